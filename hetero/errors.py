@@ -1,0 +1,37 @@
+"""The errors a user can cause. Each message is one sentence: what is wrong, where, what would be right."""
+
+
+class HeteroError(RuntimeError):
+    """Base of every error that hetero raises on purpose (a RuntimeError, as OpenVINO's errors are)."""
+
+
+class GraphError(HeteroError):
+    """A graph that cannot be: wrong number of inputs, types or shapes that do not fit, a cycle."""
+
+
+class FrontendError(HeteroError):
+    """A model file that cannot be read: not there, of no known format, damaged, or with unknown operations."""
+
+
+class DeviceError(HeteroError):
+    """A device that is unknown, unavailable, or failed at its work."""
+
+
+class UnsupportedOperationError(DeviceError):
+    """Operations that the chosen device, or none of the chosen devices, can run."""
+
+
+class PropertyError(HeteroError):
+    """A property with an unknown key, a value that does not fit, or one that cannot be set."""
+
+
+class TensorError(HeteroError):
+    """A tensor of the wrong type, shape, memory or name."""
+
+
+class RequestBusyError(HeteroError):
+    """An infer request was asked for something while an inference of it is under way."""
+
+
+class CancelledError(HeteroError):
+    """An inference that was cancelled before it ended."""

@@ -1,0 +1,12 @@
+"""The graph: Model, Node, its Inputs and Outputs, and the base class of operations."""
+
+from hetero.graph.model import Model, find_port
+from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
+from hetero.graph.operation import Attribute, Op, choice, integers
+from hetero.graph.order import topological_order
+from hetero.graph.terminals import Constant, Parameter, Result, is_constant
+
+__all__ = [
+    "Attribute", "Constant", "DiscreteTypeInfo", "Input", "Model", "Node", "Op", "Output", "Parameter", "Result",
+    "as_output", "choice", "find_port", "integers", "is_constant", "topological_order",
+]  # fmt: skip

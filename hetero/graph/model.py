@@ -1,0 +1,211 @@
+"""Model: a graph from Parameters to Results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hetero.errors import GraphError
+from hetero.graph.node import Node, Output, as_output
+from hetero.graph.order import topological_order
+from hetero.graph.terminals import Parameter, Result
+from hetero.shape import PartialShape, PartialShapeLike
+
+if TYPE_CHECKING:
+    import networkx
+
+PortKey = int | str | Output
+
+
+class Model:
+    """A graph from Parameters to Results, as ``Model(results, parameters, name)``.
+
+    Results may be given as the nodes or outputs that they hand out.
+    """
+
+    def __init__(
+        self, results: Sequence[Node | Output] | Node | Output, parameters: Sequence[Parameter], name: str = "Model"
+    ) -> None:
+        results = [results] if isinstance(results, (Node, Output)) else results
+        self._results = [_as_result(r) for r in results]
+        self._parameters = list(parameters)
+        self._friendly_name = name
+        self.rt_info: dict[str, Any] = {}
+        self._check_parameters()
+
+    @property
+    def friendly_name(self) -> str:
+        return self._friendly_name
+
+    @friendly_name.setter
+    def friendly_name(self, name: str) -> None:
+        self._friendly_name = name
+
+    def get_friendly_name(self) -> str:
+        return self._friendly_name
+
+    def set_friendly_name(self, name: str) -> None:
+        self._friendly_name = name
+
+    def get_name(self) -> str:
+        return self._friendly_name
+
+    def get_rt_info(self) -> dict[str, Any]:
+        return self.rt_info
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        return list(self._parameters)
+
+    def get_parameters(self) -> list[Parameter]:
+        return self.parameters
+
+    @property
+    def results(self) -> list[Result]:
+        return list(self._results)
+
+    def get_results(self) -> list[Result]:
+        return self.results
+
+    @property
+    def inputs(self) -> list[Output]:
+        """The values that the model is given, one for each Parameter."""
+        return [parameter.output(0) for parameter in self._parameters]
+
+    @property
+    def outputs(self) -> list[Output]:
+        """The values that the model hands out, one for each Result."""
+        return [result.output(0) for result in self._results]
+
+    def input(self, key: PortKey | None = None) -> Output:
+        """An input by index or name; the only one without a key. Raises GraphError when there is none such."""
+        return find_port(self.inputs, key, f"model '{self.friendly_name}' has no input")
+
+    def output(self, key: PortKey | None = None) -> Output:
+        """An output by index or name; the only one without a key. Raises GraphError when there is none such."""
+        return find_port(self.outputs, key, f"model '{self.friendly_name}' has no output")
+
+    def get_ordered_ops(self) -> list[Node]:
+        """All nodes, each after those that it reads; Parameters first."""
+        return topological_order([*self._parameters, *self._results])
+
+    def get_ops(self) -> list[Node]:
+        return self.get_ordered_ops()
+
+    def is_dynamic(self) -> bool:
+        """Whether the shape of any value is not fully known."""
+        return any(output.partial_shape.is_dynamic for node in self.get_ordered_ops() for output in node.outputs())
+
+    def validate_nodes_and_infer_types(self) -> None:
+        """Infer types and shapes of all values anew. Raises GraphError where they do not fit."""
+        for node in self.get_ordered_ops():
+            node.infer()
+        self._check_parameters()
+
+    def reshape(self, shapes: PartialShapeLike | Mapping[PortKey, PartialShapeLike]) -> None:
+        """Give inputs other shapes and infer all others: one shape for the only input, or shapes by index, name or Output.
+
+        Raises GraphError where the shapes do not fit, and the model keeps the shapes that it had.
+        """
+        if not isinstance(shapes, Mapping):
+            shapes = {self.input(): shapes}
+        changes = {self.input(key).node: PartialShape(shape) for key, shape in shapes.items()}
+        before = {node: node.partial_shape for node in changes}
+        for node, shape in changes.items():
+            node.partial_shape = shape
+        try:
+            self.validate_nodes_and_infer_types()
+        except GraphError:
+            for node, shape in before.items():
+                node.partial_shape = shape
+            self.validate_nodes_and_infer_types()
+            raise
+
+    def clone(self) -> Model:
+        """A copy of the graph. Constants share their arrays; names and rt_info are copied."""
+        return self.clone_with_nodes()[0]
+
+    def clone_with_nodes(self) -> tuple[Model, dict[Node, Node]]:
+        """A copy of the graph, and each node's copy."""
+        copies: dict[Node, Node] = {}
+        for node in self.get_ordered_ops():
+            copies[node] = node.clone_with_new_inputs([copies[v.node].output(v.index) for v in node.input_values()])
+        model = Model([copies[r] for r in self._results], [copies[p] for p in self._parameters], self.friendly_name)
+        model.rt_info.update(self.rt_info)
+        return model, copies
+
+    def add_outputs(self, outputs: Sequence[Output | Node | str] | Output | Node | str) -> list[Output]:
+        """Hand out more values, given as outputs, nodes or tensor names; returns the new outputs of the model."""
+        if isinstance(outputs, (Output, Node, str)):
+            outputs = [outputs]
+        added = [_as_result(self._value_named(o) if isinstance(o, str) else o) for o in outputs]
+        self._results += added
+        return [result.output(0) for result in added]
+
+    def to_networkx(self) -> networkx.MultiDiGraph:
+        """The graph with nodes as nodes, and an edge for every Input with attributes ``output`` and ``input``, the indices."""
+        import networkx
+
+        graph = networkx.MultiDiGraph()
+        for node in self.get_ordered_ops():
+            graph.add_node(node)
+            for reader in node.inputs():
+                source = reader.get_source_output()
+                graph.add_edge(source.node, node, output=source.index, input=reader.index)
+        return graph
+
+    def _value_named(self, name: str) -> Output:
+        for node in self.get_ordered_ops():
+            for output in node.outputs():
+                if name in output.names:
+                    return output
+        raise GraphError(f"model '{self.friendly_name}' has no tensor named {name}")
+
+    def _check_parameters(self) -> None:
+        listed = set(self._parameters)
+        for node in self.get_ordered_ops():
+            if isinstance(node, Parameter) and node not in listed:
+                raise GraphError(
+                    f"model '{self.friendly_name}' reads Parameter '{node.friendly_name}', which is not in its list of parameters"
+                )
+
+    def __repr__(self) -> str:
+        return f"<Model: '{self.friendly_name}' inputs={self.inputs} outputs={self.outputs}>"
+
+
+def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Output:
+    """The port that a user means by an index, a name or a port. Raises GraphError, beginning with ``problem``."""
+    if key is None:
+        if len(ports) == 1:
+            return ports[0]
+        raise GraphError(f"{problem} that is the only one: it has {len(ports)}, choose by index or name")
+    if isinstance(key, Output):
+        if key in ports:
+            return key
+        # A port of the model that this one was compiled from: the same place under the same names.
+        for port in ports:
+            if key.names and key.names & port.names:
+                return port
+    elif isinstance(key, int):
+        if -len(ports) <= key < len(ports):
+            return ports[key]
+    else:
+        for port in ports:
+            if key in port.names or key == port.node.friendly_name:
+                return port
+    known = ", ".join(_port_name(port) for port in ports)
+    raise GraphError(f"{problem} {key}: it has {known or 'none'}")
+
+
+def _port_name(port: Output) -> str:
+    return port.any_name if port.names else port.node.friendly_name
+
+
+def _as_result(value: Node | Output) -> Result:
+    if isinstance(value, Result):
+        return value
+    source = as_output(value)
+    result = Result(source)
+    result.friendly_name = f"{source.node.friendly_name}/result"
+    result.output(0).names = set(source.names)
+    return result

@@ -1,0 +1,314 @@
+"""Node, the operation in a graph, with its Inputs and Outputs.
+
+An Output is a value: it knows its element type, its shape and, for small integer tensors, as much of
+its contents as is known before anything runs. An Input is a place of a node that reads an Output.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from hetero.errors import GraphError
+from hetero.shape import PartialShape, PartialShapeLike
+from hetero.types import Type
+
+
+class DiscreteTypeInfo(NamedTuple):
+    """The type of an operation: its name and the operation set that it came with."""
+
+    name: str
+    version_id: str
+
+
+class Output:
+    """One value that a node makes."""
+
+    __slots__ = ("_index", "_node", "_targets", "element_type", "names", "partial_shape", "rt_info", "value")
+
+    def __init__(self, node: Node, index: int) -> None:
+        self._node, self._index = node, index
+        self.element_type = Type.dynamic
+        self.partial_shape = PartialShape.dynamic()
+        self.names: set[str] = set()
+        # What is known of the contents: None, or an array of ints in which an unknown element of an
+        # integer tensor is a Dimension (see ops/values.py).
+        self.value: np.ndarray | None = None
+        self.rt_info: dict = {}
+        self._targets: dict[Input, None] = {}
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    @property
+    def index(self) -> int:
+        return self._index
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape. Raises GraphError while it is not fully known."""
+        return self.partial_shape.to_shape()
+
+    @property
+    def any_name(self) -> str:
+        """One of the tensor's names. Raises GraphError when it has none."""
+        if not self.names:
+            raise GraphError(f"output {self._index} of {self._node.friendly_name} has no name")
+        return min(self.names)
+
+    def get_node(self) -> Node:
+        return self._node
+
+    def get_index(self) -> int:
+        return self._index
+
+    def get_element_type(self) -> Type:
+        return self.element_type
+
+    def get_partial_shape(self) -> PartialShape:
+        return self.partial_shape
+
+    def get_shape(self) -> tuple[int, ...]:
+        return self.shape
+
+    def get_any_name(self) -> str:
+        return self.any_name
+
+    def get_names(self) -> set[str]:
+        return self.names
+
+    def set_names(self, names: Iterable[str]) -> None:
+        self.names = set(names)
+
+    def add_names(self, names: Iterable[str]) -> None:
+        self.names |= set(names)
+
+    def get_rt_info(self) -> dict:
+        return self.rt_info
+
+    def get_target_inputs(self) -> list[Input]:
+        """The inputs that read this value, in the order in which they were connected."""
+        return list(self._targets)
+
+    def replace(self, other: Output) -> None:
+        """Let every reader of this value read another one, which takes over its names."""
+        for target in self.get_target_inputs():
+            target.replace_source_output(other)
+        other.names |= self.names
+
+    def __repr__(self) -> str:
+        return f"<Output: {self._node.friendly_name}.{self._index} {self.element_type} {self.partial_shape}>"
+
+
+class Input:
+    """One place where a node reads a value."""
+
+    __slots__ = ("_index", "_node", "_source", "rt_info")
+
+    def __init__(self, node: Node, index: int, source: Output) -> None:
+        self._node, self._index, self._source = node, index, source
+        self.rt_info: dict = {}
+        source._targets[self] = None
+
+    @property
+    def node(self) -> Node:
+        return self._node
+
+    @property
+    def index(self) -> int:
+        return self._index
+
+    @property
+    def element_type(self) -> Type:
+        return self._source.element_type
+
+    @property
+    def partial_shape(self) -> PartialShape:
+        return self._source.partial_shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._source.shape
+
+    def get_node(self) -> Node:
+        return self._node
+
+    def get_index(self) -> int:
+        return self._index
+
+    def get_element_type(self) -> Type:
+        return self.element_type
+
+    def get_partial_shape(self) -> PartialShape:
+        return self.partial_shape
+
+    def get_shape(self) -> tuple[int, ...]:
+        return self.shape
+
+    def get_rt_info(self) -> dict:
+        return self.rt_info
+
+    def get_source_output(self) -> Output:
+        return self._source
+
+    def replace_source_output(self, source: Output) -> None:
+        """Read another value from now on; types and shapes are not inferred again."""
+        self._source._targets.pop(self, None)
+        self._source = source
+        source._targets[self] = None
+
+    def __repr__(self) -> str:
+        return f"<Input: {self._node.friendly_name}.{self._index} from {self._source!r}>"
+
+
+class Node:
+    """An operation: it reads values, has attributes and makes values."""
+
+    type_info = DiscreteTypeInfo("Node", "")
+    _counter = itertools.count()
+
+    def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
+        self._friendly_name = f"{self.type_info.name}_{next(Node._counter)}"
+        self.rt_info: dict = {}
+        self._outputs = [Output(self, index) for index in range(output_size)]
+        self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
+
+    # What a kind of operation defines.
+
+    def validate_and_infer_types(self) -> None:
+        """Check inputs and attributes and set the type and shape of every output (required). Raises GraphError."""
+        raise NotImplementedError(f"{type(self).__name__} does not define validate_and_infer_types")
+
+    def infer_value(self) -> np.ndarray | None:
+        """What is known of the contents of output 0 before anything runs; None for nothing (optional)."""
+        return None
+
+    def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
+        """The same operation on other inputs (required)."""
+        raise NotImplementedError(f"{type(self).__name__} does not define clone_with_new_inputs")
+
+    def get_attributes(self) -> dict:
+        """Attribute names and values."""
+        return {}
+
+    # What all operations share.
+
+    def infer(self) -> None:
+        """Bring types, shapes and known values of the outputs up to date with the inputs."""
+        self.validate_and_infer_types()
+        self._outputs[0].value = self.infer_value() if self._outputs else None
+
+    def set_output_type(self, index: int, element_type: Type, shape: PartialShapeLike) -> None:
+        output = self._outputs[index]
+        output.element_type, output.partial_shape = element_type, PartialShape(shape)
+
+    def set_output_size(self, size: int) -> None:
+        self._outputs = self._outputs[:size] + [Output(self, i) for i in range(len(self._outputs), size)]
+
+    def fail(self, problem: str) -> NoReturn:
+        """Raise a GraphError that names this node."""
+        raise GraphError(f"{self.type_info.name} '{self.friendly_name}': {problem}")
+
+    def input(self, index: int) -> Input:
+        return self._inputs[index]
+
+    def inputs(self) -> list[Input]:
+        return list(self._inputs)
+
+    def input_value(self, index: int) -> Output:
+        return self._inputs[index].get_source_output()
+
+    def input_values(self) -> list[Output]:
+        return [i.get_source_output() for i in self._inputs]
+
+    def output(self, index: int) -> Output:
+        return self._outputs[index]
+
+    def outputs(self) -> list[Output]:
+        return list(self._outputs)
+
+    def get_input_size(self) -> int:
+        return len(self._inputs)
+
+    def get_output_size(self) -> int:
+        return len(self._outputs)
+
+    def get_input_element_type(self, index: int) -> Type:
+        return self._inputs[index].element_type
+
+    def get_input_partial_shape(self, index: int) -> PartialShape:
+        return self._inputs[index].partial_shape
+
+    def get_input_shape(self, index: int) -> tuple[int, ...]:
+        return self._inputs[index].shape
+
+    def get_output_element_type(self, index: int) -> Type:
+        return self._outputs[index].element_type
+
+    def get_output_partial_shape(self, index: int) -> PartialShape:
+        return self._outputs[index].partial_shape
+
+    def get_output_shape(self, index: int) -> tuple[int, ...]:
+        return self._outputs[index].shape
+
+    def get_element_type(self) -> Type:
+        return self._only_output().element_type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._only_output().shape
+
+    @property
+    def friendly_name(self) -> str:
+        """The name by which people and devices speak of the node."""
+        return self._friendly_name
+
+    @friendly_name.setter
+    def friendly_name(self, name: str) -> None:
+        self._friendly_name = name
+
+    def get_friendly_name(self) -> str:
+        return self._friendly_name
+
+    def set_friendly_name(self, name: str) -> None:
+        self._friendly_name = name
+
+    def get_name(self) -> str:
+        return self._friendly_name
+
+    def get_type_name(self) -> str:
+        return self.type_info.name
+
+    def get_type_info(self) -> DiscreteTypeInfo:
+        return self.type_info
+
+    def get_rt_info(self) -> dict:
+        return self.rt_info
+
+    def disconnect(self) -> None:
+        """Stop reading: the node's inputs are no longer among the readers of their sources."""
+        for reader in self._inputs:
+            reader.get_source_output()._targets.pop(reader, None)
+
+    def _only_output(self) -> Output:
+        if len(self._outputs) != 1:
+            raise GraphError(
+                f"{self.type_info.name} '{self.friendly_name}' has {len(self._outputs)} outputs: name one by output(index)"
+            )
+        return self._outputs[0]
+
+    def __iter__(self) -> Iterator[Output]:
+        return iter(self._outputs)
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{o.element_type}{o.partial_shape}" for o in self._outputs)
+        return f"<{self.type_info.version_id}::{self.type_info.name} '{self.friendly_name}' ({outputs})>"
+
+
+def as_output(value: Output | Node) -> Output:
+    """The value itself, or the only output of a node."""
+    return value._only_output() if isinstance(value, Node) else value

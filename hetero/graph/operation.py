@@ -1,0 +1,195 @@
+"""Op: the base of operations that state their inputs and attributes as class data.
+
+A class of an operation set reads like its specification::
+
+    class Softmax(Op, opset=8):
+        inputs = ("data",)
+        axis = Attribute(int, 1)
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+and is made by ``Softmax(data, axis=-1)``. In ``inputs``, ``"bias?"`` may be left out and ``"*nodes"`` takes
+a list of any length; both come last.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hetero.errors import GraphError
+from hetero.graph.node import DiscreteTypeInfo, Node, Output, as_output
+
+REQUIRED = object()
+
+
+class Attribute:
+    """An attribute: a converter, which raises ValueError for what it cannot take, and a default."""
+
+    def __init__(self, convert: Callable[[Any], Any], default: Any = REQUIRED) -> None:
+        self.convert, self.default = convert, default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, node: Node | None, owner: type) -> Any:
+        return self if node is None else node.__dict__[self.name]
+
+    def __set__(self, node: Node, value: Any) -> None:
+        try:
+            node.__dict__[self.name] = None if value is None and self.default is None else self.convert(value)
+        except (ValueError, TypeError):
+            accepts = getattr(self.convert, "accepts", self.convert.__name__)
+            raise GraphError(
+                f"{node.type_info.name}: attribute {self.name} cannot be {value!r}, it takes {accepts}"
+            ) from None
+
+
+def integers(value: Any) -> tuple[int, ...]:
+    """A tuple of ints from a sequence of whole numbers."""
+    return tuple(int(v) for v in value)
+
+
+integers.accepts = "a sequence of whole numbers"  # type: ignore[attr-defined]
+
+
+def choice(*options: str) -> Callable[[Any], str]:
+    """A converter that takes one of the strings, in any case."""
+
+    def convert(value: Any) -> str:
+        if str(value).lower() not in options:
+            raise ValueError
+        return str(value).lower()
+
+    convert.accepts = f"one of {', '.join(options)}"  # type: ignore[attr-defined]
+    return convert
+
+
+class Op(Node):
+    """An operation with declared inputs and attributes. Inputs may be given as nodes, outputs, arrays or numbers."""
+
+    inputs_declared: tuple[str, ...] = ()
+    attributes_declared: tuple[Attribute, ...] = ()
+    output_size = 1
+
+    def __init_subclass__(cls, opset: int | None = None, type_name: str | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        declared = cls.__dict__.get("inputs")
+        if isinstance(declared, tuple):
+            # The class data is moved aside, since a node's inputs() is a method.
+            cls.inputs_declared = declared
+            del cls.inputs
+        cls.attributes_declared = tuple(
+            value for base in reversed(cls.__mro__) for value in vars(base).values() if isinstance(value, Attribute)
+        )
+        version = f"opset{opset}" if opset else "extension"
+        cls.type_info = DiscreteTypeInfo(type_name or cls.__name__, version)
+
+    def __init__(self, *arguments: Any, name: str | None = None, **keywords: Any) -> None:
+        bound = self.bind(*arguments, **keywords)
+        super().__init__(_flatten(type(self), bound), self.output_size)
+        if name:
+            self.friendly_name = name
+        for attribute in self.attributes_declared:
+            setattr(self, attribute.name, bound[attribute.name])
+        self.infer()
+
+    @classmethod
+    def bind(cls, *arguments: Any, **keywords: Any) -> dict[str, Any]:
+        """Arguments by the names of inputs and attributes, defaults filled in. Raises GraphError where they do not fit."""
+        try:
+            bound = cls.signature().bind(*arguments, **keywords)
+        except TypeError as error:
+            raise GraphError(f"{cls.type_info.name}: {error}") from None
+        bound.apply_defaults()
+        return bound.arguments
+
+    @classmethod
+    def signature(cls) -> inspect.Signature:
+        """The parameters of the constructor and the factory: inputs, then attributes."""
+        cached = cls.__dict__.get("_signature")
+        if cached is None:
+            cached = cls._signature = _make_signature(cls)
+        return cached
+
+    def get_attributes(self) -> dict[str, Any]:
+        return {attribute.name: getattr(self, attribute.name) for attribute in self.attributes_declared}
+
+    def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
+        clone = self.copy_unconnected()
+        Node.__init__(clone, inputs, len(self._outputs))
+        clone.friendly_name = self.friendly_name
+        clone.rt_info.update(self.rt_info)
+        for mine, other in zip(self._outputs, clone._outputs):
+            other.names = set(mine.names)
+            other.rt_info = dict(mine.rt_info)
+        clone.infer()
+        return clone
+
+    def copy_unconnected(self) -> Op:
+        """A node of this class with the same attributes, without inputs and outputs."""
+        copy = object.__new__(type(self))
+        for attribute in self.attributes_declared:
+            copy.__dict__[attribute.name] = self.__dict__[attribute.name]
+        return copy
+
+    def has_input(self, name: str) -> bool:
+        """Whether an optional input is connected."""
+        return self.input_index(name) < self.get_input_size()
+
+    @classmethod
+    def input_index(cls, name: str) -> int:
+        return [declared.strip("*?") for declared in cls.inputs_declared].index(name)
+
+
+def _make_signature(cls: type[Op]) -> inspect.Signature:
+    parameters = []
+    for declared in cls.inputs_declared:
+        default = None if declared.endswith("?") else inspect.Parameter.empty
+        parameters.append(
+            inspect.Parameter(declared.strip("*?"), inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+        )
+    for attribute in cls.attributes_declared:
+        default = inspect.Parameter.empty if attribute.default is REQUIRED else attribute.default
+        optional = parameters and parameters[-1].default is not inspect.Parameter.empty
+        if default is inspect.Parameter.empty and optional:
+            # Python allows no required parameter after an optional one: it is then by keyword.
+            parameters.append(inspect.Parameter(attribute.name, inspect.Parameter.KEYWORD_ONLY))
+        else:
+            kind = parameters[-1].kind if parameters else inspect.Parameter.POSITIONAL_OR_KEYWORD
+            parameters.append(inspect.Parameter(attribute.name, kind, default=default))
+    return inspect.Signature(parameters)
+
+
+def _flatten(cls: type[Op], bound: dict[str, Any]) -> list[Output]:
+    arguments: list[Output] = []
+    for declared in cls.inputs_declared:
+        value = bound[declared.strip("*?")]
+        if declared.startswith("*"):
+            arguments += [_as_argument(v, cls) for v in value]
+        elif value is not None:
+            if len(arguments) < cls.inputs_declared.index(declared):
+                raise GraphError(
+                    f"{cls.type_info.name}: input {declared.strip('?')} is given but one before it is left out"
+                )
+            arguments.append(_as_argument(value, cls))
+    return arguments
+
+
+def _as_argument(value: Any, cls: type[Op]) -> Output:
+    if isinstance(value, (Node, Output)):
+        return as_output(value)
+    from hetero.graph.terminals import Constant
+
+    array = np.asarray(value)
+    if array.dtype == object:
+        raise GraphError(
+            f"{cls.type_info.name}: {value!r} cannot be an input: give a node, an output, an array or a number"
+        )
+    if not isinstance(value, np.ndarray) and array.dtype == np.float64:
+        array = array.astype(np.float32)  # a Python float stands for the common type of models
+    return Constant(array).output(0)

@@ -1,0 +1,84 @@
+"""The nodes at which a graph begins and ends: Parameter, Constant, Result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetero.graph.node import Node, Output
+from hetero.graph.operation import Attribute, Op
+from hetero.shape import PartialShape, PartialShapeLike
+from hetero.types import Type
+
+
+class Parameter(Op, opset=1):
+    """An input of the model, of a type and a shape that may be partly unknown."""
+
+    element_type = Attribute(Type)
+    partial_shape = Attribute(PartialShape)
+    # What is known of the contents, for a Parameter that stands for a value cut off elsewhere.
+    known_value: np.ndarray | None = None
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.element_type, self.partial_shape)
+
+    def infer_value(self) -> np.ndarray | None:
+        return self.known_value
+
+    def set_partial_shape(self, shape: PartialShapeLike) -> None:
+        self.partial_shape = PartialShape(shape)
+
+    def get_partial_shape(self) -> PartialShape:
+        return self.partial_shape
+
+    def set_element_type(self, element_type: Type) -> None:
+        self.element_type = element_type
+
+    def copy_unconnected(self) -> Op:
+        copy = super().copy_unconnected()
+        copy.known_value = self.known_value
+        return copy
+
+
+class Constant(Op, opset=1):
+    """A value that never changes. The array is used in place, not copied: do not write to it."""
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        self.data = np.asarray(value)
+        super().__init__(name=name)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, Type(self.data.dtype), self.data.shape)
+
+    def infer_value(self) -> np.ndarray:
+        return self.data
+
+    def copy_unconnected(self) -> Op:
+        copy = super().copy_unconnected()
+        copy.data = self.data
+        return copy
+
+    def get_data(self) -> np.ndarray:
+        return self.data
+
+    @property
+    def byte_size(self) -> int:
+        return self.data.nbytes
+
+
+class Result(Op, opset=1):
+    """An output of the model."""
+
+    inputs = ("data",)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+    def infer_value(self) -> np.ndarray | None:
+        return self.input_value(0).value
+
+
+def is_constant(value: Output | Node) -> bool:
+    """Whether a value, or a node, is a Constant."""
+    return isinstance(value.node if isinstance(value, Output) else value, Constant)

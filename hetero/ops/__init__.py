@@ -1,0 +1,1 @@
+"""The operation sets: one class an operation, one file a family."""

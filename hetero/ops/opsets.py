@@ -1,0 +1,67 @@
+"""Modules hetero.opset1 … hetero.opset16, made from the operation classes.
+
+Each holds the classes that were newest in that operation set, and a snake_case factory for each whose
+parameters are the class's inputs and attributes: ``opset8.softmax(data, axis=1)``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+from hetero.graph import Op
+
+OPSETS = range(1, 17)
+
+
+def operation_classes() -> Iterator[type[Op]]:
+    """All classes of the operation sets."""
+    waiting = list(Op.__subclasses__())
+    while waiting:
+        cls = waiting.pop()
+        waiting += cls.__subclasses__()
+        if cls.type_info.version_id.startswith("opset"):
+            yield cls
+
+
+def opset_of(cls: type[Op]) -> int:
+    """The number of the operation set that a class came with."""
+    return int(cls.type_info.version_id.removeprefix("opset"))
+
+
+def classes_in(opset: int) -> dict[str, type[Op]]:
+    """The newest class of each operation in an operation set, by the operation's name."""
+    found: dict[str, type[Op]] = {}
+    for cls in sorted(operation_classes(), key=opset_of):
+        if opset_of(cls) <= opset:
+            found[cls.type_info.name] = cls
+    return dict(sorted(found.items()))
+
+
+def snake_case(name: str) -> str:
+    """``ReduceMean`` as ``reduce_mean``, ``LSTMCell`` as ``lstm_cell``, ``GroupConvolution`` as ``group_convolution``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def make_modules() -> dict[str, ModuleType]:
+    """One module for each operation set, entered into sys.modules so that ``import hetero.opset13`` finds it."""
+    modules = {}
+    for opset in OPSETS:
+        module = ModuleType(f"hetero.opset{opset}", f"The operations of opset{opset}, as classes and as factories.")
+        for name, cls in classes_in(opset).items():
+            setattr(module, name, cls)
+            setattr(module, snake_case(name), _factory(cls))
+        modules[f"opset{opset}"] = sys.modules[module.__name__] = module
+    return modules
+
+
+def _factory(cls: type[Op]) -> Callable[..., Op]:
+    def factory(*arguments, name=None, **keywords):
+        return cls(*arguments, name=name, **keywords)
+
+    factory.__name__ = factory.__qualname__ = snake_case(cls.type_info.name)
+    factory.__doc__ = cls.__doc__
+    factory.__signature__ = cls.signature()
+    return factory

@@ -1,0 +1,45 @@
+"""Which function evaluates which operation on numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hetero.errors import UnsupportedOperationError
+from hetero.graph import Node
+
+# Takes the node and its input arrays; returns an array, or a sequence of them for several outputs.
+Evaluator = Callable[..., Any]
+
+_evaluators: dict[type[Node], Evaluator] = {}
+
+
+def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
+    """Decorator: the function ``f(node, *arrays)`` evaluates these operations."""
+
+    def register(function: Evaluator) -> Evaluator:
+        for operation in operations:
+            _evaluators[operation] = function
+        return function
+
+    return register
+
+
+def has_evaluate(node: Node) -> bool:
+    """Whether the reference can evaluate this node."""
+    return type(node) in _evaluators
+
+
+def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs of a node for its inputs, in new memory or as views of the inputs.
+
+    Raises UnsupportedOperationError where the reference does not know the operation.
+    """
+    evaluator = _evaluators.get(type(node))
+    if evaluator is None:
+        raise UnsupportedOperationError(f"the reference cannot evaluate {node.type_info.name} '{node.friendly_name}'")
+    result = evaluator(node, *inputs)
+    results = result if isinstance(result, (tuple, list)) else (result,)
+    return [np.asarray(array, output.element_type.to_dtype()) for array, output in zip(results, node.outputs())]

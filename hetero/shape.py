@@ -1,0 +1,309 @@
+"""Dimensions and shapes that may be known, bounded or unknown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Union
+
+from hetero.errors import GraphError
+
+DimensionLike = Union["Dimension", int, str, tuple]
+PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
+
+
+class Dimension:
+    """The length of one axis: an interval ``min..max`` of whole numbers, ``max`` None when unbounded.
+
+    ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is 3, ``Dimension(1, 8)`` lies
+    between, and so does ``Dimension("1..8")``. Immutable; arithmetic is that of intervals.
+    """
+
+    __slots__ = ("_max", "_min")
+
+    def __init__(self, minimum: int | str = -1, maximum: int | None = None) -> None:
+        if isinstance(minimum, str):
+            minimum, maximum = _parse_dimension(minimum)
+        elif maximum is None:
+            minimum, maximum = (0, None) if minimum == -1 else (int(minimum), int(minimum))
+        else:
+            minimum, maximum = max(0, int(minimum)), None if maximum == -1 else int(maximum)
+        if minimum < 0 or (maximum is not None and maximum < minimum):
+            raise GraphError(f"a dimension cannot be {minimum}..{maximum}: it is -1, a length or a range of lengths")
+        self._min, self._max = minimum, maximum
+
+    @classmethod
+    def of(cls, value: DimensionLike) -> Dimension:
+        """A Dimension from any of its spellings: an int, a string, a (min, max) pair, a Dimension."""
+        if isinstance(value, Dimension):
+            return value
+        return cls(*value) if isinstance(value, tuple) else cls(value)
+
+    @classmethod
+    def interval(cls, minimum: int, maximum: int | None) -> Dimension:
+        """The dimension ``minimum..maximum``, no upper bound where maximum is None."""
+        return cls(max(0, minimum), -1 if maximum is None else max(0, maximum))
+
+    @staticmethod
+    def dynamic() -> Dimension:
+        return Dimension()
+
+    @property
+    def min_length(self) -> int:
+        return self._min
+
+    @property
+    def max_length(self) -> int:
+        """The upper bound, -1 when there is none."""
+        return -1 if self._max is None else self._max
+
+    def get_min_length(self) -> int:
+        return self.min_length
+
+    def get_max_length(self) -> int:
+        return self.max_length
+
+    @property
+    def is_static(self) -> bool:
+        return self._min == self._max
+
+    @property
+    def is_dynamic(self) -> bool:
+        return self._min != self._max
+
+    def get_length(self) -> int:
+        """The length. Raises GraphError when it is not known."""
+        if self.is_dynamic:
+            raise GraphError(f"the length of the dimension {self} is not known")
+        return self._min
+
+    def compatible(self, other: DimensionLike) -> bool:
+        """Whether some length fits both."""
+        other = Dimension.of(other)
+        low, high = max(self._min, other._min), _smaller(self._max, other._max)
+        return high is None or low <= high
+
+    def merge(self, other: DimensionLike) -> Dimension:
+        """The lengths that fit both. Raises GraphError where none does."""
+        other = Dimension.of(other)
+        if not self.compatible(other):
+            raise GraphError(f"dimensions {self} and {other} do not fit")
+        return Dimension.interval(max(self._min, other._min), _smaller(self._max, other._max))
+
+    def broadcast(self, other: DimensionLike) -> Dimension:
+        """The length after numpy's rule, where 1 stretches. Raises GraphError where the two do not fit."""
+        other = Dimension.of(other)
+        if self == 1:
+            return other
+        if other == 1:
+            return self
+        # A side that cannot be 1 decides: the other is 1 or equal to it.
+        if self._min > 1 or other._min > 1:
+            large, small = (self, other) if self._min > 1 else (other, self)
+            return large if small.compatible(1) else large.merge(small)
+        if self == other and self.is_static:
+            return self
+        return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
+
+    def __add__(self, other: DimensionLike) -> Dimension:
+        other = Dimension.of(other) if not isinstance(other, int) or other >= 0 else other
+        if isinstance(other, int):
+            return self - -other
+        return Dimension.interval(self._min + other._min, _apply(int.__add__, self._max, other._max))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: DimensionLike) -> Dimension:
+        """The difference, taken as a length: never below 0."""
+        if isinstance(other, int) and other < 0:
+            return self + -other
+        other = Dimension.of(other)
+        low = 0 if other._max is None else self._min - other._max
+        return Dimension.interval(low, None if self._max is None else self._max - other._min)
+
+    def __rsub__(self, other: DimensionLike) -> Dimension:
+        return Dimension.of(other) - self
+
+    def __mul__(self, other: DimensionLike) -> Dimension:
+        other = Dimension.of(other)
+        if self == 0 or other == 0:
+            return Dimension(0)
+        return Dimension.interval(self._min * other._min, _apply(int.__mul__, self._max, other._max))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, divisor: int) -> Dimension:
+        """Division by a known positive number, rounded down."""
+        return Dimension.interval(self._min // divisor, None if self._max is None else self._max // divisor)
+
+    def __eq__(self, other: object) -> bool:
+        """True for the same interval; an int is compared as the static dimension of that length."""
+        if isinstance(other, int):
+            return self._min == other == self._max
+        return isinstance(other, Dimension) and (self._min, self._max) == (other._min, other._max)
+
+    def __hash__(self) -> int:
+        return hash(self._min) if self.is_static else hash((self._min, self._max))
+
+    def to_string(self) -> str:
+        if self.is_static:
+            return str(self._min)
+        if self._min == 0 and self._max is None:
+            return "?"
+        return f"{self._min or ''}..{'' if self._max is None else self._max}"
+
+    __str__ = to_string
+
+    def __repr__(self) -> str:
+        return f"<Dimension: {self}>"
+
+
+class PartialShape:
+    """A shape whose dimensions, or whose rank, may be unknown. Immutable.
+
+    ``PartialShape([1, 3, -1, (8, 64)])``, ``PartialShape("[1,3,?,8..64]")``; ``PartialShape.dynamic()``
+    has an unknown rank, written ``[...]``.
+    """
+
+    __slots__ = ("_dimensions",)
+
+    def __init__(self, shape: PartialShapeLike | None = ()) -> None:
+        if isinstance(shape, PartialShape):
+            self._dimensions = shape._dimensions
+        elif isinstance(shape, str):
+            self._dimensions = _parse_shape(shape)
+        else:
+            self._dimensions = None if shape is None else tuple(Dimension.of(d) for d in shape)
+
+    @staticmethod
+    def dynamic(rank: int | Dimension | None = None) -> PartialShape:
+        """A shape of unknown rank, or one of the given rank and unknown dimensions."""
+        if isinstance(rank, Dimension):
+            rank = rank.get_length() if rank.is_static else None
+        return PartialShape(None if rank is None else [Dimension()] * rank)
+
+    @property
+    def rank(self) -> Dimension:
+        return Dimension() if self._dimensions is None else Dimension(len(self._dimensions))
+
+    @property
+    def is_static(self) -> bool:
+        return self._dimensions is not None and all(d.is_static for d in self._dimensions)
+
+    @property
+    def is_dynamic(self) -> bool:
+        return not self.is_static
+
+    @property
+    def has_rank(self) -> bool:
+        return self._dimensions is not None
+
+    def to_shape(self) -> tuple[int, ...]:
+        """The lengths. Raises GraphError while any of them is unknown."""
+        return tuple(d.get_length() for d in self)
+
+    def get_shape(self) -> tuple[int, ...]:
+        return self.to_shape()
+
+    def compatible(self, other: PartialShapeLike) -> bool:
+        """Whether some concrete shape fits both."""
+        other = PartialShape(other)
+        if self._dimensions is None or other._dimensions is None:
+            return True
+        return len(self) == len(other) and all(a.compatible(b) for a, b in zip(self, other))
+
+    def merge(self, other: PartialShapeLike) -> PartialShape:
+        """The shapes that fit both. Raises GraphError where none does."""
+        other = PartialShape(other)
+        if not self.compatible(other):
+            raise GraphError(f"shapes {self} and {other} do not fit")
+        if self._dimensions is None or other._dimensions is None:
+            return other if self._dimensions is None else self
+        return PartialShape([a.merge(b) for a, b in zip(self, other)])
+
+    def broadcast(self, other: PartialShapeLike) -> PartialShape:
+        """The shape after numpy broadcasting. Raises GraphError where the two do not fit."""
+        other = PartialShape(other)
+        if self._dimensions is None or other._dimensions is None:
+            return PartialShape.dynamic()
+        rank = max(len(self), len(other))
+        try:
+            return PartialShape([a.broadcast(b) for a, b in zip(self._padded(rank), other._padded(rank))])
+        except GraphError:
+            raise GraphError(f"shapes {self} and {other} do not broadcast") from None
+
+    def element_count(self) -> Dimension:
+        """The product of all dimensions."""
+        if self._dimensions is None:
+            return Dimension()
+        count = Dimension(1)
+        for dimension in self._dimensions:
+            count = count * dimension
+        return count
+
+    def _padded(self, rank: int) -> tuple[Dimension, ...]:
+        return (Dimension(1),) * (rank - len(self)) + self._known()
+
+    def _known(self) -> tuple[Dimension, ...]:
+        if self._dimensions is None:
+            raise GraphError("the rank of the shape is not known")
+        return self._dimensions
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+    def __iter__(self) -> Iterator[Dimension]:
+        return iter(self._known())
+
+    def __getitem__(self, index):
+        """One dimension, or a PartialShape for a slice."""
+        found = self._known()[index]
+        return PartialShape(found) if isinstance(index, slice) else found
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (list, tuple)):
+            other = PartialShape(other)
+        return isinstance(other, PartialShape) and self._dimensions == other._dimensions
+
+    def __hash__(self) -> int:
+        return hash(self._dimensions)
+
+    def to_string(self) -> str:
+        return "[...]" if self._dimensions is None else f"[{','.join(map(str, self._dimensions))}]"
+
+    __str__ = to_string
+
+    def __repr__(self) -> str:
+        return f"<PartialShape: {self}>"
+
+
+def concatenate(*parts: Iterable[DimensionLike]) -> PartialShape:
+    """One shape from pieces of shapes, each an iterable of dimensions."""
+    return PartialShape([dimension for part in parts for dimension in part])
+
+
+def _smaller(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else min(a, b)
+
+
+def _apply(operation, a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else operation(a, b)
+
+
+def _parse_dimension(text: str) -> tuple[int, int | None]:
+    text = text.strip()
+    if text in ("?", "-1", ".."):
+        return 0, None
+    match = re.fullmatch(r"(\d*)\.\.(\d*)", text)
+    if match:
+        return int(match[1] or 0), int(match[2]) if match[2] else None
+    if text.isdigit():
+        return int(text), int(text)
+    raise GraphError(f"'{text}' is not a dimension: write a length, ?, or a range such as 1..8")
+
+
+def _parse_shape(text: str) -> tuple[Dimension, ...] | None:
+    body = text.strip().removeprefix("[").removesuffix("]").strip()
+    if body == "...":
+        return None
+    return tuple(Dimension(part) for part in body.split(",")) if body else ()
