@@ -79,7 +79,7 @@ class Tensor:
         return self.byte_size
 
     def set_shape(self, shape: Sequence[int]) -> None:
-        """Give the tensor another shape; what it held is lost. Raises TensorError where memory of the user's is too small."""
+        """Give the tensor another shape; what it held is lost. Raises TensorError where shared memory is too small."""
         shape = tuple(shape)
         if shape == self.shape:
             return

@@ -103,7 +103,7 @@ class Model:
         self._check_parameters()
 
     def reshape(self, shapes: PartialShapeLike | Mapping[PortKey, PartialShapeLike]) -> None:
-        """Give inputs other shapes and infer all others: one shape for the only input, or shapes by index, name or Output.
+        """Give inputs other shapes and infer all others: a shape for the only input, or shapes by index, name or port.
 
         Raises GraphError where the shapes do not fit, and the model keeps the shapes that it had.
         """
@@ -143,7 +143,7 @@ class Model:
         return [result.output(0) for result in added]
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """The graph with nodes as nodes, and an edge for every Input with attributes ``output`` and ``input``, the indices."""
+        """The graph with an edge for every Input, whose attributes ``output`` and ``input`` are the indices."""
         import networkx
 
         graph = networkx.MultiDiGraph()
@@ -166,7 +166,8 @@ class Model:
         for node in self.get_ordered_ops():
             if isinstance(node, Parameter) and node not in listed:
                 raise GraphError(
-                    f"model '{self.friendly_name}' reads Parameter '{node.friendly_name}', which is not in its list of parameters"
+                    f"model '{self.friendly_name}' reads Parameter '{node.friendly_name}', "
+                    "which is not in its list of parameters"
                 )
 
     def __repr__(self) -> str:

@@ -297,7 +297,8 @@ class Node:
     def _only_output(self) -> Output:
         if len(self._outputs) != 1:
             raise GraphError(
-                f"{self.type_info.name} '{self.friendly_name}' has {len(self._outputs)} outputs: name one by output(index)"
+                f"{self.type_info.name} '{self.friendly_name}' has {len(self._outputs)} outputs: "
+                "name one by output(index)"
             )
         return self._outputs[0]
 

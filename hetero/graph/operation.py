@@ -100,7 +100,7 @@ class Op(Node):
 
     @classmethod
     def bind(cls, *arguments: Any, **keywords: Any) -> dict[str, Any]:
-        """Arguments by the names of inputs and attributes, defaults filled in. Raises GraphError where they do not fit."""
+        """Arguments by the names of inputs and attributes, with defaults. Raises GraphError where they do not fit."""
         try:
             bound = cls.signature().bind(*arguments, **keywords)
         except TypeError as error:

@@ -41,7 +41,7 @@ def classes_in(opset: int) -> dict[str, type[Op]]:
 
 
 def snake_case(name: str) -> str:
-    """``ReduceMean`` as ``reduce_mean``, ``LSTMCell`` as ``lstm_cell``, ``GroupConvolution`` as ``group_convolution``."""
+    """``ReduceMean`` as ``reduce_mean``, ``LSTMCell`` as ``lstm_cell``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 

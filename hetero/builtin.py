@@ -1,0 +1,26 @@
+"""What hetero itself registers: the dispatcher as a device, and the frontends. Found like any other plugin."""
+
+from __future__ import annotations
+
+from hetero.plugin.hookspecs import hookimpl
+from hetero.plugin.registry import Registry
+
+
+@hookimpl
+def hetero_register_devices(registry: Registry) -> None:
+    def dispatcher():
+        from hetero.dispatch import HeteroPlugin
+
+        return HeteroPlugin()
+
+    registry.register_device("HETERO", dispatcher)
+
+
+@hookimpl
+def hetero_register_frontends(registry: Registry) -> None:
+    def onnx():
+        from hetero.frontend.onnx import OnnxFrontEnd
+
+        return OnnxFrontEnd()
+
+    registry.register_frontend(onnx)

@@ -1,0 +1,115 @@
+"""AsyncInferRequest: runs a synchronous request in the background, in one or more stages."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+
+from hetero.errors import CancelledError, RequestBusyError
+from hetero.plugin.sync_infer_request import SyncInferRequest
+
+Stage = tuple[Executor, Callable[[], None]]
+Callback = Callable[[BaseException | None], None]
+
+
+class AsyncInferRequest:
+    """Runs a request's stages one after the other, each on its executor, so that stages of several requests overlap."""
+
+    def __init__(self, request: SyncInferRequest, pipeline: Sequence[Stage]) -> None:
+        self.request = request
+        self._pipeline = list(pipeline)
+        self._lock = threading.Lock()
+        self._busy = False
+        self._cancelled = False
+        self._callback: Callback | None = None
+        self._done: Future[None] | None = None
+
+    def infer(self) -> None:
+        """Run on the caller's thread. Raises RequestBusyError while an inference runs, and what the device raises."""
+        self._begin()
+        try:
+            self.request.infer()
+        finally:
+            self._busy = False
+
+    def start_async(self) -> None:
+        """Start in the background. Raises RequestBusyError while an inference is under way."""
+        self._begin()
+        self._done = Future()
+        self._submit(0, self._done)
+
+    def wait(self) -> None:
+        """Wait for the inference that was started last, if any, and raise what it raised."""
+        if self._done is not None:
+            self._done.result()
+
+    def wait_for(self, timeout: float) -> bool:
+        """Wait as ``wait`` does, but at most ``timeout`` milliseconds; whether the inference has ended."""
+        if self._done is None:
+            return True
+        try:
+            self._done.result(timeout / 1000)
+        except TimeoutError:
+            if not self._done.done():
+                return False
+            raise
+        return True
+
+    def cancel(self) -> None:
+        """Ask the running inference to end: stages that have not begun do not run, and wait raises CancelledError."""
+        with self._lock:
+            if not self._busy:
+                return
+            self._cancelled = True
+        self.request.cancel()
+
+    def set_callback(self, callback: Callback | None) -> None:
+        """Call this with None, or the error, when an inference in the background has ended. Raises RequestBusyError."""
+        self.check_idle()
+        self._callback = callback
+
+    def check_idle(self) -> None:
+        """Raise RequestBusyError while an inference is under way."""
+        if self._busy:
+            raise RequestBusyError(
+                f"the infer request of '{self.request.compiled_model.name}' is busy: wait() for it first"
+            )
+
+    def _begin(self) -> None:
+        with self._lock:
+            self.check_idle()
+            self._busy, self._cancelled = True, False
+
+    def _submit(self, index: int, done: Future[None]) -> None:
+        executor, _ = self._pipeline[index]
+        try:
+            executor.submit(self._run_stage, index, done)
+        except RuntimeError as error:  # the executor was shut down
+            self._end(done, error)
+
+    def _run_stage(self, index: int, done: Future[None]) -> None:
+        try:
+            if self._cancelled:
+                raise CancelledError(f"the inference of '{self.request.compiled_model.name}' was cancelled")
+            self._pipeline[index][1]()
+        except BaseException as error:
+            self._end(done, error)
+            return
+        if index + 1 < len(self._pipeline):
+            self._submit(index + 1, done)
+        else:
+            self._end(done, None)
+
+    def _end(self, done: Future[None], error: BaseException | None) -> None:
+        # Idle before the callback, so that the callback may start the next inference.
+        self._busy = False
+        if self._callback is not None:
+            try:
+                self._callback(error)
+            except Exception as callback_error:
+                error = error or callback_error
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)

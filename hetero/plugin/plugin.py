@@ -1,0 +1,88 @@
+"""Plugin: a device as hetero sees it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hetero import properties as props
+from hetero.errors import DeviceError
+from hetero.graph import Model
+from hetero.plugin.query import QueryResult
+from hetero.properties import Property, PropertyTable
+
+if TYPE_CHECKING:
+    from hetero.plugin.compiled_model import CompiledModel
+    from hetero.runtime import Core
+
+
+class Plugin(ABC):
+    """A kind of device. One object serves all devices of the kind, which ``DEVICE_ID`` tells apart.
+
+    An author defines ``supported_properties``, ``query_model`` and ``compile_model``; the rest has a default.
+    """
+
+    #: The property keys of the device with types and defaults (required).
+    supported_properties: Iterable[Property] = ()
+
+    def __init__(self) -> None:
+        self.name = type(self).__name__
+        self._core: Core | None = None
+        self._options: dict[str, Any] = {}
+
+    def attach(self, name: str, core: Core) -> None:
+        """Called by Core before anything else: the name that the device is registered under, and the Core itself."""
+        self.name, self._core = name, core
+
+    @property
+    def core(self) -> Core:
+        """The Core that made the plugin, for devices that use other devices."""
+        if self._core is None:
+            raise DeviceError(f"{self.name} is used without a Core")
+        return self._core
+
+    @abstractmethod
+    def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
+        """Which operations of the model the device can run (required): friendly name to device name.
+
+        The helper ``get_supported_nodes`` makes the result from one function that judges a single node.
+        """
+
+    @abstractmethod
+    def compile_model(self, model: Model, options: Mapping[str, Any]) -> CompiledModel:
+        """Make the model ready to run (required). The model may be changed: it is the caller's copy for the device.
+
+        Options are properties for this compilation; they win over the plugin's own.
+        """
+
+    def device_ids(self) -> list[str]:
+        """The ids of the devices present (optional): by default there is one, with the empty id."""
+        return [""]
+
+    def describe(self, device_id: str) -> dict[str, Any]:
+        """The read-only properties of one device (optional), such as FULL_DEVICE_NAME."""
+        return {}
+
+    def get_property(self, key: str, options: Mapping[str, Any]) -> Any:
+        """A property's value; ``options`` may hold DEVICE_ID. Raises PropertyError for an unknown key."""
+        return self.property_table(options).get(key)
+
+    def set_property(self, values: Mapping[str, Any]) -> None:
+        """Set properties for all later compilations. Raises PropertyError for an unknown key or a bad value."""
+        self.property_table(values)
+        self._options.update(values)
+
+    def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
+        """The device's properties with the values that were set and those of ``options`` on top."""
+        table = PropertyTable(self.supported_properties, self.name)
+        table.set({**self._options, **options})
+        device_id = table.get(props.device_id) if props.device_id in table else ""
+        known = {props.available_devices: tuple(self.device_ids()), **self.describe(device_id)}
+        table.fill({key: value for key, value in known.items() if key in table})
+        return table
+
+
+def full_name(device: str, device_id: str) -> str:
+    """The name of one device among several of its kind: ``GPU.1``; without an id, the kind's."""
+    return f"{device}.{device_id}" if device_id else device

@@ -1,0 +1,59 @@
+"""Which operations of a model a device supports, told under the names that the user knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph.runtime_info import original_names
+
+
+class QueryResult(dict[str, str]):
+    """Friendly name of each supported operation to the device's name; ``refused`` has the others with the reason."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: dict[str, str] = {}
+
+
+def get_supported_nodes(
+    model: Model,
+    transform: Callable[[Model], Model],
+    is_supported: Callable[[Node], str | None],
+    device: str,
+) -> QueryResult:
+    """Ask about every node of the transformed model, and answer under the names of the original one.
+
+    ``is_supported`` gives None for a node that the device can run, else the reason why it cannot. A fused
+    node answers for all that it came from. A node that the transformation made disappear goes with
+    its readers, and so do Parameters and Constants; a Result goes with its source.
+    """
+    result = QueryResult()
+    accepted: set[str] = set()
+    for node in transform(model.clone()).get_ordered_ops():
+        if isinstance(node, (Parameter, Constant, Result)):
+            continue
+        reason = is_supported(node)
+        for name in original_names(node):
+            if reason is None:
+                accepted.add(name)
+            else:
+                result.refused[name] = reason
+    accepted -= result.refused.keys()
+    _follow_readers(model, accepted, result)
+    result.update((node.friendly_name, device) for node in model.get_ordered_ops() if node.friendly_name in accepted)
+    return result
+
+
+def _follow_readers(model: Model, accepted: set[str], result: QueryResult) -> None:
+    order = model.get_ordered_ops()
+    for node in reversed(order):
+        name = node.friendly_name
+        if isinstance(node, Result) or name in accepted or name in result.refused:
+            continue
+        readers = [t.node for output in node.outputs() for t in output.get_target_inputs()]
+        if not readers or any(r.friendly_name in accepted or isinstance(r, Result) for r in readers):
+            accepted.add(name)
+        elif not isinstance(node, (Parameter, Constant)):
+            result.refused[name] = "only refused operations read it"
+    accepted.update(r.friendly_name for r in model.results if r.input_value(0).node.friendly_name in accepted)

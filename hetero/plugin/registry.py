@@ -1,0 +1,64 @@
+"""The devices and frontends that the installed packages register, found by their entry points."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+from hetero.plugin import hookspecs
+
+if TYPE_CHECKING:
+    from hetero.frontend import FrontEnd
+    from hetero.plugin.plugin import Plugin
+
+ENTRY_POINT_GROUP = "hetero"
+log = logging.getLogger("hetero.plugin")
+
+
+class Registry:
+    """Factories by device name, factories of frontends, and why a package could not be loaded."""
+
+    def __init__(self) -> None:
+        self.devices: dict[str, Callable[[], Plugin]] = {}
+        self.frontends: list[Callable[[], FrontEnd]] = []
+        self.failures: dict[str, str] = {}
+
+    def register_device(self, name: str, factory: Callable[[], Plugin]) -> None:
+        """Offer a device. The factory is called when a Core first uses it; what it raises makes the device unavailable.
+
+        A name that is taken stays with the first; the second is kept out and said so in the log.
+        """
+        if name in self.devices:
+            log.warning("device %s is registered twice; the first registration is used", name)
+            return
+        self.devices[name] = factory
+
+    def register_frontend(self, factory: Callable[[], FrontEnd]) -> None:
+        """Offer a reader of a model format. The factory is called when the first model is read."""
+        self.frontends.append(factory)
+
+
+@functools.cache
+def installed_plugins() -> Registry:
+    """The registry filled by all installed packages. A package that fails is noted in ``failures``, never raised."""
+    registry = Registry()
+    # The package's own devices and frontends come first, so that no other package takes their names.
+    entry_points = sorted(
+        importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda e: (e.name != "builtin", e.name)
+    )
+    for entry_point in entry_points:
+        manager = pluggy.PluginManager("hetero")
+        manager.add_hookspecs(hookspecs)
+        try:
+            manager.register(entry_point.load(), entry_point.name)
+            manager.hook.hetero_register_devices(registry=registry)
+            manager.hook.hetero_register_frontends(registry=registry)
+        except Exception as error:
+            registry.failures[entry_point.name] = f"{type(error).__name__}: {error}"
+            log.warning("plugin package %s cannot be used: %s", entry_point.name, registry.failures[entry_point.name])
+    return registry

@@ -1,0 +1,78 @@
+"""AsyncInferQueue: a pool of infer requests that keeps a device busy."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hetero import properties as props
+from hetero.errors import PropertyError
+from hetero.runtime.compiled_model import CompiledModel
+from hetero.runtime.infer_request import InferRequest, Inputs
+
+
+class AsyncInferQueue:
+    """Requests of one compiled model; ``start_async`` takes an idle one, and waits while there is none.
+
+    ``jobs`` requests, or as many as the device finds best when it is 0.
+    """
+
+    def __init__(self, model: CompiledModel, jobs: int = 0) -> None:
+        self._requests = [model.create_infer_request() for _ in range(jobs or _optimal_number(model))]
+        self._idle: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._callback: Callable[[InferRequest, Any], None] | None = None
+        for index, request in enumerate(self._requests):
+            request.set_callback(self._ended, index)
+            self._idle.put(index)
+
+    def set_callback(self, callback: Callable[[InferRequest, Any], None]) -> None:
+        """Call ``callback(request, userdata)`` after each inference; the request stays out of use until it returns."""
+        self._callback = callback
+
+    def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
+        """Start an inference in the next idle request, and wait for one while all are busy.
+
+        Raises TensorError for inputs that do not fit, and what an earlier inference of the request raised.
+        """
+        index = self._idle.get()
+        request = self._requests[index]
+        try:
+            request.wait()
+            request.start_async(inputs, userdata, share_inputs)
+        except BaseException:
+            self._idle.put(index)
+            raise
+
+    def is_ready(self) -> bool:
+        """Whether a request is idle, so that start_async would not wait."""
+        return not self._idle.empty()
+
+    def wait_all(self) -> None:
+        """Wait for all inferences, and raise what the first failed one raised."""
+        for request in self._requests:
+            request.wait()
+
+    def _ended(self, index: int) -> None:
+        request = self._requests[index]
+        try:
+            if self._callback is not None:
+                self._callback(request, request.userdata)
+        finally:
+            self._idle.put(index)
+
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def __iter__(self) -> Iterator[InferRequest]:
+        return iter(self._requests)
+
+    def __getitem__(self, index: int) -> InferRequest:
+        return self._requests[index]
+
+
+def _optimal_number(model: CompiledModel) -> int:
+    try:
+        return model.get_property(props.optimal_number_of_infer_requests)
+    except PropertyError:
+        return 1

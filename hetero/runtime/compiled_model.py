@@ -1,0 +1,62 @@
+"""CompiledModel: a model ready to run, as the user holds it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from hetero import plugin
+from hetero.graph import Output, find_port
+from hetero.graph.model import PortKey
+from hetero.runtime.infer_request import InferRequest, Inputs, Results
+
+
+class CompiledModel:
+    """A model ready to run: ``compiled_model(inputs)`` runs it, and so do requests of ``create_infer_request()``."""
+
+    def __init__(self, compiled: plugin.CompiledModel) -> None:
+        self._compiled = compiled
+
+    @property
+    def inputs(self) -> list[Output]:
+        return list(self._compiled.inputs)
+
+    @property
+    def outputs(self) -> list[Output]:
+        return list(self._compiled.outputs)
+
+    def input(self, key: PortKey | None = None) -> Output:
+        """An input by index or name; the only one without a key. Raises GraphError when there is none such."""
+        return find_port(self._compiled.inputs, key, f"model '{self._compiled.name}' has no input")
+
+    def output(self, key: PortKey | None = None) -> Output:
+        """An output by index or name; the only one without a key. Raises GraphError when there is none such."""
+        return find_port(self._compiled.outputs, key, f"model '{self._compiled.name}' has no output")
+
+    def create_infer_request(self) -> InferRequest:
+        """A request with tensors of its own."""
+        return InferRequest(self, self._compiled.create_infer_request())
+
+    def infer_new_request(self, inputs: Inputs = None) -> Results:
+        """Run once in a request of its own."""
+        return self.create_infer_request().infer(inputs)
+
+    def __call__(self, inputs: Inputs = None) -> Results:
+        """Run once; the request is kept for the next call. Not for several threads at once: give each a request."""
+        return self._own_request.infer(inputs)
+
+    @functools.cached_property
+    def _own_request(self) -> InferRequest:
+        return self.create_infer_request()
+
+    def get_property(self, property: str) -> Any:
+        """A property of the compiled model. Raises PropertyError for an unknown key."""
+        return self._compiled.get_property(property)
+
+    def set_property(self, properties: Mapping[str, Any]) -> None:
+        """Set properties of the compiled model. Raises PropertyError for an unknown key or a bad value."""
+        self._compiled.set_property(properties)
+
+    def __repr__(self) -> str:
+        return f"<CompiledModel: '{self._compiled.name}' inputs={self.inputs} outputs={self.outputs}>"

@@ -1,0 +1,138 @@
+"""Core: the entry point. It knows the devices, reads models and has them compiled."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from hetero import properties as props
+from hetero.errors import DeviceError, FrontendError, HeteroError
+from hetero.graph import Model
+from hetero.plugin import Plugin, QueryResult, full_name, installed_plugins
+from hetero.plugin.registry import Registry
+from hetero.runtime.compiled_model import CompiledModel
+from hetero.runtime.device_name import parse_device_name
+
+if TYPE_CHECKING:
+    import onnx
+
+
+class Core:
+    """The devices of the installed plugin packages, and what one does with them."""
+
+    def __init__(self) -> None:
+        self._registry: Registry = installed_plugins()
+        self._plugins: dict[str, Plugin] = {}
+        self._unavailable: dict[str, str] = {}
+        self._lock = threading.RLock()
+
+    def read_model(self, model: str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto) -> Model:
+        """Read a model from a path, bytes, a binary file object or an onnx.ModelProto.
+
+        The format is recognised by the content. Raises FrontendError when no frontend can read it.
+        """
+        frontends = [factory() for factory in self._registry.frontends]
+        for frontend in frontends:
+            if frontend.supported(model):
+                return frontend.convert(model)
+        if isinstance(model, (str, os.PathLike)) and not os.path.isfile(model):
+            raise FrontendError(f"there is no model file {os.fspath(model)}")
+        name = os.fspath(model) if isinstance(model, (str, os.PathLike)) else f"the given {type(model).__name__}"
+        raise FrontendError(f"{name} is in none of the known formats ({', '.join(f.name for f in frontends)})")
+
+    def compile_model(
+        self,
+        model: Model | str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
+        device_name: str,
+        config: Mapping[str, Any] | None = None,
+    ) -> CompiledModel:
+        """Make a model ready for a device. The model itself stays as it is; ``config`` wins over set_property.
+
+        Raises DeviceError when the device is not there or fails, UnsupportedOperationError when it
+        cannot run an operation, PropertyError for a bad property.
+        """
+        if not isinstance(model, Model):
+            model = self.read_model(model)
+        plugin, options = self.resolve_device(device_name)
+        options.update(config or {})
+        try:
+            return CompiledModel(plugin.compile_model(model.clone(), options))
+        except HeteroError:
+            raise
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+            raise DeviceError(f"{device_name} failed to compile model '{model.friendly_name}': {problem}") from error
+
+    def query_model(self, model: Model, device_name: str, config: Mapping[str, Any] | None = None) -> QueryResult:
+        """Which operations a device can run: friendly name to device name. Raises as compile_model does."""
+        plugin, options = self.resolve_device(device_name)
+        return plugin.query_model(model, {**options, **(config or {})})
+
+    @property
+    def available_devices(self) -> list[str]:
+        """The devices that can be used now: ``["GPU.0", "GPU.1"]``, the plain kind where there is one of it."""
+        found = []
+        for kind in self._registry.devices:
+            try:
+                ids = self.get_plugin(kind).device_ids()
+            except DeviceError:
+                continue
+            found += [full_name(kind, device_id) for device_id in ids] if len(ids) > 1 else [kind] * len(ids)
+        return found
+
+    def get_available_devices(self) -> list[str]:
+        return self.available_devices
+
+    @property
+    def unavailable_devices(self) -> dict[str, str]:
+        """The devices and plugin packages that are installed but cannot be used, each with the reason."""
+        for kind in self._registry.devices:
+            try:
+                self.get_plugin(kind)
+            except DeviceError:
+                continue
+        return {**self._registry.failures, **self._unavailable}
+
+    def get_property(self, device_name: str, property: str) -> Any:
+        """A property of a device. Raises PropertyError for an unknown key, DeviceError for an unknown device."""
+        plugin, options = self.resolve_device(device_name)
+        return plugin.get_property(property, options)
+
+    def set_property(self, device_name: str, properties: Mapping[str, Any]) -> None:
+        """Set properties of a device for later compilations. Raises PropertyError for an unknown key or a bad value."""
+        plugin, _ = self.resolve_device(device_name)
+        plugin.set_property(properties)
+
+    def get_plugin(self, kind: str) -> Plugin:
+        """The plugin of a kind of device, made on first use. Raises DeviceError when it cannot be had."""
+        with self._lock:
+            if kind in self._plugins:
+                return self._plugins[kind]
+            factory = self._registry.devices.get(kind)
+            if factory is None:
+                failed = [f"{name} ({reason})" for name, reason in self._registry.failures.items()]
+                hint = f"; these plugin packages cannot be used: {'; '.join(failed)}" if failed else ""
+                raise DeviceError(f"there is no device {kind}; there are {', '.join(self._registry.devices)}{hint}")
+            if kind not in self._unavailable:
+                try:
+                    plugin = factory()
+                    plugin.attach(kind, self)
+                except Exception as error:
+                    is_ours = isinstance(error, HeteroError)
+                    self._unavailable[kind] = str(error) if is_ours else f"{type(error).__name__}: {error}"
+                else:
+                    self._plugins[kind] = plugin
+                    return plugin
+            raise DeviceError(f"device {kind} is not available: {self._unavailable[kind]}")
+
+    def resolve_device(self, device_name: str) -> tuple[Plugin, dict[str, Any]]:
+        """The plugin behind a device string, and the options that the string means. Raises DeviceError."""
+        kind, options = parse_device_name(device_name)
+        plugin = self.get_plugin(kind)
+        wanted = options.get(props.device_id)
+        if wanted is not None and wanted not in plugin.device_ids():
+            known = ", ".join(full_name(kind, device_id) for device_id in plugin.device_ids())
+            raise DeviceError(f"there is no device {kind}.{wanted}; there is {known or 'none of this kind'}")
+        return plugin, options

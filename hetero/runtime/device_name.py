@@ -1,0 +1,33 @@
+"""Device strings: ``GPU``, ``GPU.1``, ``HETERO:GPU.1,TEMPLATE``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from hetero import properties as props
+from hetero.errors import DeviceError
+
+
+class DeviceName(NamedTuple):
+    """A device string taken apart: the kind of device, and the options that the rest of the string means."""
+
+    kind: str
+    options: dict[str, Any]
+
+
+def parse_device_name(text: str) -> DeviceName:
+    """Take a device string apart. Raises DeviceError when it is not one.
+
+    ``KIND.ID`` chooses one device of a kind, ``KIND:A,B`` gives a kind that uses other devices their order.
+    """
+    match = re.fullmatch(r"(?P<kind>[A-Za-z_]\w*)(?:\.(?P<id>\w+))?(?::(?P<rest>.*))?", text.strip())
+    parts = [part.strip() for part in (match["rest"] or "").split(",")] if match and match["rest"] is not None else None
+    if match is None or (parts is not None and not all(parts)):
+        raise DeviceError(f"'{text}' is not a device string: write a name such as CPU, CPU.1 or HETERO:CPU.1,CPU.0")
+    options: dict[str, Any] = {}
+    if match["id"]:
+        options[props.device_id] = match["id"]
+    if parts is not None:
+        options[props.priorities] = tuple(parts)
+    return DeviceName(match["kind"], options)
