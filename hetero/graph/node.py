@@ -169,6 +169,9 @@ class Node:
     """An operation: it reads values, has attributes and makes values."""
 
     type_info = DiscreteTypeInfo("Node", "")
+    # The inputs that are read as values because they decide output shapes or behaviour, not as data:
+    # a device may ask for them on the host, and specialises for their contents.
+    shape_inputs: tuple[int, ...] = ()
     _counter = itertools.count()
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:
@@ -187,6 +190,10 @@ class Node:
         """What is known of the contents of output 0 before anything runs; None for nothing (optional)."""
         return None
 
+    def infer_values(self) -> Sequence[np.ndarray | None]:
+        """The same for every output, of a node that knows more than the contents of output 0 (optional)."""
+        return [self.infer_value()]
+
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         """The same operation on other inputs (required)."""
         raise NotImplementedError(f"{type(self).__name__} does not define clone_with_new_inputs")
@@ -200,7 +207,8 @@ class Node:
     def infer(self) -> None:
         """Bring types, shapes and known values of the outputs up to date with the inputs."""
         self.validate_and_infer_types()
-        self._outputs[0].value = self.infer_value() if self._outputs else None
+        for output, value in zip(self._outputs, self.infer_values()):
+            output.value = value
 
     def set_output_type(self, index: int, element_type: Type, shape: PartialShapeLike) -> None:
         output = self._outputs[index]

@@ -74,6 +74,8 @@ class Op(Node):
 
     inputs_declared: tuple[str, ...] = ()
     attributes_declared: tuple[Attribute, ...] = ()
+    # The names of the parameters in order, where that is not all inputs and then all attributes.
+    parameter_order: tuple[str, ...] = ()
     output_size = 1
 
     def __init_subclass__(cls, opset: int | None = None, type_name: str | None = None, **kwargs: Any) -> None:
@@ -147,21 +149,18 @@ class Op(Node):
 
 
 def _make_signature(cls: type[Op]) -> inspect.Signature:
+    defaults = {d.strip("*?"): None if d.endswith("?") else REQUIRED for d in cls.inputs_declared}
+    defaults |= {attribute.name: attribute.default for attribute in cls.attributes_declared}
     parameters = []
-    for declared in cls.inputs_declared:
-        default = None if declared.endswith("?") else inspect.Parameter.empty
-        parameters.append(
-            inspect.Parameter(declared.strip("*?"), inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
-        )
-    for attribute in cls.attributes_declared:
-        default = inspect.Parameter.empty if attribute.default is REQUIRED else attribute.default
-        optional = parameters and parameters[-1].default is not inspect.Parameter.empty
-        if default is inspect.Parameter.empty and optional:
-            # Python allows no required parameter after an optional one: it is then by keyword.
-            parameters.append(inspect.Parameter(attribute.name, inspect.Parameter.KEYWORD_ONLY))
-        else:
-            kind = parameters[-1].kind if parameters else inspect.Parameter.POSITIONAL_OR_KEYWORD
-            parameters.append(inspect.Parameter(attribute.name, kind, default=default))
+    kind, optional = inspect.Parameter.POSITIONAL_OR_KEYWORD, False
+    for name in cls.parameter_order or defaults:
+        required = defaults[name] is REQUIRED
+        if required and optional:
+            # Python allows no required parameter after an optional one: from there on they are by keyword.
+            kind = inspect.Parameter.KEYWORD_ONLY
+        optional = optional or not required
+        default = inspect.Parameter.empty if required else defaults[name]
+        parameters.append(inspect.Parameter(name, kind, default=default))
     return inspect.Signature(parameters)
 
 
