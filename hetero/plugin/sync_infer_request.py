@@ -50,11 +50,11 @@ class SyncInferRequest(ABC):
         return
 
     def get_tensor(self, port: Output) -> Tensor:
-        """The tensor of a port; made on first use, with no elements along dimensions that are not known."""
+        """The tensor of a port; made on first use, in the smallest shape that fits."""
         tensor = self._tensors.get(port)
         if tensor is None:
             partial = port.partial_shape if port.partial_shape.has_rank else PartialShape([-1])
-            shape = [d.get_length() if d.is_static else 0 for d in partial]
+            shape = [d.min_length for d in partial]
             tensor = self._tensors[port] = Tensor(port.element_type, shape)
         return tensor
 

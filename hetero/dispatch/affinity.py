@@ -1,0 +1,113 @@
+"""Which device each operation runs on.
+
+A model of three operations on ``HETERO:A,B``: ``relu`` is pinned to B by the user, A claims ``conv`` and
+``softmax`` when asked what it can run. So conv and softmax go to A, relu to B. The rules, in this order:
+
+1. A node with rt_info["affinity"], or whose name fits a pattern of the property AFFINITIES, is pinned.
+2. Any other node goes to the first device, in the user's order, that claims it.
+3. Parameters, Constants and Results go wherever they are needed; they are not placed.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hetero.errors import DeviceError
+from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph.runtime_info import AFFINITY
+from hetero.plugin import CompiledModel, Plugin, QueryResult
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of the user's list, with the options that compile for it."""
+
+    name: str
+    plugin: Plugin
+    options: dict[str, Any]
+
+    def query(self, model: Model) -> QueryResult:
+        return self.plugin.query_model(model, self.options)
+
+    def compile(self, model: Model) -> CompiledModel:
+        return self.plugin.compile_model(model, self.options)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where a node runs, and why there."""
+
+    device: Device
+    reason: str
+
+
+def is_placed(node: Node) -> bool:
+    """Whether a node is one that runs on a device, and not an end of the graph."""
+    return not isinstance(node, (Parameter, Constant, Result))
+
+
+def pin(model: Model, patterns: Mapping[str, str]) -> None:
+    """Write the affinities of the patterns into rt_info; the last pattern that fits a name wins.
+
+    Raises DeviceError for a pattern that fits no node.
+    """
+    nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
+    for pattern, device in patterns.items():
+        fitting = [n for n in nodes if n.friendly_name == pattern or fnmatch.fnmatchcase(n.friendly_name, pattern)]
+        if not fitting:
+            raise DeviceError(f"the affinity '{pattern}' fits no operation of model '{model.friendly_name}'")
+        for node in fitting:
+            node.rt_info[AFFINITY] = device
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where every operation runs, and for those that no device can run why; what each device claimed."""
+
+    placed: dict[Node, Placed]
+    homeless: dict[Node, str]
+    queries: dict[str, QueryResult]
+
+
+def place(model: Model, devices: Sequence[Device]) -> Placement:
+    """Place every operation by the rules above, and write its affinity. Names must be unique.
+
+    Raises DeviceError for a pin to a device that is not in the list or cannot run the node.
+    """
+    queries = {device.name: device.query(model) for device in devices}
+    placed: dict[Node, Placed] = {}
+    homeless: dict[Node, str] = {}
+    for node in model.get_ordered_ops():
+        if not is_placed(node):
+            continue
+        if AFFINITY in node.rt_info:
+            placed[node] = Placed(_pinned_device(node, devices, queries), "pinned")
+            continue
+        claiming = [device for device in devices if node.friendly_name in queries[device.name]]
+        if claiming:
+            passed_over = devices[: devices.index(claiming[0])]
+            placed[node] = Placed(claiming[0], _refusals(node, passed_over, queries) or "first device")
+            node.rt_info[AFFINITY] = claiming[0].name
+        else:
+            homeless[node] = _refusals(node, devices, queries)
+    return Placement(placed, homeless, queries)
+
+
+def _pinned_device(node: Node, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> Device:
+    wanted = node.rt_info[AFFINITY]
+    found = next((device for device in devices if device.name == wanted), None)
+    if found is None:
+        names = ", ".join(device.name for device in devices)
+        raise DeviceError(f"'{node.friendly_name}' is pinned to {wanted}, which is not among the devices {names}")
+    if node.friendly_name not in queries[wanted]:
+        able = ", ".join(name for name, claimed in queries.items() if node.friendly_name in claimed) or "no device can"
+        reason = _refusals(node, [found], queries)
+        raise DeviceError(f"'{node.friendly_name}' is pinned to a device that cannot run it ({reason}); able: {able}")
+    return found
+
+
+def _refusals(node: Node, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> str:
+    return "; ".join(f"{d.name}: {queries[d.name].refused.get(node.friendly_name, 'not supported')}" for d in devices)

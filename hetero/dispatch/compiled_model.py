@@ -1,0 +1,64 @@
+"""HeteroCompiledModel: a model cut into subgraphs, each compiled by its own device."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from hetero import properties as props
+from hetero.dispatch.affinity import Placed
+from hetero.dispatch.infer_request import HeteroInferRequest
+from hetero.dispatch.partition import extract, partition
+from hetero.dispatch.plan import make_plan
+from hetero.dispatch.report import PlacementReport, make_report
+from hetero.graph import Constant, Model, Node
+from hetero.graph.runtime_info import copy_runtime_info
+from hetero.ops.values import is_exact
+from hetero.plugin import CompiledModel
+from hetero.properties import Property, PropertyTable
+
+log = logging.getLogger("hetero.dispatch")
+placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mutability.RO)
+
+
+class HeteroCompiledModel(CompiledModel):
+    def __init__(self, model: Model, placed: Mapping[Node, Placed], properties: PropertyTable) -> None:
+        super().__init__(model, properties)
+        known = _fold_known_values(model)
+        subgraphs = partition(model, {node: where.device for node, where in placed.items()})
+        compiled = [
+            subgraph.device.compile(extract(subgraph, f"{self.name}/{index}"))
+            for index, subgraph in enumerate(subgraphs)
+        ]
+        self.plan = make_plan(model, subgraphs, compiled)
+        report = make_report(placed, subgraphs, known)
+        properties.fill(
+            {
+                props.network_name: self.name,
+                props.execution_devices: tuple(dict.fromkeys(s.device.name for s in subgraphs)),
+                placement_report: report,
+            }
+        )
+        log.info("%s: %s", self.name, report.summary())
+
+    def create_sync_infer_request(self) -> HeteroInferRequest:
+        return HeteroInferRequest(self)
+
+
+def _fold_known_values(model: Model) -> set[Node]:
+    """Put Constants in the place of values that are known already, such as the shapes of static tensors.
+
+    So no value that was known before the cut is computed, or sent from device to device, after it.
+    Returns the operations that are no longer needed.
+    """
+    before = model.get_ordered_ops()
+    for node in before:
+        for output in node.outputs():
+            if not isinstance(node, Constant) and is_exact(output.value) and output.get_target_inputs():
+                constant = Constant(output.value.astype(output.element_type.to_dtype()), name=node.friendly_name)
+                copy_runtime_info([node], constant)
+                output.replace(constant.output(0))
+    gone = set(before) - set(model.get_ordered_ops())
+    for node in gone:
+        node.disconnect()
+    return gone

@@ -1,0 +1,83 @@
+"""HeteroInferRequest: runs the steps of a plan, with the tensors between them bound once."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from hetero.errors import DeviceError, HeteroError
+from hetero.graph import Output
+from hetero.plugin import ProfilingInfo, SyncInferRequest
+from hetero.tensor import Tensor
+
+if TYPE_CHECKING:
+    from hetero.dispatch.compiled_model import HeteroCompiledModel
+
+
+class HeteroInferRequest(SyncInferRequest):
+    """A request of each step. One tensor object stands for a value in all requests that write or read it."""
+
+    compiled_model: HeteroCompiledModel
+
+    def __init__(self, compiled_model: HeteroCompiledModel) -> None:
+        super().__init__(compiled_model)
+        plan = self._plan = compiled_model.plan
+        self._requests = [step.compiled.create_sync_infer_request() for step in plan.steps]
+        self._times = [0.0] * len(plan.steps)
+        self._tensor_of: dict[Output, Tensor] = {}
+        self._value_of: dict[Output, Output] = dict(zip(compiled_model.inputs, plan.inputs))
+        # Outputs that no step writes into: an input or a constant handed out, and a value handed out twice.
+        self._copied: list[tuple[Output, Output]] = []
+        self._bind_all()
+
+    def _bind_all(self) -> None:
+        for port, value in zip(self.compiled_model.inputs, self._plan.inputs):
+            self._bind(value, self.get_tensor(port))
+        for value, places in self._plan.places.items():
+            if value not in self._tensor_of:
+                self._bind(value, self._requests[places[0].step].get_tensor(places[0].port))
+        for value, array in self._plan.constants.items():
+            self._tensor_of[value] = Tensor(array, shared_memory=True)
+        written = self._plan.places.keys() - set(self._plan.inputs)
+        for port, value in zip(self.compiled_model.outputs, self._plan.outputs):
+            if value in written and value not in self._value_of.values():
+                self._value_of[port] = value
+                self._tensors[port] = self._tensor_of[value]
+            else:
+                self._copied.append((value, port))
+
+    def _bind(self, value: Output, tensor: Tensor) -> None:
+        self._tensor_of[value] = tensor
+        for place in self._plan.places.get(value, ()):
+            self._requests[place.step].set_tensor(place.port, tensor)
+
+    def infer(self) -> None:
+        for index, request in enumerate(self._requests):
+            started = time.perf_counter()
+            try:
+                request.infer()
+            except HeteroError:
+                raise
+            except Exception as error:
+                where = f"{self._plan.steps[index].device} failed in subgraph {index}"
+                raise DeviceError(f"{where}: {type(error).__name__}: {error}") from error
+            self._times[index] = time.perf_counter() - started
+        for value, port in self._copied:
+            self.get_tensor(port).copy_from(self._tensor_of[value])
+
+    def set_tensor(self, port: Output, tensor: Tensor) -> None:
+        super().set_tensor(port, tensor)
+        if port in self._value_of:
+            self._bind(self._value_of[port], tensor)
+
+    def cancel(self) -> None:
+        for request in self._requests:
+            request.cancel()
+
+    def get_profiling_info(self) -> list[ProfilingInfo]:
+        """For each subgraph its time, followed by what its device tells of it."""
+        infos: list[ProfilingInfo] = []
+        for index, (step, request) in enumerate(zip(self._plan.steps, self._requests)):
+            infos.append(ProfilingInfo(f"subgraph {index}", "Subgraph", step.device, self._times[index]))
+            infos += request.get_profiling_info()
+        return infos

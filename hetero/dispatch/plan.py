@@ -1,0 +1,58 @@
+"""The execution plan: which values go from which subgraph to which, found once for all requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hetero.dispatch.partition import Subgraph
+from hetero.graph import Constant, Model, Output
+from hetero.plugin import CompiledModel
+
+
+@dataclass(frozen=True)
+class Step:
+    """A subgraph, compiled."""
+
+    device: str
+    compiled: CompiledModel
+
+
+@dataclass(frozen=True)
+class Place:
+    """A port of a step, at which a value is read or written."""
+
+    step: int
+    port: Output
+
+
+@dataclass
+class Plan:
+    """Steps in the order in which they run, and where each value of the model is read and written.
+
+    A value is named by its Output in the model; the first of its places writes it, unless it is an input
+    of the model.
+    """
+
+    steps: list[Step]
+    inputs: list[Output]
+    outputs: list[Output]
+    places: dict[Output, list[Place]] = field(default_factory=dict)
+    constants: dict[Output, np.ndarray] = field(default_factory=dict)
+
+
+def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[CompiledModel]) -> Plan:
+    """The plan of a model cut into subgraphs, each with its compiled form."""
+    plan = Plan(
+        steps=[Step(s.device.name, c) for s, c in zip(subgraphs, compiled)],
+        inputs=model.inputs,
+        outputs=[result.input_value(0) for result in model.results],
+    )
+    for index, (subgraph, step) in enumerate(zip(subgraphs, plan.steps)):
+        ports = [*zip(subgraph.inputs, step.compiled.inputs), *zip(subgraph.outputs, step.compiled.outputs)]
+        for value, port in ports:
+            plan.places.setdefault(value, []).append(Place(index, port))
+    plan.constants = {v: v.node.data for v in plan.outputs if isinstance(v.node, Constant)}
+    return plan

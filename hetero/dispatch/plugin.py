@@ -1,0 +1,110 @@
+"""HeteroPlugin: the device HETERO."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hetero import properties as props
+from hetero.dispatch.affinity import Device, pin, place
+from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
+from hetero.errors import DeviceError, UnsupportedOperationError
+from hetero.graph import Model, Node
+from hetero.passes.unique_names import make_names_unique
+from hetero.plugin import Plugin, QueryResult
+from hetero.properties import Property, PropertyTable
+
+affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
+
+
+class HeteroPlugin(Plugin):
+    """Runs a model on several devices, chosen by MULTI_DEVICE_PRIORITIES: the first that can run an operation does.
+
+    A property that it does not know is handed to those of the devices that do.
+    """
+
+    supported_properties = (
+        props.available_devices,
+        props.full_device_name,
+        props.execution_devices,
+        props.network_name,
+        props.optimal_number_of_infer_requests,
+        placement_report,
+        props.priorities,
+        props.device_properties,
+        props.enable_profiling,
+        props.num_streams,
+        affinities,
+    )
+
+    def device_ids(self) -> list[str]:
+        return []  # there is no device of its own to list
+
+    def describe(self, device_id: str) -> dict[str, Any]:
+        return {props.full_device_name: "several devices as one"}
+
+    def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
+        table, devices = self._devices(options)
+        copy = model.clone()
+        make_names_unique(copy)
+        pin(copy, table.get(affinities))
+        placement = place(copy, devices)
+        result = QueryResult()
+        for device in reversed(devices):
+            result.update(placement.queries[device.name])  # this has Parameters, Constants and Results too
+        result.update((node.friendly_name, where.device.name) for node, where in placement.placed.items())
+        result.refused.update((node.friendly_name, reason) for node, reason in placement.homeless.items())
+        return result
+
+    def compile_model(self, model: Model, options: Mapping[str, Any]) -> HeteroCompiledModel:
+        table, devices = self._devices(options)
+        make_names_unique(model)
+        pin(model, table.get(affinities))
+        placement = place(model, devices)
+        if placement.homeless:
+            raise UnsupportedOperationError(_describe(placement.homeless, devices))
+        return HeteroCompiledModel(model, placement.placed, table)
+
+    def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
+        """The dispatcher's own properties, and the devices in order of priority with theirs."""
+        keys = {str(key) for key in self.supported_properties}
+        own = {key: value for key, value in options.items() if key in keys}
+        shared = {key: value for key, value in options.items() if key not in keys}
+        if props.enable_profiling in own:
+            shared[props.enable_profiling] = own[props.enable_profiling]
+        table = self.property_table(own)
+        names = table.get(props.priorities)
+        if not names:
+            example = f"{self.name}:{','.join(self.core.available_devices)}"
+            raise DeviceError(f"{self.name} is given no devices: name them in order of priority, as in {example}")
+        devices_twice = [name for name in names if names.count(name) > 1]
+        if devices_twice or self.name in names:
+            raise DeviceError(
+                f"{self.name}:{','.join(names)} cannot use {(*devices_twice, self.name)[0]} so: each device once"
+            )
+        per_device = table.get(props.device_properties)
+        for name in per_device.keys() - set(names):
+            raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
+        return table, self._make_devices(names, shared, per_device)
+
+    def _make_devices(
+        self, names: Sequence[str], shared: Mapping[str, Any], per_device: Mapping[str, Mapping[str, Any]]
+    ) -> list[Device]:
+        devices = []
+        unknown = dict(shared)
+        for name in names:
+            plugin, options = self.core.resolve_device(name)
+            known = {str(key) for key in plugin.get_property(props.supported_properties, {})}
+            unknown = {key: value for key, value in unknown.items() if key not in known}
+            options.update({key: value for key, value in shared.items() if key in known})
+            options.update(per_device.get(name, {}))
+            devices.append(Device(name, plugin, options))
+        if unknown.keys() - {str(props.enable_profiling)}:
+            self.property_table(unknown)  # raises PropertyError for a key that no device has
+        return devices
+
+
+def _describe(homeless: Mapping[Node, str], devices: Sequence[Device]) -> str:
+    shown = [f"{n.type_info.name} '{n.friendly_name}' ({reason})" for n, reason in list(homeless.items())[:5]]
+    more = f" and {len(homeless) - 5} more" if len(homeless) > 5 else ""
+    return f"no device of {', '.join(d.name for d in devices)} can run {', '.join(shown)}{more}"

@@ -1,0 +1,60 @@
+"""The plugin: what the device can run, and how a model is compiled for it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from typing import Any
+
+from hetero import properties as props
+from hetero.errors import UnsupportedOperationError
+from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.plugin import Plugin, QueryResult, get_supported_nodes
+from hetero.reference import has_evaluate
+from hetero_template.compiled_model import TemplateCompiledModel
+
+
+class TemplatePlugin(Plugin):
+    """Runs every operation that the reference can evaluate, one after the other, with numpy on the host."""
+
+    supported_properties = (
+        props.available_devices,
+        props.full_device_name,
+        props.device_architecture,
+        props.device_type,
+        props.optimization_capabilities,
+        props.optimal_number_of_infer_requests,
+        props.device_id,
+        props.enable_profiling,
+        props.num_streams,
+    )
+
+    def describe(self, device_id: str) -> dict[str, Any]:
+        return {
+            props.full_device_name: "numpy reference",
+            props.device_architecture: platform.machine(),
+            props.device_type: "CPU",
+            props.optimization_capabilities: ("FP32", "FP16", "BIN", "INT8"),
+        }
+
+    def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
+        return get_supported_nodes(model, self.transform_model, why_not, self.name)
+
+    def compile_model(self, model: Model, options: Mapping[str, Any]) -> TemplateCompiledModel:
+        properties = self.property_table(options)
+        transformed = self.transform_model(model)
+        refused = [f"{n.friendly_name} ({n.type_info.name})" for n in transformed.get_ordered_ops() if why_not(n)]
+        if refused:
+            raise UnsupportedOperationError(f"{self.name} cannot run {', '.join(refused)}")
+        return TemplateCompiledModel(model, transformed, properties)
+
+    def transform_model(self, model: Model) -> Model:
+        """What the device makes of a model before it runs it: nothing, as it runs every operation as it stands."""
+        return model
+
+
+def why_not(node: Node) -> str | None:
+    """Why the device cannot run a node; None where it can."""
+    if isinstance(node, (Parameter, Constant, Result)) or has_evaluate(node):
+        return None
+    return f"the reference does not evaluate {node.type_info.version_id}::{node.type_info.name}"
