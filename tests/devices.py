@@ -1,0 +1,39 @@
+"""Devices for tests: the reference under other names, with faults to order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hetero_template.plugin import TemplatePlugin, why_not
+
+from hetero import Core, Model
+from hetero.graph import Node
+from hetero.plugin import get_supported_nodes
+
+
+class PickyPlugin(TemplatePlugin):
+    """The reference, but it runs only operations of some types."""
+
+    def __init__(self, accepts: Callable[[Node], bool] = lambda node: True) -> None:
+        super().__init__()
+        self._accepts = accepts
+        self.compiled: list[Model] = []
+
+    def query_model(self, model, options):
+        def judge(node: Node) -> str | None:
+            return why_not(node) if self._accepts(node) else f"{self.name} is picky"
+
+        return get_supported_nodes(model, self.transform_model, judge, self.name)
+
+    def compile_model(self, model: Model, options: Mapping[str, Any]):
+        self.compiled.append(model)
+        return super().compile_model(model, options)
+
+
+def core_with(**plugins: PickyPlugin) -> Core:
+    """A Core that has these devices besides the installed ones."""
+    core = Core()
+    for name, plugin in plugins.items():
+        core.register_plugin(lambda plugin=plugin: plugin, name)
+    return core

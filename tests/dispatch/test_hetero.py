@@ -1,0 +1,160 @@
+"""Device HETERO: who gets which operation, what the cut keeps, and what a user can do wrong."""
+
+import numpy as np
+import pytest
+
+from hetero import Model, Parameter, PartialShape, Tensor, Type, ops
+from hetero.errors import DeviceError, HeteroError, PropertyError, UnsupportedOperationError
+from hetero.graph.runtime_info import AFFINITY
+from tests.devices import PickyPlugin, core_with
+
+
+def chain() -> Model:
+    """x → relu → exp → tanh, of a dynamic number of rows."""
+    x = Parameter(Type.f32, [-1, 4], name="x")
+    x.output(0).names = {"x"}
+    tanh = ops.Tanh(ops.Exp(ops.Relu(x, name="relu"), name="exp"), name="tanh")
+    tanh.output(0).names = {"y"}
+    return Model(tanh, [x], "chain")
+
+
+def only(*kinds):
+    return PickyPlugin(lambda node: node.type_info.name in kinds)
+
+
+X = np.array([[-1, 0, 0.5, 2]], np.float32)
+Y = np.tanh(np.exp(np.maximum(X, 0)))
+
+
+@pytest.mark.parametrize(
+    ("first", "pins", "patterns", "expected"),
+    [
+        (("Relu", "Exp", "Tanh"), {}, {}, ["A"] * 3),
+        (("Relu", "Tanh"), {}, {}, ["A", "B", "A"]),
+        ((), {}, {}, ["B"] * 3),
+        (("Relu", "Exp", "Tanh"), {"exp": "B"}, {}, ["A", "B", "A"]),
+        (("Relu", "Tanh"), {"tanh": "B"}, {}, ["A", "B", "B"]),
+        (("Relu", "Exp", "Tanh"), {}, {"*": "B"}, ["B"] * 3),
+        (("Relu", "Exp", "Tanh"), {}, {"*": "B", "relu": "A", "t*": "A"}, ["A", "B", "A"]),
+    ],
+)
+def test_placement(first, pins, patterns, expected):
+    model = chain()
+    for node in model.get_ordered_ops():
+        if node.friendly_name in pins:
+            node.rt_info[AFFINITY] = pins[node.friendly_name]
+    core = core_with(A=only(*first), B=PickyPlugin())
+    options = {"AFFINITIES": patterns}
+    compiled = core.compile_model(model, "HETERO:A,B", options)
+    report = compiled.get_property("PLACEMENT_REPORT")
+    assert [o.device for o in report.operations] == expected
+    np.testing.assert_allclose(compiled(X)["y"], Y, rtol=1e-6)
+    queried = core.query_model(model, "HETERO:A,B", options)
+    assert [queried[name] for name in ("relu", "exp", "tanh")] == expected
+
+
+def test_report_gives_reasons_and_a_summary():
+    core = core_with(A=only("Relu", "Tanh"), B=PickyPlugin())
+    report = core.compile_model(chain(), "HETERO:A,B").get_property("PLACEMENT_REPORT")
+    assert [o.reason for o in report.operations] == ["first device", "A: A is picky", "first device"]
+    assert report.summary() == "A 2/3 operations in 2 subgraphs: Relu, Tanh; B 1/3 operations in 1 subgraph: Exp"
+    assert [(s.device, s.operations, s.inputs, s.outputs) for s in report.subgraphs] == [
+        ("A", ("relu",), 1, 1),
+        ("B", ("exp",), 1, 1),
+        ("A", ("tanh",), 1, 1),
+    ]
+
+
+def test_the_model_of_the_user_stays_as_it_was():
+    model = chain()
+    core = core_with(A=PickyPlugin())
+    core.compile_model(model, "HETERO:A", {"AFFINITIES": {"*": "A"}})
+    assert all(AFFINITY not in node.rt_info for node in model.get_ordered_ops())
+
+
+def test_what_was_known_before_the_cut_is_known_after_it():
+    """The pattern of the Reshape is computed from a shape on another device, and still tells B the rank and 4 columns."""
+    x = Parameter(Type.f32, [-1, 2, 4], name="x")
+    x.output(0).names = {"image"}
+    relu = ops.Relu(x, name="relu")
+    relu.output(0).names = {"features"}
+    pattern = ops.Concat([ops.Gather(ops.ShapeOf(relu, name="shape"), np.int64([0]), np.int64(0), name="gather"), np.int64([8])], 0)
+    pattern.friendly_name = "concat"
+    model = Model(ops.Reshape(relu, pattern, False, name="reshape"), [x], "flatten")
+    b = PickyPlugin()
+    core = core_with(A=PickyPlugin(), B=b)
+    compiled = core.compile_model(model, "HETERO:A,B", {"AFFINITIES": {"reshape": "B"}})
+    (on_b,) = b.compiled
+    assert on_b.outputs[0].partial_shape == PartialShape([-1, 8])
+    assert {"features"} in [port.names for port in on_b.inputs]
+    assert compiled(np.ones([3, 2, 4], np.float32))[0].shape == (3, 8)
+    model.reshape([5, 2, 4])
+    b.compiled.clear()
+    compiled = core.compile_model(model, "HETERO:A,B", {"AFFINITIES": {"reshape": "B"}})
+    (on_b,) = b.compiled
+    assert len(on_b.inputs) == 1  # the pattern is a constant now: nothing to send
+    assert [o.device for o in compiled.get_property("PLACEMENT_REPORT").operations][-1] == "B"
+
+
+def test_inputs_constants_and_shared_values_handed_out():
+    x = Parameter(Type.f32, [2], name="x")
+    relu = ops.Relu(x)
+    model = Model([x, ops.Constant(np.float32([7])), relu, relu], [x])
+    compiled = core_with(A=PickyPlugin()).compile_model(model, "HETERO:A")
+    for value in ([1.0, -1.0], [-3.0, 2.0]):
+        given, constant, first, second = compiled([np.float32(value)]).to_tuple()
+        np.testing.assert_array_equal(given, value)
+        np.testing.assert_array_equal(constant, [7])
+        np.testing.assert_array_equal(first, np.maximum(value, 0))
+        np.testing.assert_array_equal(second, np.maximum(value, 0))
+
+
+def test_tensors_of_the_user_are_written_in_place():
+    core = core_with(A=only("Relu", "Tanh"), B=PickyPlugin())
+    request = core.compile_model(chain(), "HETERO:A,B").create_infer_request()
+    memory = np.zeros([1, 4], np.float32)
+    request.set_tensor("y", Tensor(memory, shared_memory=True))
+    request.infer({"x": X})
+    np.testing.assert_allclose(memory, Y, rtol=1e-6)
+
+
+def test_profile_names_the_subgraphs():
+    core = core_with(A=only("Relu", "Tanh"), B=PickyPlugin())
+    request = core.compile_model(chain(), "HETERO:A,B", {"PERF_COUNT": "YES"}).create_infer_request()
+    request.infer(X)
+    infos = request.profiling_info
+    assert [(i.node_name, i.exec_type) for i in infos if i.node_type == "Subgraph"] == [
+        ("subgraph 0", "A"),
+        ("subgraph 1", "B"),
+        ("subgraph 2", "A"),
+    ]
+    assert [i.node_name for i in infos if i.node_type != "Subgraph"] == ["relu", "exp", "tanh"]
+
+
+def test_properties_reach_the_devices_that_have_them():
+    core = core_with(A=PickyPlugin(), B=PickyPlugin())
+    compiled = core.compile_model(chain(), "HETERO:A,B", {"DEVICE_PROPERTIES": {"A": {"NUM_STREAMS": 3}}})
+    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    with pytest.raises(PropertyError, match="NO_SUCH_KEY"):
+        core.compile_model(chain(), "HETERO:A,B", {"NO_SUCH_KEY": 1})
+
+
+@pytest.mark.parametrize(
+    ("device", "options", "error", "message"),
+    [
+        ("HETERO", {}, DeviceError, "is given no devices.*as in HETERO:"),
+        ("HETERO:A,A", {}, DeviceError, "names a device twice|each device once"),
+        ("HETERO:A,NOPE", {}, DeviceError, "there is no device NOPE; there are .*A"),
+        ("HETERO:A,,B", {}, DeviceError, "is not a device string"),
+        ("HETERO:A,B", {"AFFINITIES": {"relu": "C"}}, DeviceError, "'relu' is pinned to C.*A, B"),
+        ("HETERO:A,B", {"AFFINITIES": {"exp": "A"}}, DeviceError, "'exp' is pinned .*A is picky.*able: B"),
+        ("HETERO:A,B", {"AFFINITIES": {"conv*": "A"}}, DeviceError, "'conv\\*' fits no operation"),
+        ("HETERO:A,B", {"DEVICE_PROPERTIES": {"C": {}}}, DeviceError, "C, which is not among the devices A, B"),
+        ("HETERO:A", {}, UnsupportedOperationError, "no device of A can run Exp 'exp' .A: A is picky"),
+    ],
+)
+def test_mistakes_are_told_in_one_sentence(device, options, error, message):
+    core = core_with(A=only("Relu", "Tanh"), B=PickyPlugin())
+    with pytest.raises(error, match=message) as caught:
+        core.compile_model(chain(), device, options)
+    assert isinstance(caught.value, HeteroError) and "\n" not in str(caught.value)

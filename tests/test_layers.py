@@ -1,0 +1,71 @@
+"""The architecture: lower layers never import higher ones, hetero names no plugin, and importing it is light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "hetero"
+# From the bottom to the top, as design.md lists them; each imports only what stands before it, or itself.
+LAYERS = [
+    "errors", "types", "shape", "tensor", "properties", "graph", "ops", "reference", "passes", "frontend", "plugin",
+    "dispatch", "runtime", "run",
+]  # fmt: skip
+# These hand out what is below them, or tie the layers together, and so belong to none.
+ABOVE_ALL = {"__init__", "builtin"}
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def layer_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_layers(tree: ast.Module) -> set[str]:
+    """The layers that a file imports when it is run; what only type checkers import does not count."""
+    ignored = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    modules = []
+    for node in ast.walk(tree):
+        if id(node) in ignored:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module == "hetero":
+            modules += [f"hetero.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules.append(node.module)
+        elif isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+    return {module.split(".")[1] for module in modules if module.startswith("hetero.")}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_only_lower_layers(path):
+    layer = layer_of(path)
+    if layer in ABOVE_ALL:
+        return
+    allowed = set(LAYERS[: LAYERS.index(layer) + 1])
+    assert imported_layers(ast.parse(path.read_text())) & set(LAYERS) <= allowed
+
+
+def test_every_file_belongs_to_a_layer():
+    assert {layer_of(path) for path in FILES} == {*LAYERS, *ABOVE_ALL}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_plugin_is_named(path):
+    tree = ast.parse(path.read_text())
+    docstrings = {ast.get_docstring(n, clean=False) for n in ast.walk(tree) if isinstance(n, (ast.Module, ast.ClassDef, ast.FunctionDef))}
+    strings = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)} - docstrings
+    named = [s for s in strings for word in ("GPU", "TEMPLATE", "hetero_opencl", "hetero_template") if word in s]
+    assert not named
+
+
+def test_import_is_light():
+    heavy = "pyopencl networkx onnx pydantic yaml typer rich PIL hetero.reference hetero.dispatch hetero.frontend.onnx"
+    code = f"import sys, hetero; print([m for m in {heavy.split()!r} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
