@@ -29,6 +29,7 @@ class Tensor:
             self._data = np.zeros(tuple(shape), Type(source).to_dtype())
         else:
             self._data = np.asarray(source) if shared_memory else np.array(source)
+        self._memory = self._data  # all there is; the data may be a part of it after set_shape
         self._owns_memory = not shared_memory
         self._element_type = Type(self._data.dtype)
 
@@ -84,14 +85,13 @@ class Tensor:
         if shape == self.shape:
             return
         count = int(np.prod(shape, dtype=np.int64))
-        if count <= self._data.size and self._data.flags.c_contiguous:
-            self._data = self._data.reshape(-1)[:count].reshape(shape)
+        if count <= self._memory.size and self._memory.flags.c_contiguous:
+            self._data = self._memory.reshape(-1)[:count].reshape(shape)
         elif self._owns_memory:
-            self._data = np.empty(shape, self._data.dtype)
+            self._memory = self._data = np.empty(shape, self._data.dtype)
         else:
-            raise TensorError(
-                f"a tensor over shared memory of {self._data.size} elements cannot take the shape {list(shape)}"
-            )
+            held = f"shared memory of {self._memory.size} elements"
+            raise TensorError(f"a tensor over {held} cannot take the shape {list(shape)}")
 
     def copy_to(self, target: Tensor) -> None:
         """Copy the elements into another tensor, which takes this one's shape."""
@@ -110,7 +110,7 @@ class Tensor:
         For devices that computed an output into memory of their own that nobody else will write to.
         """
         if self._owns_memory:
-            self._data = array
+            self._memory = self._data = array
         else:
             self.copy_from(array)
 

@@ -86,7 +86,8 @@ class Type(enum.Enum):
         return self.value[0] in "iu" and self.value[1:].isdigit()
 
     def is_signed(self) -> bool:
-        return self.is_real() or (self.is_integral() and self.value[0] == "i")
+        """True for what may be negative; of a boolean too, as OpenVINO has it."""
+        return self.is_real() or self.value[0] == "i" or self is Type.boolean
 
     def __repr__(self) -> str:
         return f"<Type: '{self.value}'>"

@@ -78,7 +78,9 @@ def test_what_was_known_before_the_cut_is_known_after_it():
     x.output(0).names = {"image"}
     relu = ops.Relu(x, name="relu")
     relu.output(0).names = {"features"}
-    pattern = ops.Concat([ops.Gather(ops.ShapeOf(relu, name="shape"), np.int64([0]), np.int64(0), name="gather"), np.int64([8])], 0)
+    pattern = ops.Concat(
+        [ops.Gather(ops.ShapeOf(relu, name="shape"), np.int64([0]), np.int64(0), name="gather"), np.int64([8])], 0
+    )
     pattern.friendly_name = "concat"
     model = Model(ops.Reshape(relu, pattern, False, name="reshape"), [x], "flatten")
     b = PickyPlugin()

@@ -1,0 +1,18 @@
+"""``python -m tests.benchmarks``: run them all and print medians and ratios."""
+
+from __future__ import annotations
+
+import os
+import platform
+
+from tests.benchmarks import boundaries, import_time, inference
+
+
+def main() -> None:
+    print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
+    for comparison in (import_time.compare(), boundaries.compare(), *inference.compare()):
+        print("\n".join(comparison.lines()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""How long ``import hetero`` takes, beside the runtimes that do the same job."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.benchmarks.interleaved import Comparison, interleave
+
+MODULES = ("hetero", "onnxruntime", "openvino")
+ROUNDS = 15
+
+
+def compare() -> Comparison:
+    """The time that a fresh interpreter takes to start, import one module and end."""
+
+    def start(module: str):
+        return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+    return interleave("import", {module: start(module) for module in MODULES}, ROUNDS)

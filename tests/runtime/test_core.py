@@ -1,0 +1,138 @@
+"""Core: devices, their properties, and what happens to those that do not work."""
+
+import numpy as np
+import pytest
+
+from hetero import Core, Model, Parameter, Type, ops
+from hetero.errors import DeviceError, FrontendError, PropertyError
+from hetero.plugin import Plugin, installed_plugins
+from hetero.runtime.device_name import parse_device_name
+from tests.devices import PickyPlugin, core_with
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "options"),
+    [
+        ("CPU", "CPU", {}),
+        ("CPU.1", "CPU", {"DEVICE_ID": "1"}),
+        ("HETERO:CPU.1,NPU", "HETERO", {"MULTI_DEVICE_PRIORITIES": ("CPU.1", "NPU")}),
+        (" HETERO: A , B ", "HETERO", {"MULTI_DEVICE_PRIORITIES": ("A", "B")}),
+    ],
+)
+def test_device_strings(text, kind, options):
+    assert parse_device_name(text) == (kind, options)
+
+
+@pytest.mark.parametrize("text", ["", "A,B", "HETERO:", "HETERO:A,", "A.", ".1", "A B", "1A"])
+def test_what_is_no_device_string(text):
+    with pytest.raises(DeviceError, match="is not a device string: write a name such as"):
+        parse_device_name(text)
+
+
+class Broken(Plugin):
+    """A device whose driver is not there."""
+
+    def __init__(self):
+        raise OSError("libnpu.so: cannot open shared object file")
+
+    def query_model(self, model, options): ...
+    def compile_model(self, model, options): ...
+
+
+class Several(PickyPlugin):
+    """Two devices of one kind; it says which one was asked for."""
+
+    def device_ids(self):
+        return ["0", "1"]
+
+    def compile_model(self, model, options):
+        self.asked = options["DEVICE_ID"]
+        return super().compile_model(model, options)
+
+
+def relu_model() -> Model:
+    x = Parameter(Type.f32, [1], name="x")
+    return Model(ops.Relu(x), [x], "relu")
+
+
+def test_a_broken_device_does_no_harm_and_is_listed_with_its_reason():
+    core = core_with(A=PickyPlugin())
+    core.register_plugin(Broken, "NPU")
+    assert "A" in core.available_devices and "NPU" not in core.available_devices
+    assert core.unavailable_devices["NPU"] == "OSError: libnpu.so: cannot open shared object file"
+    with pytest.raises(DeviceError, match="device NPU is not available: OSError: libnpu.so"):
+        core.compile_model(relu_model(), "NPU")
+    np.testing.assert_array_equal(core.compile_model(relu_model(), "A")([np.float32([2])])[0], [2])
+
+
+def test_a_package_that_cannot_be_imported_is_listed(monkeypatch):
+    class EntryPoint:
+        name = "half_installed"
+
+        def load(self):
+            raise ImportError("No module named 'missing_driver'")
+
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [EntryPoint()])
+    installed_plugins.cache_clear()
+    try:
+        assert Core().unavailable_devices == {"half_installed": "ImportError: No module named 'missing_driver'"}
+    finally:
+        installed_plugins.cache_clear()
+
+
+def test_devices_of_one_kind_are_told_apart():
+    plugin = Several()
+    core = core_with(N=plugin)
+    assert [name for name in core.available_devices if name.startswith("N")] == ["N.0", "N.1"]
+    core.compile_model(relu_model(), "N.1")
+    assert plugin.asked == "1"
+    with pytest.raises(DeviceError, match="there is no device N.7; there is N.0, N.1"):
+        core.compile_model(relu_model(), "N.7")
+
+
+def test_the_dispatcher_is_no_device_of_its_own():
+    assert "HETERO" not in Core().available_devices
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("PERF_COUNTS", "YES", "A has no property PERF_COUNTS; did you mean PERF_COUNT"),
+        ("PERF_COUNT", "MAYBE", "property PERF_COUNT of A cannot be 'MAYBE': it takes YES or NO"),
+        ("NUM_STREAMS", 0, "property NUM_STREAMS of A cannot be 0: it takes a whole number of at least 1"),
+        ("FULL_DEVICE_NAME", "x", "property FULL_DEVICE_NAME of A can be read but not set"),
+    ],
+)
+def test_properties_that_cannot_be_set(key, value, message):
+    core = core_with(A=PickyPlugin())
+    with pytest.raises(PropertyError, match=message):
+        core.set_property("A", {key: value})
+    with pytest.raises(PropertyError, match=message):
+        core.compile_model(relu_model(), "A", {key: value})
+
+
+def test_properties_of_the_compilation_win():
+    core = core_with(A=PickyPlugin())
+    core.set_property("A", {"NUM_STREAMS": 2})
+    assert core.get_property("A", "NUM_STREAMS") == 2
+    assert core.compile_model(relu_model(), "A").get_property("NUM_STREAMS") == 2
+    assert core.compile_model(relu_model(), "A", {"NUM_STREAMS": "4"}).get_property("NUM_STREAMS") == 4
+    assert core.get_property("A", "FULL_DEVICE_NAME") == "numpy reference"
+    assert "NUM_STREAMS" in core.get_property("A", "SUPPORTED_PROPERTIES")
+
+
+def test_an_exception_in_compile_names_the_device(monkeypatch):
+    plugin = PickyPlugin()
+    monkeypatch.setattr(plugin, "transform_model", lambda model: 1 / 0)
+    with pytest.raises(DeviceError, match="A failed to compile model 'relu': ZeroDivisionError: division by zero"):
+        core_with(A=plugin).compile_model(relu_model(), "A")
+
+
+def test_models_that_cannot_be_read(tmp_path):
+    core = Core()
+    with pytest.raises(FrontendError, match="there is no model file .*nowhere.onnx"):
+        core.read_model(tmp_path / "nowhere.onnx")
+    text = tmp_path / "text.txt"
+    text.write_text("hello, I am no model")
+    with pytest.raises(FrontendError, match="text.txt"):
+        core.read_model(text)

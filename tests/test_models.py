@@ -1,0 +1,48 @@
+"""Every model of the zoo on every way to run it, against ONNX Runtime."""
+
+import numpy as np
+import pytest
+
+from hetero import Core, Model
+from hetero.graph import Constant, Parameter, Result
+from hetero.graph.runtime_info import AFFINITY
+from tests import zoo
+
+# Of the largest magnitude of an output: what the project promises of any placement.
+LARGEST_RELATIVE_ERROR = 1e-3
+DEVICES = ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE", "HETERO:TEMPLATE,GPU"]
+SEEDS = [0, 1, 2]
+CASES = [(name, shape) for name, model in zoo.MODELS.items() for shape in model.shapes]
+
+
+@pytest.fixture(scope="module")
+def core():
+    return Core()
+
+
+def check(core: Core, model: Model, device: str, name: str, shape: tuple[int, ...]) -> None:
+    expected = zoo.expected(name, 0, shape)
+    found = core.compile_model(model, device)(zoo.inputs(name, 0, shape))
+    for output, array in expected.items():
+        assert found[output].shape == array.shape
+        error = np.abs(found[output].astype(np.float64) - array).max()
+        assert error <= LARGEST_RELATIVE_ERROR * np.abs(array).max()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("name", "shape"), CASES, ids=lambda v: v if isinstance(v, str) else "x".join(map(str, v)))
+def test_devices(core, name, shape, device):
+    check(core, core.read_model(zoo.path(name)), device, name, shape)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", zoo.MODELS)
+def test_random_affinity_for_every_node(core, name, seed):
+    model = core.read_model(zoo.path(name))
+    generator = np.random.default_rng(seed)
+    queries = {device: core.query_model(model, device) for device in ("GPU", "TEMPLATE")}
+    for node in model.get_ordered_ops():
+        if not isinstance(node, (Parameter, Constant, Result)):
+            able = [device for device, claimed in queries.items() if node.friendly_name in claimed]
+            node.rt_info[AFFINITY] = able[generator.integers(len(able))]
+    check(core, model, "HETERO:GPU,TEMPLATE", name, zoo.MODELS[name].shapes[0])
