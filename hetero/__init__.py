@@ -8,6 +8,6 @@ from hetero.tensor import Tensor
 from hetero.types import Type
 
 __all__ = [
-    "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "HeteroError", "InferRequest", "Input", "Model",
-    "Node", "Op", "Output", "Parameter", "PartialShape", "Tensor", "Type",
+    "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "HeteroError", "InferRequest", "Input",
+    "Model", "Node", "Op", "Output", "Parameter", "PartialShape", "Tensor", "Type",
 ]  # fmt: skip

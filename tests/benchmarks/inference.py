@@ -17,10 +17,13 @@ def compare() -> Iterator[Comparison]:
     for name in zoo.MODELS:
         feeds = zoo.inputs(name)
         candidates = {"onnxruntime": _onnxruntime(name, feeds), "openvino": _openvino(name, feeds)}
-        for device in DEVICES:
-            request = core.compile_model(zoo.path(name), device).create_infer_request()
-            candidates[device] = lambda request=request: request.infer(feeds, share_inputs=True, share_outputs=True)
+        candidates.update((device, _hetero(core, name, device, feeds)) for device in DEVICES)
         yield interleave(name, candidates, ROUNDS)
+
+
+def _hetero(core: Core, name: str, device: str, feeds: zoo.Arrays) -> Callable[[], object]:
+    request = core.compile_model(zoo.path(name), device).create_infer_request()
+    return lambda: request.infer(feeds, share_inputs=True, share_outputs=True)
 
 
 def _onnxruntime(name: str, feeds: zoo.Arrays) -> Callable[[], object]:

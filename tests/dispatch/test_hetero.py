@@ -73,14 +73,13 @@ def test_the_model_of_the_user_stays_as_it_was():
 
 
 def test_what_was_known_before_the_cut_is_known_after_it():
-    """The pattern of the Reshape is computed from a shape on another device, and still tells B the rank and 4 columns."""
+    """The Reshape's pattern comes from another device, and still tells B that there are 8 columns."""
     x = Parameter(Type.f32, [-1, 2, 4], name="x")
     x.output(0).names = {"image"}
     relu = ops.Relu(x, name="relu")
     relu.output(0).names = {"features"}
-    pattern = ops.Concat(
-        [ops.Gather(ops.ShapeOf(relu, name="shape"), np.int64([0]), np.int64(0), name="gather"), np.int64([8])], 0
-    )
+    rows = ops.Gather(ops.ShapeOf(relu, name="shape"), np.int64([0]), np.int64(0), name="gather")
+    pattern = ops.Concat([rows, np.int64([8])], 0)
     pattern.friendly_name = "concat"
     model = Model(ops.Reshape(relu, pattern, False, name="reshape"), [x], "flatten")
     b = PickyPlugin()
