@@ -1,6 +1,6 @@
 """The graph: Model, Node, its Inputs and Outputs, and the base class of operations."""
 
-from hetero.graph.model import Model, find_port
+from hetero.graph.model import Model, find_port, port_name
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.operation import Attribute, Op, choice, integers
 from hetero.graph.order import topological_order
@@ -8,5 +8,5 @@ from hetero.graph.terminals import Constant, Parameter, Result, is_constant
 
 __all__ = [
     "Attribute", "Constant", "DiscreteTypeInfo", "Input", "Model", "Node", "Op", "Output", "Parameter", "Result",
-    "as_output", "choice", "find_port", "integers", "is_constant", "topological_order",
+    "as_output", "choice", "find_port", "integers", "is_constant", "port_name", "topological_order",
 ]  # fmt: skip

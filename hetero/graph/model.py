@@ -194,11 +194,12 @@ def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Out
         for port in ports:
             if key in port.names or key == port.node.friendly_name:
                 return port
-    known = ", ".join(_port_name(port) for port in ports)
+    known = ", ".join(port_name(port) for port in ports)
     raise GraphError(f"{problem} {key}: it has {known or 'none'}")
 
 
 def _port_name(port: Output) -> str:
+    """The name by which a message calls a port: a tensor name, or the node's name when it has none."""
     return port.any_name if port.names else port.node.friendly_name
 
 

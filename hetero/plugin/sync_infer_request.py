@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hetero.errors import TensorError
-from hetero.graph import Output
+from hetero.graph import Output, port_name
 from hetero.shape import PartialShape
 from hetero.tensor import Tensor
 
@@ -77,8 +77,10 @@ class SyncInferRequest(ABC):
 
 def check_tensor(port: Output, tensor: Tensor) -> None:
     """Raise TensorError when a tensor does not fit a port."""
-    name = min(port.names) if port.names else port.node.friendly_name
     if tensor.element_type != port.element_type and not port.element_type.is_dynamic():
-        raise TensorError(f"'{name}' takes {port.element_type} elements, but the tensor has {tensor.element_type}")
-    if not port.partial_shape.compatible(tensor.shape):
-        raise TensorError(f"'{name}' takes the shape {port.partial_shape}, but the tensor has {list(tensor.shape)}")
+        problem = f"takes {port.element_type} elements, but the tensor has {tensor.element_type}"
+    elif not port.partial_shape.compatible(tensor.shape):
+        problem = f"takes the shape {port.partial_shape}, but the tensor has {list(tensor.shape)}"
+    else:
+        return
+    raise TensorError(f"'{port_name(port)}' {problem}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import plugin
 from hetero.errors import TensorError
-from hetero.graph import Output, find_port
+from hetero.graph import Output, find_port, port_name
 from hetero.graph.model import PortKey
 from hetero.tensor import Tensor
 
@@ -196,12 +196,13 @@ def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
     if isinstance(value, Tensor):
         return value
     array = np.asarray(value)
-    name = min(port.names) if port.names else port.node.friendly_name
     wanted = port.element_type.to_dtype() if port.element_type.is_static() else array.dtype
     if array.dtype != wanted:
         is_number = not isinstance(value, np.ndarray)  # Python numbers take the model's type
         if not (np.can_cast(array.dtype, wanted, "same_kind") or is_number) or array.dtype.kind not in "biuf":
-            raise TensorError(f"input '{name}' takes {port.element_type} elements, but the array has {array.dtype}")
+            raise TensorError(
+                f"input '{port_name(port)}' takes {port.element_type} elements, but the array has {array.dtype}"
+            )
         array = array.astype(wanted)
         share = True  # it is a copy already
     return Tensor(array, shared_memory=True) if share else Tensor(array)
