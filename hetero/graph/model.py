@@ -198,7 +198,7 @@ def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Out
     raise GraphError(f"{problem} {key}: it has {known or 'none'}")
 
 
-def _port_name(port: Output) -> str:
+def port_name(port: Output) -> str:
     """The name by which a message calls a port: a tensor name, or the node's name when it has none."""
     return port.any_name if port.names else port.node.friendly_name
 
