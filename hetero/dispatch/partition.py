@@ -1,12 +1,14 @@
 """Cutting a graph into subgraphs, each of one device, that never wait for each other in a circle.
 
-Every node is labelled with the number of device changes on the longest path that leads to it. An edge then
-goes to a higher label, or stays inside one label and one device. So nodes of one device and one label
-that hang together form subgraphs, and an order by label is an order in which they can run. Linear.
+The devices take turns. The one whose turn it is takes every node of its own that is ready, and those that become
+ready by that; they are one subgraph. So a subgraph reads only from earlier ones, whatever the affinities,
+and for two devices there are as few as can be: one more than device changes on the longest path, or
+two more where the wrong device begins, which is why each is tried as the first. Linear.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,10 +29,9 @@ class Subgraph:
 def partition(model: Model, device_of: Mapping[Node, Device]) -> list[Subgraph]:
     """The subgraphs of a model in an order in which they can run."""
     order = [node for node in model.get_ordered_ops() if is_placed(node)]
-    labels = _labels(order, device_of)
-    groups = _connected(order, lambda a, b: device_of[a] is device_of[b] and labels[a] == labels[b])
-    groups.sort(key=lambda nodes: labels[nodes[0]])
-    subgraphs = [Subgraph(device_of[nodes[0]], nodes) for nodes in groups]
+    devices = list(dict.fromkeys(device_of[node] for node in order))
+    cuts = [_take_turns(order, device_of, devices[first:] + devices[:first]) for first in range(len(devices))]
+    subgraphs = min(cuts, key=len, default=[])
     _find_boundaries(subgraphs)
     return subgraphs
 
@@ -58,32 +59,31 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     return Model([copies[value] for value in subgraph.outputs], parameters, name)
 
 
-def _labels(order: Sequence[Node], device_of: Mapping[Node, Device]) -> dict[Node, int]:
-    labels: dict[Node, int] = {}
+def _take_turns(order: Sequence[Node], device_of: Mapping[Node, Device], turns: Sequence[Device]) -> list[Subgraph]:
+    waiting_for = {node: 0 for node in order}
+    readers: dict[Node, list[Node]] = {node: [] for node in order}
     for node in order:
-        sources = [value.node for value in node.input_values() if is_placed(value.node)]
-        labels[node] = max((labels[s] + (device_of[s] is not device_of[node]) for s in sources), default=0)
-    return labels
-
-
-def _connected(order: Sequence[Node], belong_together) -> list[list[Node]]:
-    """Sets of nodes joined by edges between nodes that belong together, found by union-find; each in order."""
-    parent = {node: node for node in order}
-
-    def root(node: Node) -> Node:
-        while parent[node] is not node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
+        for source in {value.node for value in node.input_values()} & readers.keys():
+            readers[source].append(node)
+            waiting_for[node] += 1
+    ready: dict[Device, deque[Node]] = {device: deque() for device in turns}
     for node in order:
-        for value in node.input_values():
-            if value.node in parent and belong_together(value.node, node):
-                parent[root(node)] = root(value.node)
-    groups: dict[Node, list[Node]] = {}
-    for node in order:
-        groups.setdefault(root(node), []).append(node)
-    return list(groups.values())
+        if not waiting_for[node]:
+            ready[device_of[node]].append(node)
+    subgraphs: list[Subgraph] = []
+    while any(ready.values()):
+        for device in turns:
+            taken = []
+            while ready[device]:
+                node = ready[device].popleft()
+                taken.append(node)
+                for reader in readers[node]:
+                    waiting_for[reader] -= 1
+                    if not waiting_for[reader]:
+                        ready[device_of[reader]].append(reader)
+            if taken:
+                subgraphs.append(Subgraph(device, taken))
+    return subgraphs
 
 
 def _find_boundaries(subgraphs: Sequence[Subgraph]) -> None:
