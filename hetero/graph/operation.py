@@ -85,9 +85,9 @@ class Op(Node):
             # The class data is moved aside, since a node's inputs() is a method.
             cls.inputs_declared = declared
             del cls.inputs
-        cls.attributes_declared = tuple(
-            value for base in reversed(cls.__mro__) for value in vars(base).values() if isinstance(value, Attribute)
-        )
+        declared_by_all = [value for base in reversed(cls.__mro__) for value in vars(base).values()]
+        attributes = {value.name: value for value in declared_by_all if isinstance(value, Attribute)}
+        cls.attributes_declared = tuple(attributes.values())
         version = f"opset{opset}" if opset else "extension"
         cls.type_info = DiscreteTypeInfo(type_name or cls.__name__, version)
 

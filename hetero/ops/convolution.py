@@ -1,0 +1,155 @@
+"""Convolutions and transposed convolutions over one to three spatial dimensions, plain and in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hetero.graph import Attribute, Op, integers
+from hetero.ops.checks import common_type, merge_dimensions
+from hetero.ops.values import shape_of_value
+from hetero.ops.windows import auto_pad_choice, complete_window_attributes, extent, resolve_pads, window_positions
+from hetero.shape import Dimension, PartialShape, concatenate
+
+
+class _AnyConvolution(Op):
+    """What all convolutions share: data ``[N, C, spatial…]`` and filters with ``filter_axes`` leading dimensions."""
+
+    filter_axes = 2
+
+    def spatial_count(self) -> int | None:
+        """The number of spatial dimensions; None while neither attributes nor shapes tell it."""
+        data, filters = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        counts = {len(self.strides)} if self.strides else set()
+        counts |= {len(data) - 2} if data.has_rank else set()
+        counts |= {len(filters) - self.filter_axes} if filters.has_rank else set()
+        if len(counts) > 1 or min(counts, default=1) < 1:
+            self.fail(
+                f"data {data}, filters {filters} and strides {list(self.strides)} "
+                "do not agree on one or more spatial dimensions"
+            )
+        return counts.pop() if counts else None
+
+    def ranked_shapes(self, count: int) -> tuple[PartialShape, PartialShape]:
+        """The shapes of data and filters, of unknown dimensions where the rank is not known."""
+        data, filters = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        return (
+            data if data.has_rank else PartialShape.dynamic(count + 2),
+            filters if filters.has_rank else PartialShape.dynamic(count + self.filter_axes),
+        )
+
+    def groups_of(self, data: PartialShape, filters: PartialShape, channels_each: Dimension) -> Dimension:
+        """The number of groups, from the filters or from the channels of the data."""
+        groups = filters[0] if self.filter_axes == 3 else Dimension(1)
+        if groups.is_dynamic and data[1].is_static and channels_each.is_static and channels_each != 0:
+            groups = Dimension(data[1].get_length() // channels_each.get_length())
+        merge_dimensions(self, (data[1], groups * channels_each), "channels of data and filters")
+        return groups
+
+
+class _ForwardConvolution(_AnyConvolution):
+    inputs = ("data", "filters")
+    strides = Attribute(integers)
+    pads_begin = Attribute(integers)
+    pads_end = Attribute(integers)
+    dilations = Attribute(integers)
+    auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
+
+    def validate_and_infer_types(self) -> None:
+        element_type, count = common_type(self, (0, 1)), self.spatial_count()
+        if count is None:
+            return self.set_output_type(0, element_type, PartialShape.dynamic())
+        complete_window_attributes(self, count, "strides", "pads_begin", "pads_end", "dilations")
+        data, filters = self.ranked_shapes(count)
+        outputs_each, channels_each = filters[self.filter_axes - 2 : self.filter_axes]
+        groups = self.groups_of(data, filters, channels_each)
+        spatial = window_positions(self, data[2:], filters[self.filter_axes :], self.dilations)
+        self.set_output_type(0, element_type, concatenate([data[0], groups * outputs_each], spatial))
+
+    def resolve_pads(self, lengths: Sequence[int], kernel: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The padding in front and behind on each spatial axis, for data and filters of these lengths."""
+        return resolve_pads(self, lengths, kernel, self.dilations)
+
+
+class Convolution(_ForwardConvolution, opset=1):
+    """Data ``[N, C, spatial…]`` with filters ``[O, C, kernel…]`` to ``[N, O, spatial…]``."""
+
+
+class GroupConvolution(_ForwardConvolution, opset=1):
+    """Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]`` to ``[N, G·O, spatial…]``."""
+
+    filter_axes = 3
+
+
+class _BackwardConvolution(_AnyConvolution):
+    inputs = ("data", "filters", "output_shape?")
+    shape_inputs = (2,)
+    parameter_order = (
+        "data", "filters", "strides", "output_shape", "pads_begin", "pads_end", "dilations", "auto_pad",
+        "output_padding",
+    )  # fmt: skip
+    strides = Attribute(integers)
+    pads_begin = Attribute(integers, None)
+    pads_end = Attribute(integers, None)
+    dilations = Attribute(integers, None)
+    auto_pad = Attribute(auto_pad_choice, None)
+    output_padding = Attribute(integers, None)
+
+    def validate_and_infer_types(self) -> None:
+        self.auto_pad = self.auto_pad or "explicit"
+        element_type, count = common_type(self, (0, 1)), self.spatial_count()
+        if count is None:
+            return self.set_output_type(0, element_type, PartialShape.dynamic())
+        complete_window_attributes(self, count, "strides", "pads_begin", "pads_end", "dilations", "output_padding")
+        data, filters = self.ranked_shapes(count)
+        channels_each, outputs_each = filters[self.filter_axes - 2 : self.filter_axes]
+        groups = self.groups_of(data, filters, channels_each)
+        spatial = self._spatial_shape(count, data[2:], filters[self.filter_axes :])
+        self.set_output_type(0, element_type, concatenate([data[0], groups * outputs_each], spatial))
+
+    def _spatial_shape(self, count: int, lengths: PartialShape, kernel: PartialShape) -> PartialShape:
+        if self.has_input("output_shape"):
+            asked = shape_of_value(self.input_value(2))
+            if asked.has_rank and len(asked) != count:
+                self.fail(f"output_shape has {len(asked)} values for {count} spatial dimensions")
+            return asked if asked.has_rank else PartialShape.dynamic(count)
+        full = self._full_lengths(lengths, kernel)
+        if self.auto_pad == "explicit":
+            full = [f - (b + e) for f, b, e in zip(full, self.pads_begin, self.pads_end)]
+        return PartialShape(full)
+
+    def _full_lengths(self, lengths: PartialShape, kernel: PartialShape) -> list[Dimension]:
+        """The lengths of the output before padding is cut off: ``stride·(length - 1) + extent + output_padding``."""
+        return [
+            (length - 1) * stride + extent(size, dilation) + padding
+            for length, size, stride, dilation, padding in zip(
+                lengths, kernel, self.strides, self.dilations, self.output_padding
+            )
+        ]
+
+    def resolve_pads(
+        self, lengths: Sequence[int], kernel: Sequence[int], output_shape: Sequence[int] | None
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What is cut off in front and behind on each spatial axis (a negative number adds zeros), as OpenVINO does:
+        the space between the full output and ``output_shape`` is shared by the two ends only where auto_pad is same.
+        """
+        begin = self.pads_begin if self.auto_pad == "explicit" else (0,) * len(lengths)
+        if output_shape is None:
+            return begin, self.pads_end if self.auto_pad == "explicit" else begin
+        full = PartialShape(self._full_lengths(PartialShape(lengths), PartialShape(kernel))).to_shape()
+        totals = [f - int(asked) for f, asked in zip(full, output_shape)]
+        if self.auto_pad == "same_upper":
+            begin = tuple(max(total + 1, 0) // 2 for total in totals)
+        elif self.auto_pad == "same_lower":
+            begin = tuple(max(total, 0) // 2 for total in totals)
+        return begin, tuple(total - b for total, b in zip(totals, begin))
+
+
+class ConvolutionBackpropData(_BackwardConvolution, opset=1):
+    """Data ``[N, C, spatial…]`` with filters ``[C, O, kernel…]`` to ``[N, O, spatial…]``: convolution's gradient."""
+
+
+class GroupConvolutionBackpropData(_BackwardConvolution, opset=1):
+    """Data ``[N, G·C, spatial…]`` with filters ``[G, C, O, kernel…]`` to ``[N, G·O, spatial…]``."""
+
+    filter_axes = 3
+    auto_pad = Attribute(auto_pad_choice, "EXPLICIT")

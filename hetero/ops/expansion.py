@@ -1,0 +1,211 @@
+"""Operations that make more elements out of few: Broadcast, Tile, Pad, Range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import common_type, merge_dimensions, normalize_axes
+from hetero.ops.movement import move_known_value
+from hetero.ops.values import LONGEST_VALUE, exact_value, shape_of_value
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+
+class Broadcast(Op, opset=3):
+    """The data repeated along dimensions of length 1 to ``target_shape``; explicit mode names where its axes go."""
+
+    inputs = ("data", "target_shape", "axes_mapping?")
+    shape_inputs = (1, 2)
+    broadcast_spec = Attribute(choice("numpy", "explicit", "bidirectional"), "NUMPY")
+
+    def validate_and_infer_types(self) -> None:
+        if (self.broadcast_spec == "explicit") != self.has_input("axes_mapping"):
+            self.fail("axes_mapping belongs to broadcast_spec explicit, and to no other")
+        data, target = self.get_input_partial_shape(0), shape_of_value(self.input_value(1))
+        self.set_output_type(0, self.get_input_element_type(0), self._shape(data, target))
+
+    def _shape(self, data: PartialShape, target: PartialShape) -> PartialShape:
+        if self.broadcast_spec == "bidirectional":
+            return data.broadcast(target)
+        if not data.has_rank or not target.has_rank:
+            return target
+        if self.broadcast_spec == "numpy":
+            axes = range(len(target) - len(data), len(target))
+            if len(data) > len(target):
+                self.fail(f"data {data} has more dimensions than target_shape {target}")
+        else:
+            mapping = exact_value(self.input_value(2))
+            if mapping is None:
+                return target
+            axes = normalize_axes(self, mapping.reshape(-1).tolist(), len(target))
+            if axes != sorted(axes):
+                self.fail(f"axes_mapping {axes} must be in ascending order")
+            if len(axes) != len(data):
+                self.fail(f"axes_mapping {axes} must name an axis for each dimension of data {data}")
+        dimensions = list(target)
+        for axis, dimension in zip(axes, data):
+            if not dimension.compatible(1):
+                dimensions[axis] = merge_dimensions(self, (dimension, dimensions[axis]), "data and target_shape")
+        return PartialShape(dimensions)
+
+    def spread(self, data: np.ndarray, target: Sequence[int], axes_mapping: np.ndarray | None) -> np.ndarray:
+        """The data as a view in the target shape."""
+        if self.broadcast_spec == "bidirectional":
+            target = np.broadcast_shapes(data.shape, tuple(target))
+        elif self.broadcast_spec == "explicit":
+            shape = [1] * len(target)
+            for axis, length in zip(axes_mapping.reshape(-1).tolist(), data.shape):
+                shape[axis] = length
+            data = data.reshape(shape)
+        return np.broadcast_to(data, tuple(target))
+
+    def infer_value(self) -> np.ndarray | None:
+        mapping = exact_value(self.input_value(2)) if self.has_input("axes_mapping") else None
+        if self.has_input("axes_mapping") and mapping is None:
+            return None
+        return move_known_value(self, lambda value, shape: self.spread(value, shape, mapping))
+
+
+class Tile(Op, opset=1):
+    """The data repeated ``repeats`` times along each dimension; the shorter of the two is filled with ones in front."""
+
+    inputs = ("data", "repeats")
+    shape_inputs = (1,)
+
+    def validate_and_infer_types(self) -> None:
+        data = self.get_input_partial_shape(0)
+        repeats = self._repeats()
+        if data.has_rank and repeats.has_rank:
+            rank = max(len(data), len(repeats))
+            filled = ([Dimension(1)] * (rank - len(shape)) + list(shape) for shape in (data, repeats))
+            shape = PartialShape([length * times for length, times in zip(*filled)])
+        else:
+            shape = PartialShape.dynamic()
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    def _repeats(self) -> PartialShape:
+        exact = exact_value(self.input_value(1))
+        return shape_of_value(self.input_value(1)) if exact is None else PartialShape(np.maximum(exact, 0).reshape(-1))
+
+    def infer_value(self) -> np.ndarray | None:
+        repeats = exact_value(self.input_value(1))
+        if repeats is None:
+            return None
+        times = np.maximum(repeats, 0).reshape(-1)
+        return move_known_value(self, lambda value, _: np.tile(value, times))
+
+
+class Pad(Op, opset=12):
+    """The data with elements added, or cut off where a number is negative, at both ends of each axis."""
+
+    inputs = ("arg", "pads_begin", "pads_end", "arg_pad_value?")
+    shape_inputs = (1, 2)
+    parameter_order = ("arg", "pads_begin", "pads_end", "pad_mode", "arg_pad_value")
+    pad_mode = Attribute(choice("constant", "edge", "reflect", "symmetric"))
+
+    def validate_and_infer_types(self) -> None:
+        element_type = common_type(self, (0, 3) if self.has_input("arg_pad_value") else (0,))
+        data = self.get_input_partial_shape(0)
+        if not data.has_rank:
+            return self.set_output_type(0, element_type, PartialShape.dynamic())
+        pads = [self._pads(index, len(data)) for index in (1, 2)]
+        dimensions = [self._padded(length, begin, end) for length, begin, end in zip(data, *pads)]
+        self.set_output_type(0, element_type, PartialShape(dimensions))
+
+    def _pads(self, index: int, rank: int) -> list[int | Dimension | None]:
+        """The pads of an input for each axis, None where unknown."""
+        value = self.input_value(index).value
+        if value is None:
+            return [None] * rank
+        if value.size != rank:
+            self.fail(f"{self.inputs_declared[index]} has {value.size} values for {rank} dimensions")
+        return value.reshape(-1).tolist()
+
+    def _padded(self, length: Dimension, begin: int | Dimension | None, end: int | Dimension | None) -> Dimension:
+        if begin is None or end is None:
+            return Dimension()
+        if isinstance(begin, int) and isinstance(end, int):
+            self._check_room(length, max(begin, end))
+            return length + (begin + end)
+        return sum((length + pad for pad in (begin, end) if isinstance(pad, int)), Dimension(0)) + sum(
+            (pad for pad in (begin, end) if not isinstance(pad, int)), Dimension(0)
+        )
+
+    def _check_room(self, length: Dimension, pad: int) -> None:
+        """Whether the data has as many elements as its mode repeats."""
+        needed = {"constant": 0, "edge": min(pad, 1), "reflect": pad + 1 if pad > 0 else 0, "symmetric": pad}
+        if length.max_length != -1 and length.max_length < needed[self.pad_mode]:
+            self.fail(f"pad_mode {self.pad_mode} cannot add {pad} elements to a dimension of {length}")
+
+
+class Range(Op, opset=4):
+    """The numbers from ``start`` up to ``stop``, which is left out, in steps of ``step``: a 1-D tensor."""
+
+    inputs = ("start", "stop", "step")
+    shape_inputs = (0, 1, 2)
+    output_type = Attribute(Type)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.output_type, [self._length()])
+
+    def bounds(self, values: Sequence[np.ndarray]) -> list[int | float]:
+        """Start, stop and step as numbers of the output type."""
+        convert = self.output_type.to_dtype().type
+        try:
+            return [convert(value.reshape(-1)[0]).item() for value in values]
+        except (OverflowError, ValueError):
+            self.fail(f"its numbers must fit into {self.output_type}")
+
+    def length(self, start: float, stop: float, step: float) -> int:
+        """How many numbers there are. Raises GraphError for a step of 0 and for what is not finite."""
+        if step == 0 or not all(map(math.isfinite, (start, stop, step))):
+            self.fail(f"its numbers must be finite and step not 0, but are {start}, {stop} and {step}")
+        if all(isinstance(number, int) for number in (start, stop, step)):
+            return max(0, -((start - stop) // step))
+        return max(0, math.ceil((stop - start) / step))
+
+    def _length(self) -> Dimension:
+        for index, source in enumerate(self.input_values()):
+            count = source.partial_shape.element_count()
+            if not count.compatible(1):
+                self.fail(f"{self.inputs_declared[index]} must be one number, but has shape {source.partial_shape}")
+        values = [source.value for source in self.input_values()]
+        if self.output_type.is_dynamic() or any(value is None for value in values):
+            return Dimension()
+        if all(exact_value(source) is not None for source in self.input_values()):
+            return Dimension(self.length(*self.bounds(values)))
+        return self._bounded_length(*(_interval(value) for value in values))
+
+    def _bounded_length(self, start: Dimension | int, stop: Dimension | int, step: Dimension | int) -> Dimension:
+        """The length where start and stop are lengths known in part, and the step is a positive number."""
+        if not isinstance(step, int) or step < 1 or (isinstance(start, int) and start < 0):
+            return Dimension()
+        if isinstance(stop, int) and stop < 0:
+            return Dimension(0)
+        start, stop = Dimension.of(start), Dimension.of(stop)
+        low = 0 if start.max_length == -1 else self.length(start.max_length, stop.min_length, step)
+        high = -1 if stop.max_length == -1 else self.length(start.min_length, stop.max_length, step)
+        return Dimension(low, high)
+
+    def infer_value(self) -> np.ndarray | None:
+        shape = self.get_output_partial_shape(0)
+        values = [exact_value(source) for source in self.input_values()]
+        if any(value is None for value in values) or not shape.is_static or shape[0].get_length() > LONGEST_VALUE:
+            return None
+        return self.numbers(values) if self.output_type.is_integral() else None
+
+    def numbers(self, values: Sequence[np.ndarray]) -> np.ndarray:
+        """The output for exact inputs."""
+        start, stop, step = self.bounds(values)
+        steps = np.arange(self.length(start, stop, step))
+        dtype = self.output_type.to_dtype()
+        return (start + steps * step).astype(dtype)
+
+
+def _interval(value: np.ndarray) -> int | Dimension:
+    item = value.reshape(-1)[0]
+    return item if isinstance(item, Dimension) else int(item)

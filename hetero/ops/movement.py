@@ -1,0 +1,293 @@
+"""Operations that arrange elements anew or read a shape, without computing with them.
+
+Known values (ops/values.py) pass through most of them, so that a shape computed in the graph is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from hetero.errors import GraphError
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import common_type, element_count_of, merge_dimensions, normalize_axis
+from hetero.ops.values import LONGEST_VALUE, exact_value, known_values, shape_of_value, tidy, value_of_shape
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+
+class Reshape(Op, opset=1):
+    """The elements in the shape that ``output_shape`` names: one -1 takes what is left, 0 copies with special_zero."""
+
+    inputs = ("node", "output_shape")
+    shape_inputs = (1,)
+    special_zero = Attribute(bool)
+
+    def validate_and_infer_types(self) -> None:
+        pattern = self.input_value(1)
+        if pattern.value is None:
+            shape = shape_of_value(pattern)
+        else:
+            shape = self.reshaped(self.get_input_partial_shape(0), pattern.value.reshape(-1).tolist())
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    def infer_value(self) -> np.ndarray | None:
+        return move_known_value(self, np.reshape)
+
+    def reshaped(self, shape: PartialShape, pattern: Sequence[int | Dimension]) -> PartialShape:
+        """The shape after reshaping by a pattern. Raises GraphError where the elements do not fit."""
+        wildcards = [axis for axis, item in enumerate(pattern) if isinstance(item, int) and item == -1]
+        if len(wildcards) > 1 or any(isinstance(item, int) and item < -1 for item in pattern):
+            self.fail(f"output_shape {pattern} may hold lengths and one -1")
+        copied = [axis for axis, item in enumerate(pattern) if self.special_zero and _is_zero(item)]
+        if shape.has_rank and copied and copied[-1] >= len(shape):
+            self.fail(f"output_shape {pattern} copies dimension {copied[-1]}, which data {shape} does not have")
+        dimensions = [
+            self._dimension(shape, axis, item, axis in copied) for axis, item in enumerate(pattern) if item != -1
+        ]
+        for axis in wildcards:
+            dimensions.insert(axis, Dimension())
+        if not shape.has_rank:
+            return PartialShape(dimensions)
+        # Copied dimensions are the same on both sides: the others must hold equally many elements.
+        before = PartialShape([d for axis, d in enumerate(shape) if axis not in copied])
+        others = [axis for axis in range(len(pattern)) if axis not in copied]
+        open_axes = wildcards or [axis for axis in others if dimensions[axis].is_dynamic]
+        count = before.element_count()
+        rest = PartialShape([dimensions[axis] for axis in others if axis not in open_axes[:1]]).element_count()
+        if len(open_axes) == 1:
+            axis = open_axes[0]
+            dimensions[axis] = merge_dimensions(self, (dimensions[axis], self._quotient(count, rest)), "element counts")
+        elif not open_axes and not count.compatible(rest):
+            self.fail(f"data {shape} cannot take the shape {PartialShape(dimensions)}: it has {count} elements")
+        return PartialShape(dimensions)
+
+    def _dimension(self, shape: PartialShape, axis: int, item: int | Dimension, copied: bool) -> Dimension:
+        here = shape[axis] if shape.has_rank and axis < len(shape) else Dimension()
+        if copied:
+            return here
+        item = Dimension.of(item)
+        if self.special_zero and item.min_length == 0:
+            # It may turn out to be 0 and mean the dimension of the data.
+            longest = -1 if -1 in (item.max_length, here.max_length) else max(item.max_length, here.max_length)
+            return Dimension(0, longest)
+        return item
+
+    def _quotient(self, count: Dimension, rest: Dimension) -> Dimension:
+        if rest == 0:
+            return Dimension(1) if count == 0 else Dimension()
+        if count.is_static and rest.is_static and count.get_length() % rest.get_length():
+            self.fail(f"{count} elements cannot be shared among {rest}")
+        low = 0 if rest.max_length == -1 else -(-count.min_length // rest.max_length)
+        high = -1 if count.max_length == -1 else count.max_length // max(rest.min_length, 1)
+        return Dimension(low, high if high == -1 else max(low, high))
+
+
+class Squeeze(Op, opset=1):
+    """The data without its dimensions of length 1: those in ``axes``, or all. An axis of another length stays."""
+
+    inputs = ("data", "axes?")
+    shape_inputs = (1,)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self._shape())
+
+    def _shape(self) -> PartialShape:
+        data = self.get_input_partial_shape(0)
+        if not data.has_rank:
+            return PartialShape.dynamic()
+        axes = exact_value(self.input_value(1)) if self.has_input("axes") else np.array([], np.int64)
+        if axes is None:
+            one = element_count_of(self.get_input_partial_shape(1)) == 1
+            return PartialShape.dynamic(len(data) - 1 if one else None)
+        if axes.size == 0:
+            unsure = any(d.is_dynamic and d.compatible(1) for d in data)
+            return PartialShape.dynamic() if unsure else PartialShape([d for d in data if d != 1])
+        gone = {normalize_axis(self, int(axis), len(data)) for axis in axes.reshape(-1)}
+        return PartialShape([d for axis, d in enumerate(data) if axis not in gone or not d.compatible(1)])
+
+    def infer_value(self) -> np.ndarray | None:
+        return move_known_value(self, np.reshape)
+
+
+class Unsqueeze(Op, opset=1):
+    """The data with new dimensions of length 1 where ``axes`` counts them in the result."""
+
+    inputs = ("data", "axes")
+    shape_inputs = (1,)
+
+    def validate_and_infer_types(self) -> None:
+        data, axes = self.get_input_partial_shape(0), exact_value(self.input_value(1))
+        shape = PartialShape.dynamic()
+        if data.has_rank and axes is not None:
+            dimensions = list(data)
+            for axis in self.axes_of(axes, len(data)):
+                dimensions.insert(axis, Dimension(1))
+            shape = PartialShape(dimensions)
+        elif data.has_rank and element_count_of(self.get_input_partial_shape(1)) == 1:
+            shape = PartialShape.dynamic(len(data) + 1)
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    def axes_of(self, axes: np.ndarray, rank: int) -> list[int]:
+        """The new axes in ascending order, for data of this rank. One named twice counts once."""
+        unique = dict.fromkeys(axes.reshape(-1).tolist())
+        full = rank + len(unique)
+        return sorted({normalize_axis(self, axis, full) for axis in unique})
+
+    def infer_value(self) -> np.ndarray | None:
+        return move_known_value(self, np.reshape)
+
+
+class Transpose(Op, opset=1):
+    """The data with its dimensions in another order; reversed where ``input_order`` is empty."""
+
+    inputs = ("data", "input_order")
+    shape_inputs = (1,)
+
+    def validate_and_infer_types(self) -> None:
+        data, order = self.get_input_partial_shape(0), exact_value(self.input_value(1))
+        element_type = self.get_input_element_type(0)
+        if order is None:
+            return self.set_output_type(0, element_type, PartialShape.dynamic(data.rank))
+        axes = order.reshape(-1).tolist()
+        if data.has_rank and not axes:
+            axes = list(reversed(range(len(data))))
+        if axes and sorted(axes) != list(range(len(data) if data.has_rank else len(axes))):
+            self.fail(f"input_order {axes} must name each dimension of data {data} once")
+        shape = (
+            PartialShape([data[axis] for axis in axes]) if data.has_rank else PartialShape.dynamic(len(axes) or None)
+        )
+        self.set_output_type(0, element_type, shape)
+
+    def infer_value(self) -> np.ndarray | None:
+        values, order = known_values(self.input_values()[:1]), exact_value(self.input_value(1))
+        if values is None or order is None:
+            return None
+        return np.transpose(values[0], order.reshape(-1).tolist() or None)
+
+
+class Concat(Op, opset=1):
+    """All inputs one after another along ``axis``."""
+
+    inputs = ("*nodes",)
+    axis = Attribute(int)
+
+    def validate_and_infer_types(self) -> None:
+        if not self.get_input_size():
+            self.fail("it needs at least one input")
+        element_type = common_type(self, range(self.get_input_size()))
+        shapes = [output.partial_shape for output in self.input_values()]
+        ranked = [shape for shape in shapes if shape.has_rank]
+        if not ranked:
+            return self.set_output_type(0, element_type, PartialShape.dynamic())
+        if len({len(shape) for shape in ranked}) > 1:
+            self.fail(f"its inputs must have one rank, but are {', '.join(map(str, shapes))}")
+        axis = normalize_axis(self, self.axis, len(ranked[0])) if len(ranked[0]) else self.fail("it has scalar inputs")
+        dimensions = [merge_dimensions(self, column, "lengths beside the axis") if index != axis else
+                      sum(column, Dimension(0)) for index, column in enumerate(zip(*ranked))]  # fmt: skip
+        if len(ranked) < len(shapes):
+            dimensions[axis] = dimensions[axis] + Dimension()
+        self.set_output_type(0, element_type, PartialShape(dimensions))
+
+    def infer_value(self) -> np.ndarray | None:
+        values = known_values(self.input_values())
+        if values is None or sum(value.size for value in values) > LONGEST_VALUE:
+            return None
+        return tidy(np.concatenate(values, axis=self.axis))
+
+
+class ShapeOf(Op, opset=3):
+    """The shape of the data as a 1-D tensor."""
+
+    inputs = ("data",)
+    output_type = Attribute(Type, "i64")
+
+    def validate_and_infer_types(self) -> None:
+        if self.output_type not in (Type.i32, Type.i64):
+            self.fail(f"output_type must be i32 or i64, but is {self.output_type}")
+        self.set_output_type(0, self.output_type, [self.get_input_partial_shape(0).rank])
+
+    def infer_value(self) -> np.ndarray | None:
+        value = value_of_shape(self.get_input_partial_shape(0))
+        return value if value is None or value.dtype == object else value.astype(self.output_type.to_dtype())
+
+
+class Identity(Op, opset=16):
+    """The data as it is."""
+
+    inputs = ("data",)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+    def infer_value(self) -> np.ndarray | None:
+        return self.input_value(0).value
+
+
+class _BlockMove(Op):
+    """What DepthToSpace and SpaceToDepth share: data ``[N, C, spatial…]`` and blocks of block_size along each axis."""
+
+    mode = Attribute(choice("blocks_first", "depth_first"))
+    block_size = Attribute(int, 1)
+
+    def ranked_input(self) -> PartialShape | None:
+        """The shape of the data, None while the rank is not known."""
+        data = self.get_input_partial_shape(0)
+        if self.block_size < 1:
+            self.fail(f"block_size must be positive, but is {self.block_size}")
+        if data.has_rank and len(data) < 3:
+            self.fail(f"data {data} must have a batch, channels and one or more spatial dimensions")
+        return data if data.has_rank else None
+
+    def divided(self, dimension: Dimension, divisor: int) -> Dimension:
+        if dimension.is_static and dimension.get_length() % divisor:
+            self.fail(f"the length {dimension} must be a multiple of {divisor}")
+        return divide_evenly(dimension, divisor)
+
+
+class DepthToSpace(_BlockMove, opset=1):
+    """Channels moved into blocks: ``[N, C·b^k, spatial…]`` to ``[N, C, b·spatial…]``."""
+
+    inputs = ("node",)
+
+    def validate_and_infer_types(self) -> None:
+        data, shape = self.ranked_input(), PartialShape.dynamic()
+        if data is not None:
+            channels = self.divided(data[1], self.block_size ** (len(data) - 2))
+            shape = PartialShape([data[0], channels, *(length * self.block_size for length in data[2:])])
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+class SpaceToDepth(_BlockMove, opset=1):
+    """Blocks moved into channels: ``[N, C, b·spatial…]`` to ``[N, C·b^k, spatial…]``."""
+
+    inputs = ("data",)
+
+    def validate_and_infer_types(self) -> None:
+        data, shape = self.ranked_input(), PartialShape.dynamic()
+        if data is not None:
+            channels = data[1] * self.block_size ** (len(data) - 2)
+            shape = PartialShape([data[0], channels, *(self.divided(length, self.block_size) for length in data[2:])])
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+def divide_evenly(dimension: Dimension, divisor: int) -> Dimension:
+    """The lengths whose multiples lie in the dimension. Raises GraphError where there is none."""
+    low = -(-dimension.min_length // divisor)
+    high = dimension.max_length if dimension.max_length == -1 else dimension.max_length // divisor
+    if high != -1 and high < low:
+        raise GraphError(f"no length in {dimension} is a multiple of {divisor}")
+    return Dimension(low, high)
+
+
+def _is_zero(item: int | Dimension) -> bool:
+    return item == 0
+
+
+def move_known_value(node: Op, move: Callable[[np.ndarray, tuple[int, ...]], np.ndarray]) -> np.ndarray | None:
+    """The known value of input 0 after ``move(value, shape)``, where the shape of output 0 is known and short."""
+    values, shape = known_values(node.input_values()[:1]), node.get_output_partial_shape(0)
+    if values is None or not shape.is_static or (element_count_of(shape) or 0) > LONGEST_VALUE:
+        return None
+    return move(values[0], shape.to_shape())

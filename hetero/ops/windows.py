@@ -1,0 +1,80 @@
+"""How a window slides along an axis: shared by convolution and pooling, and by the devices that run them.
+
+The formulas are those of OpenVINO's Convolution-1 and MaxPool-8: the extent of a window is
+``(kernel - 1) * dilation + 1``, and it fits ``(length + pads - extent) / stride + 1`` times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hetero.graph import Node, choice
+from hetero.shape import Dimension
+
+auto_pad_choice = choice("explicit", "same_upper", "same_lower", "valid")
+
+
+def extent(kernel: Dimension | int, dilation: int) -> Dimension:
+    """The length that a window covers."""
+    return (Dimension.of(kernel) - 1) * dilation + 1
+
+
+def complete_window_attributes(node: Node, count: int, *names: str) -> None:
+    """Give left-out (None or empty) attributes one value for each of ``count`` spatial axes, and check the others."""
+    for name in names:
+        values = getattr(node, name)
+        if not values:
+            values = (0 if name.startswith(("pads", "output_padding")) else 1,) * count
+            setattr(node, name, values)
+        if len(values) != count:
+            node.fail(f"{name} has {len(values)} values for {count} spatial dimensions")
+        if name in ("strides", "dilations") and min(values, default=1) < 1:
+            node.fail(f"{name} must be positive, but are {list(values)}")
+
+
+def window_positions(
+    node: Node,
+    lengths: Sequence[Dimension],
+    kernel: Sequence[Dimension | int],
+    dilations: Sequence[int],
+    ceil: bool = False,
+) -> list[Dimension]:
+    """How often the window fits on each axis, by the node's strides, pads and auto_pad.
+
+    Raises GraphError where a window is longer than the padded axis.
+    """
+    return [
+        _positions(node, axis, length, extent(kernel[axis], dilations[axis]), ceil)
+        for axis, length in enumerate(lengths)
+    ]
+
+
+def _positions(node: Node, axis: int, length: Dimension, window: Dimension, ceil: bool) -> Dimension:
+    stride = node.strides[axis]
+    if node.auto_pad.startswith("same"):
+        return (length + (stride - 1)) // stride
+    pads = 0 if node.auto_pad == "valid" else node.pads_begin[axis] + node.pads_end[axis]
+    padded = length + pads
+    if padded.max_length != -1 and padded.max_length < window.min_length:
+        node.fail(
+            f"the window covers {window} elements, more than the {padded} of spatial axis {axis} with its padding"
+        )
+    return (padded - window + (stride - 1 if ceil else 0)) // stride + 1
+
+
+def resolve_pads(
+    node: Node, lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The padding in front and behind on each axis that the node's auto_pad means for these lengths."""
+    if node.auto_pad == "valid":
+        return (0,) * len(lengths), (0,) * len(lengths)
+    if not node.auto_pad.startswith("same"):
+        return node.pads_begin, node.pads_end
+    begin, end = [], []
+    for length, size, stride, dilation in zip(lengths, kernel, node.strides, dilations):
+        positions = -(-length // stride)
+        total = max((positions - 1) * stride + (size - 1) * dilation + 1 - length, 0)
+        small, large = total // 2, total - total // 2
+        begin.append(small if node.auto_pad == "same_upper" else large)
+        end.append(large if node.auto_pad == "same_upper" else small)
+    return tuple(begin), tuple(end)

@@ -1,0 +1,47 @@
+"""More elements out of few: Broadcast, Tile, Pad, Range."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.registry import evaluates
+
+
+@evaluates(ops.Broadcast)
+def broadcast(
+    node: Node, data: np.ndarray, target_shape: np.ndarray, axes_mapping: np.ndarray | None = None
+) -> np.ndarray:
+    return node.spread(data, target_shape.reshape(-1).tolist(), axes_mapping)
+
+
+@evaluates(ops.Tile)
+def tile(node: Node, data: np.ndarray, repeats: np.ndarray) -> np.ndarray:
+    return np.tile(data, np.maximum(repeats, 0).reshape(-1))
+
+
+@evaluates(ops.Pad)
+def pad(
+    node: Node,
+    data: np.ndarray,
+    pads_begin: np.ndarray,
+    pads_end: np.ndarray,
+    arg_pad_value: np.ndarray | None = None,
+) -> np.ndarray:
+    pads = list(zip(pads_begin.reshape(-1).tolist(), pads_end.reshape(-1).tolist()))
+    positive = [(max(begin, 0), max(end, 0)) for begin, end in pads]
+    if any(map(any, positive)):
+        value = 0 if arg_pad_value is None else arg_pad_value.reshape(-1)[0]
+        constant = {"constant_values": value} if node.pad_mode == "constant" else {}
+        padded = np.pad(data, positive, mode=node.pad_mode, **constant)
+    else:
+        padded = data
+    # What a negative number takes away goes after the other end was padded from the whole data.
+    cut = (slice(max(-begin, 0), length - max(-end, 0)) for (begin, end), length in zip(pads, padded.shape))
+    return padded[tuple(cut)]
+
+
+@evaluates(ops.Range)
+def range_(node: Node, start: np.ndarray, stop: np.ndarray, step: np.ndarray) -> np.ndarray:
+    return node.numbers([start, stop, step])

@@ -1,0 +1,76 @@
+"""Elements arranged anew, as views of the data where numpy can."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.registry import evaluates
+from hetero.shape import PartialShape
+
+
+@evaluates(ops.Reshape)
+def reshape(node: Node, data: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
+    shape = node.reshaped(PartialShape(data.shape), output_shape.reshape(-1).tolist())
+    return data.reshape(shape.to_shape())
+
+
+@evaluates(ops.Squeeze)
+def squeeze(node: Node, data: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
+    if axes is None or axes.size == 0:
+        return np.squeeze(data)
+    gone = {int(axis) % data.ndim for axis in axes.reshape(-1)}
+    return data.reshape([length for axis, length in enumerate(data.shape) if axis not in gone or length != 1])
+
+
+@evaluates(ops.Unsqueeze)
+def unsqueeze(node: Node, data: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    return np.expand_dims(data, tuple(node.axes_of(axes, data.ndim)))
+
+
+@evaluates(ops.Transpose)
+def transpose(node: Node, data: np.ndarray, input_order: np.ndarray) -> np.ndarray:
+    return data.transpose(input_order.reshape(-1).tolist() or None)
+
+
+@evaluates(ops.Concat)
+def concat(node: Node, *arrays: np.ndarray) -> np.ndarray:
+    return np.concatenate(arrays, axis=node.axis)
+
+
+@evaluates(ops.ShapeOf)
+def shape_of(node: Node, data: np.ndarray) -> np.ndarray:
+    return np.array(data.shape, node.output_type.to_dtype())
+
+
+@evaluates(ops.Identity)
+def identity(node: Node, data: np.ndarray) -> np.ndarray:
+    return data
+
+
+@evaluates(ops.DepthToSpace)
+def depth_to_space(node: Node, data: np.ndarray) -> np.ndarray:
+    batch, channels, *spatial = data.shape
+    size, count = node.block_size, len(spatial)
+    blocks, depth = [size] * count, channels // size**count
+    # Each block axis goes behind its spatial axis.
+    if node.mode == "blocks_first":
+        split = data.reshape(batch, *blocks, depth, *spatial)
+        block_axes, depth_axis = range(1, count + 1), count + 1
+    else:
+        split = data.reshape(batch, depth, *blocks, *spatial)
+        block_axes, depth_axis = range(2, count + 2), 1
+    pairs = [axis for place, block in enumerate(block_axes) for axis in (count + 2 + place, block)]
+    return split.transpose(0, depth_axis, *pairs).reshape(batch, depth, *(length * size for length in spatial))
+
+
+@evaluates(ops.SpaceToDepth)
+def space_to_depth(node: Node, data: np.ndarray) -> np.ndarray:
+    batch, channels, *spatial = data.shape
+    size, count = node.block_size, len(spatial)
+    split = data.reshape(batch, channels, *(part for length in spatial for part in (length // size, size)))
+    spatial_axes, block_axes = range(2, 2 + 2 * count, 2), range(3, 3 + 2 * count, 2)
+    order = (*block_axes, 1) if node.mode == "blocks_first" else (1, *block_axes)
+    moved = split.transpose(0, *order, *spatial_axes)
+    return moved.reshape(batch, channels * size**count, *(length // size for length in spatial))

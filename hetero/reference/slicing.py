@@ -1,0 +1,33 @@
+"""Slices and splits: views of the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.registry import evaluates
+from hetero.shape import Dimension
+
+
+@evaluates(ops.Slice)
+def slice_(node: Node, data: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
+    return data[node.index(data.ndim, bounds)]
+
+
+@evaluates(ops.StridedSlice)
+def strided_slice(node: Node, data: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
+    return data[node.index(data.shape, bounds)]
+
+
+@evaluates(ops.Split)
+def split(node: Node, data: np.ndarray, axis: np.ndarray) -> list[np.ndarray]:
+    return np.split(data, node.num_splits, int(axis.reshape(-1)[0]))
+
+
+@evaluates(ops.VariadicSplit)
+def variadic_split(node: Node, data: np.ndarray, axis: np.ndarray, split_lengths: np.ndarray) -> list[np.ndarray]:
+    place = int(axis.reshape(-1)[0])
+    lengths = node.part_lengths(Dimension(data.shape[place]), split_lengths.reshape(-1).tolist())
+    ends = np.cumsum([Dimension.of(length).get_length() for length in lengths])
+    return np.split(data, ends[:-1], place)
