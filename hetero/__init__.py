@@ -1,7 +1,9 @@
 """hetero: one neural network on several devices at once."""
 
+from hetero import ops
 from hetero.errors import HeteroError
 from hetero.graph import Constant, Input, Model, Node, Op, Output, Parameter
+from hetero.ops.opsets import make_modules
 from hetero.runtime import AsyncInferQueue, CompiledModel, Core, InferRequest
 from hetero.shape import Dimension, PartialShape
 from hetero.tensor import Tensor
@@ -10,4 +12,8 @@ from hetero.types import Type
 __all__ = [
     "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "HeteroError", "InferRequest", "Input",
     "Model", "Node", "Op", "Output", "Parameter", "PartialShape", "Tensor", "Type",
+    "ops",
 ]  # fmt: skip
+
+# hetero.opset1 … hetero.opset16, as modules that can be imported
+globals().update(make_modules())

@@ -2,15 +2,75 @@
 # ruff: noqa: F401 - the classes are here for others to import
 
 from hetero.graph import Constant, Parameter, Result
+from hetero.ops.comparison import (
+    Equal,
+    Greater,
+    GreaterEqual,
+    Less,
+    LessEqual,
+    LogicalAnd,
+    LogicalNot,
+    LogicalOr,
+    LogicalXor,
+    NotEqual,
+)  # fmt: skip
 from hetero.ops.convolution import (
     Convolution,
     ConvolutionBackpropData,
     GroupConvolution,
     GroupConvolutionBackpropData,
 )
+from hetero.ops.elementwise import (
+    Abs,
+    Acos,
+    Add,
+    Asin,
+    Atan,
+    Ceiling,
+    Clamp,
+    Convert,
+    Cos,
+    Cosh,
+    Divide,
+    Elu,
+    Erf,
+    Exp,
+    Floor,
+    FloorMod,
+    Gelu,
+    HardSigmoid,
+    HSigmoid,
+    HSwish,
+    Log,
+    Maximum,
+    Minimum,
+    Mish,
+    Mod,
+    Multiply,
+    Negative,
+    Power,
+    PRelu,
+    Relu,
+    Round,
+    Select,
+    Selu,
+    Sigmoid,
+    Sign,
+    Sin,
+    Sinh,
+    SoftPlus,
+    SoftSign,
+    Sqrt,
+    SquaredDifference,
+    Subtract,
+    Swish,
+    Tan,
+    Tanh,
+)  # fmt: skip
 from hetero.ops.expansion import Broadcast, Pad, Range, Tile
 from hetero.ops.gather import Gather
 from hetero.ops.interpolation import Interpolate
+from hetero.ops.matmul import MatMul
 from hetero.ops.movement import (
     Concat,
     DepthToSpace,
@@ -22,5 +82,17 @@ from hetero.ops.movement import (
     Transpose,
     Unsqueeze,
 )
+from hetero.ops.normalization import MVN, BatchNormInference, LogSoftmax, Softmax
 from hetero.ops.pooling import AvgPool, MaxPool
+from hetero.ops.reduction import (
+    ReduceL1,
+    ReduceL2,
+    ReduceLogicalAnd,
+    ReduceLogicalOr,
+    ReduceMax,
+    ReduceMean,
+    ReduceMin,
+    ReduceProd,
+    ReduceSum,
+)  # fmt: skip
 from hetero.ops.slicing import Slice, Split, StridedSlice, VariadicSplit

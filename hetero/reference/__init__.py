@@ -1,9 +1,20 @@
 """Numpy evaluation of operations: one file a family, named as in ops/."""
+# ruff: noqa: F401 - importing a family registers its functions
 
-from hetero.reference import convolution, expansion, gather, interpolation, movement, pooling, slicing
+from hetero.reference import (
+    comparison,
+    convolution,
+    elementwise,
+    expansion,
+    gather,
+    interpolation,
+    matmul,
+    movement,
+    normalization,
+    pooling,
+    reduction,
+    slicing,
+)  # fmt: skip
 from hetero.reference.registry import evaluate, evaluates, has_evaluate
 
-__all__ = [
-    "convolution", "evaluate", "evaluates", "expansion", "gather", "has_evaluate", "interpolation", "movement",
-    "pooling", "slicing",
-]  # fmt: skip
+__all__ = ["evaluate", "evaluates", "has_evaluate"]

@@ -1,0 +1,101 @@
+"""Comparisons and logic, element by element with numpy broadcasting; the output is boolean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hetero.graph import Op
+from hetero.ops.checks import common_type
+from hetero.ops.elementwise import Broadcasting
+from hetero.ops.values import is_exact, known_values
+from hetero.types import Type
+
+
+class Comparison(Broadcasting):
+    """Compares two inputs of one type."""
+
+    combine: Callable
+
+    def validate_and_infer_types(self) -> None:
+        common_type(self, (0, 1))
+        self.set_output_type(0, Type.boolean, self.broadcast_shape((0, 1)))
+
+    def infer_value(self) -> np.ndarray | None:
+        values = known_values(self.input_values())
+        return self.combine(*values) if values is not None and all(map(is_exact, values)) else None
+
+
+class Equal(Comparison, opset=1):
+    """a = b"""
+
+    combine = staticmethod(np.equal)
+
+
+class NotEqual(Comparison, opset=1):
+    """a ≠ b"""
+
+    combine = staticmethod(np.not_equal)
+
+
+class Greater(Comparison, opset=1):
+    """a > b"""
+
+    combine = staticmethod(np.greater)
+
+
+class GreaterEqual(Comparison, opset=1):
+    """a ≥ b"""
+
+    combine = staticmethod(np.greater_equal)
+
+
+class Less(Comparison, opset=1):
+    """a < b"""
+
+    combine = staticmethod(np.less)
+
+
+class LessEqual(Comparison, opset=1):
+    """a ≤ b"""
+
+    combine = staticmethod(np.less_equal)
+
+
+class Logical(Comparison):
+    """Combines two boolean inputs."""
+
+    def validate_and_infer_types(self) -> None:
+        if common_type(self, (0, 1)) not in (Type.boolean, Type.dynamic):
+            self.fail(f"its inputs must be boolean, but are {self.get_input_element_type(0)}")
+        super().validate_and_infer_types()
+
+
+class LogicalAnd(Logical, opset=1):
+    """a and b"""
+
+    combine = staticmethod(np.logical_and)
+
+
+class LogicalOr(Logical, opset=1):
+    """a or b"""
+
+    combine = staticmethod(np.logical_or)
+
+
+class LogicalXor(Logical, opset=1):
+    """Either a or b."""
+
+    combine = staticmethod(np.logical_xor)
+
+
+class LogicalNot(Op, opset=1):
+    """not x"""
+
+    inputs = ("node",)
+
+    def validate_and_infer_types(self) -> None:
+        if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
+            self.fail(f"its input must be boolean, but is {self.get_input_element_type(0)}")
+        self.set_output_type(0, Type.boolean, self.get_input_partial_shape(0))

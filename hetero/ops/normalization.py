@@ -1,0 +1,68 @@
+"""Operations that bring values to a common scale."""
+
+from __future__ import annotations
+
+from hetero.errors import GraphError
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import common_type, merge_dimensions, normalize_axis
+from hetero.shape import Dimension, PartialShape
+
+
+class _AlongAxis(Op):
+    inputs = ("data",)
+    axis = Attribute(int, 1)
+
+    def validate_and_infer_types(self) -> None:
+        shape = self.get_input_partial_shape(0)
+        if shape.has_rank:
+            normalize_axis(self, self.axis, len(shape))
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+class Softmax(_AlongAxis, opset=8):
+    """exp(x) over the sum of exp(x) along the axis, which may be negative."""
+
+
+class LogSoftmax(_AlongAxis, opset=5):
+    """The logarithm of Softmax."""
+
+    axis = Attribute(int)
+
+
+class BatchNormInference(Op, opset=5):
+    """(x - mean) / √(variance + epsilon) · gamma + beta, each a vector with an element for every channel (axis 1)."""
+
+    inputs = ("data", "gamma", "beta", "mean", "variance")
+    epsilon = Attribute(float)
+
+    def validate_and_infer_types(self) -> None:
+        shape = self.get_input_partial_shape(0)
+        if shape.has_rank and len(shape) < 2:
+            self.fail(f"data must have channels in dimension 1, but has the shape {shape}")
+        channels = [shape[1] if shape.has_rank else Dimension()]
+        for index in range(1, 5):
+            vector = self.get_input_partial_shape(index)
+            try:
+                channels.append(vector.merge([-1])[0])
+            except GraphError:
+                self.fail(f"{self.inputs_declared[index]} must have one dimension, but has the shape {vector}")
+        merged = merge_dimensions(self, channels, "the channels of its inputs")
+        if shape.has_rank:
+            shape = PartialShape([shape[0], merged, *shape[2:]])
+        self.set_output_type(0, common_type(self, range(5)), shape)
+
+
+class MVN(Op, opset=6):
+    """x less its mean over the axes, divided by its deviation if normalize_variance is set.
+
+    eps is added to the variance inside the root, or to the deviation, as eps_mode says.
+    """
+
+    inputs = ("data", "axes")
+    shape_inputs = (1,)
+    normalize_variance = Attribute(bool)
+    eps = Attribute(float)
+    eps_mode = Attribute(choice("inside_sqrt", "outside_sqrt"))
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))

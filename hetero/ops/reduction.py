@@ -1,0 +1,97 @@
+"""Reductions over axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hetero.graph import Attribute, Op
+from hetero.ops.checks import normalize_axes
+from hetero.ops.values import exact_value, is_exact, known_values
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+
+class Reduction(Op):
+    """Combines all elements along the axes into one. Without axes nothing is reduced."""
+
+    inputs = ("node", "reduction_axes")
+    shape_inputs = (1,)
+    keep_dims = Attribute(bool, False)
+    #: How known values are reduced; None where they are not carried on.
+    combine: Callable | None = None
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self._reduced_shape())
+
+    def axes(self, rank: int) -> tuple[int, ...] | None:
+        """The axes from the front for data of a rank, None while they are not known."""
+        value = exact_value(self.input_value(1))
+        return None if value is None else tuple(normalize_axes(self, value.reshape(-1).tolist(), rank))
+
+    def _reduced_shape(self) -> PartialShape:
+        shape = self.get_input_partial_shape(0)
+        if not shape.has_rank:
+            return shape
+        axes = self.axes(len(shape))
+        if axes is None:
+            return PartialShape.dynamic(len(shape) if self.keep_dims else None)
+        if self.keep_dims:
+            return PartialShape([Dimension(1) if i in axes else d for i, d in enumerate(shape)])
+        return PartialShape([d for i, d in enumerate(shape) if i not in axes])
+
+    def infer_value(self) -> np.ndarray | None:
+        values = known_values(self.input_values())
+        if self.combine is None or values is None or not all(map(is_exact, values)):
+            return None
+        axes = self.axes(values[0].ndim)
+        dtype = self.get_output_element_type(0).to_dtype()
+        return np.asarray(self.combine(values[0], axis=axes, keepdims=self.keep_dims), dtype)
+
+
+class ReduceMean(Reduction, opset=1):
+    """The mean."""
+
+
+class ReduceSum(Reduction, opset=1):
+    """The sum."""
+
+    combine = staticmethod(np.sum)
+
+
+class ReduceProd(Reduction, opset=1):
+    """The product."""
+
+    combine = staticmethod(np.prod)
+
+
+class ReduceMax(Reduction, opset=1):
+    """The largest."""
+
+
+class ReduceMin(Reduction, opset=1):
+    """The smallest."""
+
+
+class ReduceL1(Reduction, opset=4):
+    """The sum of the absolute values."""
+
+
+class ReduceL2(Reduction, opset=4):
+    """The root of the sum of squares."""
+
+
+class _ReduceLogical(Reduction):
+    def validate_and_infer_types(self) -> None:
+        if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
+            self.fail(f"its input must be boolean, but is {self.get_input_element_type(0)}")
+        super().validate_and_infer_types()
+
+
+class ReduceLogicalAnd(_ReduceLogical, opset=1):
+    """Whether all are true."""
+
+
+class ReduceLogicalOr(_ReduceLogical, opset=1):
+    """Whether one is true."""

@@ -1,0 +1,20 @@
+"""Products of matrices in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.reference.registry import evaluates
+
+
+@evaluates(ops.MatMul)
+def matmul(node, a, b):
+    if node.transpose_a and a.ndim > 1:
+        a = a.swapaxes(-1, -2)
+    if node.transpose_b and b.ndim > 1:
+        b = b.swapaxes(-1, -2)
+    if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
+        # One product of all rows instead of one a matrix.
+        return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[-1])
+    return np.matmul(a, b)
