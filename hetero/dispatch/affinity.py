@@ -21,7 +21,7 @@ from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel, Plugin, QueryResult
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Device:
     """A device of the user's list, with the options that compile for it."""
 
