@@ -1,0 +1,115 @@
+"""Convolutions beside OpenVINO's."""
+
+import numpy as np
+import pytest
+
+from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
+
+LENGTHS = (9, 8, 7)
+KERNEL = (3, 2, 3)
+# stride, dilation, pads in front and behind, auto_pad
+WINDOWS = [
+    (1, 1, 0, 0, "explicit"),
+    (2, 1, 1, 1, "explicit"),
+    (1, 2, 2, 1, "explicit"),
+    (2, 1, 0, 0, "same_upper"),
+    (2, 1, 0, 0, "same_lower"),
+    (3, 2, 0, 0, "same_upper"),
+    (2, 2, 0, 0, "valid"),
+]
+# factory, channels of the data, leading dimensions of the filters, size of the kernel or None for KERNEL
+FORWARD = [
+    ("convolution", 3, (4, 3), None),
+    ("convolution", 3, (4, 3), 1),
+    ("group_convolution", 4, (2, 3, 2), None),
+    ("group_convolution", 4, (4, 1, 1), None),
+    ("group_convolution", 4, (4, 2, 1), None),
+    ("group_convolution", 4, (4, 1, 1), 1),
+    ("group_convolution", 2, (1, 3, 2), None),
+]
+BACKWARD = [("convolution_backprop_data", 3, (3, 2)), ("group_convolution_backprop_data", 4, (2, 2, 3))]
+DIMENSIONS = pytest.mark.parametrize("dimensions", [1, 2, 3])
+
+
+def random(*shape):
+    return np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
+
+
+@DIMENSIONS
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(("name", "channels", "leading", "size"), FORWARD)
+def test_convolution(name, channels, leading, size, window, dimensions):
+    stride, dilation, begin, end, auto_pad = window
+    data = random(2, channels, *LENGTHS[:dimensions])
+    filters = random(*leading, *(KERNEL if size is None else (size,) * 3)[:dimensions])
+    each = [[value] * dimensions for value in (stride, begin, end, dilation)]
+    same_results(name, Data(data), filters, *each, auto_pad, tolerance=1e-4)
+
+
+@DIMENSIONS
+@pytest.mark.parametrize("output_padding", [0, 1])
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize(("name", "channels", "leading"), BACKWARD)
+def test_backprop(name, channels, leading, window, output_padding, dimensions):
+    stride, dilation, begin, end, auto_pad = window
+    data, filters = random(2, channels, *LENGTHS[:dimensions]), random(*leading, *KERNEL[:dimensions])
+    strides, begin, end, dilations, padding = (
+        [value] * dimensions for value in (stride, begin, end, dilation, output_padding)
+    )
+    same_results(
+        name, Data(data), Data(filters), strides, None, begin, end, dilations, auto_pad, padding, tolerance=1e-4
+    )
+
+
+@pytest.mark.parametrize("output_padding", [0, 1])
+@pytest.mark.parametrize("auto_pad", ["explicit", "same_upper", "same_lower", "valid"])
+@pytest.mark.parametrize("length", [15, 16, 17, 18, 19])
+def test_backprop_to_a_given_shape(length, auto_pad, output_padding):
+    shape = np.array([length, length + 2])
+    attributes = [1, 0], [0, 0], [1, 1], auto_pad, [output_padding] * 2
+    same_results(
+        "convolution_backprop_data", Data(random(1, 2, 8, 9)), random(2, 3, 3, 3), [2, 2], shape, *attributes,
+        tolerance=1e-4,
+    )  # fmt: skip
+
+
+ONE = ([2], [0], [0], [1])
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("convolution", Unknown([1, 1, (0, 10)]), Unknown([1, 1, 3]), *ONE),
+        ("convolution", Unknown([1, 1, (4, 10)]), Unknown([1, 1, -1]), *ONE),
+        ("convolution", Unknown([1, 1, (4, 10)]), Unknown([1, 1, 3]), *ONE, "same_upper"),
+        ("convolution", Unknown([(2, 3), -1, -1]), Unknown([4, 5, 3]), *ONE),
+        ("convolution", Unknown("[...]"), Unknown([4, 1, 3]), *ONE),
+        ("convolution", Unknown("[...]"), Unknown("[...]"), *ONE),
+        ("group_convolution", Unknown([1, 4, (4, 10)]), Unknown([-1, 2, 2, 3]), *ONE),
+        ("group_convolution", Unknown([1, -1, (4, 10)]), Unknown([2, 2, 2, 3]), *ONE),
+        ("convolution_backprop_data", Unknown([1, 1, -1]), Unknown([1, 1, 3]), [2]),
+        ("convolution_backprop_data", Unknown([1, 1, (2, 4)]), Unknown([1, 1, 3]), [2]),
+        ("convolution_backprop_data", Unknown([1, 1, (2, 4)]), Unknown([1, 1, 3]), [2], Unknown([1], np.int64)),
+        ("group_convolution_backprop_data", Unknown("[...]"), Unknown([2, 3, 4, 3]), [2]),
+    ],
+    ids=str,
+)
+def test_dynamic_shapes(case):
+    same_shapes(*case)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("convolution", Unknown([1, 2, 4]), Unknown([4, 1, 3]), *ONE),
+        ("convolution", Unknown([1, 1, 2]), Unknown([4, 1, 3]), *ONE),
+        ("convolution", Unknown([1, 1, 4, 4]), Unknown([4, 1, 3]), *ONE),
+        ("convolution", Unknown([1, 1, 4]), Unknown([4, 1, 3]), [0], [0], [0], [1]),
+        ("convolution", Unknown([1, 1, 4], np.int32), Unknown([4, 1, 3]), *ONE),
+        ("group_convolution", Unknown([1, 5, 4]), Unknown([2, 3, 2, 3]), *ONE),
+        ("convolution_backprop_data", Unknown([1, 2, 4]), Unknown([3, 2, 3]), [2]),
+    ],
+    ids=str,
+)
+def test_what_cannot_be(case):
+    both_refuse(*case)
