@@ -1,0 +1,6 @@
+"""Readers of model formats: one folder a format."""
+
+from hetero.frontend.frontend import FrontEnd, ModelSource
+from hetero.frontend.node_context import REQUIRED, NodeContext
+
+__all__ = ["REQUIRED", "FrontEnd", "ModelSource", "NodeContext"]

@@ -1,0 +1,5 @@
+"""The frontend for ONNX models."""
+
+from hetero.frontend.onnx.frontend import OnnxFrontEnd
+
+__all__ = ["OnnxFrontEnd"]

@@ -1,0 +1,38 @@
+"""Friendly names: every node of a model has one of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hetero.graph import Node, Output
+
+
+class UniqueNames:
+    """Names that are given once: ``x``, then ``x_1``, ``x_2`` …"""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        name = wanted
+        while name in self._taken:
+            name = f"{wanted}_{self._taken[wanted]}"
+            self._taken[wanted] += 1
+        self._taken[name] = 1
+        return name
+
+
+def name_new_nodes(outputs: Sequence[Output], name: str, named: set[Node], unique: UniqueNames) -> None:
+    """Name what a translator made: the node of its first output ``name``, all others ``name/Type``.
+
+    ``named``: the nodes that have their names already; the new ones are added.
+    """
+    waiting = [output.node for output in reversed(outputs)]
+    first = outputs[0].node if outputs else None
+    while waiting:
+        node = waiting.pop()
+        if node in named:
+            continue
+        named.add(node)
+        node.friendly_name = name if node is first else unique.take(f"{name}/{node.get_type_name()}")
+        waiting += [value.node for value in reversed(node.input_values())]

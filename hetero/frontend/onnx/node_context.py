@@ -1,0 +1,79 @@
+"""OnnxNodeContext: an ONNX node as its translator sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from onnx import AttributeProto, NodeProto
+
+from hetero.errors import FrontendError
+from hetero.frontend.node_context import REQUIRED, NodeContext
+from hetero.frontend.onnx.tensors import TensorReader
+from hetero.graph import Output
+
+
+class OnnxNodeContext(NodeContext):
+    """A node, its inputs (None where left out), and the reader for tensors among its attributes."""
+
+    def __init__(
+        self, node: NodeProto, name: str, inputs: Sequence[Output | None], opset: int, tensors: TensorReader
+    ) -> None:
+        self._node, self._name, self._inputs, self._tensors = node, name, inputs, tensors
+        self.opset = opset
+        self._attributes = {attribute.name: attribute for attribute in node.attribute}
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def get_op_type(self) -> str:
+        return self._node.op_type
+
+    def get_input_size(self) -> int:
+        return len(self._inputs)
+
+    def has_input(self, index: int) -> bool:
+        return index < len(self._inputs) and self._inputs[index] is not None
+
+    def get_input(self, index: int) -> Output:
+        if not self.has_input(index):
+            raise FrontendError(f"input {index} is missing")
+        return self._inputs[index]  # type: ignore[return-value]
+
+    def get_inputs(self) -> list[Output]:
+        """All inputs, for operators that take any number of them."""
+        return [self.get_input(index) for index in range(len(self._inputs))]
+
+    def get_output_size(self) -> int:
+        return len(self._node.output)
+
+    def has_output(self, index: int) -> bool:
+        """Whether anybody may read an output."""
+        return index < len(self._node.output) and bool(self._node.output[index])
+
+    def has_attribute(self, name: str) -> bool:
+        return name in self._attributes
+
+    def get_attribute(self, name: str, default: Any = REQUIRED) -> Any:
+        """An attribute: a number, a str, a tuple of them, or an array for a tensor."""
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            if default is REQUIRED:
+                raise FrontendError(f"attribute {name} is missing")
+            return default
+        if attribute.type in _PLAIN:
+            return getattr(attribute, _PLAIN[attribute.type])
+        if attribute.type in _LISTS:
+            return tuple(getattr(attribute, _LISTS[attribute.type]))
+        if attribute.type == AttributeProto.STRING:
+            return attribute.s.decode()
+        if attribute.type == AttributeProto.STRINGS:
+            return tuple(text.decode() for text in attribute.strings)
+        if attribute.type == AttributeProto.TENSOR:
+            return self._tensors.read(attribute.t)
+        raise FrontendError(f"attribute {name} is of a kind that is not supported")
+
+
+_PLAIN = {AttributeProto.INT: "i", AttributeProto.FLOAT: "f"}
+_LISTS = {AttributeProto.INTS: "ints", AttributeProto.FLOATS: "floats"}

@@ -1,0 +1,102 @@
+"""ONNX tensors as numpy arrays, in place where their bytes are: in the mapped file, or in one beside it."""
+
+from __future__ import annotations
+
+import math
+import mmap
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, numpy_helper
+
+from hetero.errors import FrontendError
+from hetero.types import Type
+
+_TYPES = {
+    TensorProto.FLOAT: Type.f32, TensorProto.UINT8: Type.u8, TensorProto.INT8: Type.i8, TensorProto.UINT16: Type.u16,
+    TensorProto.INT16: Type.i16, TensorProto.INT32: Type.i32, TensorProto.INT64: Type.i64,
+    TensorProto.STRING: Type.string, TensorProto.BOOL: Type.boolean, TensorProto.FLOAT16: Type.f16,
+    TensorProto.DOUBLE: Type.f64, TensorProto.UINT32: Type.u32, TensorProto.UINT64: Type.u64,
+    TensorProto.BFLOAT16: Type.bf16,
+}  # fmt: skip
+
+
+def element_type(data_type: int) -> Type:
+    """The Type for a TensorProto.DataType. Raises FrontendError for one that hetero does not have."""
+    if data_type not in _TYPES:
+        known = data_type in TensorProto.DataType.values()
+        name = TensorProto.DataType.Name(data_type) if known else f"number {data_type}"
+        raise FrontendError(f"the element type {name} is not supported")
+    return _TYPES[data_type]
+
+
+def map_file(path: Path) -> memoryview:
+    """The contents of a file, mapped for reading. Raises OSError; an empty file gives an empty view."""
+    with open(path, "rb") as file:
+        try:
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        except ValueError:
+            return memoryview(b"")
+
+
+class TensorReader:
+    """Makes arrays of the TensorProtos of one model.
+
+    ``model``: the bytes of the file, which hold the tensors that wire.detach_tensors took out; ``folder``: where files
+    with external data may lie. None for what there is not.
+    """
+
+    def __init__(self, model: memoryview | None, folder: Path | None) -> None:
+        self._model, self._folder = model, folder
+        self._files: dict[str, memoryview] = {}
+
+    def read(self, tensor: TensorProto) -> np.ndarray:
+        """The array, not to be written to. Raises FrontendError where type, shape and data do not fit."""
+        try:
+            return self._read(tensor)
+        except (ValueError, TypeError, FrontendError) as error:
+            raise FrontendError(f"tensor '{tensor.name}' cannot be read: {error}") from error
+
+    def _read(self, tensor: TensorProto) -> np.ndarray:
+        kind, shape = element_type(tensor.data_type), tuple(tensor.dims)
+        if min(shape, default=0) < 0:
+            raise FrontendError(f"its shape {list(shape)} has a negative dimension")
+        if tensor.data_location == TensorProto.EXTERNAL:
+            data = self._external(tensor, math.prod(shape) * kind.size)
+        elif tensor.HasField("raw_data"):
+            data = memoryview(tensor.raw_data)
+        elif kind is Type.string:
+            return np.array([text.decode() for text in tensor.string_data], np.str_).reshape(shape)
+        else:
+            return numpy_helper.to_array(tensor)
+        needed = math.prod(shape) * kind.size
+        if len(data) != needed:
+            raise FrontendError(f"it holds {len(data)} bytes, but {kind}{list(shape)} needs {needed}")
+        if not needed:
+            return np.empty(shape, kind.to_dtype())
+        return np.frombuffer(data, kind.to_dtype()).reshape(shape)
+
+    def _external(self, tensor: TensorProto, needed: int) -> memoryview:
+        """The bytes that the tensor refers to, as far as they are there."""
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        offset, length = int(entries.get("offset", 0)), int(entries.get("length", needed))
+        if offset < 0 or length < 0:
+            raise FrontendError(f"its data lies at the impossible offset {offset}, length {length}")
+        return self._file(entries.get("location", ""))[offset : offset + length]
+
+    def _file(self, location: str) -> memoryview:
+        if not location:
+            if self._model is None:
+                raise FrontendError("it is external data without a location")
+            return self._model
+        if self._folder is None:
+            raise FrontendError(f"its data is in the file {location}: give the model by its path for that to be found")
+        if location not in self._files:
+            path = (self._folder / location).resolve()
+            if not path.is_relative_to(self._folder.resolve()):
+                raise FrontendError(f"its data is in the file {location}, which is outside of the model's folder")
+            try:
+                self._files[location] = map_file(path)
+            except OSError as error:
+                raise FrontendError(f"its data is in the file {location}: {error.strerror}") from error
+        return self._files[location]

@@ -1,0 +1,15 @@
+"""Translators of ONNX operators, one file a family; importing them enters them in the registry."""
+
+from hetero.frontend.onnx.translators import (  # noqa: F401
+    activation,
+    constant,
+    convolution,
+    elementwise,
+    matmul,
+    movement,
+    normalization,
+    pooling,
+    reduction,
+    resize,
+    selection,
+)

@@ -1,0 +1,160 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import flatten, rank_of, scalar_like
+from hetero.graph import Op, Output, as_output
+from hetero.ops.values import exact_value
+
+
+@translator("Relu")
+def relu(node: OnnxNodeContext) -> Translation:
+    return ops.Relu(node.get_input(0))
+
+
+@translator("Sigmoid")
+def sigmoid(node: OnnxNodeContext) -> Translation:
+    return ops.Sigmoid(node.get_input(0))
+
+
+@translator("Softplus")
+def softplus(node: OnnxNodeContext) -> Translation:
+    return ops.SoftPlus(node.get_input(0))
+
+
+@translator("Softsign")
+def softsign(node: OnnxNodeContext) -> Translation:
+    return ops.SoftSign(node.get_input(0))
+
+
+@translator("Mish", since=18)
+def mish(node: OnnxNodeContext) -> Translation:
+    return ops.Mish(node.get_input(0))
+
+
+@translator("HardSwish", since=14)
+def hard_swish(node: OnnxNodeContext) -> Translation:
+    return ops.HSwish(node.get_input(0))
+
+
+@translator("Swish", since=24)
+def swish(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    return ops.Swish(value, scalar_like(value, node.get_attribute("alpha", 1.0)))
+
+
+@translator("Gelu", since=20)
+def gelu(node: OnnxNodeContext) -> Translation:
+    tanh = node.get_attribute("approximate", "none") == "tanh"
+    return ops.Gelu(node.get_input(0), "tanh" if tanh else "erf")
+
+
+@translator("Elu", since=6)
+def elu(node: OnnxNodeContext) -> Translation:
+    return ops.Elu(node.get_input(0), node.get_attribute("alpha", 1.0))
+
+
+@translator("Celu", since=12)
+def celu(node: OnnxNodeContext) -> Translation:
+    # max(0, x) + min(0, a·(exp(x/a) - 1)) is a·elu(x/a) with elu's own alpha 1.
+    value = node.get_input(0)
+    alpha = scalar_like(value, node.get_attribute("alpha", 1.0))
+    return ops.Multiply(ops.Elu(ops.Divide(value, alpha), 1.0), alpha)
+
+
+@translator("Selu", since=6)
+def selu(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    alpha = node.get_attribute("alpha", 1.67326319217681884765625)
+    gamma = node.get_attribute("gamma", 1.05070102214813232421875)
+    return ops.Selu(value, scalar_like(value, alpha), scalar_like(value, gamma))
+
+
+@translator("LeakyRelu", since=6)
+def leaky_relu(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.01)))
+
+
+@translator("PRelu", since=7)
+def prelu(node: OnnxNodeContext) -> Translation:
+    # ONNX broadcasts the slope as numpy does; PRelu-1 takes a slope of one dimension as one for each channel.
+    value, slope = node.get_input(0), node.get_input(1)
+    zero = scalar_like(value, 0)
+    negative = ops.Multiply(ops.Minimum(value, zero), slope)
+    return ops.Add(ops.Maximum(value, zero), negative)
+
+
+@translator("ThresholdedRelu", since=10)
+def thresholded_relu(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    above = ops.Greater(value, scalar_like(value, node.get_attribute("alpha", 1.0)))
+    return ops.Select(above, value, scalar_like(value, 0))
+
+
+@translator("Shrink", since=9)
+def shrink(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    limit, bias = node.get_attribute("lambd", 0.5), scalar_like(value, node.get_attribute("bias", 0.0))
+    below = ops.Select(ops.Less(value, scalar_like(value, -limit)), ops.Add(value, bias), scalar_like(value, 0))
+    return ops.Select(ops.Greater(value, scalar_like(value, limit)), ops.Subtract(value, bias), below)
+
+
+@translator("HardSigmoid", since=6)
+def hard_sigmoid(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    alpha, beta = node.get_attribute("alpha", 0.2), node.get_attribute("beta", 0.5)
+    return ops.HardSigmoid(value, scalar_like(value, alpha), scalar_like(value, beta))
+
+
+@translator("Clip", since=6)
+def clip_by_attributes(node: OnnxNodeContext) -> Translation:
+    limits = np.finfo(np.float32)
+    return ops.Clamp(
+        node.get_input(0), node.get_attribute("min", float(limits.min)), node.get_attribute("max", float(limits.max))
+    )
+
+
+@translator("Clip", since=11)
+def clip(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    bounds = [node.get_input(index) if node.has_input(index) else None for index in (1, 2)]
+    known = [exact_value(bound) if bound else None for bound in bounds]
+    if value.element_type.is_real() and all(k is not None and k.size == 1 for k in known):
+        return ops.Clamp(value, *[k.item() for k in known])
+    for operation, bound in zip((ops.Maximum, ops.Minimum), bounds):
+        if bound is not None:
+            value = operation(value, bound).output(0)
+    return value
+
+
+def _over_axis(node: OnnxNodeContext, operation: type[Op]) -> Translation:
+    return operation(node.get_input(0), node.get_attribute("axis", -1))
+
+
+def _over_all_from_axis(node: OnnxNodeContext, operation: type[Op]) -> Translation:
+    """Before operator set 13 these work on the matrix that flattening the value at the axis gives."""
+    value, axis = node.get_input(0), node.get_attribute("axis", 1)
+    rank = rank_of(value)
+    if not -rank <= axis < max(rank, 1):
+        raise FrontendError(f"axis {axis} is none of a value of rank {rank}")
+    axis = axis % rank
+    if all(dimension == 1 for dimension in value.partial_shape[axis + 1 :]):
+        return operation(value, axis)
+    rows = operation(flatten(value, axis), 1)
+    return ops.Reshape(rows, _shape(value), False)
+
+
+def _shape(value: Output) -> Output:
+    return as_output(ops.ShapeOf(value))
+
+
+for _type, _operation in {"Softmax": ops.Softmax, "LogSoftmax": ops.LogSoftmax}.items():
+    translator(_type)(lambda node, operation=_operation: _over_all_from_axis(node, operation))
+    translator(_type, since=13)(lambda node, operation=_operation: _over_axis(node, operation))

@@ -1,0 +1,71 @@
+"""What translators of several families need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.graph import Constant, Output, is_constant
+from hetero.ops.values import exact_value
+
+
+def rank_of(value: Output) -> int:
+    """The rank of a value. Raises FrontendError where the translation needs it but it is not known."""
+    if not value.partial_shape.has_rank:
+        raise FrontendError("it can be translated only for inputs of known rank")
+    return len(value.partial_shape)
+
+
+def scalar_like(value: Output, number: float) -> Constant:
+    """A scalar of the value's element type."""
+    return Constant(np.array(number, value.element_type.to_dtype()))
+
+
+def int64(numbers: Sequence[int] | int) -> Constant:
+    return Constant(np.array(numbers, np.int64))
+
+
+def known_input(node: OnnxNodeContext, index: int, name: str) -> np.ndarray:
+    """The contents of an input. Raises FrontendError where they are not known before the model runs."""
+    value = exact_value(node.get_input(index))
+    if value is None:
+        raise FrontendError(f"its input {name} must be known before the model runs")
+    return value
+
+
+def reshape(value: Output, shape: Sequence[int]) -> Output:
+    """The value in another shape, 0 copying a dimension; a Constant as another view of its array, without a copy."""
+    if is_constant(value) and 0 not in shape:
+        return Constant(value.node.data.reshape(shape)).output(0)
+    return ops.Reshape(value, int64(shape), True).output(0)
+
+
+def flatten(value: Output, axis: int) -> Output:
+    """The value as a matrix: the dimensions before ``axis`` times those from it on."""
+    rank = rank_of(value)
+    if not -rank <= axis <= rank:
+        raise FrontendError(f"axis {axis} is none of a value of rank {rank}")
+    axis = axis + rank if axis < 0 else axis
+    shape = value.partial_shape
+    if axis <= 1:
+        return reshape(value, (0 if axis else 1, -1))
+    if all(d.is_static for d in shape[:axis]):
+        return reshape(value, (int(np.prod(shape[:axis].to_shape())), -1))
+    if all(d.is_static for d in shape[axis:]):
+        return reshape(value, (-1, int(np.prod(shape[axis:].to_shape()))))
+    before = ops.Slice(ops.ShapeOf(value), int64([0]), int64([axis]), int64([1]), int64([0]))
+    rows = ops.ReduceProd(before, int64([0]), True)
+    return ops.Reshape(value, ops.Concat([rows, int64([-1])], 0), False).output(0)
+
+
+def per_channel(vector: Output, rank: int) -> Output:
+    """A vector with one element a channel, in a shape that broadcasts to data of this rank."""
+    return reshape(vector, (1, -1, *[1] * (rank - 2)))
+
+
+def spatial_axes(value: Output) -> Constant:
+    return int64(range(2, rank_of(value)))

@@ -1,0 +1,55 @@
+"""Values made from nothing or from a shape alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.graph import Constant
+
+# How an array is made from each attribute that may hold the value of a Constant; a tensor is one already.
+_FORMS = {
+    "value": None, "value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64,
+    "value_string": np.str_, "value_strings": np.str_,
+}  # fmt: skip
+
+
+@translator("Constant")
+def constant(node: OnnxNodeContext) -> Translation:
+    for name, dtype in _FORMS.items():
+        if node.has_attribute(name):
+            return Constant(np.asarray(node.get_attribute(name), dtype))
+    raise FrontendError(f"it has none of the attributes {', '.join(_FORMS)}")
+
+
+@translator("ConstantOfShape", since=9)
+def constant_of_shape(node: OnnxNodeContext) -> Translation:
+    value = node.get_attribute("value", np.zeros(1, np.float32))
+    if value.size != 1:
+        raise FrontendError(f"attribute value must have one element, but has {value.size}")
+    return ops.Broadcast(Constant(value.reshape(())), node.get_input(0))
+
+
+@translator("Range", since=11)
+def value_range(node: OnnxNodeContext) -> Translation:
+    start, stop, step = node.get_inputs()
+    return ops.Range(start, stop, step, start.element_type)
+
+
+@translator("Shape")
+def shape(node: OnnxNodeContext) -> Translation:
+    whole = ops.ShapeOf(node.get_input(0))
+    start, end = node.get_attribute("start", 0), node.get_attribute("end", None)
+    if start == 0 and end is None:
+        return whole
+    # Slice counts from the end and cuts what lies beyond it, as ONNX's start and end do.
+    end = np.iinfo(np.int64).max if end is None else end
+    return ops.Slice(whole, np.array([start]), np.array([end]), np.array([1]), np.array([0]))
+
+
+@translator("Size")
+def size(node: OnnxNodeContext) -> Translation:
+    return ops.ReduceProd(ops.ShapeOf(node.get_input(0)), np.array([0]), False)

@@ -1,0 +1,117 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import per_channel, rank_of, reshape
+from hetero.graph import Output
+
+
+class Windows(NamedTuple):
+    """How a window slides: one number for each spatial axis; auto_pad in OpenVINO's words."""
+
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads_begin: tuple[int, ...]
+    pads_end: tuple[int, ...]
+    auto_pad: str
+
+
+def read_windows(node: OnnxNodeContext, count: int) -> Windows:
+    """The attributes that ONNX's convolutions and poolings share, for ``count`` spatial axes."""
+    ones, zeros = (1,) * count, (0,) * (2 * count)
+    strides, dilations = node.get_attribute("strides", ones), node.get_attribute("dilations", ones)
+    pads = node.get_attribute("pads", zeros)
+    for name, numbers, wanted in (("strides", strides, ones), ("dilations", dilations, ones), ("pads", pads, zeros)):
+        if len(numbers) != len(wanted):
+            raise FrontendError(f"{name} has {len(numbers)} values instead of {len(wanted)}")
+    auto_pad = node.get_attribute("auto_pad", "NOTSET").lower().replace("notset", "explicit")
+    return Windows(strides, dilations, pads[:count], pads[count:], auto_pad)
+
+
+@translator("Conv")
+def convolution(node: OnnxNodeContext) -> Translation:
+    data, filters = node.get_input(0), node.get_input(1)
+    windows = read_windows(node, rank_of(filters) - 2)
+    groups = node.get_attribute("group", 1)
+    operation = ops.Convolution if groups == 1 else ops.GroupConvolution
+    result = operation(
+        data,
+        filters if groups == 1 else _by_group(filters, groups),
+        strides=windows.strides,
+        pads_begin=windows.pads_begin,
+        pads_end=windows.pads_end,
+        dilations=windows.dilations,
+        auto_pad=windows.auto_pad,
+    )
+    return _with_bias(node, result.output(0))
+
+
+@translator("ConvTranspose")
+def transposed_convolution(node: OnnxNodeContext) -> Translation:
+    data, filters = node.get_input(0), node.get_input(1)
+    count = rank_of(filters) - 2
+    windows = read_windows(node, count)
+    padding = node.get_attribute("output_padding", (0,) * count)
+    begin, end, padding = _transposed_pads(node, windows, padding)
+    groups = node.get_attribute("group", 1)
+    operation = ops.ConvolutionBackpropData if groups == 1 else ops.GroupConvolutionBackpropData
+    result = operation(
+        data,
+        filters if groups == 1 else _by_group(filters, groups),
+        strides=windows.strides,
+        pads_begin=begin,
+        pads_end=end,
+        dilations=windows.dilations,
+        auto_pad="explicit",
+        output_padding=padding,
+    )
+    return _with_bias(node, result.output(0))
+
+
+def _by_group(filters: Output, groups: int) -> Output:
+    """Filters ``[O, I/G, …]`` as ``[G, O/G, I/G, …]``; those of a transposed convolution ``[I, O/G, …]`` likewise."""
+    if filters.partial_shape.is_dynamic:
+        raise FrontendError("filters in groups must be of known shape")
+    first, *others = filters.shape
+    if groups < 1 or first % groups:
+        raise FrontendError(f"filters {list(filters.shape)} cannot be shared among {groups} groups")
+    return reshape(filters, (groups, first // groups, *others))
+
+
+def _with_bias(node: OnnxNodeContext, result: Output) -> Translation:
+    if not node.has_input(2):
+        return result
+    return ops.Add(result, per_channel(node.get_input(2), rank_of(result)))
+
+
+def _transposed_pads(
+    node: OnnxNodeContext, windows: Windows, padding: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Pads at the begin and the end, and output padding, by the formulas of ONNX's ConvTranspose."""
+    wanted = node.get_attribute("output_shape", None)
+    if not wanted and windows.auto_pad == "explicit":
+        return windows.pads_begin, windows.pads_end, padding
+    if not wanted and windows.auto_pad == "valid":
+        return (0,) * len(padding), (0,) * len(padding), padding
+    kernel = node.get_input(1).partial_shape[2:].to_shape()
+    surplus = [(k - 1) * d + 1 - s + p for k, d, s, p in zip(kernel, windows.dilations, windows.strides, padding)]
+    if wanted:
+        lengths = node.get_input(0).partial_shape[2:]
+        if lengths.is_dynamic:
+            raise FrontendError("output_shape needs an input of known shape")
+        # The last numbers are those of the spatial axes, whether or not batch and channels are given.
+        surplus = [
+            more + length * stride - out
+            for more, length, stride, out in zip(surplus, lengths.to_shape(), windows.strides, wanted[-len(kernel) :])
+        ]
+    halves = [max(total, 0) // 2 for total in surplus]
+    others = [max(total, 0) - half for total, half in zip(surplus, halves)]
+    begin, end = (halves, others) if windows.auto_pad == "same_upper" else (others, halves)
+    grown = [p + max(-total, 0) for p, total in zip(padding, surplus)]
+    return tuple(begin), tuple(end), tuple(grown)

@@ -1,0 +1,141 @@
+"""Element-wise arithmetic, comparison and logic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.onnx.translators.common import scalar_like
+from hetero.graph import Op
+from hetero.types import Type
+
+_UNARY: dict[str, type[Op]] = {
+    "Abs": ops.Abs, "Acos": ops.Acos, "Asin": ops.Asin, "Atan": ops.Atan, "Ceil": ops.Ceiling, "Cos": ops.Cos,
+    "Cosh": ops.Cosh, "Erf": ops.Erf, "Exp": ops.Exp, "Floor": ops.Floor, "Log": ops.Log, "Neg": ops.Negative,
+    "Not": ops.LogicalNot, "Sign": ops.Sign, "Sin": ops.Sin, "Sinh": ops.Sinh, "Sqrt": ops.Sqrt, "Tan": ops.Tan,
+    "Tanh": ops.Tanh,
+}  # fmt: skip
+
+# From operator set 7 on these broadcast as numpy does; before, by attributes that nobody writes any more.
+_BINARY: dict[str, type[Op]] = {
+    "Add": ops.Add, "And": ops.LogicalAnd, "Equal": ops.Equal, "Greater": ops.Greater,
+    "GreaterOrEqual": ops.GreaterEqual, "Less": ops.Less, "LessOrEqual": ops.LessEqual, "Mul": ops.Multiply,
+    "Or": ops.LogicalOr, "Sub": ops.Subtract, "Xor": ops.LogicalXor,
+}  # fmt: skip
+
+_VARIADIC: dict[str, type[Op]] = {"Max": ops.Maximum, "Min": ops.Minimum, "Sum": ops.Add}
+
+
+def _unary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
+    return lambda node: operation(node.get_input(0))
+
+
+def _binary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
+    return lambda node: operation(node.get_input(0), node.get_input(1))
+
+
+def _variadic(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
+    return lambda node: [reduce(operation, node.get_inputs())]
+
+
+for _type, _operation in _UNARY.items():
+    translator(_type)(_unary(_operation))
+for _type, _operation in _BINARY.items():
+    translator(_type, since=7)(_binary(_operation))
+for _type, _operation in _VARIADIC.items():
+    translator(_type, since=6)(_variadic(_operation))
+
+
+@translator("Mean", since=6)
+def mean(node: OnnxNodeContext) -> Translation:
+    values = node.get_inputs()
+    return ops.Divide(reduce(ops.Add, values), scalar_like(values[0], len(values)))
+
+
+@translator("Div", since=7)
+def div(node: OnnxNodeContext) -> Translation:
+    # ONNX rounds the quotient of integers towards 0.
+    return ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False)
+
+
+@translator("Mod", since=10)
+def mod(node: OnnxNodeContext) -> Translation:
+    # The sign of the result is that of the dividend with fmod, else that of the divisor.
+    operation = ops.Mod if node.get_attribute("fmod", 0) else ops.FloorMod
+    return operation(node.get_input(0), node.get_input(1))
+
+
+@translator("Pow", since=7)
+def power(node: OnnxNodeContext) -> Translation:
+    base, exponent = node.get_input(0), node.get_input(1)
+    if base.element_type is exponent.element_type:
+        return ops.Power(base, exponent)
+    if base.element_type.is_real():
+        return ops.Power(base, ops.Convert(exponent, base.element_type))
+    # An integer to the power of another type: the result is of the base's type again.
+    return ops.Convert(ops.Power(ops.Convert(base, exponent.element_type), exponent), base.element_type)
+
+
+@translator("Reciprocal")
+def reciprocal(node: OnnxNodeContext) -> Translation:
+    return ops.Divide(scalar_like(node.get_input(0), 1), node.get_input(0))
+
+
+@translator("IsNaN", since=9)
+def is_nan(node: OnnxNodeContext) -> Translation:
+    return ops.NotEqual(node.get_input(0), node.get_input(0))
+
+
+@translator("IsInf", since=10)
+def is_inf(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    positive, negative = node.get_attribute("detect_positive", 1), node.get_attribute("detect_negative", 1)
+    if positive and negative:
+        return ops.Equal(ops.Abs(value), scalar_like(value, math.inf))
+    if positive or negative:
+        return ops.Equal(value, scalar_like(value, math.inf if positive else -math.inf))
+    return ops.Broadcast(False, ops.ShapeOf(value))
+
+
+@translator("Round", since=11)
+def round_half_to_even(node: OnnxNodeContext) -> Translation:
+    return ops.Round(node.get_input(0), "half_to_even")
+
+
+@translator("Where", since=9)
+def where(node: OnnxNodeContext) -> Translation:
+    return ops.Select(node.get_input(0), node.get_input(1), node.get_input(2))
+
+
+@translator("Cast", since=6)
+def cast(node: OnnxNodeContext) -> Translation:
+    value, target = node.get_input(0), element_type(node.get_attribute("to"))
+    if Type.string in (value.element_type, target):
+        raise FrontendError("conversion to and from strings is not supported")
+    return ops.Convert(value, target)
+
+
+@translator("CastLike", since=15)
+def cast_like(node: OnnxNodeContext) -> Translation:
+    return ops.Convert(node.get_input(0), node.get_input(1).element_type)
+
+
+@translator("Identity")
+def identity(node: OnnxNodeContext) -> Translation:
+    return node.get_input(0)
+
+
+@translator("Dropout", since=7)
+def dropout(node: OnnxNodeContext) -> Translation:
+    # At inference nothing is dropped; the mask, where wanted, keeps everything.
+    value = node.get_input(0)
+    if not node.has_output(1):
+        return value
+    keep = ops.Broadcast(True, ops.ShapeOf(value))
+    return [value, keep.output(0)]

@@ -1,0 +1,29 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import scalar_like
+from hetero.graph import Output
+
+
+@translator("MatMul")
+def matmul(node: OnnxNodeContext) -> Translation:
+    return ops.MatMul(node.get_input(0), node.get_input(1), False, False)
+
+
+@translator("Gemm", since=7)
+def gemm(node: OnnxNodeContext) -> Translation:
+    """alpha·A·B + beta·C, where A and B may be transposed."""
+    transposed = [bool(node.get_attribute(name, 0)) for name in ("transA", "transB")]
+    product = ops.MatMul(node.get_input(0), node.get_input(1), *transposed).output(0)
+    product = _scaled(product, node.get_attribute("alpha", 1.0))
+    if not node.has_input(2):
+        return product
+    return ops.Add(product, _scaled(node.get_input(2), node.get_attribute("beta", 1.0)))
+
+
+def _scaled(value: Output, factor: float) -> Output:
+    return value if factor == 1 else ops.Multiply(value, scalar_like(value, factor)).output(0)

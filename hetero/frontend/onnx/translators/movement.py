@@ -1,0 +1,157 @@
+"""Operators that arrange elements anew."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import flatten, int64, known_input, rank_of
+from hetero.graph import Constant, Output
+from hetero.ops.values import exact_value
+
+
+@translator("Reshape")
+def reshape_by_attribute(node: OnnxNodeContext) -> Translation:
+    return ops.Reshape(node.get_input(0), int64(node.get_attribute("shape")), True)
+
+
+@translator("Reshape", since=5)
+def reshape(node: OnnxNodeContext) -> Translation:
+    return ops.Reshape(node.get_input(0), node.get_input(1), not node.get_attribute("allowzero", 0))
+
+
+@translator("Flatten")
+def flatten_from_axis(node: OnnxNodeContext) -> Translation:
+    return flatten(node.get_input(0), node.get_attribute("axis", 1))
+
+
+@translator("Transpose")
+def transpose(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    order = node.get_attribute("perm", None)
+    if order is None:
+        order = range(rank_of(value))[::-1]
+    return ops.Transpose(value, int64(order))
+
+
+@translator("Squeeze")
+def squeeze_by_attribute(node: OnnxNodeContext) -> Translation:
+    axes = node.get_attribute("axes", None)
+    return ops.Squeeze(node.get_input(0), None if axes is None else int64(axes))
+
+
+@translator("Squeeze", since=13)
+def squeeze(node: OnnxNodeContext) -> Translation:
+    return ops.Squeeze(node.get_input(0), node.get_input(1) if node.has_input(1) else None)
+
+
+@translator("Unsqueeze")
+def unsqueeze_by_attribute(node: OnnxNodeContext) -> Translation:
+    return ops.Unsqueeze(node.get_input(0), int64(node.get_attribute("axes")))
+
+
+@translator("Unsqueeze", since=13)
+def unsqueeze(node: OnnxNodeContext) -> Translation:
+    return ops.Unsqueeze(node.get_input(0), node.get_input(1))
+
+
+@translator("Concat", since=4)
+def concat(node: OnnxNodeContext) -> Translation:
+    return ops.Concat(node.get_inputs(), node.get_attribute("axis"))
+
+
+@translator("Expand", since=8)
+def expand(node: OnnxNodeContext) -> Translation:
+    return ops.Broadcast(node.get_input(0), node.get_input(1), broadcast_spec="BIDIRECTIONAL")
+
+
+@translator("Tile", since=6)
+def tile(node: OnnxNodeContext) -> Translation:
+    return ops.Tile(node.get_input(0), node.get_input(1))
+
+
+@translator("Split", since=2)
+def split_by_attribute(node: OnnxNodeContext) -> Translation:
+    lengths = node.get_attribute("split", None)
+    return _split(node, None if lengths is None else int64(lengths).output(0))
+
+
+@translator("Split", since=13)
+def split(node: OnnxNodeContext) -> Translation:
+    return _split(node, node.get_input(1) if node.has_input(1) else None)
+
+
+def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
+    value, axis, count = node.get_input(0), node.get_attribute("axis", 0), node.get_output_size()
+    if lengths is not None:
+        return ops.VariadicSplit(value, int64(axis), lengths)
+    parts = node.get_attribute("num_outputs", count)
+    if parts != count:
+        raise FrontendError(f"num_outputs is {parts}, but it has {count} outputs")
+    rank = rank_of(value)
+    if not -rank <= axis < rank:
+        raise FrontendError(f"axis {axis} is none of a value of rank {rank}")
+    length = value.partial_shape[axis]
+    if not node.has_attribute("num_outputs") or (length.is_static and length.get_length() % count == 0):
+        return ops.Split(value, int64(axis), count)
+    # All parts are of the length rounded up, but for the last one, which takes what is left.
+    whole = ops.Gather(ops.ShapeOf(value), int64([axis]), int64(0))
+    each = ops.Divide(ops.Add(whole, int64(count - 1)), int64(count))
+    lengths = ops.Concat([each] * (count - 1) + [int64([-1])], 0)
+    return ops.VariadicSplit(value, int64(axis), lengths)
+
+
+@translator("Pad", since=2)
+def pad_by_attributes(node: OnnxNodeContext) -> Translation:
+    value, pads = node.get_input(0), np.array(node.get_attribute("pads"), np.int64)
+    number = np.array(node.get_attribute("value", 0.0), value.element_type.to_dtype())
+    return _pad(node, pads, Constant(number).output(0))
+
+
+@translator("Pad", since=11)
+def pad(node: OnnxNodeContext) -> Translation:
+    number = node.get_input(2) if node.has_input(2) else None
+    pads = exact_value(node.get_input(1))
+    if pads is None:
+        if node.has_input(3):
+            raise FrontendError("pads for some axes must be known before the model runs")
+        begin, end = ops.Split(node.get_input(1), int64(0), 2).outputs()
+        return _pad_between(node, begin, end, number)
+    if node.has_input(3):
+        rank = rank_of(node.get_input(0))
+        axes = known_input(node, 3, "axes") % rank
+        given = pads.reshape(2, -1)
+        if given.shape[1] != axes.size:
+            raise FrontendError(f"it has {pads.size} pads for {axes.size} axes")
+        whole = np.zeros((2, rank), np.int64)
+        whole[:, axes] = given
+        pads = whole.reshape(-1)
+    return _pad(node, pads, number)
+
+
+def _pad(node: OnnxNodeContext, pads: np.ndarray, number: Output | None) -> Translation:
+    if pads.size % 2:
+        raise FrontendError(f"pads must be one in front and one behind for each axis, but there are {pads.size}")
+    begin, end = (int64(half).output(0) for half in np.split(pads, 2))
+    return _pad_between(node, begin, end, number)
+
+
+def _pad_between(node: OnnxNodeContext, begin: Output, end: Output, number: Output | None) -> Translation:
+    mode = node.get_attribute("mode", "constant")
+    if mode not in ("constant", "reflect", "edge"):
+        raise FrontendError(f"padding by mode {mode} is not supported")
+    return ops.Pad(node.get_input(0), begin, end, mode, number if mode == "constant" else None)
+
+
+@translator("DepthToSpace")
+def depth_to_space(node: OnnxNodeContext) -> Translation:
+    mode = "depth_first" if node.get_attribute("mode", "DCR") == "CRD" else "blocks_first"
+    return ops.DepthToSpace(node.get_input(0), mode, node.get_attribute("blocksize"))
+
+
+@translator("SpaceToDepth")
+def space_to_depth(node: OnnxNodeContext) -> Translation:
+    return ops.SpaceToDepth(node.get_input(0), "blocks_first", node.get_attribute("blocksize"))

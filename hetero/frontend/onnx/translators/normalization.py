@@ -1,0 +1,49 @@
+"""Normalization."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import int64, per_channel, rank_of
+from hetero.graph import Output
+
+
+@translator("BatchNormalization", since=7)
+def batch_normalization(node: OnnxNodeContext) -> Translation:
+    if node.get_attribute("training_mode", 0) or any(map(node.has_output, range(1, node.get_output_size()))):
+        raise FrontendError("batch normalization as in training is not supported")
+    if not node.get_attribute("spatial", 1):
+        raise FrontendError("batch normalization with spatial=0 is not supported")
+    data, scale, bias, mean, variance = node.get_inputs()
+    return ops.BatchNormInference(data, scale, bias, mean, variance, node.get_attribute("epsilon", 1e-5))
+
+
+@translator("InstanceNormalization", since=6)
+def instance_normalization(node: OnnxNodeContext) -> Translation:
+    data = node.get_input(0)
+    rank = rank_of(data)
+    normalized = _normalize(data, range(2, rank), node.get_attribute("epsilon", 1e-5))
+    scaled = ops.Multiply(normalized, per_channel(node.get_input(1), rank))
+    return ops.Add(scaled, per_channel(node.get_input(2), rank))
+
+
+@translator("LayerNormalization", since=17)
+def layer_normalization(node: OnnxNodeContext) -> Translation:
+    data, axis = node.get_input(0), node.get_attribute("axis", -1)
+    rank = rank_of(data)
+    axes = range(axis % rank if rank else 0, rank)
+    result = ops.Multiply(_normalize(data, axes, node.get_attribute("epsilon", 1e-5)), node.get_input(1))
+    return [(ops.Add(result, node.get_input(2)) if node.has_input(2) else result).output(0)]
+
+
+@translator("MeanVarianceNormalization", since=9)
+def mean_variance_normalization(node: OnnxNodeContext) -> Translation:
+    # ONNX's own definition adds 1e-9 to the deviation.
+    axes = int64(node.get_attribute("axes", (0, 2, 3)))
+    return ops.MVN(node.get_input(0), axes, True, 1e-9, "outside_sqrt")
+
+
+def _normalize(data: Output, axes: range, epsilon: float) -> Output:
+    return ops.MVN(data, int64(axes), True, epsilon, "inside_sqrt").output(0)

@@ -1,0 +1,74 @@
+"""Reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hetero import ops
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import int64, rank_of
+from hetero.graph import Node, Op, Output
+
+# Makes a reduction of a value over axes, keeping them with length 1 or not.
+Reduction = Callable[[Output, Output, bool], Node]
+
+
+def _log_sum(value: Output, axes: Output, keep: bool) -> Node:
+    return ops.Log(ops.ReduceSum(value, axes, keep))
+
+
+def _sum_square(value: Output, axes: Output, keep: bool) -> Node:
+    return ops.ReduceSum(ops.Multiply(value, value), axes, keep)
+
+
+def _log_sum_exp(value: Output, axes: Output, keep: bool) -> Node:
+    # The largest element is taken out first, so that exp does not overflow.
+    largest = ops.ReduceMax(value, axes, True)
+    total = ops.Log(ops.ReduceSum(ops.Exp(ops.Subtract(value, largest)), axes, keep))
+    return ops.Add(total, largest if keep else ops.Squeeze(largest, axes))
+
+
+_REDUCTIONS: dict[str, Reduction] = {
+    "ReduceL1": ops.ReduceL1, "ReduceL2": ops.ReduceL2, "ReduceLogSum": _log_sum, "ReduceLogSumExp": _log_sum_exp,
+    "ReduceMax": ops.ReduceMax, "ReduceMean": ops.ReduceMean, "ReduceMin": ops.ReduceMin, "ReduceProd": ops.ReduceProd,
+    "ReduceSum": ops.ReduceSum, "ReduceSumSquare": _sum_square,
+}  # fmt: skip
+
+
+def _by_attribute(reduction: Reduction) -> Callable[[OnnxNodeContext], Translation]:
+    def translate(node: OnnxNodeContext) -> Translation:
+        value = node.get_input(0)
+        axes = node.get_attribute("axes", None) or range(rank_of(value))
+        return reduction(value, int64(axes).output(0), bool(node.get_attribute("keepdims", 1)))
+
+    return translate
+
+
+def _by_input(reduction: Reduction) -> Callable[[OnnxNodeContext], Translation]:
+    def translate(node: OnnxNodeContext) -> Translation:
+        value, keep = node.get_input(0), bool(node.get_attribute("keepdims", 1))
+        if node.has_input(1) and node.get_input(1).partial_shape != [0]:
+            return reduction(value, node.get_input(1), keep)
+        if node.get_attribute("noop_with_empty_axes", 0):
+            return value
+        return reduction(value, int64(range(rank_of(value))).output(0), keep)
+
+    return translate
+
+
+for _type, _reduction in _REDUCTIONS.items():
+    translator(_type)(_by_attribute(_reduction))
+    translator(_type, since=13 if _type == "ReduceSum" else 18)(_by_input(_reduction))
+
+
+def _global(reduction: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
+    def translate(node: OnnxNodeContext) -> Translation:
+        value = node.get_input(0)
+        return reduction(value, int64(range(2, rank_of(value))), True)
+
+    return translate
+
+
+translator("GlobalAveragePool")(_global(ops.ReduceMean))
+translator("GlobalMaxPool")(_global(ops.ReduceMax))

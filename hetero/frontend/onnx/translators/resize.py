@@ -1,0 +1,81 @@
+"""Resize and its predecessor Upsample, as Interpolate-11."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import int64, rank_of
+from hetero.graph import Constant, Output
+from hetero.ops.values import exact_value
+
+_MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "cubic": "cubic"}
+
+
+@translator("Upsample", since=7)
+def upsample_by_attribute(node: OnnxNodeContext) -> Translation:
+    scales = Constant(np.array(node.get_attribute("scales"), np.float32))
+    return _interpolate(node, scales.output(0), "scales", "asymmetric", "floor")
+
+
+@translator("Upsample", since=9)
+@translator("Resize", since=10)
+def resize_by_scales(node: OnnxNodeContext) -> Translation:
+    return _interpolate(node, node.get_input(1), "scales", "asymmetric", "floor")
+
+
+@translator("Resize", since=11)
+def resize(node: OnnxNodeContext) -> Translation:
+    if node.get_attribute("exclude_outside", 0):
+        raise FrontendError("exclude_outside is not supported")
+    policy = node.get_attribute("keep_aspect_ratio_policy", "stretch")
+    if policy != "stretch":
+        raise FrontendError(f"keep_aspect_ratio_policy {policy} is not supported")
+    # A tensor without elements stands for one that is left out.
+    by_scales = node.has_input(2) and node.get_input(2).partial_shape != [0]
+    coordinates = node.get_attribute("coordinate_transformation_mode", "half_pixel")
+    rounding = node.get_attribute("nearest_mode", "round_prefer_floor")
+    if by_scales:
+        return _interpolate(node, node.get_input(2), "scales", coordinates, rounding)
+    return _interpolate(node, node.get_input(3), "sizes", coordinates, rounding)
+
+
+def _interpolate(
+    node: OnnxNodeContext, target: Output, calculation: str, coordinates: str, rounding: str
+) -> Translation:
+    if coordinates not in ("half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn", "align_corners"):
+        raise FrontendError(f"coordinate_transformation_mode {coordinates} is not supported")
+    value, mode = node.get_input(0), node.get_attribute("mode", "nearest")
+    if mode not in _MODES:
+        raise FrontendError(f"mode {mode} is none of {', '.join(_MODES)}")
+    rank = rank_of(value)
+    axes = [axis % rank for axis in node.get_attribute("axes", tuple(range(rank)))]
+    axes, target = _changed_axes(value, axes, target, calculation)
+    if not axes:
+        return value
+    return ops.Interpolate(
+        value,
+        target,
+        _MODES[mode],
+        calculation,
+        coordinate_transformation_mode=coordinates,
+        nearest_mode=rounding,
+        antialias=bool(node.get_attribute("antialias", 0)),
+        cube_coeff=node.get_attribute("cubic_coeff_a", -0.75),
+        axes=int64(axes),
+    )
+
+
+def _changed_axes(value: Output, axes: list[int], target: Output, calculation: str) -> tuple[list[int], Output]:
+    """The axes that are known to change or not known to stay, and the scales or sizes for these."""
+    known = exact_value(target)
+    if known is None:
+        return axes, target
+    if known.shape != (len(axes),):
+        raise FrontendError(f"there are {known.size} {calculation} for {len(axes)} axes")
+    same = [1] * len(axes) if calculation == "scales" else [value.partial_shape[axis] for axis in axes]
+    changed = [index for index, number in enumerate(known) if same[index] != number.item()]
+    return [axes[index] for index in changed], Constant(known[changed]).output(0)

@@ -1,0 +1,156 @@
+"""ONNX files as protobuf writes them: take out the large tensors before the rest is parsed.
+
+Parsing a file as a whole would copy every weight. Here the bytes of large tensors are replaced by a reference to their
+place in the file, in the form that ONNX has for external data, but without a location. Wire format:
+https://protobuf.dev/programming-guides/encoding, field numbers: onnx.proto.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# Payloads shorter than this stay where they are.
+SMALLEST_DETACHED = 1024
+# As deep as protobuf itself goes.
+_DEEPEST = 100
+
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+_FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
+
+# The fields that lead to the bytes of tensors: by field number, the fields of the message in it; None is the bytes.
+_TENSOR: dict = {9: None}
+_ATTRIBUTE: dict = {5: _TENSOR, 10: _TENSOR}
+_NODE: dict = {5: _ATTRIBUTE}
+_GRAPH: dict = {1: _NODE, 5: _TENSOR}
+_ATTRIBUTE |= {6: _GRAPH, 11: _GRAPH}
+_MODEL: dict = {7: _GRAPH}
+
+_GRAPH_OF_MODEL = 7
+# The fields of ModelProto and how each is written.
+_MODEL_WIRE_TYPES = {1: _VARINT, 5: _VARINT} | dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25, 26), _LENGTH)
+_EXTERNAL_DATA, _DATA_LOCATION, _EXTERNAL = 13, 14, 1
+
+
+class WireError(ValueError):
+    """Bytes that are not a message."""
+
+
+class Field(NamedTuple):
+    """A field of a message: its number, its wire type, where its key begins and where its payload lies."""
+
+    number: int
+    wire_type: int
+    key: int
+    begin: int
+    end: int
+
+
+def looks_like_model(data: memoryview) -> bool:
+    """Whether bytes are those of a ModelProto with a graph, whole or cut off in it."""
+    try:
+        for field in _fields(data, 0, len(data)):
+            if _MODEL_WIRE_TYPES.get(field.number) != field.wire_type:
+                return False
+            if field.number == _GRAPH_OF_MODEL:
+                return True
+    except WireError as error:
+        return isinstance(error, _CutOff) and error.number == _GRAPH_OF_MODEL
+    return False
+
+
+def detach_tensors(data: memoryview) -> bytes:
+    """A ModelProto in which large tensors are external data at an offset of ``data``.
+
+    Raises WireError where the bytes are not a message or end within one.
+    """
+    return b"".join(_rewrite(data, 0, len(data), _MODEL, 0))
+
+
+class _CutOff(WireError):
+    def __init__(self, number: int, problem: str) -> None:
+        super().__init__(problem)
+        self.number = number
+
+
+def _rewrite(data: memoryview, begin: int, end: int, message: dict, depth: int) -> list[bytes | memoryview]:
+    """The message between two places, in pieces."""
+    if depth > _DEEPEST:
+        raise WireError(f"graphs are nested more than {_DEEPEST} deep")
+    pieces: list[bytes | memoryview] = []
+    copied = begin
+    for field in _fields(data, begin, end):
+        if field.wire_type != _LENGTH or field.end - field.begin < SMALLEST_DETACHED or field.number not in message:
+            continue
+        pieces.append(data[copied : field.key])
+        inner = message[field.number]
+        if inner is None:
+            pieces.append(_reference(field.begin, field.end - field.begin))
+        else:
+            content = _rewrite(data, field.begin, field.end, inner, depth + 1)
+            pieces += [_length_prefix(field.number, sum(map(len, content))), *content]
+        copied = field.end
+    pieces.append(data[copied:end])
+    return pieces
+
+
+def _reference(offset: int, length: int) -> bytes:
+    """The fields of a TensorProto that say where its data is."""
+    entries = (_entry("offset", offset), _entry("length", length))
+    location = _varint(_DATA_LOCATION << 3 | _VARINT) + _varint(_EXTERNAL)
+    return b"".join(_length_prefix(_EXTERNAL_DATA, len(entry)) + entry for entry in entries) + location
+
+
+def _entry(key: str, value: int) -> bytes:
+    """A StringStringEntryProto."""
+    texts = key.encode(), str(value).encode()
+    return b"".join(_length_prefix(number, len(text)) + text for number, text in enumerate(texts, 1))
+
+
+def _length_prefix(number: int, length: int) -> bytes:
+    return _varint(number << 3 | _LENGTH) + _varint(length)
+
+
+def _varint(value: int) -> bytes:
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
+
+
+def _fields(data: memoryview, begin: int, end: int) -> Iterator[Field]:
+    place = begin
+    while place < end:
+        key, payload = _read_varint(data, place, end)
+        number, wire_type = key >> 3, key & 7
+        if wire_type == _LENGTH:
+            length, payload = _read_varint(data, payload, end)
+            after = payload + length
+        elif wire_type == _VARINT:
+            _, after = _read_varint(data, payload, end)
+        elif wire_type in _FIXED_SIZES:
+            after = payload + _FIXED_SIZES[wire_type]
+        else:
+            raise WireError(f"byte {place} is not the beginning of a field")
+        if after > end:
+            raise _CutOff(
+                number, f"the field at byte {place} should end at byte {after}, but its message ends at {end}"
+            )
+        yield Field(number, wire_type, place, payload, after)
+        place = after
+
+
+def _read_varint(data: memoryview, place: int, end: int) -> tuple[int, int]:
+    """A number, and the place after it."""
+    value = 0
+    for shift in range(0, 70, 7):
+        if place >= end:
+            raise WireError(f"the message ends within a number at byte {place}")
+        byte = data[place]
+        place += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, place
+    raise WireError(f"the number before byte {place} is too long")

@@ -1,0 +1,72 @@
+"""Running a small ONNX model by the reference, operation by operation, and by ONNX Runtime."""
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper
+
+from hetero.graph import Model, Parameter, Result, is_constant
+from hetero.reference import evaluate
+
+
+def make_model(nodes, inputs, outputs=("y",), initializers=None, opset=13, shapes=None):
+    """An ONNX model; ``inputs`` and ``initializers`` are arrays by name, ``shapes`` overrides declared input shapes."""
+    shapes = shapes or {}
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [
+            helper.make_tensor_value_info(
+                name, helper.np_dtype_to_tensor_dtype(array.dtype), shapes.get(name, array.shape)
+            )
+            for name, array in inputs.items()
+        ],
+        [onnx.ValueInfoProto(name=name) for name in outputs],
+        [onnx.numpy_helper.from_array(array, name) for name, array in (initializers or {}).items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def run_reference(model: Model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The outputs by name, one operation after the other."""
+    arrays = {}
+    outputs = {}
+    for node in model.get_ordered_ops():
+        if isinstance(node, Parameter):
+            results = [inputs[next(name for name in inputs if name in node.output(0).names)]]
+        elif is_constant(node):
+            results = [node.data]
+        elif isinstance(node, Result):
+            results = [arrays[node.input_value(0)]]
+            outputs[node.output(0).any_name] = results[0]
+        else:
+            results = evaluate(node, [arrays[value] for value in node.input_values()])
+        for output, array in zip(node.outputs(), results):
+            assert output.partial_shape.compatible(array.shape), f"{node} made {array.shape}"
+            arrays[output] = array
+    return outputs
+
+
+def run_onnxruntime(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, inputs)))
+
+
+def assert_close(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: float = 1e-4) -> None:
+    """Same names, types and shapes, and no difference above ``tolerance`` of the largest magnitude."""
+    assert list(found) == list(expected)
+    for name, wanted in expected.items():
+        array = found[name]
+        assert (array.dtype, array.shape) == (wanted.dtype, wanted.shape), name
+        if wanted.dtype.kind not in "fV":
+            np.testing.assert_array_equal(array, wanted)
+            continue
+        array, wanted = array.astype(np.float64), wanted.astype(np.float64)
+        finite = np.isfinite(wanted)
+        np.testing.assert_array_equal(np.isfinite(array), finite)
+        np.testing.assert_array_equal(array[~finite], wanted[~finite])
+        largest = np.abs(wanted[finite]).max(initial=0)
+        assert np.abs(array[finite] - wanted[finite]).max(initial=0) <= tolerance * largest
