@@ -62,7 +62,7 @@ class _GraphBuilder:
         for node in self._graph.node:
             domain = _domain(node.domain)
             version = self._opsets.get(domain, 1)
-            translate = find_translator(domain, node.op_type, version)
+            translate = None if domain else find_translator(node.op_type, version)
             if translate is None:
                 operator = f"{domain or 'ai.onnx'}.{node.op_type} of version {version}"
                 missing.setdefault(operator, []).append(node.name or next(iter(node.output), "without a name"))
@@ -95,7 +95,7 @@ class _GraphBuilder:
     def _translate(self, node: NodeProto, name: str, translate: Translator) -> None:
         place = f"{node.op_type} node '{name}'"
         inputs = [self._value(read, place) if read else None for read in node.input]
-        context = OnnxNodeContext(node, name, inputs, self._opsets.get(_domain(node.domain), 1), self._tensors)
+        context = OnnxNodeContext(node, name, inputs, self._tensors)
         try:
             outputs = _as_outputs(translate(context))
             wanted = sum(map(bool, node.output[len(outputs) :]))

@@ -16,11 +16,8 @@ from hetero.graph import Output
 class OnnxNodeContext(NodeContext):
     """A node, its inputs (None where left out), and the reader for tensors among its attributes."""
 
-    def __init__(
-        self, node: NodeProto, name: str, inputs: Sequence[Output | None], opset: int, tensors: TensorReader
-    ) -> None:
+    def __init__(self, node: NodeProto, name: str, inputs: Sequence[Output | None], tensors: TensorReader) -> None:
         self._node, self._name, self._inputs, self._tensors = node, name, inputs, tensors
-        self.opset = opset
         self._attributes = {attribute.name: attribute for attribute in node.attribute}
 
     @property
