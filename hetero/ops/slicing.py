@@ -301,7 +301,7 @@ def _indexed_value(node: Op, index) -> np.ndarray | None:
     """The known value of input 0 at ``index(value, bounds)``, where the bounds are known exactly."""
     values = known_values(node.input_values()[:1])
     bounds = [exact_value(source) for source in node.input_values()[1:]]
-    if values is None or any(bound is None for bound in bounds) or not values[0].ndim:
+    if values is None or any(bound is None for bound in bounds) or not values[0].size:
         return None
     # The trailing ellipsis makes an array even of a single element.
     return tidy(values[0][(*index(values[0], bounds), ...)])
