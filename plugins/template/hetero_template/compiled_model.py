@@ -44,7 +44,8 @@ class TemplateCompiledModel(CompiledModel):
         # From the end to the start: the first reader met is the last to run, and frees what it read.
         for node in reversed(model.get_ordered_ops()):
             if isinstance(node, Constant):
-                self.constants[slots[node.output(0)]] = node.data
+                # A tensor read in place may lie at any address; numpy multiplies matrices fast only when aligned.
+                self.constants[slots[node.output(0)]] = np.require(node.data, requirements=["ALIGNED"])
             elif not isinstance(node, (Parameter, Result)):
                 reads = tuple(slots[value] for value in node.input_values())
                 writes = tuple(slots[output] for output in node.outputs())
