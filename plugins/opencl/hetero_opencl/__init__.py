@@ -1,0 +1,17 @@
+"""Device GPU: any OpenCL device of any vendor."""
+
+from __future__ import annotations
+
+from hetero.plugin import Plugin, Registry, hookimpl
+
+
+@hookimpl
+def hetero_register_devices(registry: Registry) -> None:
+    registry.register_device("GPU", _make_plugin)
+
+
+def _make_plugin() -> Plugin:
+    # Imported when the device is first used: registering stays cheap, and works without any OpenCL.
+    from hetero_opencl.plugin import OpenCLPlugin
+
+    return OpenCLPlugin()

@@ -1,0 +1,133 @@
+"""OpenCL devices: which there are, their contexts and queues, and programs built for them and kept."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import platformdirs
+import pyopencl as cl
+
+from hetero.errors import DeviceError
+from hetero_opencl import pocl
+
+# Real GPUs first, then accelerators, then implementations on the CPU.
+_ORDER = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
+
+
+class OpenCLDevice:
+    """One device, with a context of its own and the programs built in it."""
+
+    def __init__(self, handle: cl.Device) -> None:
+        self.handle = handle
+        pocl.repair(handle)
+        with opencl_errors(f"making a context on {handle.name}"):
+            self.context = cl.Context([handle])
+        self._programs: dict[str, cl.Program] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return f"{self.handle.name.strip()} ({self.handle.platform.name.strip()})"
+
+    @property
+    def is_cpu(self) -> bool:
+        return bool(self.handle.type & cl.device_type.CPU)
+
+    def make_queue(self, profiled: bool) -> cl.CommandQueue:
+        """A queue that runs commands in order."""
+        flags = cl.command_queue_properties.PROFILING_ENABLE if profiled else 0
+        return cl.CommandQueue(self.context, properties=flags)
+
+    def build(self, source: str, cache_folder: Path | None) -> cl.Program:
+        """The program of a source text: built once, kept in memory and, as a binary, in the folder.
+
+        Raises DeviceError with the compiler's words where it does not build.
+        """
+        with self._lock:
+            program = self._programs.get(source)
+            if program is None:
+                file = cache_folder / self._cache_name(source) if cache_folder else None
+                program = self._programs[source] = self._load(file) or self._compile(source, file)
+        return program
+
+    def _load(self, file: Path | None) -> cl.Program | None:
+        """The program of a binary file; None where there is none, or none that the device takes."""
+        try:
+            return cl.Program(self.context, [self.handle], [file.read_bytes()]).build() if file else None
+        except (OSError, cl.Error):
+            return None
+
+    def _compile(self, source: str, file: Path | None) -> cl.Program:
+        try:
+            program = cl.Program(self.context, source).build(cache_dir=False)
+        except cl.Error as error:
+            lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
+            raise DeviceError(f"{self.name} cannot build a kernel: {(lines or [str(error)])[0]}") from error
+        if file:
+            _write_whole(file, program.get_info(cl.program_info.BINARIES)[0])
+        return program
+
+    def _cache_name(self, source: str) -> str:
+        handle = self.handle
+        parts = (handle.platform.version, handle.name, handle.version, handle.driver_version, pocl.built_for(), source)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest() + ".bin"
+
+
+@functools.cache
+def present_devices() -> tuple[OpenCLDevice, ...]:
+    """All OpenCL devices, in the order in which GPU.0, GPU.1, … count them. Raises DeviceError when there is none."""
+    try:
+        platforms = cl.get_platforms()
+    except cl.Error as error:
+        raise DeviceError(f"no OpenCL platform is installed ({error}): pip install hetero-opencl[pocl] brings one") from None
+    handles = [handle for platform in platforms for handle in _devices_of(platform)]
+    if not handles:
+        names = ", ".join(platform.name for platform in platforms) or "none"
+        raise DeviceError(f"no OpenCL device is present; the platforms are {names}")
+    return tuple(OpenCLDevice(handle) for handle in sorted(handles, key=_rank))
+
+
+def default_cache_folder() -> Path:
+    """Where binaries are kept unless CACHE_DIR says otherwise."""
+    return platformdirs.user_cache_path("hetero") / "opencl"
+
+
+@contextlib.contextmanager
+def opencl_errors(doing: str) -> Iterator[None]:
+    """Turn OpenCL's errors into DeviceErrors that say what was being done."""
+    try:
+        yield
+    except cl.MemoryError as error:
+        raise DeviceError(f"out of device memory while {doing}: {error}") from error
+    except cl.Error as error:
+        raise DeviceError(f"OpenCL failed while {doing}: {error}") from error
+
+
+def _devices_of(platform: cl.Platform) -> list[cl.Device]:
+    try:
+        return platform.get_devices()
+    except cl.Error:
+        return []  # a platform without devices says so by an error
+
+
+def _rank(handle: cl.Device) -> int:
+    return next((rank for rank, kind in enumerate(_ORDER) if handle.type & kind), len(_ORDER))
+
+
+def _write_whole(file: Path, content: bytes) -> None:
+    """Write a file so that others see all of it or nothing; a folder that cannot be written to is no error."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, scratch = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        os.replace(scratch, file)
+    except OSError:
+        return

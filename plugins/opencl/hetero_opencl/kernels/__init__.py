@@ -1,0 +1,4 @@
+"""Kernels: one file a family, with its OpenCL C beside it."""
+# ruff: noqa: F401 - importing a family registers its functions
+
+from hetero_opencl.kernels.registry import lowering_of, why_not

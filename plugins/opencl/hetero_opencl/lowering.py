@@ -1,0 +1,106 @@
+"""From a model of static shapes to a program: every node becomes launches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hetero.errors import UnsupportedOperationError
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.fusion import Fusion, find_fusions
+from hetero_opencl.kernels import lower_elementwise, lowering_of
+from hetero_opencl.program import Buffer, Launch, Program
+
+
+class Lowering:
+    """Collects the launches and buffers of a model; the functions in kernels/ are given it."""
+
+    def __init__(self, device: OpenCLDevice, fusion: Fusion) -> None:
+        self.device = device
+        self.fusion = fusion
+        self.launches: list[Launch] = []
+        self._buffers: dict[Output, Buffer] = {}
+        self._node: Node | None = None
+
+    def buffer(self, value: Output) -> Buffer:
+        """The buffer of a value, its elements in rows, one after the other; made on first use."""
+        buffer = self._buffers.get(value)
+        if buffer is None:
+            if isinstance(value.node, Constant):
+                buffer = self.constant(value.node.data)
+            else:
+                size = int(np.prod(value.shape, dtype=np.int64)) * value.element_type.size
+                buffer = Buffer(size)
+            self._buffers[value] = buffer
+        return buffer
+
+    def constant(self, array: np.ndarray) -> Buffer:
+        """A buffer that holds an array, uploaded once."""
+        return Buffer(array.nbytes, array)
+
+    def scratch(self, byte_size: int) -> Buffer:
+        """A buffer for the time between two launches of a node."""
+        return Buffer(byte_size)
+
+    def share(self, value: Output, source: Output) -> None:
+        """Let a value be the same memory as another one: the same elements in another shape."""
+        self._buffers[value] = self.buffer(source)
+
+    def launch(
+        self,
+        source: str,
+        kernel: str,
+        arguments: Sequence[Buffer | np.generic],
+        global_size: Sequence[int],
+        local_size: Sequence[int] | None = None,
+    ) -> None:
+        """Add a launch for the node at hand; one without work-items is left out."""
+        if all(global_size):
+            local = tuple(local_size) if local_size else None
+            self.launches.append(
+                Launch(source, kernel, tuple(arguments), tuple(global_size), local, self.name, self.type_name)
+            )
+
+    def launch_flat(self, source: str, kernel: str, arguments: Sequence[Buffer | np.generic], count: int) -> None:
+        """Add a launch of ``count`` work-items in a row, rounded up to whole groups: the kernel is given count last."""
+        group = 64
+        self.launch(source, kernel, [*arguments, np.int32(count)], [-(-count // group) * group], [group])
+
+    @property
+    def name(self) -> str:
+        return self._node.friendly_name
+
+    @property
+    def type_name(self) -> str:
+        return self._node.type_info.name
+
+    def lower(self, node: Node) -> None:
+        """Make the launches of a node, unless another one computes it along."""
+        self._node = node
+        if node in self.fusion.groups:
+            lower_elementwise(self, self.fusion.groups[node])
+        elif node not in self.fusion.absorbed:
+            function = lowering_of(node)
+            if function is None:
+                raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
+            function(self, node)
+
+
+def lower_model(model: Model, device: OpenCLDevice, cache_folder: Path | None) -> Program:
+    """The program of a model whose shapes are all static."""
+    lowering = Lowering(device, find_fusions(model))
+    for node in model.get_ordered_ops():
+        if not isinstance(node, (Parameter, Constant, Result)):
+            lowering.lower(node)
+    results = [result.input_value(0) for result in model.results]
+    return Program(
+        device,
+        lowering.launches,
+        [lowering.buffer(port) for port in model.inputs],
+        [lowering.buffer(value) for value in results],
+        [value.shape for value in results],
+        cache_folder,
+    )

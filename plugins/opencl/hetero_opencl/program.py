@@ -1,0 +1,128 @@
+"""A program: what an inference launches on the device, and the memory that it needs.
+
+``Program`` is made once for a model of static shapes. ``BoundProgram`` is one request's copy of it, with buffers and
+kernels of its own whose arguments are set once; an inference then only enqueues.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyopencl as cl
+
+from hetero.plugin import ProfilingInfo
+from hetero_opencl.device import OpenCLDevice, opencl_errors
+from hetero_opencl.memory import plan_memory
+
+# Kernels may read a whole vector where only its first elements count.
+SLACK = 256
+
+
+@dataclass(eq=False)
+class Buffer:
+    """Memory on the device; with ``data``, a constant that is uploaded when the program is made."""
+
+    byte_size: int
+    data: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel launch: the program's source text, the kernel in it, its arguments in order, and the work-items."""
+
+    source: str
+    kernel: str
+    arguments: tuple[Buffer | np.generic, ...]
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...] | None
+    node_name: str
+    node_type: str
+
+    def buffers(self) -> list[Buffer]:
+        return [argument for argument in self.arguments if isinstance(argument, Buffer)]
+
+
+@dataclass
+class Program:
+    """Launches in order, with the buffers of the model's inputs and outputs."""
+
+    device: OpenCLDevice
+    launches: list[Launch]
+    inputs: list[Buffer]
+    outputs: list[Buffer]
+    output_shapes: list[tuple[int, ...]]
+    cache_folder: Path | None
+    constants: dict[Buffer, cl.Buffer] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.slot_of, self.slot_sizes = plan_memory(
+            [launch.buffers() for launch in self.launches], self.inputs, self.outputs
+        )
+        used = {buffer for launch in self.launches for buffer in launch.buffers()} | set(self.outputs)
+        with opencl_errors(f"uploading constants to {self.device.name}"):
+            for buffer in used:
+                if buffer.data is not None:
+                    self.constants[buffer] = self._upload(buffer.data)
+        self.built = [self.device.build(launch.source, self.cache_folder) for launch in self.launches]
+
+    def _upload(self, data: np.ndarray) -> cl.Buffer:
+        padded = np.zeros(data.nbytes + SLACK, np.uint8)
+        padded[: data.nbytes] = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+        return cl.Buffer(self.device.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=padded)
+
+
+class BoundProgram:
+    """A program with buffers and a queue of its own. Not for two threads at once."""
+
+    def __init__(self, program: Program, profiled: bool) -> None:
+        self.program = program
+        self._profiled = profiled
+        device = program.device
+        with opencl_errors(f"allocating {sum(program.slot_sizes)} bytes on {device.name}"):
+            self._queue = device.make_queue(profiled)
+            slots = [
+                cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size + SLACK) for size in program.slot_sizes
+            ]
+        self._memory = {buffer: slots[slot] for buffer, slot in program.slot_of.items()} | program.constants
+        self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
+        self._events: list[cl.Event] = []
+        self.upload_time = self.download_time = 0.0
+
+    def _bind(self, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple[int, ...], tuple[int, ...] | None]:
+        kernel = cl.Kernel(built, launch.kernel)
+        kernel.set_args(*(self._memory[a] if isinstance(a, Buffer) else a for a in launch.arguments))
+        return kernel, launch.global_size, launch.local_size
+
+    def run(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
+        """Upload the inputs, launch everything, and download into the output arrays, which must be contiguous."""
+        queue, name = self._queue, self.program.device.name
+        started = time.perf_counter()
+        with opencl_errors(f"uploading inputs to {name}"):
+            for buffer, array in zip(self.program.inputs, inputs):
+                if array.nbytes:
+                    cl.enqueue_copy(queue, self._memory[buffer], np.ascontiguousarray(array), is_blocking=False)
+            queue.finish()
+        self.upload_time = time.perf_counter() - started
+        with opencl_errors(f"running kernels on {name}"):
+            enqueue = cl.enqueue_nd_range_kernel
+            self._events = [enqueue(queue, kernel, size, local) for kernel, size, local in self._kernels]
+            queue.finish()
+        started = time.perf_counter()
+        with opencl_errors(f"downloading outputs from {name}"):
+            for buffer, array in zip(self.program.outputs, outputs):
+                if array.nbytes:
+                    cl.enqueue_copy(queue, array, self._memory[buffer], is_blocking=True)
+        self.download_time = time.perf_counter() - started
+
+    def profile(self) -> list[ProfilingInfo]:
+        """The transfers of the last inference, and its kernels when they were profiled."""
+        infos = [ProfilingInfo("upload", "Transfer", "host to device", self.upload_time)]
+        if self._profiled:
+            for launch, event in zip(self.program.launches, self._events):
+                seconds = (event.profile.end - event.profile.start) * 1e-9
+                infos.append(ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, seconds))
+        return [*infos, ProfilingInfo("download", "Transfer", "device to host", self.download_time)]
