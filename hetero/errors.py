@@ -35,3 +35,7 @@ class RequestBusyError(HeteroError):
 
 class CancelledError(HeteroError):
     """An inference that was cancelled before it ended."""
+
+
+class ConfigError(HeteroError):
+    """A description of a run that cannot be followed: an unknown key, a bad value, a file that is not there."""
