@@ -1,0 +1,1 @@
+"""YAML runs and the ``hetero`` command."""
