@@ -86,7 +86,9 @@ def present_devices() -> tuple[OpenCLDevice, ...]:
     try:
         platforms = cl.get_platforms()
     except cl.Error as error:
-        raise DeviceError(f"no OpenCL platform is installed ({error}): pip install hetero-opencl[pocl] brings one") from None
+        raise DeviceError(
+            f"no OpenCL platform is installed ({error}): pip install hetero-opencl[pocl] brings one"
+        ) from None
     handles = [handle for platform in platforms for handle in _devices_of(platform)]
     if not handles:
         names = ", ".join(platform.name for platform in platforms) or "none"

@@ -11,7 +11,7 @@ from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import Fusion, find_fusions
-from hetero_opencl.kernels import lower_elementwise, lowering_of
+from hetero_opencl.kernels import lowering_of
 from hetero_opencl.program import Buffer, Launch, Program
 
 
@@ -80,13 +80,12 @@ class Lowering:
     def lower(self, node: Node) -> None:
         """Make the launches of a node, unless another one computes it along."""
         self._node = node
-        if node in self.fusion.groups:
-            lower_elementwise(self, self.fusion.groups[node])
-        elif node not in self.fusion.absorbed:
-            function = lowering_of(node)
-            if function is None:
-                raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
-            function(self, node)
+        if node in self.fusion.absorbed:
+            return
+        function = lowering_of(node)
+        if function is None:
+            raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
+        function(self, node)
 
 
 def lower_model(model: Model, device: OpenCLDevice, cache_folder: Path | None) -> Program:

@@ -84,9 +84,7 @@ class BoundProgram:
         device = program.device
         with opencl_errors(f"allocating {sum(program.slot_sizes)} bytes on {device.name}"):
             self._queue = device.make_queue(profiled)
-            slots = [
-                cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size + SLACK) for size in program.slot_sizes
-            ]
+            slots = [cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size + SLACK) for size in program.slot_sizes]
         self._memory = {buffer: slots[slot] for buffer, slot in program.slot_of.items()} | program.constants
         self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
         self._events: list[cl.Event] = []

@@ -1,0 +1,51 @@
+"""A model of dynamic shapes for the one combination of input shapes at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from hetero.errors import GraphError
+from hetero.graph import Constant, Model, Node, Parameter
+from hetero.ops import ShapeOf
+from hetero.passes.constant_folding import fold_constants
+
+
+def value_parameters(model: Model) -> list[Parameter]:
+    """The Parameters whose contents decide shapes: a path leads from them to an input that is read for its value."""
+    deciding: set[Node] = set()
+    for node in reversed(model.get_ordered_ops()):
+        for target in (t for output in node.outputs() for t in output.get_target_inputs()):
+            reader = target.node
+            # Whoever computes a value that decides shapes does so from its inputs; of ShapeOf only the shape counts.
+            if target.index in reader.shape_inputs or (reader in deciding and not isinstance(reader, ShapeOf)):
+                deciding.add(node)
+    return [parameter for parameter in model.parameters if parameter in deciding]
+
+
+def specialize(model: Model, shapes: Mapping[int, tuple[int, ...]], values: Mapping[int, np.ndarray]) -> Model:
+    """A copy of the model for inputs of these shapes, by index, and with the contents of some of them.
+
+    Ensures: all shapes are static and what is known is folded. Inputs whose contents are given stay Parameters of the
+    copy, read by nobody. Raises GraphError where shapes do not fit, or depend on data that is not given.
+    """
+    special = model.clone()
+    for index, shape in shapes.items():
+        special.parameters[index].partial_shape = shape
+    for index, value in values.items():
+        parameter = special.parameters[index]
+        constant = Constant(value.copy(), name=f"{parameter.friendly_name}/value")
+        for target in parameter.output(0).get_target_inputs():
+            target.replace_source_output(constant.output(0))
+    for parameter in special.parameters:
+        parameter.infer()
+    fold_constants(special)
+    for node in special.get_ordered_ops():
+        for output in node.outputs():
+            if output.partial_shape.is_dynamic:
+                kind = node.type_info.name
+                raise GraphError(
+                    f"the shape that {kind} '{node.friendly_name}' makes depends on data: {output.partial_shape}"
+                )
+    return special

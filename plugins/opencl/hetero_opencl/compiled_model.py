@@ -1,0 +1,61 @@
+"""The compiled model: a program for every combination of input shapes that it met, the last few kept."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hetero.graph import Model
+from hetero.passes import specialize, value_parameters
+from hetero.plugin import CompiledModel
+from hetero.properties import PropertyTable
+from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.infer_request import OpenCLInferRequest
+from hetero_opencl.lowering import lower_model
+from hetero_opencl.program import Program
+
+# Programs hold the weights again in each, so there are few.
+MOST_PROGRAMS = 8
+
+Key = tuple
+
+
+class OpenCLCompiledModel(CompiledModel):
+    """Lowers the model at once where all shapes are known, else at the first inference of each input shape.
+
+    The contents of integer inputs that decide shapes are a part of what tells programs apart.
+    """
+
+    def __init__(
+        self, model: Model, transformed: Model, properties: PropertyTable, device: OpenCLDevice, cache_folder: Path
+    ) -> None:
+        super().__init__(model, properties)
+        self._model, self._device, self._cache_folder = transformed, device, cache_folder
+        deciding = value_parameters(transformed)
+        self._deciding = [index for index, node in enumerate(transformed.parameters) if node in deciding]
+        self._programs: OrderedDict[Key, Program] = OrderedDict()
+        self._lock = threading.Lock()
+        if not self._deciding and all(port.partial_shape.is_static for port in transformed.inputs):
+            self.program_for([np.empty(port.shape, port.element_type.to_dtype()) for port in transformed.inputs])
+
+    def create_sync_infer_request(self) -> OpenCLInferRequest:
+        return OpenCLInferRequest(self)
+
+    def program_for(self, inputs: Sequence[np.ndarray]) -> Program:
+        """The program for inputs of these shapes, made when it is not among the last ones used."""
+        values = {index: inputs[index] for index in self._deciding}
+        key = (*(array.shape for array in inputs), *(value.tobytes() for value in values.values()))
+        with self._lock:
+            program = self._programs.get(key)
+            if program is None:
+                shapes = {index: array.shape for index, array in enumerate(inputs)}
+                special = specialize(self._model, shapes, values)
+                program = self._programs[key] = lower_model(special, self._device, self._cache_folder)
+                if len(self._programs) > MOST_PROGRAMS:
+                    self._programs.popitem(last=False)
+            self._programs.move_to_end(key)
+        return program

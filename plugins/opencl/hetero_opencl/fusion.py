@@ -1,0 +1,106 @@
+"""What is computed together: chains of element-wise operations, and biases with the products before them.
+
+An element-wise node joins the group of its readers when all of them are in one group and its output has the group's
+shape. So every path from a node of a group to the group's last node, its root, stays inside: the group
+can run as one kernel that writes only the root's output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hetero import ops
+from hetero.graph import Model, Node, Output, is_constant
+from hetero_opencl.kernels.expressions import is_elementwise
+
+# A kernel may take this many arguments on any device; more inputs than that stay in kernels of their own.
+MOST_INPUTS = 24
+
+
+@dataclass
+class Group:
+    """Element-wise nodes in order; the last one is the root, whose output is all that the group writes."""
+
+    nodes: list[Node]
+
+    @property
+    def root(self) -> Node:
+        return self.nodes[-1]
+
+    def inputs(self) -> list[Output]:
+        """The values that come from outside, each once."""
+        inside = set(self.nodes)
+        return list(dict.fromkeys(v for node in self.nodes for v in node.input_values() if v.node not in inside))
+
+
+@dataclass
+class Fusion:
+    """Groups by their root; nodes that another node computes along; and the bias Add of each product that has one."""
+
+    groups: dict[Node, Group] = field(default_factory=dict)
+    absorbed: set[Node] = field(default_factory=set)
+    bias_of: dict[Node, Node] = field(default_factory=dict)
+
+    def result_of(self, node: Node) -> Output:
+        """The value that a product writes: its own output, or that of the bias Add."""
+        return self.bias_of.get(node, node).output(0)
+
+
+def find_fusions(model: Model) -> Fusion:
+    """The fusions of a model of static shapes."""
+    fusion = Fusion()
+    order = model.get_ordered_ops()
+    for node in order:
+        add = _bias_add(node)
+        if add is not None:
+            fusion.bias_of[node] = add
+            fusion.absorbed.add(add)
+    group_of: dict[Node, Group] = {}
+    for node in reversed(order):
+        if not is_elementwise(node) or node in fusion.absorbed:
+            continue
+        group = _group_of_readers(node, group_of)
+        if group is None:
+            group = fusion.groups[node] = Group([])
+        else:
+            fusion.absorbed.add(node)
+        group.nodes.insert(0, node)
+        group_of[node] = group
+    return fusion
+
+
+def _group_of_readers(node: Node, group_of: dict[Node, Group]) -> Group | None:
+    readers = [target.node for target in node.output(0).get_target_inputs()]
+    groups = {id(group_of.get(reader)): group_of.get(reader) for reader in readers}
+    if len(groups) != 1:
+        return None
+    (group,) = groups.values()
+    if group is None or group.root.output(0).shape != node.output(0).shape:
+        return None
+    merged = Group([node, *group.nodes])
+    return group if len(merged.inputs()) <= MOST_INPUTS else None
+
+
+def _bias_add(node: Node) -> Node | None:
+    """The only reader of a product where it adds a constant: one number for every channel, or for every column."""
+    if not isinstance(node, (ops.Convolution, ops.GroupConvolution, ops.MatMul)):
+        return None
+    readers = node.output(0).get_target_inputs()
+    if len(readers) != 1 or type(readers[0].node) is not ops.Add:
+        return None
+    add = readers[0].node
+    bias = add.input_value(1 - readers[0].index)
+    shape = node.output(0).shape
+    if (
+        not is_constant(bias)
+        or add.output(0).shape != shape
+        or add.output(0).element_type is not node.get_element_type()
+    ):
+        return None
+    axis = len(shape) - 1 if isinstance(node, ops.MatMul) else 1
+    wanted = [1] * len(shape)
+    if not shape:
+        return None
+    wanted[axis] = shape[axis]
+    padded = [1] * (len(shape) - len(bias.shape)) + list(bias.shape)
+    return add if padded == wanted else None

@@ -1,0 +1,35 @@
+"""The infer request: uploads, runs the program for the shapes at hand, downloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hetero import properties as props
+from hetero.plugin import ProfilingInfo, SyncInferRequest
+from hetero_opencl.program import BoundProgram
+
+if TYPE_CHECKING:
+    from hetero_opencl.compiled_model import OpenCLCompiledModel
+
+
+class OpenCLInferRequest(SyncInferRequest):
+    compiled_model: OpenCLCompiledModel
+
+    def __init__(self, compiled_model: OpenCLCompiledModel) -> None:
+        super().__init__(compiled_model)
+        self._bound: BoundProgram | None = None
+
+    def infer(self) -> None:
+        self.check_inputs()
+        inputs = [tensor.data for tensor in self.input_tensors()]
+        program = self.compiled_model.program_for(inputs)
+        if self._bound is None or self._bound.program is not program:
+            self._bound = None  # its memory goes before the next one's is taken
+            self._bound = BoundProgram(program, self.compiled_model.properties.get(props.enable_profiling))
+        outputs = self.output_tensors()
+        for tensor, shape in zip(outputs, program.output_shapes):
+            tensor.set_shape(shape)
+        self._bound.run(inputs, [tensor.data for tensor in outputs])
+
+    def get_profiling_info(self) -> list[ProfilingInfo]:
+        return self._bound.profile() if self._bound else []

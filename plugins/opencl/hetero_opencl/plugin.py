@@ -1,0 +1,85 @@
+"""The plugin: which devices there are, what they can run, and how a model is compiled for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyopencl as cl
+
+from hetero import properties as props
+from hetero.errors import UnsupportedOperationError
+from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.passes import fold_batch_norm, fold_constants
+from hetero.plugin import Plugin, QueryResult, full_name, get_supported_nodes
+from hetero_opencl.compiled_model import OpenCLCompiledModel
+from hetero_opencl.device import OpenCLDevice, default_cache_folder, present_devices
+from hetero_opencl.kernels import why_not
+
+_KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "ACCELERATOR", cl.device_type.CPU: "CPU"}
+
+
+class OpenCLPlugin(Plugin):
+    """Every OpenCL device of every platform, numbered from 0. Making it raises DeviceError where there is none."""
+
+    supported_properties = (
+        props.available_devices,
+        props.full_device_name,
+        props.device_architecture,
+        props.device_type,
+        props.optimization_capabilities,
+        props.optimal_number_of_infer_requests,
+        props.device_id,
+        props.enable_profiling,
+        props.num_streams,
+        props.cache_dir,
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.devices = present_devices()
+
+    def device_ids(self) -> list[str]:
+        return [str(index) for index in range(len(self.devices))]
+
+    def describe(self, device_id: str) -> dict[str, Any]:
+        handle = self._device(device_id).handle
+        halves = ("FP16",) if "cl_khr_fp16" in handle.extensions else ()
+        return {
+            props.full_device_name: self._device(device_id).name,
+            props.device_architecture: f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
+            props.device_type: next((name for kind, name in _KINDS.items() if handle.type & kind), "OTHER"),
+            props.optimization_capabilities: ("FP32", *halves),
+        }
+
+    def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
+        properties = self.property_table(options)
+        return get_supported_nodes(
+            model, self.transform_model, _refusal, full_name(self.name, properties.get(props.device_id))
+        )
+
+    def compile_model(self, model: Model, options: Mapping[str, Any]) -> OpenCLCompiledModel:
+        properties = self.property_table(options)
+        transformed = self.transform_model(model.clone())
+        refused = {n: _refusal(n) for n in transformed.get_ordered_ops()}
+        shown = [f"{n.type_info.name} '{n.friendly_name}' ({reason})" for n, reason in refused.items() if reason]
+        if shown:
+            raise UnsupportedOperationError(f"{self.name} cannot run {', '.join(shown)}")
+        folder = properties.get(props.cache_dir)
+        cache_folder = Path(folder) if folder else default_cache_folder()
+        device = self._device(properties.get(props.device_id))
+        return OpenCLCompiledModel(model, transformed, properties, device, cache_folder)
+
+    def transform_model(self, model: Model) -> Model:
+        """What is done to a model before anything is known of concrete shapes; the model itself is changed."""
+        fold_constants(model)
+        fold_batch_norm(model)
+        return model
+
+    def _device(self, device_id: str) -> OpenCLDevice:
+        return self.devices[int(device_id or 0)]
+
+
+def _refusal(node: Node) -> str | None:
+    return None if isinstance(node, (Parameter, Constant, Result)) else why_not(node)
