@@ -37,5 +37,5 @@ class CancelledError(HeteroError):
     """An inference that was cancelled before it ended."""
 
 
-class ConfigError(HeteroError):
+class ConfigError(HeteroError, ValueError):
     """A description of a run that cannot be followed: an unknown key, a bad value, a file that is not there."""

@@ -6,48 +6,50 @@ import difflib
 import importlib.util
 from pathlib import Path
 
+from hetero.errors import ConfigError
+
 PACKAGE_SCHEME = "pkg://"
 
 
 def existing_file(text: str, folder: Path) -> Path:
-    """The file that ``text`` names, seen from a folder. Raises ValueError when there is none."""
+    """The file that ``text`` names, seen from a folder. Raises ConfigError when there is none."""
     path = package_file(text) if text.startswith(PACKAGE_SCHEME) else folder / Path(text).expanduser()
     if path.is_file():
         return path
     if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a file")
-    raise ValueError(f"there is no file {path}{_hint(path)}")
+        raise ConfigError(f"{path} is a folder, not a file")
+    raise ConfigError(f"there is no file {path}{_hint(path)}")
 
 
 def writable_file(text: str, folder: Path) -> Path:
-    """The file to write that ``text`` names, seen from a folder. Raises ValueError where its folder is not there."""
+    """The file to write that ``text`` names, seen from a folder. Raises ConfigError where its folder is not there."""
     if text.startswith(PACKAGE_SCHEME):
-        raise ValueError(f"{text} lies in a package, where nothing is written: name a path")
+        raise ConfigError(f"{text} lies in a package, where nothing is written: name a path")
     path = folder / Path(text).expanduser()
     if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {path.parent} to write {path.name} into")
+        raise ConfigError(f"there is no folder {path.parent} to write {path.name} into")
     if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a file")
+        raise ConfigError(f"{path} is a folder, not a file")
     return path
 
 
 def package_file(text: str) -> Path:
     """The path that ``pkg://package/path`` means; the package is found, but not imported.
 
-    Raises ValueError when the package is not installed or the path leads out of its folder.
+    Raises ConfigError when the package is not installed or the path leads out of its folder.
     """
     name, _, inside = text.removeprefix(PACKAGE_SCHEME).partition("/")
     if not name.isidentifier() or not inside:
-        raise ValueError(f"{text} is not of the form pkg://package/path/in/it")
+        raise ConfigError(f"{text} is not of the form pkg://package/path/in/it")
     found = importlib.util.find_spec(name)  # of a name without dots this imports nothing
     if found is None or not found.submodule_search_locations:
-        raise ValueError(f"{text} needs the package {name}, which is not installed")
+        raise ConfigError(f"{text} needs the package {name}, which is not installed")
     # A namespace package has several folders.
     roots = [Path(root).resolve() for root in found.submodule_search_locations]
     paths = [(root / inside).resolve() for root in roots]
     inner = [path for root, path in zip(roots, paths) if path.is_relative_to(root)]
     if not inner:
-        raise ValueError(f"{text} leads out of the package {name}")
+        raise ConfigError(f"{text} leads out of the package {name}")
     return next((path for path in inner if path.exists()), inner[0])
 
 

@@ -1,0 +1,112 @@
+"""The command ``hetero``. What a user got wrong is said in one line on standard error, with exit code 2."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hetero.errors import HeteroError
+
+# What reads YAML, draws tables or touches devices is imported by the commands, so that help comes at once.
+app = typer.Typer(
+    help="Run one neural network on several devices at once.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="The run, in YAML.", show_default=False)],
+    settings: Annotated[
+        list[str],
+        typer.Option("--set", metavar="KEY=VALUE", help="Change an entry, such as device=CPU. May be repeated."),
+    ] = [],  # noqa: B006
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Run a model as a YAML file says, and tell what went where, what came out and how long it took."""
+    with _one_line_errors(debug):
+        from hetero.run.config import load_config
+        from hetero.run.display import make_console, progress_bar, show_run
+        from hetero.run.runner import run as run_config
+
+        config = load_config(file, settings)
+        with progress_bar() as progress:
+            report = run_config(config, progress)
+        if as_json:
+            print(json.dumps(dataclasses.asdict(report), indent=2, ensure_ascii=False))
+        else:
+            show_run(make_console(), report)
+
+
+@app.command()
+def devices(as_json: Json = False, debug: Debug = False) -> None:
+    """List the devices that can be used, and those that cannot and why."""
+    with _one_line_errors(debug):
+        from hetero.run.devices import find_devices
+        from hetero.run.display import make_console, show_devices
+        from hetero.runtime import Core
+
+        core = Core()
+        found, unavailable = find_devices(core), core.unavailable_devices
+        if as_json:
+            report = {"devices": [dataclasses.asdict(d) for d in found], "unavailable": unavailable}
+            print(json.dumps(report, indent=2, ensure_ascii=False))
+        else:
+            show_devices(make_console(), found, unavailable)
+
+
+@app.command()
+def query(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Annotated[str, typer.Option("--device", "-d", help="A device string.", show_default=False)],
+    everything: Annotated[bool, typer.Option("--all", help="List every operation.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Tell which operations of a model a device can run, and why not the others."""
+    with _one_line_errors(debug):
+        from hetero.run.devices import query_operations
+        from hetero.run.display import make_console, progress_bar, show_query
+        from hetero.run.sources import existing_file
+        from hetero.runtime import Core
+
+        core = Core()
+        with progress_bar() as progress:
+            progress("Reading the model", 0, 2)
+            network = core.read_model(existing_file(model, Path()))
+            progress(f"Asking {device}", 1, 2)
+            operations = query_operations(core, network, device)
+        show_query(make_console(), operations, everything)
+
+
+@contextmanager
+def _one_line_errors(debug: bool) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # who reads the output has gone; typer ends quietly
+    except (HeteroError, OSError) as error:
+        if debug:
+            raise
+        is_system = isinstance(error, OSError) and error.filename is not None
+        text = f"{error.filename}: {error.strerror}" if is_system else str(error)
+        print(f"error: {' '.join(text.split())}", file=sys.stderr)
+        raise typer.Exit(2) from None
+
+
+def main() -> None:
+    """The console script."""
+    app()

@@ -1,0 +1,165 @@
+"""Reports for people: tables on a terminal, plain text elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from hetero.run.devices import DeviceInfo, OperationQuery
+from hetero.run.runner import Placement, RunReport
+from hetero.run.runner import Progress as OnProgress
+
+MANY_SUBGRAPHS = 20
+
+
+def make_console() -> Console:
+    """Standard output. Text from models and files is never taken for markup."""
+    width = None if sys.stdout.isatty() else 120
+    return Console(markup=False, highlight=False, emoji=False, width=width)
+
+
+@contextmanager
+def progress_bar() -> Iterator[OnProgress]:
+    """A bar on standard error, when that is a terminal."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("")
+
+        def show(text: str, done: int, total: int) -> None:
+            bar.update(task, description=text, completed=done, total=total)
+            bar.refresh()
+
+        yield show
+
+
+def show_devices(console: Console, devices: Sequence[DeviceInfo], unavailable: Mapping[str, str]) -> None:
+    """A table of the devices, and the unavailable ones with the reason."""
+    table = _table("device", "name", "type", "capabilities")
+    for device in devices:
+        table.add_row(device.name, device.full_name, device.type, ", ".join(device.capabilities))
+    console.print(table)
+    for name, reason in unavailable.items():
+        _line(console, f"not available: {name} ({reason})")
+
+
+def show_query(console: Console, operations: Sequence[OperationQuery], everything: bool) -> None:
+    """Operations by device and type, or each of them, and those that no device can run with the reason."""
+    if everything:
+        table = _table("operation", "type", "device")
+        for o in operations:
+            table.add_row(o.name, o.type_name, o.device or f"none: {o.refused}")
+    else:
+        table = _table("device", "operations", "types")
+        counts: dict[str, Counter[str]] = {}
+        for o in operations:
+            counts.setdefault(o.device or f"none: {o.refused}", Counter())[o.type_name] += 1
+        for device, types in counts.items():
+            table.add_row(device, str(types.total()), _counts(types))
+    console.print(table)
+    able = sum(o.device is not None for o in operations)
+    _line(console, f"{able} of {len(operations)} operations can run")
+
+
+def show_run(console: Console, report: RunReport) -> None:
+    """All that a run tells; its results come last."""
+    show_devices(console, report.devices, report.unavailable)
+    _line(console, f"{Path(report.model).name}: {report.operations} operations on {report.device}")
+    if report.placement:
+        _show_placement(console, report.placement)
+    if report.slowest:
+        table = _table("slowest operations", "type", "execution", "ms")
+        for o in report.slowest:
+            table.add_row(o.name, o.type_name, o.execution, _ms(o.milliseconds))
+        console.print(table)
+    _show_times(console, report)
+    for output in report.outputs:
+        _SHOW_OUTPUT[output["kind"]](console, output)
+
+
+def _show_placement(console: Console, placement: Placement) -> None:
+    _line(console, placement.summary)
+    table = _table("subgraph", "device", "operations", "inputs", "outputs", "ms", "of which transfers")
+    shown = placement.subgraphs[:MANY_SUBGRAPHS]
+    for s in shown:
+        numbers = (s.operations, s.inputs, s.outputs)
+        table.add_row(str(s.index), s.device, *map(str, numbers), _ms(s.milliseconds), _ms(s.transfer_milliseconds))
+    rest = placement.subgraphs[MANY_SUBGRAPHS:]
+    if rest:
+        time, transfers = sum(s.milliseconds for s in rest), sum(s.transfer_milliseconds for s in rest)
+        operations = sum(s.operations for s in rest)
+        table.add_row(f"{len(rest)} more", "", str(operations), "", "", _ms(time), _ms(transfers))
+    console.print(table)
+    if placement.reasons:
+        table = _table("device", "why there", "operations")
+        for r in placement.reasons:
+            table.add_row(r.device, r.reason, _counts(r.types))
+        console.print(table)
+
+
+def _show_times(console: Console, report: RunReport) -> None:
+    count = len(report.milliseconds)
+    line = f"read {report.read_seconds:.2f} s, compiled {report.compile_seconds:.2f} s, "
+    if count == 1:
+        line += f"ran {_ms(report.milliseconds[0])} ms"
+    else:
+        line += f"first run {_ms(report.first_milliseconds)} ms, then a median of {_ms(median(report.milliseconds))} ms"
+        line += f" in {count} runs (least {_ms(min(report.milliseconds))}, most {_ms(max(report.milliseconds))})"
+    _line(console, f"{line}, of which transfers {_ms(report.transfer_milliseconds)} ms")
+
+
+def _show_summary(console: Console, output: Mapping[str, Any]) -> None:
+    line = f"{output['output']}: {output['type']} {output['shape']}"
+    if "min" in output:
+        line += f", from {output['min']:.6g} to {output['max']:.6g}, mean {output['mean']:.6g}"
+    _line(console, line)
+
+
+def _show_top_k(console: Console, output: Mapping[str, Any]) -> None:
+    many = any(row["item"] for row in output["rows"])
+    table = _table(*(["item"] if many else []), output["output"], "value")
+    for row in output["rows"]:
+        label = str(row["index"]) if row["label"] is None else row["label"]
+        table.add_row(*([str(row["item"])] if many else []), label, f"{row['value']:.4f}")
+    console.print(table)
+
+
+def _show_text(console: Console, output: Mapping[str, Any]) -> None:
+    _line(console, f"text: {output['text']}")
+    _line(console, f"confidence: {output['confidence']:.1%}")
+
+
+def _show_file(console: Console, output: Mapping[str, Any]) -> None:
+    _line(console, f"written: {output['file']}")
+
+
+_SHOW_OUTPUT = {"summary": _show_summary, "top_k": _show_top_k, "ctc": _show_text, "file": _show_file}
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        is_number = column in ("ms", "of which transfers", "value", "inputs", "outputs")
+        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+    return table
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(text, soft_wrap=True)
+
+
+def _counts(types: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(types.items(), key=lambda item: -item[1]))
+
+
+def _ms(milliseconds: float) -> str:
+    return f"{milliseconds:.2f}"

@@ -1,0 +1,191 @@
+"""A whole run: read, compile, infer, and report as plain data."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from hetero import properties as props
+from hetero.dispatch.affinity import is_placed
+from hetero.dispatch.compiled_model import placement_report
+from hetero.dispatch.plugin import affinities
+from hetero.dispatch.report import PlacementReport
+from hetero.errors import PropertyError
+from hetero.graph import port_name
+from hetero.plugin import ProfilingInfo
+from hetero.run.config import RunConfig
+from hetero.run.devices import DeviceInfo, find_devices
+from hetero.run.inputs import make_inputs
+from hetero.run.outputs import make_presenters
+from hetero.runtime import CompiledModel, Core
+
+SLOWEST = 10
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class SubgraphInfo:
+    """One subgraph, with medians of its milliseconds; the transfers are a part of them."""
+
+    index: int
+    device: str
+    operations: int
+    inputs: int
+    outputs: int
+    milliseconds: float
+    transfer_milliseconds: float
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why operations are not where the first device of the user's list would have run them."""
+
+    device: str
+    reason: str
+    types: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What went where in a model that several devices share."""
+
+    summary: str
+    devices: dict[str, int]
+    subgraphs: list[SubgraphInfo]
+    reasons: list[Reason]
+
+
+@dataclass(frozen=True)
+class OperationTime:
+    name: str
+    type_name: str
+    execution: str
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """All that a run tells."""
+
+    devices: list[DeviceInfo]
+    unavailable: dict[str, str]
+    model: str
+    device: str
+    operations: int
+    placement: Placement | None
+    slowest: list[OperationTime]
+    outputs: list[dict[str, Any]]
+    read_seconds: float
+    compile_seconds: float
+    first_milliseconds: float
+    milliseconds: list[float]
+    transfer_milliseconds: float
+
+
+def run(config: RunConfig, progress: Progress = lambda text, done, total: None) -> RunReport:
+    """Do what a run says; ``progress(text, done, total)`` is told of each step. Raises HeteroError.
+
+    The first inference warms up and is timed apart from the ``iterations`` that follow it, unless there is one only.
+    """
+    core = Core()
+    total = config.iterations + 2
+    progress("Reading the model", 0, total)
+    started = time.perf_counter()
+    model = core.read_model(config.model)
+    read_seconds = time.perf_counter() - started
+    inputs = make_inputs(model.inputs, config.inputs)
+    presenters = make_presenters(config.outputs, model)
+
+    progress(f"Compiling for {config.device}", 1, total)
+    started = time.perf_counter()
+    properties = dict(config.properties)
+    if config.affinities:
+        properties[affinities] = config.affinities
+    compiled = core.compile_model(model, config.device, properties)
+    compile_seconds = time.perf_counter() - started
+
+    request = compiled.create_infer_request()
+    latencies, profiles = [], []
+    warm_up = config.iterations > 1
+    for index in range(config.iterations + warm_up):
+        progress(f"Running on {config.device}", 2 + max(0, index - warm_up), total)
+        results = request.infer(inputs, share_inputs=True, share_outputs=True)
+        latencies.append(request.latency)
+        profiles.append(request.get_profiling_info())
+    progress("Done", total, total)
+
+    arrays = {port_name(port): array for port, array in results.items()}
+    counted = slice(int(warm_up), None)
+    return RunReport(
+        devices=find_devices(core),
+        unavailable=core.unavailable_devices,
+        model=str(config.model),
+        device=config.device,
+        operations=sum(map(is_placed, model.get_ordered_ops())),
+        placement=_placement(compiled, profiles[counted]),
+        slowest=_slowest(profiles[-1]),
+        outputs=[entry for present in presenters for entry in present(arrays)],
+        read_seconds=read_seconds,
+        compile_seconds=compile_seconds,
+        first_milliseconds=latencies[0],
+        milliseconds=latencies[counted],
+        transfer_milliseconds=median(sum(_milliseconds(profile, _is_transfer)) for profile in profiles[counted]),
+    )
+
+
+def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:
+    """What the dispatcher tells of a compiled model, with times; None for a device that runs a model alone."""
+    try:
+        report: PlacementReport = compiled.get_property(placement_report)
+        first = compiled.get_property(props.priorities)[0]
+    except PropertyError:
+        return None
+    times = [_subgraph_times(profile) for profile in profiles]
+    subgraphs = [
+        SubgraphInfo(
+            s.index,
+            s.device,
+            len(s.operations),
+            s.inputs,
+            s.outputs,
+            median(of_run[s.index][0] for of_run in times),
+            median(of_run[s.index][1] for of_run in times),
+        )
+        for s in report.subgraphs
+    ]
+    groups: dict[tuple[str, str], Counter[str]] = {}
+    for operation in report.operations:
+        if operation.device != first or operation.reason != "first device":
+            group = groups.setdefault((operation.device, operation.reason), Counter())
+            group[operation.type_name] += 1
+    reasons = [Reason(device, reason, dict(types.most_common())) for (device, reason), types in groups.items()]
+    return Placement(report.summary(), report.devices, subgraphs, reasons)
+
+
+def _subgraph_times(profile: Sequence[ProfilingInfo]) -> list[tuple[float, float]]:
+    """Milliseconds of each subgraph, and of the transfers that follow it in the list."""
+    times: list[tuple[float, float]] = []
+    for info in profile:
+        if info.node_type == "Subgraph":
+            times.append((info.real_time * 1e3, 0.0))
+        elif _is_transfer(info):
+            times[-1] = (times[-1][0], times[-1][1] + info.real_time * 1e3)
+    return times
+
+
+def _is_transfer(info: ProfilingInfo) -> bool:
+    return info.node_type == "Transfer"
+
+
+def _milliseconds(profile: Sequence[ProfilingInfo], which: Callable[[ProfilingInfo], bool]) -> list[float]:
+    return [info.real_time * 1e3 for info in profile if which(info)]
+
+
+def _slowest(profile: Sequence[ProfilingInfo]) -> list[OperationTime]:
+    operations = [info for info in profile if info.node_type not in ("Subgraph", "Transfer")]
+    operations.sort(key=lambda info: -info.real_time)
+    return [OperationTime(i.node_name, i.node_type, i.exec_type, i.real_time * 1e3) for i in operations[:SLOWEST]]
