@@ -57,9 +57,8 @@ def _absorb(convolution: Node) -> bool:
             scale, bias = scale * factor, bias * factor
         else:
             bias = bias + factor
-    per_filter = scale.reshape(
-        *filters.shape[: filters.ndim - len(convolution.strides) - 1], *[1] * (len(convolution.strides) + 1)
-    )
+    kernel_axes = len(convolution.strides) + 1  # the channels that a filter reads, and its spatial axes
+    per_filter = scale.reshape(*filters.shape[: filters.ndim - kernel_axes], *[1] * kernel_axes)
     scaled = Constant((filters * per_filter).astype(filters.dtype), name=convolution.input_value(1).node.friendly_name)
     folded = convolution.clone_with_new_inputs([convolution.input_value(0), scaled.output(0)])
     rank = len(convolution.strides) + 2

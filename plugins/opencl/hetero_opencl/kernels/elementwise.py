@@ -1,9 +1,8 @@
 """One generated kernel for a group of element-wise nodes.
 
-Each work-item computes one element of the root's output. An input of the same shape is read at the same place, a constant
-of one element is an argument, and any other input, which is broadcast, is read at a place computed from the element's
-coordinates. Lengths and strides are arguments too, so that groups of the same structure share one program
-whatever their shapes.
+Each work-item computes one element of the root's output. An input of the same shape is read at the same place, a
+constant of one element is an argument, and any other input, which is broadcast, is read at a place computed from the
+element's coordinates. Lengths and strides are arguments too, so that groups of the same structure share one program.
 """
 
 from __future__ import annotations

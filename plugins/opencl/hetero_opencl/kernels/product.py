@@ -59,7 +59,7 @@ def multiply(
 ) -> None:
     """Launch ``result = left · right + bias`` for a batch; ``size`` is rows, columns and depth.
 
-    The matrix of batch z on the left is z modulo ``left.batches``. Offsets, in elements, are those of left, right, result.
+    Batch z takes the matrix z modulo ``left.batches`` on the left. Offsets, in elements, are of left, right and result.
     """
     rows, columns, depth = size
     has_bias = 0 if bias is None else 1 if bias.is_per_row else 2
