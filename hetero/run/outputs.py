@@ -85,7 +85,7 @@ def top_k(array: np.ndarray, k: int, labels: Sequence[str] | None) -> list[dict[
 
 def read_labels(path: Path, key: str | None) -> list[str]:
     """Labels from the lines of a file, or from the list in a JSON file at a path of keys. Raises ValueError."""
-    text = path.read_text(encoding="utf-8")
+    text = _read(path)
     if key is None:
         return text.splitlines()
     try:
@@ -101,10 +101,17 @@ def read_labels(path: Path, key: str | None) -> list[str]:
     return [str(label) for label in found]
 
 
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text file") from None
+
+
 def read_characters(alphabet: CtcAlphabet, model: Model) -> list[str]:
     """The character of each class: the blank, then those of the list, then a space. Raises ValueError."""
     if isinstance(alphabet.characters, Path):
-        characters = alphabet.characters.read_text(encoding="utf-8").split("\n")
+        characters = _read(alphabet.characters).split("\n")
     else:
         key = alphabet.characters.removeprefix("metadata:")
         metadata = model.rt_info.get("metadata", {})

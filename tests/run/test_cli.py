@@ -1,0 +1,171 @@
+"""The command: what it prints, its exit codes, and that errors are one line."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from typer.testing import CliRunner
+
+from hetero.plugin import installed_plugins
+from hetero.run.cli import app
+from tests.devices import PickyPlugin
+
+X = np.array([[-1.0, 0.5, 2.0]], np.float32)
+
+
+def write_model(path, *types):
+    """A chain of operations of one input and one output each, from x to y."""
+    names = ["x", *(f"t{i}" for i in range(1, len(types))), "y"]
+    nodes = [helper.make_node(t, [names[i]], [names[i + 1]], name=f"node{i}") for i, t in enumerate(types)]
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "chain", ports[:1], ports[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a run, and a device PICKY that takes all but Tanh."""
+    write_model(tmp_path / "model.onnx", "Relu", "Tanh", "Sigmoid")
+    write_model(tmp_path / "unknown.onnx", "Relu", "NoSuchOperation")
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "wide.npy", np.zeros((1, 4), np.float32))
+    np.save(tmp_path / "complex.npy", X.astype(np.complex64))
+    (tmp_path / "run.yaml").write_text(
+        "model: model.onnx\ndevice: HETERO:PICKY,TEMPLATE\ninputs: {x: {npy: x.npy}}\noutputs: [summary, npy: y.npy]\n"
+    )
+    (tmp_path / "broken.onnx").write_bytes((tmp_path / "model.onnx").read_bytes()[:40])
+    picky = PickyPlugin(lambda node: node.type_info.name != "Tanh")
+    monkeypatch.setitem(installed_plugins().devices, "PICKY", lambda: picky)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def hetero(*arguments):
+    return CliRunner().invoke(app, arguments)
+
+
+def test_run_tells_what_went_where_and_why(folder):
+    result = hetero("run", "run.yaml")
+    assert result.exit_code == 0, result.stderr
+    for part in ("PICKY 2/3 operations in 2 subgraphs", "1 Tanh", "PICKY: PICKY is picky", "y: float32 [1, 3]", "ms"):
+        assert part in result.stdout
+    np.testing.assert_allclose(np.load("y.npy"), 1 / (1 + np.exp(-np.tanh(np.maximum(X, 0)))), rtol=1e-5)
+
+
+def test_run_as_json(folder):
+    result = hetero("run", "run.yaml", "--json", "--set", "iterations=3")
+    report = json.loads(result.stdout)
+    placement = report["placement"]
+    assert [s["device"] for s in placement["subgraphs"]] == ["PICKY", "TEMPLATE", "PICKY"]
+    assert [s["operations"] for s in placement["subgraphs"]] == [1, 1, 1]
+    assert placement["devices"] == {"PICKY": 2, "TEMPLATE": 1}
+    assert placement["reasons"] == [{"device": "TEMPLATE", "reason": "PICKY: PICKY is picky", "types": {"Tanh": 1}}]
+    assert len(report["milliseconds"]) == 3
+    assert {"TEMPLATE", "PICKY"} <= {device["name"] for device in report["devices"]}
+
+
+def test_run_with_affinities(folder):
+    result = hetero("run", "run.yaml", "--json", "--set", "affinities.node0=TEMPLATE")
+    placement = json.loads(result.stdout)["placement"]
+    assert placement["devices"] == {"TEMPLATE": 2, "PICKY": 1}
+    assert {"device": "TEMPLATE", "reason": "pinned", "types": {"Relu": 1}} in placement["reasons"]
+
+
+def test_run_on_a_device_alone_has_no_placement(folder):
+    result = hetero("run", "run.yaml", "--json", "--set", "device=TEMPLATE")
+    assert json.loads(result.stdout)["placement"] is None
+    assert hetero("run", "run.yaml", "--set", "device=TEMPLATE").exit_code == 0
+
+
+def test_devices(folder, monkeypatch):
+    def fail():
+        raise RuntimeError("no driver")
+
+    monkeypatch.setitem(installed_plugins().devices, "ABSENT", fail)
+    result = hetero("devices")
+    assert result.exit_code == 0
+    for part in ("TEMPLATE", "numpy", "PICKY", "not available: ABSENT (RuntimeError: no driver)"):
+        assert part in result.stdout
+    report = json.loads(hetero("devices", "--json").stdout)
+    assert report["unavailable"]["ABSENT"] == "RuntimeError: no driver"
+    assert "PICKY" in [device["name"] for device in report["devices"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["-d", "PICKY"], ["1 Relu, 1 Sigmoid", "none: PICKY is picky", "1 Tanh", "2 of 3 operations can run"]),
+        (["-d", "HETERO:PICKY,TEMPLATE"], ["PICKY", "TEMPLATE", "3 of 3 operations can run"]),
+        (["-d", "PICKY", "--all"], ["node0", "node1", "node2", "none: PICKY is picky"]),
+    ],
+)
+def test_query(folder, arguments, parts):
+    result = hetero("query", "model.onnx", *arguments)
+    assert result.exit_code == 0, result.stderr
+    for part in parts:
+        assert part in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["run", "none.yaml"], ["there is no file none.yaml"]),
+        (["run", "."], ["Is a directory"]),
+        (["run", "model.onnx"], ["model.onnx", "not a YAML file"]),
+        (["run", "run.yaml", "--set", "device=NPU"], ["no device NPU", "TEMPLATE"]),
+        (["run", "run.yaml", "--set", "device=HETERO:PICKY"], ["no device of PICKY can run Tanh", "node1"]),
+        (["run", "run.yaml", "--set", "devise=A"], ["unknown key devise", "did you mean device?"]),
+        (["run", "run.yaml", "--set", "model=none.onnx"], ["model: there is no file none.onnx"]),
+        (["run", "run.yaml", "--set", "model=x.npy"], ["none of the known formats"]),
+        (["run", "run.yaml", "--set", "model=broken.onnx"], ["broken.onnx"]),
+        (["run", "run.yaml", "--set", "model=unknown.onnx"], ["NoSuchOperation"]),
+        (["run", "run.yaml", "--set", "inputs={z: {npy: x.npy}}"], ["no input z", "x"]),
+        (["run", "run.yaml", "--set", "inputs={}"], ["nothing is given for the model's input x"]),
+        (["run", "run.yaml", "--set", "inputs.x.npy=wide.npy"], ["inputs.x", "[1,3]", "[1, 4]"]),
+        (["run", "run.yaml", "--set", "inputs.x.npy=complex.npy"], ["inputs.x", "f32", "complex64"]),
+        (["run", "run.yaml", "--set", "properties.PERF_CONT=true"], ["PERF_CONT", "PERF_COUNT"]),
+        (["run", "run.yaml", "--set", "affinities.nodeX=PICKY"], ["nodeX", "fits no operation"]),
+        (
+            ["run", "run.yaml", "--set", "outputs.0={ctc: {characters: x.npy}}"],
+            ["outputs.0", "x.npy is not a text file"],
+        ),
+        (["query", "none.onnx", "-d", "PICKY"], ["there is no file none.onnx"]),
+        (["query", "model.onnx", "-d", "NPU"], ["no device NPU"]),
+    ],
+)
+def test_errors_are_one_line(folder, arguments, parts):
+    result = hetero(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    for part in parts:
+        assert part in result.stderr
+    assert not (folder / "y.npy").exists()
+    with_traceback = hetero(*arguments, "--debug")
+    assert with_traceback.exit_code == 1 and isinstance(with_traceback.exception, (RuntimeError, OSError))
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["run", "a.yaml", "--jso"], ["walk"], ["query", "model.onnx"]])
+def test_wrong_usage(arguments):
+    assert hetero(*arguments).exit_code == 2
+
+
+def test_a_file_that_cannot_be_written_is_left_as_it_was(folder, monkeypatch):
+    (folder / "y.npy").write_bytes(b"old")
+    monkeypatch.setattr(np, "save", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "No space left", "y.npy")))
+    result = hetero("run", "run.yaml")
+    assert (result.exit_code, result.stderr) == (2, "error: y.npy: No space left\n")
+    assert (folder / "y.npy").read_bytes() == b"old"
+    assert not [file for file in folder.iterdir() if file.name.startswith(".y.npy")]
+
+
+def test_help_is_light():
+    code = (
+        "import sys; from hetero.run import cli; "
+        "print([m for m in ('pydantic', 'yaml', 'PIL', 'rich.table', 'hetero.dispatch') if m in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

@@ -1,0 +1,58 @@
+"""The configs that come with the repository give what they promise, on one device and on several."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+from typer.testing import CliRunner
+
+from hetero import Core
+from hetero.run.cli import app
+from tests import zoo
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+needs_gpu = pytest.mark.skipif("GPU" not in Core().available_devices, reason="there is no OpenCL device")
+DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", pytest.param("HETERO:GPU,TEMPLATE", marks=needs_gpu)]
+
+
+def run(name, *settings):
+    arguments = [argument for setting in settings for argument in ("--set", setting)]
+    result = CliRunner().invoke(app, ["run", str(CONFIGS / f"{name}.yaml"), "--json", *arguments])
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_ocr_reads_the_picture(device):
+    report = run("ocr", f"device={device}", "iterations=1")
+    (line,) = report["outputs"]
+    assert line["text"] == "Any device, one network: 2026"
+    assert line["confidence"] > 0.9
+    if device.startswith("HETERO"):
+        assert sum(report["placement"]["devices"].values()) == report["operations"]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("file", "label"), [("README.md", "markdown"), ("tests/zoo.py", "python")])
+def test_magika_names_the_type_of_a_file(device, file, label):
+    report = run("magika", f"device={device}", f"inputs.bytes.file={CONFIGS.parent / file}")
+    assert report["outputs"][0]["rows"][0]["label"] == label
+
+
+def test_magika_looks_at_the_readme_by_default():
+    assert run("magika", "device=TEMPLATE")["outputs"][0]["rows"][0]["label"] == "markdown"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_resnet50_agrees_with_onnx_runtime(device):
+    path = zoo.path("resnet50")
+    report = run("resnet50", f"model={path}", f"device={device}", "iterations=1")
+    summary, best = report["outputs"]
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    data = np.random.default_rng(0).standard_normal((1, 3, 224, 224), np.float32)
+    expected = session.run(None, {"gpu_0/data_0": data})[0][0]
+    assert summary["shape"] == [1, 1000]
+    assert best["rows"][0]["index"] == expected.argmax()
+    np.testing.assert_allclose([row["value"] for row in best["rows"]], np.sort(expected)[::-1][:5], rtol=1e-3)
