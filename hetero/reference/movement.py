@@ -52,6 +52,14 @@ def identity(node: Node, data: np.ndarray) -> np.ndarray:
 @evaluates(ops.DepthToSpace)
 def depth_to_space(node: Node, data: np.ndarray) -> np.ndarray:
     batch, channels, *spatial = data.shape
+    size = node.block_size
+    shape = batch, channels // size ** len(spatial), *(length * size for length in spatial)
+    return depth_to_space_blocks(node, data).reshape(shape)
+
+
+def depth_to_space_blocks(node: Node, data: np.ndarray) -> np.ndarray:
+    """A view of the data with the elements in the output's order, each spatial axis of the output in two."""
+    batch, channels, *spatial = data.shape
     size, count = node.block_size, len(spatial)
     blocks, depth = [size] * count, channels // size**count
     # Each block axis goes behind its spatial axis.
@@ -62,15 +70,22 @@ def depth_to_space(node: Node, data: np.ndarray) -> np.ndarray:
         split = data.reshape(batch, depth, *blocks, *spatial)
         block_axes, depth_axis = range(2, count + 2), 1
     pairs = [axis for place, block in enumerate(block_axes) for axis in (count + 2 + place, block)]
-    return split.transpose(0, depth_axis, *pairs).reshape(batch, depth, *(length * size for length in spatial))
+    return split.transpose(0, depth_axis, *pairs)
 
 
 @evaluates(ops.SpaceToDepth)
 def space_to_depth(node: Node, data: np.ndarray) -> np.ndarray:
     batch, channels, *spatial = data.shape
+    size = node.block_size
+    shape = batch, channels * size ** len(spatial), *(length // size for length in spatial)
+    return space_to_depth_blocks(node, data).reshape(shape)
+
+
+def space_to_depth_blocks(node: Node, data: np.ndarray) -> np.ndarray:
+    """A view of the data with the elements in the output's order, the output's channels in several axes."""
+    batch, channels, *spatial = data.shape
     size, count = node.block_size, len(spatial)
     split = data.reshape(batch, channels, *(part for length in spatial for part in (length // size, size)))
     spatial_axes, block_axes = range(2, 2 + 2 * count, 2), range(3, 3 + 2 * count, 2)
     order = (*block_axes, 1) if node.mode == "blocks_first" else (1, *block_axes)
-    moved = split.transpose(0, *order, *spatial_axes)
-    return moved.reshape(batch, channels * size**count, *(length // size for length in spatial))
+    return split.transpose(0, *order, *spatial_axes)
