@@ -41,6 +41,7 @@ def _path(find: Callable[[str, Path], Path]) -> BeforeValidator:
 
 InputFile = Annotated[Path, _path(existing_file)]
 OutputFile = Annotated[Path, _path(writable_file)]
+Side = Annotated[int, Field(ge=1, le=65536)]  # of a picture, in pixels
 
 
 class Section(BaseModel):
@@ -63,9 +64,9 @@ class ImageInput(Section):
     """A picture as (pixel / scale - mean) / std, padded with zeros on the right up to ``min_width``."""
 
     image: InputFile
-    height: PositiveInt | None = None
-    width: PositiveInt | None = None  # with a height alone, the picture keeps its proportions
-    min_width: PositiveInt = 1
+    height: Side | None = None
+    width: Side | None = None  # with a height alone, the picture keeps its proportions
+    min_width: Side = 1
     color: Literal["RGB", "BGR", "GRAY"] = "RGB"
     scale: PositiveFloat = 255
     mean: list[float] = [0]

@@ -28,7 +28,7 @@ def make_inputs(ports: list[Output], wanted: Mapping[str, Any]) -> dict[str, np.
             raise ConfigError(f"inputs: the model has no input {name}; {hint}")
         try:
             arrays[port_name(port)] = make_array(spec, port)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, MemoryError) as error:
             raise ConfigError(f"inputs.{name}: {error}") from error
     missing = [name for name in by_name if name not in arrays]
     if missing:

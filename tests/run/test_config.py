@@ -46,6 +46,7 @@ def load(folder, text, *settings):
         (GOOD + "inputs: {x: {image: line.png, heigth: 4}}", ["inputs.x: ", "unknown key heigth", "mean height?"]),
         (GOOD + "inputs: {x: {image: none.jpg}}", ["inputs.x.image: ", "there is no file"]),
         (GOOD + "inputs: {x: {image: line.png, color: RBG}}", ["inputs.x.color: ", "'RGB', 'BGR' or 'GRAY'"]),
+        (GOOD + "inputs: {x: {image: line.png, height: 4294967296}}", ["inputs.x.height: ", "equal to 65536"]),
         (GOOD + "inputs: {x: {random: {seed: -1}}}", ["inputs.x.random.seed: ", "greater than"]),
         (GOOD + "inputs: {x: {random: {low: 1}}}", ["inputs.x.random: ", "low and high"]),
         (GOOD + "inputs: {x: {file: line.png, beginning: 9999}}", ["inputs.x: ", "block is 4096"]),

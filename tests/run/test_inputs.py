@@ -138,6 +138,7 @@ def test_resized_pictures_keep_a_plain_color(folder, size, shape):
         ({"image": "text"}, "f32", ["text is not a picture"]),
         ({"image": "small.png", "mean": [1, 2]}, "f32", ["mean has 2 numbers", "3 color channels"]),
         ({"random": {}}, "f32", ["random needs a shape", "[?,?]"]),
+        ({"random": {"shape": [1 << 30, 1 << 28]}}, "f32", ["allocate"]),
     ],
 )
 def test_unfit_inputs(folder, spec, element_type, parts):
