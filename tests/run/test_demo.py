@@ -8,13 +8,11 @@ import onnxruntime
 import pytest
 from typer.testing import CliRunner
 
-from hetero import Core
 from hetero.run.cli import app
 from tests import zoo
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-needs_gpu = pytest.mark.skipif("GPU" not in Core().available_devices, reason="there is no OpenCL device")
-DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", pytest.param("HETERO:GPU,TEMPLATE", marks=needs_gpu)]
+DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
 
 
 def run(name, *settings):
