@@ -8,10 +8,10 @@ from typing import Any
 from hetero import properties as props
 from hetero.dispatch.affinity import Device, pin, place
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
-from hetero.errors import DeviceError, UnsupportedOperationError
-from hetero.graph import Model, Node
+from hetero.errors import DeviceError
+from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
-from hetero.plugin import Plugin, QueryResult
+from hetero.plugin import Plugin, QueryResult, unsupported
 from hetero.properties import Property, PropertyTable
 
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
@@ -62,7 +62,7 @@ class HeteroPlugin(Plugin):
         pin(model, table.get(affinities))
         placement = place(model, devices)
         if placement.homeless:
-            raise UnsupportedOperationError(_describe(placement.homeless, devices))
+            raise unsupported(f"{self.name}:{','.join(d.name for d in devices)}", placement.homeless)
         return HeteroCompiledModel(model, placement.placed, table)
 
     def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
@@ -102,9 +102,3 @@ class HeteroPlugin(Plugin):
         if unknown.keys() - {str(props.enable_profiling)}:
             self.property_table(unknown)  # raises PropertyError for a key that no device has
         return devices
-
-
-def _describe(homeless: Mapping[Node, str], devices: Sequence[Device]) -> str:
-    shown = [f"{n.type_info.name} '{n.friendly_name}' ({reason})" for n, reason in list(homeless.items())[:5]]
-    more = f" and {len(homeless) - 5} more" if len(homeless) > 5 else ""
-    return f"no device of {', '.join(d.name for d in devices)} can run {', '.join(shown)}{more}"

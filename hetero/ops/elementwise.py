@@ -78,6 +78,8 @@ class Relu(Unary, opset=1):
 class Sigmoid(Unary, opset=1):
     """1 / (1 + exp(-x))"""
 
+    inputs = ("data",)
+
 
 class Sign(Unary, opset=1):
     """-1, 0 or 1"""

@@ -16,8 +16,8 @@ class MatMul(Op, opset=1):
     """
 
     inputs = ("data_a", "data_b")
-    transpose_a = Attribute(bool, False)
-    transpose_b = Attribute(bool, False)
+    transpose_a = Attribute(bool)
+    transpose_b = Attribute(bool)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, common_type(self, (0, 1)), self._product_shape())

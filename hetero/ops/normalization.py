@@ -10,7 +10,7 @@ from hetero.shape import Dimension, PartialShape
 
 class _AlongAxis(Op):
     inputs = ("data",)
-    axis = Attribute(int, 1)
+    axis = Attribute(int)
 
     def validate_and_infer_types(self) -> None:
         shape = self.get_input_partial_shape(0)
@@ -25,8 +25,6 @@ class Softmax(_AlongAxis, opset=8):
 
 class LogSoftmax(_AlongAxis, opset=5):
     """The logarithm of Softmax."""
-
-    axis = Attribute(int)
 
 
 class BatchNormInference(Op, opset=5):

@@ -40,8 +40,14 @@ def classes_in(opset: int) -> dict[str, type[Op]]:
     return dict(sorted(found.items()))
 
 
+# Names that OpenVINO's factories write as one word.
+_ONE_WORD = {"HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign"}
+
+
 def snake_case(name: str) -> str:
-    """``ReduceMean`` as ``reduce_mean``, ``LSTMCell`` as ``lstm_cell``."""
+    """``ReduceMean`` as ``reduce_mean``, ``LSTMCell`` as ``lstm_cell``, ``MatMul`` as ``matmul``."""
+    if name in _ONE_WORD:
+        return name.lower()
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 

@@ -36,10 +36,15 @@ class Reduction(Op):
             return shape
         axes = self.axes(len(shape))
         if axes is None:
-            return PartialShape.dynamic(len(shape) if self.keep_dims else None)
+            return PartialShape.dynamic(len(shape) if self.keep_dims else self._rank_left(len(shape)))
         if self.keep_dims:
             return PartialShape([Dimension(1) if i in axes else d for i, d in enumerate(shape)])
         return PartialShape([d for i, d in enumerate(shape) if i not in axes])
+
+    def _rank_left(self, rank: int) -> int | None:
+        """The rank without the axes, where it is known how many there are."""
+        count = self.get_input_partial_shape(1).element_count()
+        return max(0, rank - count.get_length()) if count.is_static else None
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())

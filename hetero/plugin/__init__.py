@@ -4,11 +4,12 @@ from hetero.plugin.async_infer_request import AsyncInferRequest
 from hetero.plugin.compiled_model import CompiledModel
 from hetero.plugin.hookspecs import hookimpl
 from hetero.plugin.plugin import Plugin, full_name
-from hetero.plugin.query import QueryResult, get_supported_nodes
+from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.sync_infer_request import ProfilingInfo, SyncInferRequest, check_tensor
 
 __all__ = [
     "AsyncInferRequest", "CompiledModel", "Plugin", "ProfilingInfo", "QueryResult", "Registry", "SyncInferRequest",
     "check_tensor", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins",
+    "unsupported",
 ]  # fmt: skip

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.graph.runtime_info import original_names
+
+# Operations that one message names; a model may have hundreds that a device cannot run.
+MOST_NAMED = 5
 
 
 class QueryResult(dict[str, str]):
@@ -43,6 +47,13 @@ def get_supported_nodes(
     _follow_readers(model, accepted, result)
     result.update((node.friendly_name, device) for node in model.get_ordered_ops() if node.friendly_name in accepted)
     return result
+
+
+def unsupported(device: str, refused: Mapping[Node, str]) -> UnsupportedOperationError:
+    """The error that a device raises when it is given operations that it cannot run; it names the first few."""
+    shown = [f"{n.type_info.name} '{n.friendly_name}' ({reason})" for n, reason in list(refused.items())[:MOST_NAMED]]
+    more = f" and {len(refused) - MOST_NAMED} more" if len(refused) > MOST_NAMED else ""
+    return UnsupportedOperationError(f"{device} cannot run {', '.join(shown)}{more}")
 
 
 def _follow_readers(model: Model, accepted: set[str], result: QueryResult) -> None:

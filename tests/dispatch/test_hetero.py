@@ -151,7 +151,7 @@ def test_properties_reach_the_devices_that_have_them():
         ("HETERO:A,B", {"AFFINITIES": {"exp": "A"}}, DeviceError, "'exp' is pinned .*A is picky.*able: B"),
         ("HETERO:A,B", {"AFFINITIES": {"conv*": "A"}}, DeviceError, "'conv\\*' fits no operation"),
         ("HETERO:A,B", {"DEVICE_PROPERTIES": {"C": {}}}, DeviceError, "C, which is not among the devices A, B"),
-        ("HETERO:A", {}, UnsupportedOperationError, "no device of A can run Exp 'exp' .A: A is picky"),
+        ("HETERO:A", {}, UnsupportedOperationError, "HETERO:A cannot run Exp 'exp' .A: A is picky"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(device, options, error, message):

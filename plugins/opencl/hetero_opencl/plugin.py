@@ -9,10 +9,9 @@ from typing import Any
 import pyopencl as cl
 
 from hetero import properties as props
-from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.passes import fold_batch_norm, fold_constants
-from hetero.plugin import Plugin, QueryResult, full_name, get_supported_nodes
+from hetero.plugin import Plugin, QueryResult, full_name, get_supported_nodes, unsupported
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, default_cache_folder, present_devices
 from hetero_opencl.kernels import why_not
@@ -62,10 +61,9 @@ class OpenCLPlugin(Plugin):
     def compile_model(self, model: Model, options: Mapping[str, Any]) -> OpenCLCompiledModel:
         properties = self.property_table(options)
         transformed = self.transform_model(model.clone())
-        refused = {n: _refusal(n) for n in transformed.get_ordered_ops()}
-        shown = [f"{n.type_info.name} '{n.friendly_name}' ({reason})" for n, reason in refused.items() if reason]
-        if shown:
-            raise UnsupportedOperationError(f"{self.name} cannot run {', '.join(shown)}")
+        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := _refusal(node))}
+        if refused:
+            raise unsupported(self.name, refused)
         folder = properties.get(props.cache_dir)
         cache_folder = Path(folder) if folder else default_cache_folder()
         device = self._device(properties.get(props.device_id))

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hetero import properties as props
-from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Parameter, Result
-from hetero.plugin import Plugin, QueryResult, get_supported_nodes
+from hetero.plugin import Plugin, QueryResult, get_supported_nodes, unsupported
 from hetero.reference import has_evaluate
 from hetero_template.compiled_model import TemplateCompiledModel
 
@@ -43,9 +42,9 @@ class TemplatePlugin(Plugin):
     def compile_model(self, model: Model, options: Mapping[str, Any]) -> TemplateCompiledModel:
         properties = self.property_table(options)
         transformed = self.transform_model(model)
-        refused = [f"{n.friendly_name} ({n.type_info.name})" for n in transformed.get_ordered_ops() if why_not(n)]
+        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := why_not(node))}
         if refused:
-            raise UnsupportedOperationError(f"{self.name} cannot run {', '.join(refused)}")
+            raise unsupported(self.name, refused)
         return TemplateCompiledModel(model, transformed, properties)
 
     def transform_model(self, model: Model) -> Model:
