@@ -22,8 +22,20 @@ def interpolate(
 ) -> np.ndarray:
     pads = node.pads_of(image.ndim)
     result = np.pad(image, pads) if any(map(any, pads)) else image
-    axes = np.arange(image.ndim) if axes is None else axes.reshape(-1) % image.ndim
-    lengths = [result.shape[axis] for axis in axes]
+    for axis, taps in resampled_axes(node, result.shape, scales_or_sizes, axes):
+        result = _resample(result, axis, *taps)
+    if image.dtype.kind in "iu" and result.dtype != image.dtype:
+        limits = np.iinfo(image.dtype)
+        result = np.clip(np.round(result), limits.min, limits.max)
+    return result.astype(image.dtype, copy=False)
+
+
+def resampled_axes(
+    node: Node, shape: tuple[int, ...], scales_or_sizes: np.ndarray, axes: np.ndarray | None
+) -> list[tuple[int, Taps]]:
+    """The axes along which an Interpolate changes data of a shape, pads included, each with its taps."""
+    axes = np.arange(len(shape)) if axes is None else axes.reshape(-1) % len(shape)
+    lengths = [shape[axis] for axis in axes]
     values = scales_or_sizes.reshape(-1)
     if node.shape_calculation_mode == "sizes":
         sizes = [int(size) for size in values]
@@ -32,13 +44,11 @@ def interpolate(
         scales = [np.float32(scale) for scale in values]
         sizes = [scaled(length, scale) for length, scale in zip(lengths, scales)]
     shrinks = any(scale < 1 for scale in scales)
-    for axis, length, size, scale in zip(axes, lengths, sizes, scales):
-        if size != length or scale != 1:
-            result = _resample(result, int(axis), *_taps(node, length, size, scale, shrinks))
-    if image.dtype.kind in "iu" and result.dtype != image.dtype:
-        limits = np.iinfo(image.dtype)
-        result = np.clip(np.round(result), limits.min, limits.max)
-    return result.astype(image.dtype, copy=False)
+    return [
+        (int(axis), _taps(node, length, size, scale, shrinks))
+        for axis, length, size, scale in zip(axes, lengths, sizes, scales)
+        if size != length or scale != 1
+    ]
 
 
 def _resample(data: np.ndarray, axis: int, indices: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -1,5 +1,15 @@
 """Kernels: one file a family, with its OpenCL C beside it."""
 # ruff: noqa: F401 - importing a family registers its functions
 
-from hetero_opencl.kernels import convolution, elementwise, gather, movement, product
+from hetero_opencl.kernels import (
+    convolution,
+    elementwise,
+    gather,
+    interpolation,
+    movement,
+    pooling,
+    product,
+    reduction,
+    softmax,
+)  # fmt: skip
 from hetero_opencl.kernels.registry import lowering_of, why_not

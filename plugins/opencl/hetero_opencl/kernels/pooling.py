@@ -1,0 +1,40 @@
+"""MaxPool and AvgPool over one to three spatial dimensions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+def _refusal(node: Node) -> str | None:
+    if node.get_input_element_type(0) is not Type.f32:
+        return f"no kernel for {node.type_info.name} of {node.get_input_element_type(0)}"
+    if isinstance(node, ops.MaxPool) and node.output(1).get_target_inputs():
+        return "MaxPool whose indices are read"
+    return None if len(node.kernel_shape) <= 3 else f"{len(node.kernel_shape)} spatial dimensions"
+
+
+@lowers(ops.MaxPool, ops.AvgPool, unless=_refusal)
+def pooling(lowering: Lowering, node: Node) -> None:
+    lengths, positions = node.get_input_shape(0)[2:], node.get_output_shape(0)[2:]
+    begin, end = node.resolve_pads(lengths)
+    is_largest = isinstance(node, ops.MaxPool)
+    # Without any padding, what a window of rounding_type ceil has beyond the end does not count (as in OpenVINO).
+    all_places = not is_largest and not node.exclude_pad and any((*begin, *end))
+    text = source("pooling", LARGEST=int(is_largest), ALL_PLACES=int(all_places))
+    missing = 3 - len(lengths)
+    window = (node.kernel_shape, node.strides, node.dilations)
+    axes = [(1,) * missing + tuple(values) for values in (lengths, positions, *window)]
+    numbers = [np.int32(n) for values in (*axes, (0,) * missing + tuple(begin)) for n in values]
+    arguments = [lowering.buffer(node.input_value(0)), lowering.buffer(node.output(0)), *numbers]
+    lowering.launch_flat(text, "pooling", arguments, int(np.prod(node.get_output_shape(0))))
