@@ -29,18 +29,18 @@ for _operation, _function in _PLAIN.items():
 
 # erf(x) is x · P(x²) / Q(x²) up to where it is 1 in f32. The coefficients are a least-squares fit of ours with errors
 # weighted towards an even size: 3e-8 in exact arithmetic, 4e-7 when computed in f32.
-_ERF_END = 3.95
-_ERF_P = (1.12837907, 0.191660149, 0.0529017455, 0.00381781756, 0.000285762269, 2.03519369e-06)
-_ERF_Q = (1.0, 0.503186515, 0.114616573, 0.0150713249, 0.00117481104, 3.79867092e-05)
+ERF_END = 3.95
+ERF_P = (1.12837907, 0.191660149, 0.0529017455, 0.00381781756, 0.000285762269, 2.03519369e-06)
+ERF_Q = (1.0, 0.503186515, 0.114616573, 0.0150713249, 0.00117481104, 3.79867092e-05)
 
 
 def erf(x: np.ndarray) -> np.ndarray:
     """The error function of floating-point numbers, to 4e-7."""
-    x = np.clip(x, -_ERF_END, _ERF_END)
+    x = np.clip(x, -ERF_END, ERF_END)
     square = x * x
-    result = _polynomial(_ERF_P, square)
+    result = _polynomial(ERF_P, square)
     result *= x
-    result /= _polynomial(_ERF_Q, square)
+    result /= _polynomial(ERF_Q, square)
     return np.clip(result, -1, 1, out=result)
 
 

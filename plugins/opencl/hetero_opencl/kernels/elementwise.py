@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero.graph import Node, Output, is_constant
-from hetero_opencl.kernels.expressions import OPERATIONS, expression, why_not_elementwise
+from hetero_opencl.kernels.expressions import FUNCTIONS, OPERATIONS, expression, why_not_elementwise
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import C_TYPES
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
+
+# A row shorter than this is not worth work-groups of its own.
+SHORTEST_ROW = 16
+LARGEST_GROUP = 256
 
 
 @lowers(*OPERATIONS, unless=why_not_elementwise)
@@ -47,9 +51,16 @@ def elementwise(lowering: Lowering, root: Node) -> None:
     arguments += [np.int32(length) for length in lengths]
     parameters.append(f"__global {C_TYPES[output.element_type]}* restrict out")
     arguments.append(lowering.buffer(output))
-    body = [*_coordinate_lines(len(lengths)), *loads, *_statements(group.nodes, inputs)]
-    source = _kernel([*parameters, "const int count"], body)
-    lowering.launch_flat(source, "elementwise", arguments, int(np.prod(output.shape, dtype=np.int64)))
+    body = [*loads, *_statements(group.nodes, inputs)]
+    count = int(np.prod(output.shape, dtype=np.int64))
+    if len(lengths) < 2 or lengths[-1] < SHORTEST_ROW:
+        source = _kernel([*parameters, "const int count"], [*_flat(len(lengths)), *body])
+        return lowering.launch_flat(source, "elementwise", arguments, count)
+    # Rows along the last axis: what is the same in a whole row is computed, and read, once for all of it.
+    row, rows = lengths[-1], count // lengths[-1]
+    group_size = min(-(-row // 16) * 16, LARGEST_GROUP)
+    source = _kernel(parameters, [*_in_rows(len(lengths)), *body])
+    lowering.launch(source, "elementwise", arguments, [-(-row // group_size) * group_size, rows], [group_size, 1])
 
 
 def _is_number(value: Output) -> bool:
@@ -91,11 +102,24 @@ def _strides(shape: tuple[int, ...], rank: int) -> list[int]:
     return [0] * (rank - len(shape)) + strides
 
 
-def _coordinate_lines(rank: int) -> list[str]:
-    """Statements that take the element's number apart, from the last axis to the first."""
-    lines = ["int rest = i;"] if rank > 1 else []
+def _flat(rank: int) -> list[str]:
+    """Statements that find the element of a work-item, and its coordinates, from the last axis to the first."""
+    lines = ["const int i = get_global_id(0);", "if (i >= count) return;"]
+    return lines + _take_apart("i", rank)
+
+
+def _in_rows(rank: int) -> list[str]:
+    """The same where the work-items of a row are along one dimension and the rows along the other."""
+    last = rank - 1
+    lines = [f"const int c{last} = get_global_id(0);", f"if (c{last} >= n{last}) return;"]
+    lines.append(f"const int i = get_global_id(1) * n{last} + c{last};")
+    return lines + _take_apart("get_global_id(1)", last)
+
+
+def _take_apart(number: str, rank: int) -> list[str]:
+    lines = [f"int rest = {number};"] if rank else []
     lines += [f"const int c{axis} = rest % n{axis}; rest /= n{axis};" for axis in range(rank - 1, 0, -1)]
-    return lines + ([f"const int c0 = {'rest' if rank > 1 else 'i'};"] if rank else [])
+    return lines + (["const int c0 = rest;"] if rank else [])
 
 
 def _statements(nodes: Sequence[Node], inputs: Sequence[Output]) -> list[str]:
@@ -111,8 +135,6 @@ def _statements(nodes: Sequence[Node], inputs: Sequence[Output]) -> list[str]:
 
 
 def _kernel(parameters: Sequence[str], body: Sequence[str]) -> str:
-    return (
-        f"__kernel void elementwise({', '.join(parameters)}) {{\n"
-        "    const int i = get_global_id(0);\n"
-        "    if (i >= count) return;\n" + "".join(f"    {line}\n" for line in body) + "}\n"
-    )
+    lines = "".join(f"    {line}\n" for line in body)
+    functions = FUNCTIONS if "smooth_erf" in lines else ""
+    return f"{functions}__kernel void elementwise({', '.join(parameters)})\n{{\n{lines}}}\n"

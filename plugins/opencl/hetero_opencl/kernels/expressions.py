@@ -6,10 +6,30 @@ from collections.abc import Callable, Sequence
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.reference.elementwise import ERF_END, ERF_P, ERF_Q
 from hetero.types import Type
 from hetero_opencl.kernels.sources import C_TYPES
 
 Expression = Callable[..., str]
+
+
+def _horner(coefficients: Sequence[float]) -> str:
+    text = f"{coefficients[-1]!r}f"
+    for coefficient in reversed(coefficients[:-1]):
+        text = f"({text} * s + {coefficient!r}f)"
+    return text
+
+
+# The functions that expressions call besides those of OpenCL C. Its own erf has branches, which keep compilers for CPUs
+# from computing many at once: this one is a quotient of polynomials, the reference's.
+FUNCTIONS = f"""\
+float smooth_erf(const float x)
+{{
+    const float c = clamp(x, -{ERF_END}f, {ERF_END}f);
+    const float s = c * c;
+    return clamp(c * {_horner(ERF_P)} / {_horner(ERF_Q)}, -1.0f, 1.0f);
+}}
+"""
 
 
 def _call(function: str) -> Expression:
@@ -65,7 +85,7 @@ def _round(node: Node, x: str) -> str:
 
 def _gelu(node: Node, x: str) -> str:
     if node.approximation_mode == "erf":
-        return f"(0.5f * {x} * (1.0f + erf({x} * 0.70710678f)))"
+        return f"(0.5f * {x} * (1.0f + smooth_erf({x} * 0.70710678f)))"
     return f"(0.5f * {x} * (1.0f + tanh(0.79788456f * ({x} + 0.044715f * {x} * {x} * {x}))))"
 
 
@@ -80,7 +100,7 @@ _SIGMOID = "(1.0f / (1.0f + exp(-({}))))"
 _EXPRESSIONS: dict[type[Node], Expression] = {
     ops.Abs: lambda node, x: f"fabs({x})" if _is_float(node) else f"({x} < 0 ? -{x} : {x})",
     ops.Acos: _call("acos"), ops.Asin: _call("asin"), ops.Atan: _call("atan"), ops.Ceiling: _call("ceil"),
-    ops.Cos: _call("cos"), ops.Cosh: _call("cosh"), ops.Erf: _call("erf"), ops.Exp: _call("exp"),
+    ops.Cos: _call("cos"), ops.Cosh: _call("cosh"), ops.Erf: _call("smooth_erf"), ops.Exp: _call("exp"),
     ops.Floor: _call("floor"), ops.Log: _call("log"), ops.Sin: _call("sin"), ops.Sinh: _call("sinh"),
     ops.Sqrt: _call("sqrt"), ops.Tan: _call("tan"), ops.Tanh: _call("tanh"),
     ops.Negative: lambda node, x: f"(-{x})",
