@@ -1,52 +1,96 @@
-// Reductions: one work-item combines all numbers that go into one number of the output.
-//
-// The kept and the reduced axes are each merged into as few as can be, KEPT and REDUCED of them; lengths and strides are
-// in one buffer of numbers: kept lengths, kept strides, reduced lengths, reduced strides.
-// START, TAKE(sum, x) and END(sum) say what is computed; T is the type of the data, S that of the sum, R of the result.
-
-__kernel void reduction(__global const T* restrict data, __global R* restrict out, __global const int* restrict axes,
-                        const int length, const int count)
-{
-    const int i = get_global_id(0);
-    if (i >= count) return;
-    int at = 0;
-    int rest = i;
-    for (int axis = KEPT - 1; axis >= 0; axis--) {
-        at += rest % axes[axis] * axes[KEPT + axis];
-        rest /= axes[axis];
-    }
-    data += at;
-#if REDUCED == 1
-    const int stride = axes[2 * KEPT + 1];
-    S sum = START;
-    int n = 0;
-#if FLOATS
-    // Several sums, which add up more exactly than one and do not wait for each other.
-    if (stride == 1 && length >= 16) {
-        S sums[16];
-        #pragma unroll
-        for (int k = 0; k < 16; k++) sums[k] = START;
-        for (; n + 16 <= length; n += 16) {
-            #pragma unroll
-            for (int k = 0; k < 16; k++) sums[k] = TAKE(sums[k], data[n + k]);
-        }
-        #pragma unroll
-        for (int k = 0; k < 16; k++) sum = JOIN(sum, sums[k]);
-    }
-#endif
-    for (; n < length; n++) sum = TAKE(sum, data[n * stride]);
+// target[kept] = FINISH(COMBINE of TERM(source[kept, reduced]) over all reduced), axes from the innermost on.
+// A work-item makes WIDTH neighbours along kept axis 0, VALUES at once; with RUN it makes one, and the innermost
+// reduced axis is a row of neighbours, combined 16 at a time. Every loop combines apart from the others, so that in a
+// long sum each number meets few additions, and rounding stays small.
+#if WIDTH == 1
+#define LOAD(pointer) ((VALUES)*(pointer))
+#define STORE(value, pointer) *(pointer) = (ELEMENT)(value)
 #else
-    S sum = START;
-    for (int n = 0; n < length; n++) {
-        int from = 0;
-        int left = n;
-        for (int axis = REDUCED - 1; axis >= 0; axis--) {
-            const int size = axes[2 * KEPT + axis];
-            from += left % size * axes[2 * KEPT + REDUCED + axis];
-            left /= size;
-        }
-        sum = TAKE(sum, data[from]);
-    }
+#define LOAD(pointer) vload16(0, pointer)
+#define STORE(value, pointer) vstore16(value, 0, pointer)
 #endif
-    out[i] = END(sum);
+
+inline long root(long square)
+{
+    long found = (long)sqrt((float)square);
+    while (found * found > square)
+        found--;
+    while ((found + 1) * (found + 1) <= square)
+        found++;
+    return found;
+}
+
+#ifdef RUN
+inline float reduce_innermost(global const float *source, const int length, const int stride)
+{
+    float16 a = IDENTITY, b = IDENTITY, c = IDENTITY, d = IDENTITY;
+    int index = 0;
+    for (; index + 64 <= length; index += 64) {
+        const float16 p = vload16(0, source + index), q = vload16(1, source + index);
+        const float16 r = vload16(2, source + index), s = vload16(3, source + index);
+        a = COMBINE(a, TERM(p));
+        b = COMBINE(b, TERM(q));
+        c = COMBINE(c, TERM(r));
+        d = COMBINE(d, TERM(s));
+    }
+    for (; index + 16 <= length; index += 16) {
+        const float16 p = vload16(0, source + index);
+        a = COMBINE(a, TERM(p));
+    }
+    a = COMBINE(COMBINE(a, b), COMBINE(c, d));
+    const float8 eight = COMBINE(a.lo, a.hi);
+    const float4 four = COMBINE(eight.lo, eight.hi);
+    const float2 two = COMBINE(four.lo, four.hi);
+    float result = COMBINE(two.lo, two.hi);
+    for (; index < length; index++) {
+        const float value = source[index];
+        result = COMBINE(result, TERM(value));
+    }
+    return result;
+}
+#else
+inline VALUES reduce_innermost(global const ELEMENT *source, const int length, const int stride)
+{
+    VALUES result = IDENTITY;
+    for (int start = 0; start < length; start += 256) {
+        VALUES part = IDENTITY;
+        const int end = min(start + 256, length);
+        for (int index = start; index < end; index++) {
+            const VALUES value = LOAD(source + index * stride);
+            part = COMBINE(part, TERM(value));
+        }
+        result = COMBINE(result, part);
+    }
+    return result;
+}
+#endif
+
+kernel void reduce(global const ELEMENT *restrict source, global ELEMENT *restrict target,
+                   const int kept0, const int kept_stride0, const int kept1, const int kept_stride1,
+                   const int kept2, const int kept_stride2, const int kept3, const int kept_stride3,
+                   const int reduced0, const int stride0, const int reduced1, const int stride1,
+                   const int reduced2, const int stride2, const int reduced3, const int stride3,
+                   const int elements, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const int blocks = (kept0 + WIDTH - 1) / WIDTH, outer = item / blocks;
+    const int first = min(item % blocks * WIDTH, kept0 - WIDTH);
+    source += first * kept_stride0 + outer % kept1 * kept_stride1 + outer / kept1 % kept2 * kept_stride2
+              + outer / kept1 / kept2 * kept_stride3;
+    VALUES result = IDENTITY;
+    for (int k = 0; k < reduced3; k++) {
+        VALUES volume = IDENTITY;
+        for (int j = 0; j < reduced2; j++) {
+            VALUES plane = IDENTITY;
+            for (int i = 0; i < reduced1; i++) {
+                const VALUES row = reduce_innermost(source + i * stride1 + j * stride2 + k * stride3, reduced0, stride0);
+                plane = COMBINE(plane, row);
+            }
+            volume = COMBINE(volume, plane);
+        }
+        result = COMBINE(result, volume);
+    }
+    STORE(FINISH(result), target + outer * kept0 + first);
 }
