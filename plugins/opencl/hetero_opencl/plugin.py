@@ -10,7 +10,7 @@ import pyopencl as cl
 
 from hetero import properties as props
 from hetero.graph import Constant, Model, Node, Parameter, Result
-from hetero.passes import fold_batch_norm, fold_constants
+from hetero.passes import align_prelu_slopes, fold_batch_norm, fold_constants
 from hetero.plugin import Plugin, QueryResult, full_name, get_supported_nodes, unsupported
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, default_cache_folder, present_devices
@@ -71,6 +71,7 @@ class OpenCLPlugin(Plugin):
 
     def transform_model(self, model: Model) -> Model:
         """What is done to a model before anything is known of concrete shapes; the model itself is changed."""
+        align_prelu_slopes(model)
         fold_constants(model)
         fold_batch_norm(model)
         return model

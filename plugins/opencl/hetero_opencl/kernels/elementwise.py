@@ -136,5 +136,5 @@ def _statements(nodes: Sequence[Node], inputs: Sequence[Output]) -> list[str]:
 
 def _kernel(parameters: Sequence[str], body: Sequence[str]) -> str:
     lines = "".join(f"    {line}\n" for line in body)
-    functions = FUNCTIONS if "smooth_erf" in lines else ""
+    functions = "".join(text for name, text in FUNCTIONS.items() if name in lines)
     return f"{functions}__kernel void elementwise({', '.join(parameters)})\n{{\n{lines}}}\n"

@@ -20,16 +20,31 @@ def _horner(coefficients: Sequence[float]) -> str:
     return text
 
 
-# The functions that expressions call besides those of OpenCL C. Its own erf has branches, which keep compilers for CPUs
-# from computing many at once: this one is a quotient of polynomials, the reference's.
-FUNCTIONS = f"""\
+# The functions that expressions call besides those of OpenCL C, by name. Its own erf has branches, which keep compilers
+# for CPUs from computing many at once: this one is a quotient of polynomials, the reference's.
+FUNCTIONS = {
+    "smooth_erf": f"""\
 float smooth_erf(const float x)
 {{
     const float c = clamp(x, -{ERF_END}f, {ERF_END}f);
     const float s = c * c;
-    return clamp(c * {_horner(ERF_P)} / {_horner(ERF_Q)}, -1.0f, 1.0f);
+    return x != x ? x : clamp(c * {_horner(ERF_P)} / {_horner(ERF_Q)}, -1.0f, 1.0f);
 }}
-"""
+""",
+    "whole_power": """\
+long whole_power(long base, long exponent)
+{
+    // Of the numbers with a negative exponent only 1 and -1 are whole.
+    if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+    long power = 1;
+    for (; exponent; exponent >>= 1) {
+        if (exponent & 1) power *= base;
+        base *= base;
+    }
+    return power;
+}
+""",
+}
 
 
 def _call(function: str) -> Expression:
@@ -70,7 +85,7 @@ def _floor_mod(node: Node, a: str, b: str) -> str:
 
 
 def _power(node: Node, a: str, b: str) -> str:
-    return f"pow({a}, {b})" if _is_float(node) else f"pow((float){a}, (float){b})"
+    return f"pow({a}, {b})" if _is_float(node) else f"whole_power({a}, {b})"
 
 
 def _clamp(node: Node, x: str) -> str:
@@ -106,7 +121,8 @@ _EXPRESSIONS: dict[type[Node], Expression] = {
     ops.Negative: lambda node, x: f"(-{x})",
     ops.Relu: lambda node, x: f"fmax({x}, 0.0f)" if _is_float(node) else f"({x} > 0 ? {x} : 0)",
     ops.Sigmoid: lambda node, x: _SIGMOID.format(x),
-    ops.Sign: lambda node, x: f"(({x} > 0) - ({x} < 0))",
+    ops.PRelu: lambda node, x, slope: f"({x} > 0 ? {x} : {slope} * {x})",
+    ops.Sign: lambda node, x: f"(isnan({x}) ? {x} : sign({x}))" if _is_float(node) else f"(({x} > 0) - ({x} < 0))",
     ops.Mish: lambda node, x: f"({x} * tanh(log1p(exp({x}))))",
     ops.SoftPlus: lambda node, x: f"({x} > 20.0f ? {x} : log1p(exp({x})))",
     ops.SoftSign: lambda node, x: f"({x} / (1.0f + fabs({x})))",
@@ -159,6 +175,8 @@ def why_not_elementwise(node: Node) -> str | None:
         return f"no kernel for elements of type {strange[0]}"
     if isinstance(node, _FLOATS_ONLY) and not _is_float(node):
         return f"no kernel for {node.type_info.name} of {types[0]}"
+    if isinstance(node, ops.PRelu) and not node.get_input_partial_shape(0).has_rank:
+        return "the rank of the data is not known"
     if getattr(node, "auto_broadcast", "numpy") != "numpy":
         return None if len({str(v.partial_shape) for v in node.input_values()}) == 1 else "auto_broadcast is none"
     return None

@@ -1,0 +1,66 @@
+"""Every test runs on every OpenCL device, beside OpenVINO or numpy."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import openvino
+import pytest
+
+import hetero
+from hetero.graph import Model, Node, Output
+from tests.ops import oracle
+
+CORE = hetero.Core()
+DEVICES = [device for device in CORE.available_devices if device.startswith("GPU")]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def run(device) -> Callable[..., list[np.ndarray]]:
+    """Computes the outputs of a graph from arrays for its Parameters."""
+
+    def compute(outputs: Sequence[Node | Output], parameters: Sequence[Node], arrays: Sequence[np.ndarray]):
+        request = CORE.compile_model(Model(list(outputs), list(parameters)), device).create_infer_request()
+        return list(request.infer(list(arrays)).to_tuple())
+
+    return compute
+
+
+@pytest.fixture
+def compute(run) -> Callable[..., list[np.ndarray]]:
+    """Computes one operation, told as in tests/ops/oracle.py."""
+
+    def compute(name: str, arguments: tuple, keywords: dict, opset: int = 13):
+        node, parameters = oracle.in_hetero(name, opset, arguments, keywords)
+        return run(node.outputs(), parameters, _data(arguments, keywords))
+
+    return compute
+
+
+@pytest.fixture
+def openvino_agrees(compute) -> Callable[..., None]:
+    """Checks one operation beside OpenVINO's CPU device; the error may be a part of the largest magnitude."""
+
+    def check(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5, **keywords):
+        node, parameters = oracle.in_openvino(name, opset, arguments, keywords)
+        model = openvino.Model(list(node.outputs()), parameters)
+        compiled = oracle.core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        results = compiled(_data(arguments, keywords))
+        expected = [np.array(results[output]) for output in compiled.outputs]
+        for found, wanted in zip(compute(name, arguments, keywords, opset), expected, strict=True):
+            assert found.dtype == wanted.dtype
+            finite = wanted[np.isfinite(wanted)]
+            error = tolerance * (np.abs(finite).max() if finite.size else 1)
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=error)
+
+    return check
+
+
+def _data(arguments: tuple, keywords: dict) -> list[np.ndarray]:
+    given = [*arguments, *keywords.values()]
+    flat = [item for value in given for item in (value if isinstance(value, list) else [value])]
+    return [value.array for value in flat if isinstance(value, oracle.Data)]

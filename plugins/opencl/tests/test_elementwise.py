@@ -1,0 +1,126 @@
+"""Element-wise operations: floating-point ones beside OpenVINO, whole numbers beside numpy."""
+
+import numpy as np
+import pytest
+
+from hetero import Constant, Parameter, Type, ops
+from tests.ops.oracle import Data
+
+FLOATS = np.array([0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, 30, -30, 80, -80], np.float32)
+STRANGE = np.array([0, -0.0, 1, -1, 0.5, -1.5, 2.5, np.inf, -np.inf, np.nan], np.float32)
+SMALL = np.linspace(-0.95, 0.95, 24, dtype=np.float32).reshape(2, 3, 4)
+CUBE = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+SLOPES = np.array([0.1, -2, 3], np.float32)
+
+
+def f32(value):
+    return np.float32(value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["acos", "asin", "atan", "cos", "cosh", "erf", "exp", "sin", "sinh", "tan", "tanh", "sigmoid", "mish", "abs",
+     "negative", "relu", "sign", "ceiling", "floor"],
+)  # fmt: skip
+def test_functions(openvino_agrees, name):
+    openvino_agrees(name, Data(SMALL))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "others"),
+    [
+        ("abs", STRANGE, ()), ("sign", STRANGE, ()), ("ceiling", STRANGE, ()), ("floor", STRANGE, ()),
+        ("tanh", STRANGE, ()), ("sigmoid", STRANGE, ()), ("log", STRANGE, ()), ("sqrt", STRANGE, ()),
+        ("erf", STRANGE, ()), ("mish", FLOATS, ()),
+        ("elu", FLOATS, (1.5,)), ("gelu", FLOATS, ("erf",)), ("gelu", FLOATS, ("tanh",)),
+        ("selu", FLOATS, (f32(1.67), f32(1.05))), ("hard_sigmoid", FLOATS, (f32(0.2), f32(0.5))),
+        ("swish", FLOATS, ()), ("swish", FLOATS, (f32(1.3),)),
+        ("clamp", STRANGE, (-1.0, 1.5)),
+        ("round", STRANGE, ("half_to_even",)), ("round", STRANGE, ("half_away_from_zero",)),
+        ("power", np.array([-2, 2, -8, 0], np.float32), (np.array([2, 0.5, 3, 0], np.float32),)),
+        ("mod", CUBE, (SMALL,)), ("floor_mod", CUBE, (SMALL,)), ("divide", CUBE, (SMALL,)),
+        ("squared_difference", CUBE, (SMALL,)),
+    ],
+)  # fmt: skip
+def test_functions_of_strange_numbers_and_attributes(openvino_agrees, name, data, others):
+    openvino_agrees(name, Data(data), *others)
+
+
+@pytest.mark.parametrize("slopes", [SLOPES, SLOPES[:1], SLOPES.reshape(3, 1)])
+@pytest.mark.parametrize("is_data", [False, True])
+def test_prelu(run, slopes, is_data):
+    data = Parameter(Type.f32, CUBE.shape)
+    slope = Parameter(Type.f32, slopes.shape) if is_data else Constant(slopes)
+    parameters, arrays = ([data, slope], [CUBE, slopes]) if is_data else ([data], [CUBE])
+    (found,) = run([ops.PRelu(data, slope)], parameters, arrays)
+    channels = slopes.reshape(-1, 1)
+    np.testing.assert_allclose(found, np.where(CUBE > 0, CUBE, channels * CUBE), rtol=1e-6)
+
+
+WHOLE = {
+    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
+    "mod": np.fmod, "floor_mod": np.mod, "divide": np.floor_divide, "equal": np.equal, "not_equal": np.not_equal,
+    "greater": np.greater, "greater_equal": np.greater_equal, "less": np.less, "less_equal": np.less_equal,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int16, np.int8, np.uint8])
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers(compute, name, dtype):
+    a, b = np.array([[-7, 7, 3, -3, 0]]), np.array([[2], [-2], [3]])
+    if np.dtype(dtype).kind == "u":
+        a, b = abs(a), abs(b)
+    a, b = a.astype(dtype), b.astype(dtype)
+    (found,) = compute(name, (Data(a), Data(b)), {})
+    np.testing.assert_array_equal(found, WHOLE[name](a, b), strict=True)
+
+
+LARGE = np.array([2**53 + 1, 2**40, -(2**62)])
+TRUTH, OTHER = np.array([True, True, False, False]), np.array([True, False, True, False])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("add", (Data(LARGE), np.array([1])), LARGE + 1),
+        ("power", (Data(np.array([3, 2, -2, -1, 5])), np.array([30, 40, 3, -3, -1])),
+         np.array([3**30, 2**40, -8, -1, 0])),
+        ("clamp", (Data(LARGE), float(-(2**40)), float(2**45)), np.array([2**45, 2**40, -(2**40)])),
+        ("clamp", (Data(np.array([-7, 7, 2], np.int32)), -2.5, 2.5), np.array([-2, 2, 2], np.int32)),
+        ("divide", (Data(np.array([-7, 7], np.int32)), np.array([2, -2], np.int32), "numpy", False),
+         np.array([-3, -3], np.int32)),
+        ("abs", (Data(np.array([-7, 7], np.int32)),), np.array([7, 7], np.int32)),
+        ("sign", (Data(np.array([-7, 0, 7], np.int64)),), np.array([-1, 0, 1], np.int64)),
+        ("negative", (Data(np.array([-7, 7], np.int32)),), np.array([7, -7], np.int32)),
+        ("relu", (Data(np.array([-7, 7], np.int32)),), np.array([0, 7], np.int32)),
+        ("logical_and", (Data(TRUTH), Data(OTHER)), TRUTH & OTHER),
+        ("logical_or", (Data(TRUTH), Data(OTHER)), TRUTH | OTHER),
+        ("logical_xor", (Data(TRUTH), Data(OTHER)), TRUTH ^ OTHER),
+        ("logical_not", (Data(TRUTH),), ~TRUTH),
+        ("equal", (Data(TRUTH), Data(OTHER)), TRUTH == OTHER),
+        ("select", (Data(TRUTH), Data(OTHER), np.array(False)), np.where(TRUTH, OTHER, False)),
+        ("select", (Data(TRUTH), f32(1.5), Data(f32([[2], [3]]))), np.where(TRUTH, f32(1.5), f32([[2], [3]]))),
+    ],
+)  # fmt: skip
+def test_values(compute, name, arguments, expected):
+    np.testing.assert_array_equal(compute(name, arguments, {})[0], expected, strict=True)
+
+
+@pytest.mark.parametrize("source", ["f32", "i64", "i32", "i8", "u8", "boolean"])
+@pytest.mark.parametrize("target", ["f32", "i64", "i32", "i8", "u8", "boolean"])
+def test_convert(compute, source, target):
+    numbers = np.array([0, 1, 2, 100]).astype(Type(source).to_dtype())
+    (found,) = compute("convert", (Data(numbers), target), {})
+    np.testing.assert_array_equal(found, numbers.astype(Type(target).to_dtype()), strict=True)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((2, 3, 4), (4,)), ((2, 1, 4), (3, 1)), ((1,), (2, 3)), ((), (2, 3)), ((), ()), ((0, 3), (3,)), ((2, 0), (1, 1)),
+     ((5, 1, 3, 1, 2), (4, 1, 6, 1)), ((1, 1, 1), (1,)), ((2, 1, 2, 1, 2, 1, 2, 1, 2), (1, 2, 1, 2, 1, 2, 1, 2, 1))],
+)  # fmt: skip
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_broadcasting(compute, a, b, is_constant):
+    a, b = (np.arange(1, 1 + np.prod(shape, dtype=int), dtype=np.float32).reshape(shape) for shape in (a, b))
+    (found,) = compute("subtract", (Data(a), b if is_constant else Data(b)), {})
+    np.testing.assert_array_equal(found, a - b, strict=True)
