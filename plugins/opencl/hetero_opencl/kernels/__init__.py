@@ -7,6 +7,7 @@ from hetero_opencl.kernels import (
     gather,
     interpolation,
     movement,
+    normalization,
     pooling,
     product,
     reduction,

@@ -37,8 +37,9 @@ __kernel void softmax(__global const float* restrict data, __global float* restr
         sum += power;
     }
 #if LOGARITHM
-    const float taken = largest + log(sum);
-    for (n = 0; n < length; n++) out[n * inner] = data[n * inner] - taken;
+    // One after the other: the sum of both would round off what a large number has behind the point.
+    const float logarithm = log(sum);
+    for (n = 0; n < length; n++) out[n * inner] = (data[n * inner] - largest) - logarithm;
 #else
     const float factor = 1.0f / sum;
     for (n = 0; n < length; n++) out[n * inner] *= factor;
