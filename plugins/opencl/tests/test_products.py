@@ -1,0 +1,80 @@
+"""Products of matrices beside numpy: shapes around the tiles, batches, transposed and constant sides, biases."""
+
+import numpy as np
+import pytest
+
+from hetero import Constant, Parameter, Type, ops
+
+GENERATOR = np.random.default_rng(0)
+
+
+def numbers(*shape):
+    return GENERATOR.standard_normal(shape).astype(np.float32)
+
+
+def close(found, expected):
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, atol=1e-5 * max(1, abs(expected).max(initial=0)))
+
+
+def multiply(run, a, b, transposes=(False, False), constants=(False, False), bias=None):
+    parameters, arrays, sides = [], [], []
+    for array, is_constant in zip((a, b), constants):
+        if is_constant:
+            sides.append(Constant(array))
+        else:
+            parameters.append(Parameter(Type.f32, array.shape))
+            arrays.append(array)
+            sides.append(parameters[-1])
+    node = ops.MatMul(*sides, *transposes)
+    return run([node if bias is None else ops.Add(node, Constant(bias))], parameters, arrays)[0]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 12, 13, 25])
+@pytest.mark.parametrize("columns", [1, 3, 6, 7, 16, 17, 32, 70])
+@pytest.mark.parametrize("constants", [(False, False), (False, True), (True, False)])
+def test_sizes(run, rows, columns, constants):
+    a, b = numbers(rows, 19), numbers(19, columns)
+    close(multiply(run, a, b, constants=constants), a @ b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((4, 5), (5,)), ((5,), (5, 4)), ((5,), (5,)), ((3, 4, 5), (5,)), ((5,), (3, 5, 4)),
+        ((2, 3, 4, 5), (5, 6)), ((2, 3, 4, 5), (2, 3, 5, 6)), ((4, 5), (2, 3, 5, 6)), ((1, 3, 4, 5), (2, 1, 5, 6)),
+        ((3, 4, 5), (2, 3, 5, 6)), ((2, 1, 4, 5), (3, 5, 6)), ((2, 0, 5), (5, 6)), ((4, 0), (0, 6)), ((4, 5), (5, 0)),
+        ((0, 4, 5), (0, 5, 6)), ((2, 7, 33, 40), (2, 7, 40, 34)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("constants", [(False, False), (False, True), (True, False)])
+def test_ranks_and_batches(run, a, b, constants):
+    a, b = numbers(*a), numbers(*b)
+    close(multiply(run, a, b, constants=constants), np.asarray(np.matmul(a, b)))
+
+
+@pytest.mark.parametrize("transposes", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("constants", [(False, False), (False, True), (True, False)])
+@pytest.mark.parametrize(("batch_a", "batch_b"), [((), ()), ((3,), ()), ((), (3,)), ((2, 1), (1, 3)), ((3,), (3,))])
+def test_transposes(run, transposes, constants, batch_a, batch_b):
+    a, b = numbers(*batch_a, 9, 18), numbers(*batch_b, 18, 20)
+    sides = [array.swapaxes(-1, -2).copy() if turned else array for array, turned in zip((a, b), transposes)]
+    close(multiply(run, *sides, transposes, constants), a @ b)
+
+
+@pytest.mark.parametrize("columns", [1, 4, 40])
+@pytest.mark.parametrize("bias", ["row", "column", "number", "whole"])
+def test_biases(run, columns, bias):
+    a, b = numbers(2, 5, 30), numbers(30, columns)
+    added = {"row": numbers(columns), "column": numbers(5, 1), "number": numbers(1), "whole": numbers(2, 5, columns)}
+    close(multiply(run, a, b, constants=(False, True), bias=added[bias]), a @ b + added[bias])
+
+
+def test_a_value_times_itself(run):
+    x = numbers(6, 6)
+    parameter = Parameter(Type.f32, x.shape)
+    product = ops.MatMul(parameter, parameter, False, True)
+    square = ops.MatMul(product, product, False, False)
+    found = run([square, product], [parameter], [x])
+    close(found[0], x @ x.T @ x @ x.T)
+    close(found[1], x @ x.T)
