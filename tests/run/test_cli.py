@@ -117,7 +117,7 @@ def test_query(folder, arguments, parts):
         (["run", "."], ["Is a directory"]),
         (["run", "model.onnx"], ["model.onnx", "not a YAML file"]),
         (["run", "run.yaml", "--set", "device=NPU"], ["no device NPU", "TEMPLATE"]),
-        (["run", "run.yaml", "--set", "device=HETERO:PICKY"], ["no device of PICKY can run Tanh", "node1"]),
+        (["run", "run.yaml", "--set", "device=HETERO:PICKY"], ["PICKY cannot run Tanh 'node1'", "is picky"]),
         (["run", "run.yaml", "--set", "devise=A"], ["unknown key devise", "did you mean device?"]),
         (["run", "run.yaml", "--set", "model=none.onnx"], ["model: there is no file none.onnx"]),
         (["run", "run.yaml", "--set", "model=x.npy"], ["none of the known formats"]),
