@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hetero import properties as props
 from hetero.graph import Model
 from hetero.passes import specialize, value_parameters
 from hetero.plugin import CompiledModel
@@ -34,6 +35,7 @@ class OpenCLCompiledModel(CompiledModel):
         self, model: Model, transformed: Model, properties: PropertyTable, device: OpenCLDevice, cache_folder: Path
     ) -> None:
         super().__init__(model, properties)
+        properties.fill({props.optimal_number_of_infer_requests: properties.get(props.num_streams)})
         self._model, self._device, self._cache_folder = transformed, device, cache_folder
         deciding = value_parameters(transformed)
         self._deciding = [index for index, node in enumerate(transformed.parameters) if node in deciding]

@@ -59,10 +59,13 @@ class OpenCLDevice:
         return program
 
     def _load(self, file: Path | None) -> cl.Program | None:
-        """The program of a binary file; None where there is none, or none that the device takes."""
+        """The program of a binary file; None where there is none, or none that is whole and that the device takes."""
+        binary = _read_whole(file) if file else None
+        if binary is None:
+            return None
         try:
-            return cl.Program(self.context, [self.handle], [file.read_bytes()]).build() if file else None
-        except (OSError, cl.Error):
+            return cl.Program(self.context, [self.handle], [binary]).build()
+        except cl.Error:
             return None
 
     def _compile(self, source: str, file: Path | None) -> cl.Program:
@@ -130,8 +133,21 @@ def _write_whole(file: Path, content: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor, scratch = tempfile.mkstemp(dir=file.parent)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        os.replace(scratch, file)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(hashlib.sha256(content).digest() + content)
+            os.replace(scratch, file)
+        except OSError:
+            os.unlink(scratch)
     except OSError:
         return
+
+
+def _read_whole(file: Path) -> bytes | None:
+    """What was written to a file; None where it is not there or damaged, by which some drivers crash."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return None
+    size = hashlib.sha256().digest_size
+    return content[size:] if hashlib.sha256(content[size:]).digest() == content[:size] else None

@@ -96,7 +96,7 @@ class BoundProgram:
         return kernel, launch.global_size, launch.local_size
 
     def run(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        """Upload the inputs, launch everything, and download into the output arrays, which must be contiguous."""
+        """Upload the inputs, launch everything, and download into the output arrays."""
         queue, name = self._queue, self.program.device.name
         started = time.perf_counter()
         with opencl_errors(f"uploading inputs to {name}"):
@@ -113,7 +113,10 @@ class BoundProgram:
         with opencl_errors(f"downloading outputs from {name}"):
             for buffer, array in zip(self.program.outputs, outputs):
                 if array.nbytes:
-                    cl.enqueue_copy(queue, array, self._memory[buffer], is_blocking=True)
+                    whole = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+                    cl.enqueue_copy(queue, whole, self._memory[buffer], is_blocking=True)
+                    if whole is not array:
+                        np.copyto(array, whole)
         self.download_time = time.perf_counter() - started
 
     def profile(self) -> list[ProfilingInfo]:

@@ -1,0 +1,109 @@
+"""Which devices there are, what they say of themselves, and the file cache of built kernels."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hetero
+from hetero import Model, Parameter, Type, ops
+from hetero.errors import DeviceError, PropertyError
+
+CORE = hetero.Core()
+
+
+def python(code: str, **environment: str) -> str:
+    """What a fresh interpreter prints. A crash is an error."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | environment
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_without_a_platform_the_device_is_unavailable_and_all_else_works(tmp_path):
+    code = (
+        "import hetero; core = hetero.Core()\n"
+        "print('GPU' in core.available_devices, 'TEMPLATE' in core.available_devices)\n"
+        "print(core.unavailable_devices['GPU'])\n"
+        "try: core.compile_model(None, 'GPU')\n"
+        "except hetero.HeteroError as error: print(type(error).__name__, error)"
+    )
+    # A file that is not there: for a folder, the loader in pyopencl's wheel would add the platform that came with it.
+    first, reason, raised = python(code, OCL_ICD_VENDORS=str(tmp_path / "none.icd")).splitlines()
+    assert first == "False True"
+    assert "OpenCL platform" in reason
+    assert raised.startswith("DeviceError device GPU is not available") and reason in raised
+
+
+def test_the_package_is_light_until_the_device_is_used():
+    assert python("import sys, hetero_opencl; print('pyopencl' in sys.modules)") == "False"
+
+
+def test_properties(device):
+    assert CORE.get_property(device, "DEVICE_TYPE") in ("GPU", "ACCELERATOR", "CPU", "OTHER")
+    assert "FP32" in CORE.get_property(device, "OPTIMIZATION_CAPABILITIES")
+    name = CORE.get_property(device, "FULL_DEVICE_NAME")
+    assert name.endswith(")") and CORE.get_property(device, "DEVICE_ARCHITECTURE")
+    assert "PERF_COUNT" in CORE.get_property(device, "SUPPORTED_PROPERTIES")
+
+
+def exponential(device, **options):
+    x = Parameter(Type.f32, [4])
+    return CORE.compile_model(Model(ops.Exp(x), [x]), device, options)
+
+
+def test_requests_that_use_the_device_well(device):
+    assert exponential(device, NUM_STREAMS=3).get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS") == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "message"),
+    [
+        ("GPU.77", {}, DeviceError, "there is no device GPU.77"),
+        ("GPU", {"PERF_COUNT": "perhaps"}, PropertyError, "PERF_COUNT .* cannot be 'perhaps'"),
+        ("GPU", {"PERF_COUNTS": True}, PropertyError, "did you mean PERF_COUNT"),
+    ],
+)
+def test_mistakes(name, options, error, message):
+    with pytest.raises(error, match=message):
+        exponential(name, **options)
+
+
+RUN = """
+import numpy as np, hetero
+from hetero import ops
+x = hetero.Parameter(hetero.Type.f32, [4])
+print(hetero.Core().compile_model(hetero.Model(ops.Exp(x), [x]), "GPU", {"CACHE_DIR": FOLDER})(np.zeros(4, np.float32))[0])
+"""  # noqa: E501
+
+
+def damaged(content: bytes) -> dict[str, bytes]:
+    half = len(content) // 2
+    return {
+        "empty": b"", "short": content[:20], "cut": content[:half], "of another kind": b"x" * 1000,
+        "altered": content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :],
+    }  # fmt: skip
+
+
+def test_cached_kernels_are_used_and_damaged_ones_rebuilt(tmp_path):
+    code = RUN.replace("FOLDER", repr(str(tmp_path)))
+    expected = python(code)
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes()
+    written = file.stat().st_mtime_ns
+    assert python(code) == expected
+    assert file.stat().st_mtime_ns == written
+    for kind, bad in damaged(content).items():
+        file.write_bytes(bad)
+        assert python(code) == expected, kind
+        assert [f.name for f in tmp_path.iterdir()] == [file.name]
+        assert file.read_bytes() not in (bad, b""), kind
+
+
+def test_a_cache_folder_that_cannot_be_written_to_is_no_error(device, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    found = exponential(device, CACHE_DIR=str(blocked))(np.zeros(4, np.float32))[0]
+    np.testing.assert_array_equal(found, np.ones(4, np.float32))
