@@ -24,10 +24,10 @@ def python(code: str, **environment: str) -> str:
 
 def test_without_a_platform_the_device_is_unavailable_and_all_else_works(tmp_path):
     code = (
-        "import hetero; core = hetero.Core()\n"
+        "import hetero; core = hetero.Core(); x = hetero.Parameter(hetero.Type.f32, [1])\n"
         "print('GPU' in core.available_devices, 'TEMPLATE' in core.available_devices)\n"
         "print(core.unavailable_devices['GPU'])\n"
-        "try: core.compile_model(None, 'GPU')\n"
+        "try: core.compile_model(hetero.Model(x, [x]), 'GPU')\n"
         "except hetero.HeteroError as error: print(type(error).__name__, error)"
     )
     # A file that is not there: for a folder, the loader in pyopencl's wheel would add the platform that came with it.
