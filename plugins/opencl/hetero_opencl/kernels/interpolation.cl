@@ -1,25 +1,54 @@
-// Data [outer][length][inner] resampled along the middle to [outer][size][inner]: each number is a weighted sum of TAPS
-// numbers of the data. T is the element type; without WEIGHTED there is one tap, whose weight is 1.
+// Data [outer][height][width] resampled to [outer][out_height][out_width]: each number is a weighted sum of ROW_TAPS
+// times COLUMN_TAPS numbers of the data. No taps: that axis stays as it is. Tables of indices and weights are
+// [tap][size]; without WEIGHTED there is one tap, whose weight is 1. T is the element type.
+// Work-items are (column, row, outer), which takes no division.
 
-__kernel void interpolation(__global const T* restrict data, __global T* restrict out,
-                            __global const int* restrict indices,
-#if WEIGHTED
-                            __global const float* restrict weights,
-#endif
-                            const int length, const int size, const int inner, const int count)
-{
-    const int i = get_global_id(0);
-    if (i >= count) return;
-    const int column = i % inner;
-    const int place = i / inner % size;
-    data += (long)(i / inner / size) * length * inner + column;
-#if WEIGHTED
-    float sum = 0.0f;
-    for (int tap = 0; tap < TAPS; tap++) {
-        sum += weights[place * TAPS + tap] * data[(long)indices[place * TAPS + tap] * inner];
-    }
-    out[i] = sum;
+#if ROW_TAPS
+#define ROW(tap) row_indices[(tap) * out_height + y]
+#define ROW_WEIGHT(tap) row_weights[(tap) * out_height + y]
 #else
-    out[i] = data[(long)indices[place] * inner];
+#define ROW(tap) y
+#define ROW_WEIGHT(tap) 1.0f
+#endif
+#if COLUMN_TAPS
+#define COLUMN(tap) column_indices[(tap) * out_width + x]
+#define COLUMN_WEIGHT(tap) column_weights[(tap) * out_width + x]
+#else
+#define COLUMN(tap) x
+#define COLUMN_WEIGHT(tap) 1.0f
+#endif
+
+kernel void interpolation(global const T *restrict data, global T *restrict out,
+#if ROW_TAPS
+                          global const int *restrict row_indices,
+#endif
+#if ROW_TAPS && WEIGHTED
+                          global const float *restrict row_weights,
+#endif
+#if COLUMN_TAPS
+                          global const int *restrict column_indices,
+#endif
+#if COLUMN_TAPS && WEIGHTED
+                          global const float *restrict column_weights,
+#endif
+                          const int height, const int width, const int out_height, const int out_width)
+{
+    const int x = get_global_id(0), y = get_global_id(1), outer = get_global_id(2);
+    if (x >= out_width)
+        return;
+    data += (long)outer * height * width;
+    out += ((long)outer * out_height + y) * out_width;
+#if WEIGHTED
+    float sum = 0;
+    for (int i = 0; i < max(ROW_TAPS, 1); i++) {
+        global const T *row = data + (long)ROW(i) * width;
+        float part = 0;
+        for (int j = 0; j < max(COLUMN_TAPS, 1); j++)
+            part += COLUMN_WEIGHT(j) * row[COLUMN(j)];
+        sum += ROW_WEIGHT(i) * part;
+    }
+    out[x] = sum;
+#else
+    out[x] = data[(long)ROW(0) * width + COLUMN(0)];
 #endif
 }
