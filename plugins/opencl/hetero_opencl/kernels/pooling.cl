@@ -1,51 +1,111 @@
-// Pooling of planes of three spatial axes (missing ones have length 1): one work-item computes one number of the output.
-// The window is given for each axis by kernel size, stride, dilation and padding in front. LARGEST 1 takes the largest
-// number, else the mean: over the numbers that the window meets, or over all its places where ALL_PLACES is 1.
-
-__kernel void pooling(__global const float* restrict image, __global float* restrict out,
-                      const int depth, const int height, const int width,
-                      const int out_depth, const int out_height, const int out_width,
-                      const int kernel_z, const int kernel_y, const int kernel_x,
-                      const int stride_z, const int stride_y, const int stride_x,
-                      const int dilation_z, const int dilation_y, const int dilation_x,
-                      const int pad_z, const int pad_y, const int pad_x, const int count)
-{
-    const int i = get_global_id(0);
-    if (i >= count) return;
-    const int left = i % out_width * stride_x - pad_x;
-    const int top = i / out_width % out_height * stride_y - pad_y;
-    const int front = i / out_width / out_height % out_depth * stride_z - pad_z;
-    image += (long)(i / out_width / out_height / out_depth) * depth * height * width;
+// Pooling of planes of three spatial axes (missing ones have length 1). The window is given for each axis by kernel size,
+// stride, dilation and padding in front. LARGEST 1 takes the largest number, else the mean: over the numbers that the
+// window meets, or over all its places where ALL_PLACES is 1.
+// A work-item makes one number; with STEP, which is 1 or 2 and the stride along x, it makes 16 neighbours at once.
 #if LARGEST
-    float result = -FLT_MAX;
+#define START -FLT_MAX
+#define TAKE(result, value) fmax(result, value)
 #else
-    float result = 0.0f;
+#define START 0
+#define TAKE(result, value) ((result) + (value))
 #endif
-    int met = 0;
+#ifdef STEP
+#define WIDTH 16
+#define FLOATS float16
+#define INTS int16
+#define IS_IN(x) ((x >= 0) & (x < width))
+#define LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#else
+#define WIDTH 1
+#define FLOATS float
+#define INTS int
+#define IS_IN(x) (-(x >= 0 && x < width))
+#define LANES 0
+#endif
+
+// What the window takes from places x on, of which image[at] is the first; what is not in the row is START.
+inline FLOATS load(global const float *image, const long at, const long end, const INTS in)
+{
+#ifdef STEP
+    // Buffers have 64 numbers of slack behind their end, and none in front.
+    if (at < 0 || at + 16 * STEP > end + 64) {
+        float16 values = START;
+        float *value = (float *)&values;
+        for (int lane = 0; lane < 16; lane++) {
+            const long place = at + lane * STEP;
+            value[lane] = place >= 0 && place < end ? image[place] : START;
+        }
+        return select((float16)START, values, in);
+    }
+#if STEP == 1
+    const float16 values = vload16(0, image + at);
+#else
+    const float16 values = (float16)(vload16(0, image + at).even, vload16(1, image + at).even);
+#endif
+    return select((float16)START, values, in);
+#else
+    return image[at];
+#endif
+}
+
+kernel void pooling(global const float *restrict image, global float *restrict out,
+                    const int depth, const int height, const int width,
+                    const int out_depth, const int out_height, const int out_width,
+                    const int kernel_z, const int kernel_y, const int kernel_x,
+                    const int stride_z, const int stride_y, const int stride_x,
+                    const int dilation_z, const int dilation_y, const int dilation_x,
+                    const int pad_z, const int pad_y, const int pad_x, const int planes, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const int blocks = (out_width + WIDTH - 1) / WIDTH;
+    const int place = item % blocks * WIDTH, row = item / blocks;
+    const int left = place * stride_x - pad_x;
+    const int top = row % out_height * stride_y - pad_y;
+    const int front = row / out_height % out_depth * stride_z - pad_z;
+    const int plane = row / out_height / out_depth;
+    const long end = (long)planes * depth * height * width;
+    FLOATS result = START;
+    INTS met = 0;
     for (int kz = 0; kz < kernel_z; kz++) {
         const int z = front + kz * dilation_z;
-        if (z < 0 || z >= depth) continue;
+        if (z < 0 || z >= depth)
+            continue;
         for (int ky = 0; ky < kernel_y; ky++) {
             const int y = top + ky * dilation_y;
-            if (y < 0 || y >= height) continue;
-            __global const float* row = image + (z * height + y) * width;
+            if (y < 0 || y >= height)
+                continue;
+            const long start = (((long)plane * depth + z) * height + y) * width;
             for (int kx = 0; kx < kernel_x; kx++) {
-                const int x = left + kx * dilation_x;
-                if (x < 0 || x >= width) continue;
-                met++;
-#if LARGEST
-                result = fmax(result, row[x]);
-#else
-                result += row[x];
+                const INTS x = left + kx * dilation_x + LANES * stride_x;
+                const INTS in = IS_IN(x);
+#ifndef STEP
+                if (!in)
+                    continue;
 #endif
+                met -= in;
+                result = TAKE(result, load(image, start + left + kx * dilation_x, end, in));
             }
         }
     }
-#if LARGEST
-    out[i] = result;
-#elif ALL_PLACES
-    out[i] = result / (kernel_z * kernel_y * kernel_x);
+#if !LARGEST && ALL_PLACES
+    result /= kernel_z * kernel_y * kernel_x;
+#elif !LARGEST && WIDTH == 1
+    result /= max(met, 1);
+#elif !LARGEST
+    result /= convert_float16(max(met, 1));
+#endif
+    out += (long)row * out_width + place;
+#if WIDTH == 1
+    *out = result;
 #else
-    out[i] = result / max(met, 1);
+    if (place + WIDTH <= out_width) {
+        vstore16(result, 0, out);
+    } else {
+        const float *value = (const float *)&result;
+        for (int lane = 0; lane < out_width - place; lane++)
+            out[lane] = value[lane];
+    }
 #endif
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,9 @@ from hetero_opencl.kernels.sources import source
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
+
+# A row of fewer places is not worth a vector.
+_FEWEST_LANES = 4
 
 
 def _refusal(node: Node) -> str | None:
@@ -31,10 +35,15 @@ def pooling(lowering: Lowering, node: Node) -> None:
     is_largest = isinstance(node, ops.MaxPool)
     # Without any padding, what a window of rounding_type ceil has beyond the end does not count (as in OpenVINO).
     all_places = not is_largest and not node.exclude_pad and any((*begin, *end))
-    text = source("pooling", LARGEST=int(is_largest), ALL_PLACES=int(all_places))
+    # On a CPU 16 neighbours at once; on a GPU neighbours are work-items.
+    in_vectors = lowering.device.is_cpu and positions[-1] >= _FEWEST_LANES and node.strides[-1] <= 2
+    macros = {"STEP": node.strides[-1]} if in_vectors else {}
+    text = source("pooling", LARGEST=int(is_largest), ALL_PLACES=int(all_places), **macros)
     missing = 3 - len(lengths)
     window = (node.kernel_shape, node.strides, node.dilations)
     axes = [(1,) * missing + tuple(values) for values in (lengths, positions, *window)]
     numbers = [np.int32(n) for values in (*axes, (0,) * missing + tuple(begin)) for n in values]
-    arguments = [lowering.buffer(node.input_value(0)), lowering.buffer(node.output(0)), *numbers]
-    lowering.launch_flat(text, "pooling", arguments, int(np.prod(node.get_output_shape(0))))
+    planes, rows = math.prod(node.get_input_shape(0)[:2]), math.prod(node.get_output_shape(0)[:-1])
+    arguments = [lowering.buffer(node.input_value(0)), lowering.buffer(node.output(0)), *numbers, np.int32(planes)]
+    items = rows * (-(-positions[-1] // 16) if in_vectors else positions[-1])
+    lowering.launch_flat(text, "pooling", arguments, items)

@@ -1,0 +1,65 @@
+"""Pooling on every OpenCL device, beside OpenVINO's CPU device."""
+
+import numpy as np
+import openvino
+import pytest
+
+import hetero
+from hetero.graph import Model, Parameter
+from tests.ops.oracle import Data, in_hetero, in_openvino
+
+core = hetero.Core()
+GPUS = [device for device in core.available_devices if device.startswith("GPU")]
+each_device = pytest.mark.parametrize("device", GPUS)
+
+# Spatial shape, kernel, stride, dilation, pads in front and behind, rounding_type, auto_pad.
+WINDOWS = [
+    ((9,), 3, 2, 1, 1, 1, "floor", None),
+    ((40,), 2, 1, 2, 0, 1, "ceil", None),
+    ((9, 8), 2, 2, 1, 0, 0, "floor", None),
+    ((9, 40), 3, 2, 1, 1, 1, "ceil", None),
+    ((20, 41), 3, 1, 2, 2, 2, "floor", None),
+    ((20, 41), 3, 1, 1, 0, 0, "floor", "same_upper"),
+    ((12, 70), 3, 2, 1, 0, 0, "floor", "same_lower"),
+    ((12, 70), 5, 3, 1, 2, 2, "floor", None),
+    ((33, 17), 5, 1, 1, 2, 2, "floor", None),
+    ((12, 70), 3, 2, 1, 0, 0, "ceil", "valid"),
+    ((7, 7), 7, 1, 1, 0, 0, "floor", None),
+    ((5, 6, 20), 3, 2, 1, 1, 0, "ceil", None),
+    ((5, 6, 20), 2, 1, 1, 0, 1, "floor", None),
+    # Windows that lie far outside of the data.
+    ((3, 3), 40, 1, 1, 39, 39, "floor", None),
+    ((2, 50), 1, 2, 1, 0, 0, "floor", None),
+]
+CASES = [("max_pool", None), ("avg_pool", True), ("avg_pool", False)]
+
+
+@each_device
+@pytest.mark.parametrize("name, exclude_pad", CASES)
+@pytest.mark.parametrize("window", WINDOWS)
+def test_openvino_agrees(device, name, exclude_pad, window):
+    shape, *numbers, rounding, auto_pad = window
+    kernel, stride, dilation, begin, end = ([number] * len(shape) for number in numbers)
+    data = np.random.default_rng(0).standard_normal((2, 3, *shape), np.float32) - 3
+    if name == "max_pool":
+        arguments = (Data(data), stride, dilation, begin, end, kernel, rounding, auto_pad)
+    else:
+        arguments = (Data(data), stride, begin, end, kernel, exclude_pad, rounding, auto_pad)
+    node, parameters = in_openvino(name, 13, arguments, {})
+    options = {"INFERENCE_PRECISION_HINT": "f32"}
+    expected = openvino.Core().compile_model(openvino.Model([node.output(0)], parameters), "CPU", options)([data])[0]
+    node, parameters = in_hetero(name, 13, arguments, {})
+    request = core.compile_model(Model([node.output(0)], parameters), device).create_infer_request()
+    request.infer([data])
+    found = request.get_output_tensor(0).data
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@each_device
+def test_indices_and_other_types_are_refused(device):
+    for kind, outputs, reason in [("f32", 2, "indices"), ("i32", 1, "i32")]:
+        parameter = Parameter(hetero.Type(kind), (1, 1, 4))
+        node = hetero.opset13.max_pool(parameter, [1], [1], [0], [0], [2])
+        with pytest.raises(hetero.HeteroError, match=reason):
+            core.compile_model(Model(node.outputs()[:outputs], [parameter]), device)
