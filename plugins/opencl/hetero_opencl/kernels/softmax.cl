@@ -45,3 +45,25 @@ __kernel void softmax(__global const float* restrict data, __global float* restr
     for (n = 0; n < length; n++) out[n * inner] *= factor;
 #endif
 }
+
+// The same for 16 neighbouring columns in a work-item. The last ones lie back over those before, which work-items then
+// write twice; so nothing but results is written, and the powers are computed twice.
+kernel void softmax_columns(global const float *restrict data, global float *restrict out, const int length,
+                            const int inner, const int count)
+{
+    const int i = get_global_id(0);
+    if (i >= count) return;
+    const int blocks = (inner + 15) / 16;
+    const long at = (long)(i / blocks) * length * inner + min(i % blocks * 16, inner - 16);
+    data += at;
+    out += at;
+    float16 largest = -INFINITY;
+    for (int n = 0; n < length; n++) largest = fmax(largest, vload16(0, data + (long)n * inner));
+    float16 sum = 0;
+    for (int n = 0; n < length; n++) sum += exp(vload16(0, data + (long)n * inner) - largest);
+    const float16 final = LOGARITHM ? log(sum) : 1 / sum;
+    for (int n = 0; n < length; n++) {
+        const float16 shifted = vload16(0, data + (long)n * inner) - largest;
+        vstore16(LOGARITHM ? shifted - final : exp(shifted) * final, 0, out + (long)n * inner);
+    }
+}

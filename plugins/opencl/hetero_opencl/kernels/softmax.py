@@ -28,5 +28,8 @@ def softmax(lowering: Lowering, node: Node) -> None:
     length, inner = shape[axis], int(np.prod(shape[axis + 1 :]))
     text = source("softmax", LOGARITHM=int(isinstance(node, ops.LogSoftmax)))
     arguments = [lowering.buffer(node.input_value(0)), lowering.buffer(node.output(0))]
-    rows = int(np.prod(shape[:axis])) * inner if length else 0
-    lowering.launch_flat(text, "softmax", [*arguments, np.int32(length), np.int32(inner)], rows)
+    outer = int(np.prod(shape[:axis])) if length else 0
+    # On a CPU columns go together in vectors; on a GPU neighbouring work-items are neighbouring columns.
+    in_vectors = lowering.device.is_cpu and inner >= 16
+    kernel, items = ("softmax_columns", outer * -(-inner // 16)) if in_vectors else ("softmax", outer * inner)
+    lowering.launch_flat(text, kernel, [*arguments, np.int32(length), np.int32(inner)], items)
