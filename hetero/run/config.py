@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -24,6 +23,7 @@ from pydantic import (
 )
 
 from hetero.errors import ConfigError
+from hetero.run.plain_yaml import parse_yaml
 from hetero.run.settings import Given, apply_setting
 from hetero.run.sources import existing_file, writable_file
 
@@ -201,13 +201,12 @@ class RunConfig(Section):
 def load_config(path: Path, settings: Sequence[str] = ()) -> RunConfig:
     """Read a YAML run and change it by settings such as ``device=CPU``. Raises ConfigError."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = yaml.safe_load(file)
+        data = parse_yaml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"there is no file {path}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not a YAML file: it is not text") from None
-    except yaml.YAMLError as error:
+    except ValueError as error:
         raise ConfigError(f"{path} is not a YAML file: {error}") from None
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must hold keys with values: {', '.join(RunConfig.model_fields)}")

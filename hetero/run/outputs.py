@@ -90,7 +90,7 @@ def read_labels(path: Path, key: str | None) -> list[str]:
         return text.splitlines()
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a JSON file: {error}") from None
     for part in key.split("."):
         if not isinstance(found, dict) or part not in found:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
-
 from hetero.errors import ConfigError
+from hetero.run.plain_yaml import parse_yaml
 
 
 class Given(str):
@@ -22,8 +21,8 @@ def apply_setting(data: dict[str, Any], setting: str) -> None:
     if not equals or not path:
         raise ConfigError(f"--set {setting} is not of the form key=value")
     try:
-        value = _mark(yaml.safe_load(text))
-    except yaml.YAMLError:
+        value = _mark(parse_yaml(text))
+    except ValueError:
         raise ConfigError(f"--set {setting}: the value is not valid YAML; put it in quotes") from None
     place: Any = data
     parts = path.split(".")

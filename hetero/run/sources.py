@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 from pathlib import Path
 
 from hetero.errors import ConfigError
@@ -13,7 +14,7 @@ PACKAGE_SCHEME = "pkg://"
 
 def existing_file(text: str, folder: Path) -> Path:
     """The file that ``text`` names, seen from a folder. Raises ConfigError when there is none."""
-    path = package_file(text) if text.startswith(PACKAGE_SCHEME) else folder / Path(text).expanduser()
+    path = package_file(text) if text.startswith(PACKAGE_SCHEME) else folder / os.path.expanduser(text)
     if path.is_file():
         return path
     if path.is_dir():
@@ -25,7 +26,7 @@ def writable_file(text: str, folder: Path) -> Path:
     """The file to write that ``text`` names, seen from a folder. Raises ConfigError where its folder is not there."""
     if text.startswith(PACKAGE_SCHEME):
         raise ConfigError(f"{text} lies in a package, where nothing is written: name a path")
-    path = folder / Path(text).expanduser()
+    path = folder / os.path.expanduser(text)
     if not path.parent.is_dir():
         raise ConfigError(f"there is no folder {path.parent} to write {path.name} into")
     if path.is_dir():
