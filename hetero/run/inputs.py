@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import math
-from collections.abc import Callable, Mapping
-from pathlib import Path
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from hetero.errors import ConfigError
 from hetero.graph import Output, port_name
+from hetero.run import array_files
 from hetero.run.config import BytesInput, ImageInput, InlineInput, NpyInput, NpzInput, RandomInput, RandomValues
 from hetero.types import Type
+
+# Of one input. More is a mistake, or a small file that claims to be a large one.
+MAX_BYTES = 4 << 30
 
 
 def make_inputs(ports: list[Output], wanted: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -28,8 +33,8 @@ def make_inputs(ports: list[Output], wanted: Mapping[str, Any]) -> dict[str, np.
             raise ConfigError(f"inputs: the model has no input {name}; {hint}")
         try:
             arrays[port_name(port)] = make_array(spec, port)
-        except (ValueError, OSError, MemoryError) as error:
-            raise ConfigError(f"inputs.{name}: {error}") from error
+        except (ValueError, OSError, MemoryError, OverflowError) as error:
+            raise ConfigError(f"inputs.{name}: {str(error) or 'there is not enough memory'}") from error
     missing = [name for name in by_name if name not in arrays]
     if missing:
         raise ConfigError(f"inputs: nothing is given for the model's input {', '.join(missing)}")
@@ -38,10 +43,17 @@ def make_inputs(ports: list[Output], wanted: Mapping[str, Any]) -> dict[str, np.
 
 def make_array(spec: Any, port: Output) -> np.ndarray:
     """The array that one entry describes, for a port. Raises ValueError where it does not fit, and OSError."""
-    array = _as_type(_MAKERS[type(spec)](spec, port), port.element_type)
-    if not port.partial_shape.compatible(array.shape):
-        raise ValueError(f"the model takes the shape {port.partial_shape}, but this is {list(array.shape)}")
-    return array
+    array = _MAKERS[type(spec)](spec, port)
+    check_size(port, array.shape, array.itemsize)
+    return _as_type(array, port.element_type)
+
+
+def check_size(port: Output, shape: Sequence[int], item_size: int) -> None:
+    """Raise ValueError for an array, best one that is not made yet, that does not fit the port or any input."""
+    if not port.partial_shape.compatible(shape):
+        raise ValueError(f"the model takes the shape {port.partial_shape}, but this is {list(shape)}")
+    if math.prod(shape) * item_size > MAX_BYTES:
+        raise ValueError(f"the shape {list(shape)} needs more than {MAX_BYTES >> 30} GiB, the most an input may have")
 
 
 def _as_type(array: np.ndarray, wanted: Type) -> np.ndarray:
@@ -61,42 +73,63 @@ def read_image(spec: ImageInput, port: Output) -> np.ndarray:
     """(pixel / scale - mean) / std by color channel, in the layout asked for; zeros to the right of the picture."""
     from PIL import Image
 
-    try:
-        with Image.open(spec.image) as file:
-            picture = file.convert("L" if spec.color == "GRAY" else "RGB")
-    except (OSError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{spec.image} is not a picture that can be read: {error}") from error
-    height = spec.height or (round(picture.height * spec.width / picture.width) if spec.width else picture.height)
-    width = spec.width or math.ceil(picture.width * height / picture.height)
-    if picture.size != (width, height):
-        picture = picture.resize((width, max(height, 1)), Image.Resampling.BILINEAR)
-    pixels = np.asarray(picture, np.float32).reshape(picture.height, width, -1)
-    if spec.color == "BGR":
-        pixels = pixels[:, :, ::-1]
-    channels = pixels.shape[2]
+    channels = 1 if spec.color == "GRAY" else 3
     for key, numbers in (("mean", spec.mean), ("std", spec.std)):
         if len(numbers) not in (1, channels):
             raise ValueError(f"{key} has {len(numbers)} numbers, but the picture has {channels} color channels")
+    try:
+        with warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning):
+            file = Image.open(spec.image)
+    except (OSError, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ValueError(f"{spec.image} is not a picture that can be read: {error}") from error
+    with file:
+        width, height = _picture_size(spec, *file.size)
+        if width * height > Image.MAX_IMAGE_PIXELS:
+            raise ValueError(f"{spec.image} would become {width} x {height} pixels, which is too large")
+        padded = max(width, spec.min_width)
+        check_size(port, _arrange(np.broadcast_to(np.float32(), (height, padded, channels)), spec).shape, 4)
+        try:
+            picture = file.convert("L" if spec.color == "GRAY" else "RGB")
+        except (OSError, SyntaxError) as error:
+            raise ValueError(f"{spec.image} is a damaged picture: {error}") from error
+    if picture.size != (width, height):
+        picture = picture.resize((width, height), Image.Resampling.BILINEAR)
+    pixels = np.asarray(picture, np.float32).reshape(height, width, channels)
+    if spec.color == "BGR":
+        pixels = pixels[:, :, ::-1]
     values = (pixels / np.float32(spec.scale) - np.float32(spec.mean)) / np.float32(spec.std)
-    values = np.pad(values, ((0, 0), (0, max(0, spec.min_width - width)), (0, 0)))
+    return np.ascontiguousarray(_arrange(np.pad(values, ((0, 0), (0, padded - width), (0, 0))), spec))
+
+
+def _picture_size(spec: ImageInput, width: int, height: int) -> tuple[int, int]:
+    """Width and height that a picture of this size is brought to."""
+    wanted_height = spec.height or (max(1, round(height * spec.width / width)) if spec.width else height)
+    return spec.width or math.ceil(width * wanted_height / height), wanted_height
+
+
+def _arrange(values: np.ndarray, spec: ImageInput) -> np.ndarray:
+    """Values [height, width, channels] in the layout asked for."""
     if spec.layout in ("NCHW", "CHW"):
         values = values.transpose(2, 0, 1)
-    return np.ascontiguousarray(values[None] if spec.layout.startswith("N") else values)
+    return values[None] if spec.layout.startswith("N") else values
 
 
 def read_bytes(spec: BytesInput, port: Output) -> np.ndarray:
     """Bytes of a file as [1, n]: all, or the first and last ones with padding behind the first, before the last."""
+    size = spec.file.stat().st_size
     if spec.beginning is None and spec.end is None:
+        if size > MAX_BYTES:
+            raise ValueError(f"{spec.file} is larger than {MAX_BYTES >> 30} GiB: give beginning and end")
         data = spec.file.read_bytes()
         return np.frombuffer(data.strip() if spec.strip else data, np.uint8)[None]
-    size = spec.file.stat().st_size
+    beginning, end = spec.beginning or 0, spec.end or 0
+    check_size(port, (1, beginning + end), 8)
     with open(spec.file, "rb") as file:
         first = file.read(spec.block)
         file.seek(max(0, size - spec.block))
         last = file.read(spec.block)
     if spec.strip:
         first, last = first.lstrip(), last.rstrip()
-    beginning, end = spec.beginning or 0, spec.end or 0
     values = np.full(beginning + end, spec.pad, np.int64)
     first, last = first[:beginning], last[len(last) - min(end, len(last)) :]
     values[: len(first)] = list(first)
@@ -110,6 +143,7 @@ def draw(spec: RandomInput, port: Output) -> np.ndarray:
     if wanted.shape is None and port.partial_shape.is_dynamic:
         raise ValueError(f"random needs a shape, as the model takes {port.partial_shape}")
     shape = port.partial_shape.to_shape() if wanted.shape is None else tuple(wanted.shape)
+    check_size(port, shape, 8)
     generator = np.random.default_rng(wanted.seed)
     is_real = port.element_type.is_real() or port.element_type.is_dynamic()
     if is_real and wanted.low is None:
@@ -124,31 +158,12 @@ def draw(spec: RandomInput, port: Output) -> np.ndarray:
 
 def read_npy(spec: NpyInput, port: Output) -> np.ndarray:
     """The array of an npy file."""
-    array = _load(spec.npy)
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"{spec.npy} holds several arrays: name it as npz, with a key")
-    return array
+    return array_files.read_npy(spec.npy, functools.partial(check_size, port))
 
 
 def read_npz(spec: NpzInput, port: Output) -> np.ndarray:
     """One array of an npz file."""
-    file = _load(spec.npz)
-    if isinstance(file, np.ndarray):
-        raise ValueError(f"{spec.npz} is not an npz file: name it as npy")
-    with file:
-        keys = list(file)
-        key = keys[0] if spec.key is None and len(keys) == 1 else spec.key
-        if key not in keys:
-            problem = "needs a key" if key is None else f"has no array {key}"
-            raise ValueError(f"{spec.npz} {problem}; there are {', '.join(keys)}")
-        return file[key]
-
-
-def _load(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path} holds no numpy array of plain numbers ({error})") from error
+    return array_files.read_npz(spec.npz, spec.key, functools.partial(check_size, port))
 
 
 def read_inline(spec: InlineInput, port: Output) -> np.ndarray:

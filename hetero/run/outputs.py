@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,14 +23,29 @@ def make_presenters(wanted: Sequence[Any], model: Model) -> list[Presenter]:
     """A function for each entry that makes plain data of the outputs by name, or writes them.
 
     Labels and characters are read here, so that what is wrong with them is said before the model runs: ConfigError.
+    Files come last, so that nothing is written when another output does not fit.
     """
     presenters = []
-    for index, spec in enumerate(wanted):
-        try:
-            presenters.append(_make_presenter(spec, model))
-        except (ValueError, OSError) as error:
-            raise ConfigError(f"outputs.{index}: {error}") from error
+    for index, spec in sorted(enumerate(wanted), key=lambda entry: isinstance(entry[1], (NpyOutput, NpzOutput))):
+        with _place_in_errors(index):
+            presenters.append(_at_its_place(index, _make_presenter(spec, model)))
     return presenters
+
+
+def _at_its_place(index: int, presenter: Presenter) -> Presenter:
+    def present(arrays: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+        with _place_in_errors(index):
+            return presenter(arrays)
+
+    return present
+
+
+@contextmanager
+def _place_in_errors(index: int) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise ConfigError(f"outputs.{index}: {error}") from error
 
 
 def _make_presenter(spec: Any, model: Model) -> Presenter:
@@ -74,7 +90,7 @@ def top_k(array: np.ndarray, k: int, labels: Sequence[str] | None) -> list[dict[
     """The k largest values along the last axis, the largest first; an entry's ``item`` counts along the others."""
     rows = array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
     if labels is not None and len(labels) != rows.shape[1]:
-        raise ConfigError(f"there are {len(labels)} labels, but the output has {rows.shape[1]} classes")
+        raise ValueError(f"there are {len(labels)} labels, but the output has {rows.shape[1]} classes")
     entries = []
     for item, row in enumerate(rows):
         for index in np.argsort(-row.astype(np.float64), kind="stable")[:k]:
@@ -133,7 +149,7 @@ def read_text(array: np.ndarray, characters: Sequence[str]) -> list[dict[str, An
     mean probability of what is left. Graves et al., Connectionist Temporal Classification, 2006, section 3.2.
     """
     if array.ndim != 3 or array.shape[2] != len(characters):
-        raise ConfigError(
+        raise ValueError(
             f"CTC text needs an output of the shape [items, steps, {len(characters)}], "
             f"as there are so many characters with the blank, but this is {list(array.shape)}"
         )
@@ -148,13 +164,14 @@ def read_text(array: np.ndarray, characters: Sequence[str]) -> list[dict[str, An
 
 
 def save(path: Path, write: Callable[[BinaryIO], None]) -> dict[str, Any]:
-    """Write a file whole or not at all: beside its place first, then moved there."""
+    """Write a file whole or not at all: beside its place first, then moved there. Raises ValueError."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(scratch, "wb") as file:
             write(file)
         os.replace(scratch, path)
-    except BaseException:
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
         scratch.unlink(missing_ok=True)
-        raise
     return {"kind": "file", "file": str(path)}

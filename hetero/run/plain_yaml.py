@@ -10,13 +10,16 @@ MAX_DEPTH = 50
 
 
 def parse_yaml(text: str) -> Any:
-    """The data of a YAML text. Raises ValueError for what is not YAML, nests too deep, or uses aliases.
+    """The data of a YAML text. Raises ValueError for what is not YAML, nests too deep, or uses aliases or tags.
 
-    A few lines of aliases of aliases can mean more values than fit into any memory, so none are taken.
+    A few lines of aliases of aliases can mean more values than fit into any memory, and tags can be given to
+    values that they do not fit, so none are taken.
     """
     try:
         _check_events(text)
         return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        raise ValueError(f"line {error.problem_mark.line + 1}: {error.problem}") from None
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
 
@@ -27,6 +30,8 @@ def _check_events(text: str) -> None:
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
             raise ValueError(f"line {line} uses the alias *{event.anchor}: write the value out, or quote a text")
+        if getattr(event, "tag", None):
+            raise ValueError(f"line {line} uses the tag {event.tag}: leave it out, or quote a text")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise ValueError(f"line {line} is nested more than {MAX_DEPTH} deep")

@@ -156,11 +156,18 @@ def test_wrong_usage(arguments):
 
 def test_a_file_that_cannot_be_written_is_left_as_it_was(folder, monkeypatch):
     (folder / "y.npy").write_bytes(b"old")
-    monkeypatch.setattr(np, "save", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "No space left", "y.npy")))
+    monkeypatch.setattr(np, "save", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "No space left")))
     result = hetero("run", "run.yaml")
-    assert (result.exit_code, result.stderr) == (2, "error: y.npy: No space left\n")
+    assert (result.exit_code, result.stderr) == (2, "error: outputs.1: y.npy cannot be written: No space left\n")
     assert (folder / "y.npy").read_bytes() == b"old"
     assert not [file for file in folder.iterdir() if file.name.startswith(".y.npy")]
+
+
+def test_no_file_is_written_when_another_output_does_not_fit(folder):
+    result = hetero("run", "run.yaml", "--set", "outputs=[npy: y.npy, ctc: {characters: run.yaml}]")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: outputs.1: CTC text needs") and result.stderr.count("\n") == 1
+    assert not (folder / "y.npy").exists()
 
 
 def test_help_is_light():

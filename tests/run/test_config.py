@@ -34,6 +34,8 @@ def load(folder, text, *settings):
         ("a: " + "1" * 6000, ["not a YAML file", "6000 digits"]),
         ("a:\n  " + "[" * 5000, ["not a YAML file", "line 2 is nested more than 50 deep"]),
         ("a: &a [1]\nb: [*a, *a]", ["not a YAML file", "line 2 uses the alias *a"]),
+        ("a: !!timestamp 1", ["not a YAML file", "line 1 uses the tag"]),
+        ("? [a]\n: 1", ["not a YAML file", "line 1: found unhashable key"]),
         ("model: ~nobody/a.onnx\ndevice: CPU", ["model: ", "there is no file"]),
         ("model: modle.onnx\ndevice: CPU", ["model: ", "there is no file", "did you mean model.onnx?"]),
         ("model: 3\ndevice: CPU", ["model: ", "takes a path", "3"]),

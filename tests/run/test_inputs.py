@@ -1,5 +1,8 @@
 """The arrays of a YAML run's inputs, beside numpy, Pillow and the formula."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -12,6 +15,13 @@ from hetero.run.inputs import make_inputs
 GRADIENT = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 
 
+def header(shape):
+    """The beginning of an npy file, with no elements behind it."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    return file.getvalue()
+
+
 @pytest.fixture
 def folder(tmp_path):
     Image.fromarray(GRADIENT).save(tmp_path / "small.png")
@@ -20,6 +30,14 @@ def folder(tmp_path):
     np.savez(tmp_path / "two.npz", a=np.array([[1, 2]]), b=np.array([[3, 4]]))
     np.savez(tmp_path / "single.npz", only=np.array([[7, 8]]))
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
+    (tmp_path / "claims.npy").write_bytes(header((1, 1 << 40)))
+    (tmp_path / "short.npy").write_bytes(header((1, 100)))
+    with zipfile.ZipFile(tmp_path / "damaged.npz", "w") as archive:
+        archive.write(tmp_path / "claims.npy", "claims.npy")
+        archive.write(tmp_path / "short.npy", "short.npy")
+        archive.writestr("text.npy", "no array")
+    packed = (tmp_path / "single.npz").read_bytes()
+    (tmp_path / "flipped.npz").write_bytes(packed.replace(np.int64(7).tobytes(), np.int64(6).tobytes()))
     (tmp_path / "text").write_bytes(b"  ab\ncd\n ")
     (tmp_path / "long").write_bytes(b" " * 5 + bytes(range(65, 91)) * 400 + b" " * 3)
     (tmp_path / "empty").touch()
@@ -138,7 +156,15 @@ def test_resized_pictures_keep_a_plain_color(folder, size, shape):
         ({"image": "text"}, "f32", ["text is not a picture"]),
         ({"image": "small.png", "mean": [1, 2]}, "f32", ["mean has 2 numbers", "3 color channels"]),
         ({"random": {}}, "f32", ["random needs a shape", "[?,?]"]),
-        ({"random": {"shape": [1 << 30, 1 << 28]}}, "f32", ["allocate"]),
+        ({"random": {"shape": [1 << 30, 1 << 28]}}, "f32", ["[1073741824, 268435456] needs more than 4 GiB"]),
+        ({"random": {"shape": [1, 1], "low": 0, "high": 1e400}}, "i64", ["infinity"]),
+        ({"file": "text", "beginning": 1 << 40, "block": 1 << 40}, "u8", ["needs more than 4 GiB"]),
+        ({"npy": "claims.npy"}, "f32", ["[1, 1099511627776] needs more than 4 GiB"]),
+        ({"npz": "damaged.npz", "key": "claims"}, "f32", ["[1, 1099511627776] needs more than 4 GiB"]),
+        ({"npz": "damaged.npz", "key": "text"}, "f32", ["text in ", "no numpy array"]),
+        ({"npz": "damaged.npz", "key": "short"}, "f32", ["short in ", "is damaged"]),
+        ({"npz": "flipped.npz"}, "f32", ["flipped.npz", "CRC"]),
+        ({"npy": "short.npy"}, "f32", ["short.npy is damaged"]),
     ],
 )
 def test_unfit_inputs(folder, spec, element_type, parts):
@@ -146,6 +172,19 @@ def test_unfit_inputs(folder, spec, element_type, parts):
         make(folder, spec, element_type)
     for part in ["inputs.x: ", *parts]:
         assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("spec", [{"npy": "short.npy"}, {"npz": "damaged.npz", "key": "short"}])
+def test_arrays_of_the_wrong_shape_are_not_read(folder, spec):
+    with pytest.raises(ConfigError, match=r"takes the shape \[1,3\], but this is \[1, 100\]"):
+        make(folder, spec, shape=(1, 3))
+
+
+@pytest.mark.parametrize(("limit", "size", "part"), [(1500, {}, "exceeds limit"), (2500, {"height": 40}, "200 x 40")])
+def test_pictures_of_too_many_pixels(folder, monkeypatch, limit, size, part):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
+    with pytest.raises(ConfigError, match=part):
+        make(folder, {"image": "wide.png", **size}, shape=[-1] * 4)
 
 
 def test_names_are_checked(folder):

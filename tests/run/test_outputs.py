@@ -118,6 +118,6 @@ def test_a_failing_writer_leaves_no_file(tmp_path, before):
         file.write(b"half")
         raise OSError("disk full")
 
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(ValueError, match="out.npy cannot be written: disk full"):
         save(path, fail)
     assert [file.read_bytes() for file in tmp_path.iterdir()] == ([] if before is None else [before])

@@ -1,0 +1,60 @@
+"""Arrays out of npy and npz files of strangers: what they claim to hold is checked before it is read."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+# Told the shape and the bytes of an element; raises ValueError where they do not fit.
+Check = Callable[[tuple[int, ...], int], None]
+
+_DAMAGED = (EOFError, OSError, RuntimeError, SyntaxError, zipfile.BadZipFile, zlib.error)
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+def read_npy(path: Path, check: Check) -> np.ndarray:
+    """The array of an npy file. Raises ValueError where it is none, and OSError."""
+    if zipfile.is_zipfile(path):
+        raise ValueError(f"{path} holds several arrays: name it as npz, with a key")
+    with open(path, "rb") as file:
+        return _read(file, str(path), check)
+
+
+def read_npz(path: Path, key: str | None, check: Check) -> np.ndarray:
+    """One array of an npz file; its only one without a key. Raises ValueError where there is none such, and OSError."""
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is not an npz file: name it as npy")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            keys = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+            key = keys[0] if key is None and len(keys) == 1 else key
+            if key not in keys:
+                problem = "needs a key" if key is None else f"has no array {key}"
+                raise ValueError(f"{path} {problem}; there are {', '.join(keys)}")
+            with archive.open(f"{key}.npy") as file:
+                return _read(file, f"{key} in {path}", check)
+    except _DAMAGED as error:
+        raise ValueError(f"{path} is damaged ({error})") from error
+
+
+def _read(file: BinaryIO, name: str, check: Check) -> np.ndarray:
+    try:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADERS:
+            raise ValueError(f"of format version {version}")
+        shape, _, dtype = _HEADERS[version](file)
+        if dtype.hasobject:
+            raise ValueError("but Python objects")
+    except (ValueError, *_DAMAGED) as error:
+        raise ValueError(f"{name} holds no numpy array of plain numbers ({error})") from error
+    check(shape, dtype.itemsize)
+    file.seek(0)
+    try:
+        return np.lib.format.read_array(file, allow_pickle=False)
+    except (ValueError, *_DAMAGED) as error:
+        raise ValueError(f"{name} is damaged ({error})") from error
