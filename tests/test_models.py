@@ -10,7 +10,12 @@ from tests import zoo
 
 # Of the largest magnitude of an output: what the project promises of any placement.
 LARGEST_RELATIVE_ERROR = 1e-3
-DEVICES = ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE", "HETERO:TEMPLATE,GPU"]
+# Every OpenCL device there is: PoCL always, and others where they are installed.
+GPUS = [name for name in Core().available_devices if name.startswith("GPU")] or ["GPU"]
+DEVICES = [
+    "TEMPLATE",
+    *(name.format(gpu) for gpu in GPUS for name in ("{}", "HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}")),
+]
 SEEDS = [0, 1, 2]
 CASES = [(name, shape) for name, model in zoo.MODELS.items() for shape in model.shapes]
 
@@ -36,13 +41,14 @@ def test_devices(core, name, shape, device):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("gpu", GPUS)
 @pytest.mark.parametrize("name", zoo.MODELS)
-def test_random_affinity_for_every_node(core, name, seed):
+def test_random_affinity_for_every_node(core, name, gpu, seed):
     model = core.read_model(zoo.path(name))
     generator = np.random.default_rng(seed)
-    queries = {device: core.query_model(model, device) for device in ("GPU", "TEMPLATE")}
+    queries = {device: core.query_model(model, device) for device in (gpu, "TEMPLATE")}
     for node in model.get_ordered_ops():
         if not isinstance(node, (Parameter, Constant, Result)):
             able = [device for device, claimed in queries.items() if node.friendly_name in claimed]
             node.rt_info[AFFINITY] = able[generator.integers(len(able))]
-    check(core, model, "HETERO:GPU,TEMPLATE", name, zoo.MODELS[name].shapes[0])
+    check(core, model, f"HETERO:{gpu},TEMPLATE", name, zoo.MODELS[name].shapes[0])

@@ -64,14 +64,13 @@ class OpenCLDevice:
         if binary is None:
             return None
         try:
-            return cl.Program(self.context, [self.handle], [binary]).build()
+            return _build(cl.Program(self.context, [self.handle], [binary]))
         except cl.Error:
             return None
 
     def _compile(self, source: str, file: Path | None) -> cl.Program:
         try:
-            with warnings.catch_warnings(action="ignore", category=cl.CompilerWarning):
-                program = cl.Program(self.context, source).build(cache_dir=False)
+            program = _build(cl.Program(self.context, source))
         except cl.Error as error:
             lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
             raise DeviceError(f"{self.name} cannot build a kernel: {(lines or [str(error)])[0]}") from error
@@ -122,6 +121,12 @@ def _devices_of(platform: cl.Platform) -> list[cl.Device]:
         return platform.get_devices()
     except cl.Error:
         return []  # a platform without devices says so by an error
+
+
+def _build(program: cl.Program) -> cl.Program:
+    """Build a program without pyopencl's own cache, and without its warning where a compiler has something to say."""
+    with warnings.catch_warnings(action="ignore", category=cl.CompilerWarning):
+        return program.build(cache_dir=False)
 
 
 def _rank(handle: cl.Device) -> int:
