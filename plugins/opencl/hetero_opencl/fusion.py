@@ -15,6 +15,8 @@ from hetero_opencl.kernels.expressions import is_elementwise
 
 # A kernel may take this many arguments on any device; more inputs than that stay in kernels of their own.
 MOST_INPUTS = 24
+# Compilers take much longer than in proportion for longer kernels, and there is nothing left to gain.
+MOST_NODES = 64
 
 
 @dataclass
@@ -75,7 +77,7 @@ def _group_of_readers(node: Node, group_of: dict[Node, Group]) -> Group | None:
     if len(groups) != 1:
         return None
     (group,) = groups.values()
-    if group is None or group.root.output(0).shape != node.output(0).shape:
+    if group is None or len(group.nodes) == MOST_NODES or group.root.output(0).shape != node.output(0).shape:
         return None
     merged = Group([node, *group.nodes])
     return group if len(merged.inputs()) <= MOST_INPUTS else None
