@@ -10,7 +10,7 @@ from hetero.graph.runtime_info import AFFINITY
 from tests.benchmarks.interleaved import Comparison, interleave
 
 LENGTH = 64
-ROUNDS = 200
+ROUNDS = 50
 
 
 def compare() -> Comparison:

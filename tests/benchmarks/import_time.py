@@ -9,7 +9,7 @@ import sys
 from tests.benchmarks.interleaved import Comparison, interleave
 
 MODULES = ("hetero", "onnxruntime", "openvino")
-ROUNDS = 15
+ROUNDS = 10
 
 
 def compare() -> Comparison:

@@ -8,6 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 
+# Threads of some runtimes wait for the next run by spinning: a candidate is not timed while those of another still do.
+SETTLING = 0.05
+
+
 class Comparison(NamedTuple):
     """Median seconds of each candidate for one task."""
 
@@ -24,12 +28,12 @@ class Comparison(NamedTuple):
 
 
 def interleave(task: str, candidates: Mapping[str, Callable[[], object]], rounds: int) -> Comparison:
-    """Run each candidate once to warm up, then all of them in turn, ``rounds`` times."""
+    """Run all candidates in turn, ``rounds`` times; of two runs of each the second is timed."""
     times: dict[str, list[float]] = {name: [] for name in candidates}
-    for run in candidates.values():
-        run()
     for _ in range(rounds):
         for name, run in candidates.items():
+            time.sleep(SETTLING)
+            run()  # to wake what has gone to sleep
             started = time.perf_counter()
             run()
             times[name].append(time.perf_counter() - started)
