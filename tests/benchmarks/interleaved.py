@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-
 # Threads of some runtimes wait for the next run by spinning: a candidate is not timed while those of another still do.
 SETTLING = 0.05
 
