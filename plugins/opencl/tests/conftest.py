@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import openvino
 import pytest
+from hetero_opencl.device import OpenCLDevice
 
 import hetero
 from hetero.graph import Model, Node, Output
@@ -17,6 +18,13 @@ DEVICES = [device for device in CORE.available_devices if device.startswith("GPU
 @pytest.fixture(params=DEVICES)
 def device(request) -> str:
     return request.param
+
+
+@pytest.fixture(autouse=True, params=[None, False], ids=["", "as_gpu"])
+def processor(request, monkeypatch) -> None:
+    """Lets every test run once more with the kernels and sizes that are chosen for GPUs, whatever the device is."""
+    if request.param is not None:
+        monkeypatch.setattr(OpenCLDevice, "is_cpu", request.param)
 
 
 @pytest.fixture

@@ -4,11 +4,12 @@
 // from b serves ROWS times and each from a VECTORS * 16 times. It is written a * b + c, and not as mad() or fma(),
 // because PoCL makes slow calls of these.
 //
+// GROUP_ROWS, GROUP_COLUMNS: tiles that work-items of a group compute; there may be more than are needed.
 // PACKED: a is stored tile by tile, in each the ROWS numbers of column 0, then those of column 1, ….
 // BIAS: 0 none, 1 a number for each row, 2 a number for each column.
 // What is read past the end of a row or of b does no harm, since every buffer has slack and it is never stored.
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP_ROWS, GROUP_COLUMNS, 1)))
 void product(__global const float* restrict a, __global const float* restrict b,
 #if BIAS
              __global const float* restrict bias,
@@ -22,6 +23,7 @@ void product(__global const float* restrict a, __global const float* restrict b,
     const int column = get_global_id(1) * VECTORS * 16;
     const int batch = get_global_id(2);
     const int matrix = batch % a_batches;
+    if (row >= rows || column >= columns) return;
 
     a += a_offset + matrix * (long)a_batch;
     b += b_offset + batch * (long)b_batch + column;

@@ -26,6 +26,11 @@ _TILES = {
     8: {(6, 1): 1.0, (4, 1): 0.8, (2, 1): 0.5, (1, 1): 0.3},
     1: {(8, 1): 1.0, (4, 1): 0.7, (2, 1): 0.4, (1, 1): 0.2},
 }
+# For the kernels that have no tiles.
+_SMALLEST = {"ROWS": 1, "VECTORS": 1, "GROUP_ROWS": 1, "GROUP_COLUMNS": 1, "PACKED": 0}
+# Tiles along rows and columns in a work-group. A core of a CPU computes one after the other anyway; a GPU wants a whole
+# wave of them, which then reads the same numbers.
+_GROUP_ON_GPUS = (16, 4)
 
 
 class Factors(NamedTuple):
@@ -65,7 +70,7 @@ def multiply(
     has_bias = 0 if bias is None else 1 if bias.is_per_row else 2
     biases = [bias.buffer] if bias else []
     if columns <= FEW_COLUMNS and left.array is not None and not any(offsets):
-        text = source("product", ROWS=1, VECTORS=1, PACKED=0, BIAS=has_bias)
+        text = source("product", **_SMALLEST, BIAS=has_bias)
         a = lowering.constant(np.ascontiguousarray(left.array))
         numbers = [rows, columns, depth, left.batches, rows * depth, right_batch_stride]
         arguments = [a, right, *biases, result, *map(np.int32, numbers)]
@@ -75,10 +80,13 @@ def multiply(
     a = lowering.constant(pack(left.array, tile_rows)) if packed else left.buffer
     tiles = -(-rows // tile_rows)
     batch_stride = tiles * tile_rows * depth if packed else left.batch_stride
-    text = source("product", ROWS=tile_rows, VECTORS=vectors, PACKED=int(packed), BIAS=has_bias)
+    group = (1, 1) if lowering.device.is_cpu else _GROUP_ON_GPUS
+    sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
+    text = source("product", **sizes, PACKED=int(packed), BIAS=has_bias)
+    items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
     numbers = [rows, columns, depth, left.row_stride, left.depth_stride, left.batches, batch_stride, right_batch_stride]
     arguments = [a, right, *biases, result, *map(np.int32, [*numbers, *offsets])]
-    lowering.launch(text, "product", arguments, [tiles, -(-columns // (16 * vectors)), batches], [1, 1, 1])
+    lowering.launch(text, "product", arguments, [*items, batches], [*group, 1])
 
 
 def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
@@ -154,7 +162,7 @@ def _right(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
         return lowering.constant(np.ascontiguousarray(b.node.data.swapaxes(-1, -2)))
     count = int(np.prod(b.shape))
     scratch = lowering.scratch(4 * count)
-    text = source("product", ROWS=1, VECTORS=1, PACKED=0, BIAS=0)
+    text = source("product", **_SMALLEST, BIAS=0)
     sizes = [np.int32(b.shape[-2]), np.int32(b.shape[-1])]
     lowering.launch_flat(text, "transposed", [lowering.buffer(b), scratch, *sizes], count)
     return scratch
