@@ -4,21 +4,22 @@ BIN := .venv/bin
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
 MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
 
-.PHONY: demo test lint bench clean
+.PHONY: demo models test lint bench clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
 
-test: .venv/test lint
+models: .venv/test
 	$(BIN)/python -m tests.zoo
+
+test: models lint
 	$(BIN)/pytest -n 2
 
 lint: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-bench: .venv/test
-	$(BIN)/python -m tests.zoo
+bench: models
 	$(BIN)/python -m tests.benchmarks
 
 clean:
