@@ -14,12 +14,13 @@ from hetero.graph import Model
 from hetero.passes import specialize, value_parameters
 from hetero.plugin import CompiledModel
 from hetero.properties import PropertyTable
+from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering import lower_model
 from hetero_opencl.program import Program
 
-# Programs hold the weights again in each, so there are few.
+# Programs share the weights; each request has buffers of its own for the program that it ran last.
 MOST_PROGRAMS = 8
 
 Key = tuple
@@ -37,6 +38,7 @@ class OpenCLCompiledModel(CompiledModel):
         super().__init__(model, properties)
         properties.fill({props.optimal_number_of_infer_requests: properties.get(props.num_streams)})
         self._model, self._device, self._cache_folder = transformed, device, cache_folder
+        self._constants = Constants(device)
         deciding = value_parameters(transformed)
         self._deciding = [index for index, node in enumerate(transformed.parameters) if node in deciding]
         self._programs: OrderedDict[Key, Program] = OrderedDict()
@@ -56,7 +58,7 @@ class OpenCLCompiledModel(CompiledModel):
             if program is None:
                 shapes = {index: array.shape for index, array in enumerate(inputs)}
                 special = specialize(self._model, shapes, values)
-                program = self._programs[key] = lower_model(special, self._device, self._cache_folder)
+                program = self._programs[key] = lower_model(special, self._device, self._constants, self._cache_folder)
                 if len(self._programs) > MOST_PROGRAMS:
                     self._programs.popitem(last=False)
             self._programs.move_to_end(key)

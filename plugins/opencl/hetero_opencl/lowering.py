@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import Fusion, find_fusions
 from hetero_opencl.kernels import lowering_of
@@ -18,8 +19,9 @@ from hetero_opencl.program import Buffer, Launch, Program
 class Lowering:
     """Collects the launches and buffers of a model; the functions in kernels/ are given it."""
 
-    def __init__(self, device: OpenCLDevice, fusion: Fusion) -> None:
+    def __init__(self, device: OpenCLDevice, constants: Constants, fusion: Fusion) -> None:
         self.device = device
+        self._constants = constants
         self.fusion = fusion
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
@@ -37,9 +39,11 @@ class Lowering:
             self._buffers[value] = buffer
         return buffer
 
-    def constant(self, array: np.ndarray) -> Buffer:
-        """A buffer that holds an array, uploaded once."""
-        return Buffer(array.nbytes, array)
+    def constant(
+        self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = np.ascontiguousarray
+    ) -> Buffer:
+        """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
+        return self._constants.buffer(array, layout, arrange)
 
     def scratch(self, byte_size: int) -> Buffer:
         """A buffer for the time between two launches of a node."""
@@ -88,9 +92,9 @@ class Lowering:
         function(self, node)
 
 
-def lower_model(model: Model, device: OpenCLDevice, cache_folder: Path | None) -> Program:
+def lower_model(model: Model, device: OpenCLDevice, constants: Constants, cache_folder: Path | None) -> Program:
     """The program of a model whose shapes are all static."""
-    lowering = Lowering(device, find_fusions(model))
+    lowering = Lowering(device, constants, find_fusions(model))
     for node in model.get_ordered_ops():
         if not isinstance(node, (Parameter, Constant, Result)):
             lowering.lower(node)

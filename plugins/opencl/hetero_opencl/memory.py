@@ -41,7 +41,7 @@ def plan_memory(
             take(buffer)
     for index, buffers in enumerate([*uses, outputs]):
         for buffer in buffers:
-            if buffer.data is None and buffer not in slot_of:
+            if buffer.memory is None and buffer not in slot_of:
                 take(buffer)
-        free.update(slot_of[b] for b in set(buffers) if b.data is None and last_use[b] == index < len(uses))
+        free.update(slot_of[b] for b in set(buffers) if b.memory is None and last_use[b] == index < len(uses))
     return slot_of, sizes

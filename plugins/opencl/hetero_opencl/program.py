@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +24,11 @@ SLACK = 256
 
 @dataclass(eq=False)
 class Buffer:
-    """Memory on the device; with ``data``, a constant that is uploaded when the program is made."""
+    """Memory on the device: a place in the memory plan, or with ``memory`` a constant that is there already."""
 
     byte_size: int
-    data: np.ndarray | None = None
+    memory: cl.Buffer | None = None
+    source: np.ndarray | None = None  # what the constant was made from
 
 
 @dataclass(frozen=True)
@@ -56,23 +57,12 @@ class Program:
     outputs: list[Buffer]
     output_shapes: list[tuple[int, ...]]
     cache_folder: Path | None
-    constants: dict[Buffer, cl.Buffer] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.slot_of, self.slot_sizes = plan_memory(
             [launch.buffers() for launch in self.launches], self.inputs, self.outputs
         )
-        used = {buffer for launch in self.launches for buffer in launch.buffers()} | set(self.outputs)
-        with opencl_errors(f"uploading constants to {self.device.name}"):
-            for buffer in used:
-                if buffer.data is not None:
-                    self.constants[buffer] = self._upload(buffer.data)
         self.built = [self.device.build(launch.source, self.cache_folder) for launch in self.launches]
-
-    def _upload(self, data: np.ndarray) -> cl.Buffer:
-        padded = np.zeros(data.nbytes + SLACK, np.uint8)
-        padded[: data.nbytes] = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-        return cl.Buffer(self.device.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=padded)
 
 
 class BoundProgram:
@@ -85,15 +75,18 @@ class BoundProgram:
         with opencl_errors(f"allocating {sum(program.slot_sizes)} bytes on {device.name}"):
             self._queue = device.make_queue(profiled)
             slots = [cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size + SLACK) for size in program.slot_sizes]
-        self._memory = {buffer: slots[slot] for buffer, slot in program.slot_of.items()} | program.constants
+        self._slots = {buffer: slots[slot] for buffer, slot in program.slot_of.items()}
         self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
         self._events: list[cl.Event] = []
         self.upload_time = self.download_time = 0.0
 
     def _bind(self, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple[int, ...], tuple[int, ...] | None]:
         kernel = cl.Kernel(built, launch.kernel)
-        kernel.set_args(*(self._memory[a] if isinstance(a, Buffer) else a for a in launch.arguments))
+        kernel.set_args(*(self._memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
         return kernel, launch.global_size, launch.local_size
+
+    def _memory(self, buffer: Buffer) -> cl.Buffer:
+        return buffer.memory or self._slots[buffer]
 
     def run(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
         """Upload the inputs, launch everything, and download into the output arrays."""
@@ -102,7 +95,7 @@ class BoundProgram:
         with opencl_errors(f"uploading inputs to {name}"):
             for buffer, array in zip(self.program.inputs, inputs):
                 if array.nbytes:
-                    cl.enqueue_copy(queue, self._memory[buffer], np.ascontiguousarray(array), is_blocking=False)
+                    cl.enqueue_copy(queue, self._memory(buffer), np.ascontiguousarray(array), is_blocking=False)
             queue.finish()
         self.upload_time = time.perf_counter() - started
         with opencl_errors(f"running kernels on {name}"):
@@ -114,7 +107,7 @@ class BoundProgram:
             for buffer, array in zip(self.program.outputs, outputs):
                 if array.nbytes:
                     whole = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
-                    cl.enqueue_copy(queue, whole, self._memory[buffer], is_blocking=True)
+                    cl.enqueue_copy(queue, whole, self._memory(buffer), is_blocking=True)
                     if whole is not array:
                         np.copyto(array, whole)
         self.download_time = time.perf_counter() - started

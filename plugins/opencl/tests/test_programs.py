@@ -120,7 +120,7 @@ def test_memory_is_shared_by_what_does_not_live_together():
 def test_no_two_living_buffers_share_memory(seed):
     generator = np.random.default_rng(seed)
     buffers = [Buffer(int(size)) for size in generator.integers(1, 1000, 30)]
-    constants = [Buffer(5, np.zeros(5)) for _ in range(3)]
+    constants = [Buffer(5, memory=object()) for _ in range(3)]
     inputs, outputs = buffers[:2], [buffers[1], buffers[20], buffers[29]]
     uses = []
     for index in range(2, 30):
@@ -153,6 +153,18 @@ def test_programs_by_shape_are_few():
     # One more than fit was asked for: the one unused for longest, 2 rows, went, and 1 row stayed.
     assert compiled.program_for([np.zeros((1, 4), np.float32)]) is programs[1]
     assert compiled.program_for([np.zeros((2, 4), np.float32)]) is not programs[2]
+
+
+def test_weights_are_uploaded_once_for_all_shapes():
+    x = parameter(1, 3, -1, 40)
+    weights = np.arange(60, dtype=np.float32).reshape(20, 3, 1, 1)
+    convolution = ops.Convolution(x, Constant(weights), [1, 1], [0, 0], [0, 0], [1, 1])
+    compiled = PLUGIN.compile_model(Model([convolution], [x]), {})
+    uploaded = [
+        [buffer.memory for launch in program.launches for buffer in launch.buffers() if buffer.memory]
+        for program in [compiled.program_for([np.empty((1, 3, rows, 40), np.float32)]) for rows in (40, 80)]
+    ]
+    assert len(uploaded[0]) == 1 and uploaded[0] == uploaded[1]
 
 
 def test_inputs_that_decide_shapes(device):

@@ -151,6 +151,6 @@ def _depthwise(
     step = window.strides[1] if window.strides[1] <= 2 else 0
     sizes = (groups * multiplier, multiplier, height, width, *out_size, *window.kernel)
     numbers = map(np.int32, (*sizes, *window.strides, *window.dilations, blocks))
-    arguments = [data, lowering.constant(np.ascontiguousarray(weights)), bias, lowering.buffer(result), *numbers]
+    arguments = [data, lowering.constant(weights), bias, lowering.buffer(result), *numbers]
     text = source("convolution", STEP=step)
     lowering.launch_flat(text, "depthwise", arguments, planes * multiplier * out_size[0] * blocks)

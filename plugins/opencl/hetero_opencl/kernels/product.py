@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -71,13 +72,14 @@ def multiply(
     biases = [bias.buffer] if bias else []
     if columns <= FEW_COLUMNS and left.array is not None and not any(offsets):
         text = source("product", **_SMALLEST, BIAS=has_bias)
-        a = lowering.constant(np.ascontiguousarray(left.array))
+        a = lowering.constant(left.array)
         numbers = [rows, columns, depth, left.batches, rows * depth, right_batch_stride]
         arguments = [a, right, *biases, result, *map(np.int32, numbers)]
         return lowering.launch_flat(text, "narrow_product", arguments, batches * rows * columns)
     tile_rows, vectors = _tile(lowering.device, rows, columns)
-    packed = left.array is not None
-    a = lowering.constant(pack(left.array, tile_rows)) if packed else left.buffer
+    packed, a = left.array is not None, left.buffer
+    if packed:
+        a = lowering.constant(left.array, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
     tiles = -(-rows // tile_rows)
     batch_stride = tiles * tile_rows * depth if packed else left.batch_stride
     group = (1, 1) if lowering.device.is_cpu else _GROUP_ON_GPUS
@@ -159,7 +161,7 @@ def _right(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     if not transposed:
         return lowering.buffer(b)
     if is_constant(b):
-        return lowering.constant(np.ascontiguousarray(b.node.data.swapaxes(-1, -2)))
+        return lowering.constant(b.node.data.swapaxes(-1, -2))
     count = int(np.prod(b.shape))
     scratch = lowering.scratch(4 * count)
     text = source("product", **_SMALLEST, BIAS=0)
