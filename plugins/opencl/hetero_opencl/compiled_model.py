@@ -44,7 +44,7 @@ class OpenCLCompiledModel(CompiledModel):
         self._programs: OrderedDict[Key, Program] = OrderedDict()
         self._lock = threading.Lock()
         if not self._deciding and all(port.partial_shape.is_static for port in transformed.inputs):
-            self.program_for([np.empty(port.shape, port.element_type.to_dtype()) for port in transformed.inputs])
+            self.program_for([np.broadcast_to(np.zeros((), np.uint8), port.shape) for port in transformed.inputs])
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:
         return OpenCLInferRequest(self)

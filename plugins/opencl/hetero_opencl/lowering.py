@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from hetero.errors import UnsupportedOperationError
+from hetero.errors import DeviceError, UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import Fusion, find_fusions
 from hetero_opencl.kernels import lowering_of
 from hetero_opencl.program import Buffer, Launch, Program
+
+# Kernels count elements in 32 bits.
+LARGEST_COUNT = 2**31 - 1
 
 
 class Lowering:
@@ -34,8 +38,7 @@ class Lowering:
             if isinstance(value.node, Constant):
                 buffer = self.constant(value.node.data)
             else:
-                size = int(np.prod(value.shape, dtype=np.int64)) * value.element_type.size
-                buffer = Buffer(size)
+                buffer = self._buffer_of(math.prod(value.shape), value.element_type.size)
             self._buffers[value] = buffer
         return buffer
 
@@ -45,9 +48,9 @@ class Lowering:
         """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
         return self._constants.buffer(array, layout, arrange)
 
-    def scratch(self, byte_size: int) -> Buffer:
-        """A buffer for the time between two launches of a node."""
-        return Buffer(byte_size)
+    def scratch(self, count: int, size: int = 4) -> Buffer:
+        """A buffer of elements of so many bytes, for the time between two launches of a node."""
+        return self._buffer_of(count, size)
 
     def share(self, value: Output, source: Output) -> None:
         """Let a value be the same memory as another one: the same elements in another shape."""
@@ -72,6 +75,12 @@ class Lowering:
         """Add a launch of ``count`` work-items in a row, rounded up to whole groups: the kernel is given count last."""
         group = 64
         self.launch(source, kernel, [*arguments, np.int32(count)], [-(-count // group) * group], [group])
+
+    def _buffer_of(self, count: int, size: int) -> Buffer:
+        if count > LARGEST_COUNT:
+            where = f"{self.type_name} '{self.name}'" if self._node else "an input"
+            raise DeviceError(f"{where} needs {count} elements at once; kernels count no further than {LARGEST_COUNT}")
+        return Buffer(count * size)
 
     @property
     def name(self) -> str:

@@ -268,6 +268,12 @@ def test_refusals_say_why(device):
         assert reason in query.refused[outputs[0].friendly_name]
 
 
+def test_values_that_kernels_cannot_count_are_refused(device):
+    x, y = parameter(2**16, 1), parameter(1, 2**16)
+    with pytest.raises(HeteroError, match="Add 'sum' needs 4294967296 elements"):
+        compiled_for(device, [ops.Add(x, y, name="sum")], [x, y])
+
+
 def test_shapes_that_do_not_fit_are_told(device):
     x, y = parameter(-1), parameter(-1)
     compiled = compiled_for(device, [ops.Add(x, y)], [x, y])

@@ -86,7 +86,7 @@ def transposed_convolution(lowering: Lowering, node: Node) -> None:
     rows, count = outputs * weights.shape[3] * weights.shape[4], in_size[0] * in_size[1]
     left = Factors(weights.reshape(groups, channels, rows).swapaxes(1, 2), None, batches=groups)
     batches = image.shape[0] * groups
-    columns = lowering.scratch(4 * batches * rows * count)
+    columns = lowering.scratch(batches * rows * count)
     multiply(lowering, left, lowering.buffer(image), columns, (rows, count, channels), batches, channels * count)
     numbers = [*map(np.int32, (*in_size, *out_size)), *window.numbers()]
     total = int(np.prod(result.shape))
@@ -122,7 +122,7 @@ def _patches(
     lowering: Lowering, image: Buffer, planes: int, in_size: tuple[int, int], out_size: tuple[int, int], window: Window
 ) -> Buffer:
     rows = planes * window.kernel[0] * window.kernel[1] * out_size[0]
-    columns = lowering.scratch(4 * rows * out_size[1])
+    columns = lowering.scratch(rows * out_size[1])
     numbers = [*map(np.int32, (*in_size, *out_size)), *window.numbers()]
     lowering.launch_flat(source("convolution"), "patches", [image, columns, *numbers], rows)
     return columns
@@ -139,9 +139,9 @@ def _depthwise(
     needed = [(n - 1) * s + e for n, s, e in zip(out_size, window.strides, extents)]
     if window.pads != (0, 0) or needed[0] > height or needed[1] > width or window.strides[1] > 2:
         # A block of 16 reads on behind the last row, more than the slack of a buffer where it takes long steps.
-        behind = 64 * (window.strides[1] + 1)
+        behind = 16 * (window.strides[1] + 1)
         inner = data
-        data = lowering.scratch(4 * planes * needed[0] * needed[1] + behind)
+        data = lowering.scratch(planes * needed[0] * needed[1] + behind)
         numbers = map(np.int32, (height, width, *needed, *window.pads))
         lowering.launch_flat(source("convolution"), "padded", [inner, data, *numbers], planes * needed[0])
         height, width = needed

@@ -51,7 +51,7 @@ def interpolate(lowering: Lowering, node: Node) -> None:
             if axis + 1 == last and last in taps and rows[1] is None:
                 columns = taps.pop(last)
                 shape[last] = len(columns[0])
-        out = lowering.scratch(math.prod(shape) * data.element_type.size) if taps else lowering.buffer(node.output(0))
+        out = lowering.scratch(math.prod(shape), data.element_type.size) if taps else lowering.buffer(node.output(0))
         _resample(lowering, C_TYPES[data.element_type], buffer, out, (outer, height, width), rows, columns)
         buffer = out
 

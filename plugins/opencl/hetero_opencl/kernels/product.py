@@ -163,7 +163,7 @@ def _right(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     if is_constant(b):
         return lowering.constant(b.node.data.swapaxes(-1, -2))
     count = int(np.prod(b.shape))
-    scratch = lowering.scratch(4 * count)
+    scratch = lowering.scratch(count)
     text = source("product", **_SMALLEST, BIAS=0)
     sizes = [np.int32(b.shape[-2]), np.int32(b.shape[-1])]
     lowering.launch_flat(text, "transposed", [lowering.buffer(b), scratch, *sizes], count)
