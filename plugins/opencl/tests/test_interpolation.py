@@ -42,11 +42,12 @@ def image(shape):
 
 
 @each_device
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("shape, axes, sizes", CASES)
+@pytest.mark.parametrize(
+    "mode, shape, axes, sizes",
+    # With Pillow's modes OpenVINO resizes the last two axes only, so it is no oracle of them for others.
+    [(mode, *case) for mode in MODES for case in CASES if not (mode.endswith("pillow") and case[1] == (1, 2))],
+)
 def test_modes(device, mode, shape, axes, sizes):
-    if axes == (1, 2) and mode.endswith("pillow"):
-        pytest.skip("OpenVINO resizes the last two axes only")
     arguments = (image(shape), np.array(sizes), mode, "sizes")
     # OpenVINO's CPU device takes the coefficient -0.5 for bicubic_pillow, whatever the node says.
     expected, found = results(device, arguments, {"axes": np.array(axes), "cube_coeff": -0.5})
