@@ -9,8 +9,6 @@ from hetero.graph import Model
 from tests.ops.oracle import Data, in_hetero, in_openvino
 
 core = hetero.Core()
-GPUS = [device for device in core.available_devices if device.startswith("GPU")]
-each_device = pytest.mark.parametrize("device", GPUS)
 
 MODES = ["nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"]
 # The shape of the image, the axes, and their sizes: both, one, the last, in the middle, three, and the same size.
@@ -41,7 +39,6 @@ def image(shape):
     return Data(np.random.default_rng(0).standard_normal(shape, np.float32))
 
 
-@each_device
 @pytest.mark.parametrize(
     "mode, shape, axes, sizes",
     # With Pillow's modes OpenVINO resizes the last two axes only, so it is no oracle of them for others.
@@ -55,7 +52,6 @@ def test_modes(device, mode, shape, axes, sizes):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
-@each_device
 @pytest.mark.parametrize("coordinates", ["asymmetric", "align_corners", "pytorch_half_pixel", "tf_half_pixel_for_nn"])
 @pytest.mark.parametrize("mode", ["nearest", "linear_onnx", "cubic"])
 @pytest.mark.parametrize("scales", [(2.0, 2.0), (0.6, 3.0)])
@@ -66,7 +62,6 @@ def test_scales_and_coordinates(device, coordinates, mode, scales):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
-@each_device
 @pytest.mark.parametrize("mode", ["nearest", "linear_onnx"])
 def test_three_axes(device, mode):
     arguments = (image((1, 2, 4, 7, 5)), np.array([5, 12, 13]), mode, "sizes")
@@ -74,7 +69,6 @@ def test_three_axes(device, mode):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
-@each_device
 @pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.int64])
 def test_nearest_of_integers(device, dtype):
     """Twice the size, with asymmetric coordinates rounded down: every element twice."""
@@ -86,7 +80,6 @@ def test_nearest_of_integers(device, dtype):
     np.testing.assert_array_equal(request.get_output_tensor(0).data, data.repeat(2, 2).repeat(2, 3), strict=True)
 
 
-@each_device
 @pytest.mark.parametrize(
     "dtype, keywords, reason",
     [(np.int32, {"mode": "cubic"}, "mode cubic"), (np.float32, {"mode": "nearest", "pads_begin": [0, 1]}, "pads")],

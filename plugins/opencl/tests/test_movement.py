@@ -8,7 +8,6 @@ from hetero import opset13
 from hetero.graph import Constant, Model, Parameter
 
 core = hetero.Core()
-GPUS = [device for device in core.available_devices if device.startswith("GPU")]
 TYPES = ("f32", "i32", "i64", "boolean", "u8")
 
 
@@ -93,7 +92,6 @@ def same(found, expected):
         np.testing.assert_array_equal(one, other, strict=True)
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("name, shape, arguments, expected", CASES)
 @pytest.mark.parametrize("element_type", TYPES)
 def test_numpy_agrees(device, name, shape, arguments, expected, element_type):
@@ -106,7 +104,6 @@ def test_numpy_agrees(device, name, shape, arguments, expected, element_type):
     same(found, wanted if isinstance(wanted, list) else [wanted])
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("axis, lengths", [(0, (2, 3)), (-1, (2, 0, 5)), (1, (4,)), (2, (4, 12))])
 @pytest.mark.parametrize("element_type", TYPES)
 def test_concat(device, axis, lengths, element_type):
@@ -120,7 +117,6 @@ def test_concat(device, axis, lengths, element_type):
     same(run(device, node.outputs(), parameters, *arrays), [np.concatenate(arrays, axis)])
 
 
-@pytest.mark.parametrize("device", GPUS)
 def test_indices_and_pad_value_come_at_run_time(device):
     data, indices, value = elements((4, 6)), np.array([[3, -4, 7]], np.int32), np.float32(2.5)
     parameters = [Parameter(hetero.Type(str(kind)), shape) for kind, shape in
@@ -132,7 +128,6 @@ def test_indices_and_pad_value_come_at_run_time(device):
     same(run(device, padded.outputs(), parameters, data, indices, np.array(value)), [wanted])
 
 
-@pytest.mark.parametrize("device", GPUS)
 def test_shared_memory_is_not_overwritten(device):
     """The same data is flattened, transposed, padded and given back."""
     data = elements((3, 4))
@@ -144,7 +139,6 @@ def test_shared_memory_is_not_overwritten(device):
     same(run(device, outputs, [parameter], data), [data, data.reshape(-1), data.T, np.tile(data.reshape(-1), 2)])
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize(
     "name, element_type, arguments, reason",
     [

@@ -8,8 +8,6 @@ from hetero import opset13
 from hetero.graph import Constant, Model, Parameter
 
 core = hetero.Core()
-GPUS = [device for device in core.available_devices if device.startswith("GPU")]
-each_device = pytest.mark.parametrize("device", GPUS)
 
 SHAPES = [
     ((5, 7), -1),
@@ -42,7 +40,6 @@ def normal(shape):
     return np.random.default_rng(0).normal(size=shape).astype(np.float32)
 
 
-@each_device
 @pytest.mark.parametrize("shape, axis", SHAPES)
 @pytest.mark.parametrize("shift", [0, 1000, -1000])
 def test_softmax(device, shape, axis, shift):
@@ -52,7 +49,6 @@ def test_softmax(device, shape, axis, shift):
     np.testing.assert_allclose(run(device, "log_softmax", data, axis), np.log(expected), rtol=2e-6, atol=2e-6)
 
 
-@each_device
 @pytest.mark.parametrize("shape, axis", [((3, 40), 1), ((40, 3), 0), ((40, 21), 0)])
 def test_softmax_of_masked_numbers(device, shape, axis):
     data = normal(shape)
@@ -64,7 +60,6 @@ def test_softmax_of_masked_numbers(device, shape, axis):
     np.testing.assert_allclose(run(device, "log_softmax", data, axis), logarithm, rtol=2e-6, atol=2e-6)
 
 
-@each_device
 @pytest.mark.parametrize(
     "shape, axes", [((2, 3, 4, 5), (2, 3)), ((4, 100), (-1,)), ((2, 3, 33), (2, 1)), ((50,), (0,))]
 )
@@ -81,7 +76,6 @@ def test_mvn(device, shape, axes, eps, mode, normalize):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6)
 
 
-@each_device
 @pytest.mark.parametrize(
     "name, dtype, arguments, reason",
     [

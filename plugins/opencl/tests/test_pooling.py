@@ -9,8 +9,6 @@ from hetero.graph import Model, Parameter
 from tests.ops.oracle import Data, in_hetero, in_openvino
 
 core = hetero.Core()
-GPUS = [device for device in core.available_devices if device.startswith("GPU")]
-each_device = pytest.mark.parametrize("device", GPUS)
 
 # Spatial shape, kernel, stride, dilation, pads in front and behind, rounding_type, auto_pad.
 WINDOWS = [
@@ -34,7 +32,6 @@ WINDOWS = [
 CASES = [("max_pool", None), ("avg_pool", True), ("avg_pool", False)]
 
 
-@each_device
 @pytest.mark.parametrize("name, exclude_pad", CASES)
 @pytest.mark.parametrize("window", WINDOWS)
 def test_openvino_agrees(device, name, exclude_pad, window):
@@ -56,7 +53,6 @@ def test_openvino_agrees(device, name, exclude_pad, window):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@each_device
 def test_indices_and_other_types_are_refused(device):
     for kind, outputs, reason in [("f32", 2, "indices"), ("i32", 1, "i32")]:
         parameter = Parameter(hetero.Type(kind), (1, 1, 4))

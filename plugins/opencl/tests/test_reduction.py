@@ -8,7 +8,6 @@ from hetero import opset13
 from hetero.graph import Constant, Model, Parameter
 
 core = hetero.Core()
-GPUS = [device for device in core.available_devices if device.startswith("GPU")]
 
 FORMULAS = {
     "reduce_sum": np.sum,
@@ -44,7 +43,6 @@ def reduced(device, name, data, axes, keep_dims=False):
     return request.get_output_tensor(0).data
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("shape, axes", SHAPES)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_floats(device, name, shape, axes):
@@ -58,7 +56,6 @@ def test_floats(device, name, shape, axes):
     np.testing.assert_allclose(found, expected, rtol=2e-6, atol=2e-6 * np.sqrt(data.size / max(found.size, 1)))
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("shape, axes", SHAPES)
 @pytest.mark.parametrize("name", FORMULAS)
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.int8])
@@ -70,7 +67,6 @@ def test_integers(device, name, shape, axes, dtype):
     np.testing.assert_array_equal(reduced(device, name, data, axes), expected.astype(dtype), strict=True)
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_large_integers(device, dtype):
     """What would be wrong in 32-bit floats, or in sums of 32 bits."""
@@ -79,7 +75,6 @@ def test_large_integers(device, dtype):
     assert reduced(device, "reduce_l2", data[:, :1], (1,)) == 2**30 - 1
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("shape, axes", SHAPES)
 @pytest.mark.parametrize("name", LOGICAL)
 def test_booleans(device, name, shape, axes):
@@ -89,7 +84,6 @@ def test_booleans(device, name, shape, axes):
     np.testing.assert_array_equal(reduced(device, name, data, axes), LOGICAL[name](data, axis=axes), strict=True)
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("shape, axes", [((3, 50000), (1,)), ((50000, 20), (0,)), ((50000, 3), (0,))])
 @pytest.mark.parametrize("name", ["reduce_sum", "reduce_mean", "reduce_l2"])
 def test_long_sums_are_accurate(device, name, shape, axes):
@@ -98,14 +92,12 @@ def test_long_sums_are_accurate(device, name, shape, axes):
     np.testing.assert_allclose(reduced(device, name, data, axes), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("name, expected", [("reduce_sum", 0), ("reduce_prod", 1), ("reduce_mean", np.nan)])
 def test_no_elements(device, name, expected):
     found = reduced(device, name, np.zeros((2, 0), np.float32), (1,))
     np.testing.assert_array_equal(found, np.full(2, expected, np.float32))
 
 
-@pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize(
     "shape, dtype, reason", [((1,) * 9, np.float32, "9 dimensions"), ((3,), np.float16, "type f16")]
 )
