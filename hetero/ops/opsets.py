@@ -12,7 +12,11 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from hetero.graph import Op
+import numpy as np
+
+from hetero.graph import Constant, Op, Parameter
+from hetero.shape import PartialShapeLike
+from hetero.types import Type
 
 OPSETS = range(1, 17)
 
@@ -76,6 +80,7 @@ class OpsetModule(ModuleType):
         for name, cls in classes_in(self._opset).items():
             setattr(self, name, cls)
             setattr(self, snake_case(name), _factory(cls))
+        self.parameter, self.constant = parameter, constant
 
 
 def make_modules() -> dict[str, OpsetModule]:
@@ -85,6 +90,18 @@ def make_modules() -> dict[str, OpsetModule]:
         module = OpsetModule(opset)
         modules[f"opset{opset}"] = sys.modules[module.__name__] = module
     return modules
+
+
+def parameter(shape: PartialShapeLike, dtype: Any = np.float32, name: str | None = None) -> Parameter:
+    """An input of a model, as OpenVINO's factory makes it: the shape comes first, the type may be numpy's."""
+    return Parameter(dtype, shape, name=name)
+
+
+def constant(value: Any, dtype: Any = None, shared_memory: bool = False, name: str | None = None) -> Constant:
+    """A Constant of a copy of the value, or with ``shared_memory`` of the array itself."""
+    if isinstance(dtype, Type):
+        dtype = dtype.to_dtype()
+    return Constant(np.asarray(value, dtype) if shared_memory else np.array(value, dtype), name=name)
 
 
 def _factory(cls: type[Op]) -> Callable[..., Op]:
