@@ -94,38 +94,34 @@ void product(__global const float* restrict a, __global const float* restrict b,
     }
 }
 
-// The same for few columns, one number of c a work-item; a is stored row by row.
-__kernel void narrow_product(__global const float* restrict a, __global const float* restrict b,
+// The same for one column, one number of c a work-item; a is stored row by row.
+__kernel void matrix_by_vector(__global const float* restrict a, __global const float* restrict b,
 #if BIAS
-                             __global const float* restrict bias,
+                               __global const float* restrict bias,
 #endif
-                             __global float* restrict c, const int rows, const int columns, const int depth,
-                             const int a_batches, const int a_batch, const int b_batch, const int count)
+                               __global float* restrict c, const int rows, const int depth,
+                               const int a_batches, const int a_batch, const int b_batch, const int count)
 {
     const int i = get_global_id(0);
     if (i >= count) return;
-    const int column = i % columns;
-    const int row = i / columns % rows;
-    const int batch = i / columns / rows;
+    const int row = i % rows;
+    const int batch = i / rows;
     const int matrix = batch % a_batches;
     a += matrix * (long)a_batch + row * (long)depth;
-    b += batch * (long)b_batch + column;
-    float total = 0.0f;
+    b += batch * (long)b_batch;
+    float16 sums = (float16)(0.0f);
     int k = 0;
-    if (columns == 1) {
-        float16 sum = (float16)(0.0f);
-        for (; k + 16 <= depth; k += 16) sum = sum + vload16(0, a + k) * vload16(0, b + k);
-        const float8 eight = sum.lo + sum.hi;
-        const float4 four = eight.lo + eight.hi;
-        total = (four.x + four.y) + (four.z + four.w);
-    }
-    for (; k < depth; k++) total += a[k] * b[k * (long)columns];
+    for (; k + 16 <= depth; k += 16) sums = sums + vload16(0, a + k) * vload16(0, b + k);
+    const float8 eight = sums.lo + sums.hi;
+    const float4 four = eight.lo + eight.hi;
+    float sum = (four.x + four.y) + (four.z + four.w);
+    for (; k < depth; k++) sum += a[k] * b[k];
 #if BIAS == 1
-    total += bias[matrix * rows + row];
+    sum += bias[matrix * rows + row];
 #elif BIAS == 2
-    total += bias[column];
+    sum += bias[0];
 #endif
-    c[i] = total;
+    c[i] = sum;
 }
 
 // Each of a batch of matrices [rows][columns] as [columns][rows].

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from hetero_opencl.device import OpenCLDevice
     from hetero_opencl.lowering import Lowering
 
-# Up to here a product has few columns, and a tile of 16 would mostly compute what is thrown away.
-FEW_COLUMNS = 6
-# Tiles of rows by vectors of 16 columns that fit the registers, with the speed that was measured of each, for
-# processors whose registers hold 16 floats (12 x 2 vectors are 24 of 32 registers), 8 floats, and for others.
+# Tiles of rows by vectors of 16 columns that fit the registers, each with its speed as a part of the fastest one's: for
+# processors whose registers hold 16 floats (12 x 2 vectors take 24 of 32 registers; measured with PoCL on one with
+# AVX-512, at 470 GFLOP/s for 1), 8 floats, and for others (both estimated).
 _TILES = {
-    16: {(12, 2): 1.0, (8, 2): 0.88, (4, 2): 0.6, (2, 2): 0.35, (1, 2): 0.2},
+    16: {
+        **{(12, 2): 1.0, (8, 2): 0.9, (4, 2): 0.44, (2, 2): 0.23, (1, 2): 0.11},
+        **{(12, 1): 0.75, (8, 1): 0.54, (4, 1): 0.29, (2, 1): 0.14, (1, 1): 0.07},
+    },
     8: {(6, 1): 1.0, (4, 1): 0.8, (2, 1): 0.5, (1, 1): 0.3},
     1: {(8, 1): 1.0, (4, 1): 0.7, (2, 1): 0.4, (1, 1): 0.2},
 }
@@ -70,12 +72,12 @@ def multiply(
     rows, columns, depth = size
     has_bias = 0 if bias is None else 1 if bias.is_per_row else 2
     biases = [bias.buffer] if bias else []
-    if columns <= FEW_COLUMNS and left.array is not None and not any(offsets):
+    if columns == 1 and left.array is not None and not any(offsets):
         text = source("product", **_SMALLEST, BIAS=has_bias)
         a = lowering.constant(left.array)
-        numbers = [rows, columns, depth, left.batches, rows * depth, right_batch_stride]
+        numbers = [rows, depth, left.batches, rows * depth, right_batch_stride]
         arguments = [a, right, *biases, result, *map(np.int32, numbers)]
-        return lowering.launch_flat(text, "narrow_product", arguments, batches * rows * columns)
+        return lowering.launch_flat(text, "matrix_by_vector", arguments, batches * rows)
     tile_rows, vectors = _tile(lowering.device, rows, columns)
     packed, a = left.array is not None, left.buffer
     if packed:
