@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from hetero.graph import Node
 from hetero.shape import Dimension, PartialShape
@@ -20,11 +20,32 @@ def common_type(node: Node, indices: Iterable[int]) -> Type:
     return found
 
 
+def check_type(node: Node, indices: Iterable[int], fits: Callable[[Type], bool], wanted: str) -> None:
+    """Raises GraphError, saying what is ``wanted``, where the element type of an input is known and does not fit."""
+    for index in indices:
+        element_type = node.get_input_element_type(index)
+        if element_type.is_static() and not fits(element_type):
+            node.fail(f"input {index} must be {wanted}, but is {element_type}")
+
+
+def is_number(element_type: Type) -> bool:
+    """True for integers and floating-point numbers, false for boolean and string."""
+    return element_type.is_integral() or element_type.is_real()
+
+
+def check_scalar(node: Node, index: int) -> None:
+    """Raises GraphError where an input cannot be a scalar."""
+    shape = node.get_input_partial_shape(index)
+    if not shape.compatible([]):
+        node.fail(f"input {index} must be a scalar, but has the shape {shape}")
+
+
 def normalize_axis(node: Node, axis: int, rank: int) -> int:
-    """The axis counted from the front. Raises GraphError where the rank has no such axis."""
-    if not -rank <= axis < max(rank, 1):
+    """The axis from the front; a scalar counts as one dimension. Raises GraphError where the rank has no such axis."""
+    length = max(rank, 1)
+    if not -length <= axis < length:
         node.fail(f"axis {axis} does not exist in {rank} dimensions")
-    return axis + rank if axis < 0 else axis
+    return axis % length
 
 
 def normalize_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:

@@ -24,7 +24,7 @@ class Comparison(Broadcasting):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        return self.combine(*values) if values is not None and all(map(is_exact, values)) else None
+        return np.asarray(self.combine(*values)) if values is not None and all(map(is_exact, values)) else None
 
 
 class Equal(Comparison, opset=1):
@@ -99,3 +99,7 @@ class LogicalNot(Op, opset=1):
         if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
             self.fail(f"its input must be boolean, but is {self.get_input_element_type(0)}")
         self.set_output_type(0, Type.boolean, self.get_input_partial_shape(0))
+
+    def infer_value(self) -> np.ndarray | None:
+        value = self.input_value(0).value
+        return np.asarray(np.logical_not(value)) if is_exact(value) else None

@@ -8,19 +8,28 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import common_type
+from hetero.ops.checks import check_scalar, check_type, common_type, is_number
 from hetero.ops.values import as_objects, is_exact, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
 class Unary(Op):
-    """One input; the output has its type and shape."""
+    """Numbers in the first input; the output has its type and shape."""
 
     inputs = ("node",)
 
     def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), is_number, "a number")
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+class RealUnary(Unary):
+    """A Unary of floating-point numbers."""
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), Type.is_real, "a floating-point number")
+        super().validate_and_infer_types()
 
 
 class Abs(Unary, opset=1):
@@ -105,13 +114,13 @@ class Tanh(Unary, opset=1):
     """tanh x"""
 
 
-class Mish(Unary, opset=4):
+class Mish(RealUnary, opset=4):
     """x · tanh(ln(1 + exp(x)))"""
 
     inputs = ("data",)
 
 
-class SoftPlus(Unary, opset=4):
+class SoftPlus(RealUnary, opset=4):
     """ln(1 + exp(x))"""
 
     inputs = ("data",)
@@ -129,7 +138,7 @@ class HSigmoid(Unary, opset=5):
     inputs = ("data",)
 
 
-class SoftSign(Unary, opset=9):
+class SoftSign(RealUnary, opset=9):
     """x / (1 + |x|)"""
 
 
@@ -140,7 +149,7 @@ class Round(Unary, opset=5):
     mode = Attribute(choice("half_to_even", "half_away_from_zero"), "half_to_even")
 
 
-class Gelu(Unary, opset=7):
+class Gelu(RealUnary, opset=7):
     """x times the normal distribution function of x, exactly by erf or nearly by tanh."""
 
     inputs = ("data",)
@@ -167,10 +176,16 @@ class Elu(Unary, opset=1):
     alpha = Attribute(float)
 
 
-class Swish(Unary, opset=4):
-    """x / (1 + exp(-beta · x)), beta 1 when left out"""
+class Swish(RealUnary, opset=4):
+    """x / (1 + exp(-beta · x)), with a scalar beta, 1 when left out"""
 
     inputs = ("data", "beta?")
+
+    def validate_and_infer_types(self) -> None:
+        if self.has_input("beta"):
+            common_type(self, (0, 1))
+            check_scalar(self, 1)
+        super().validate_and_infer_types()
 
 
 class HardSigmoid(Unary, opset=1):
@@ -178,15 +193,25 @@ class HardSigmoid(Unary, opset=1):
 
     inputs = ("data", "alpha", "beta")
 
+    def validate_and_infer_types(self) -> None:
+        common_type(self, (0, 1, 2))
+        check_scalar(self, 1)
+        check_scalar(self, 2)
+        super().validate_and_infer_types()
 
-class Selu(Unary, opset=1):
+
+class Selu(RealUnary, opset=1):
     """lambda · x where x > 0, else lambda · alpha · (exp(x) - 1), with scalars alpha and lambda"""
 
     inputs = ("data", "alpha", "lambda_value")
 
+    def validate_and_infer_types(self) -> None:
+        common_type(self, (0, 1, 2))
+        super().validate_and_infer_types()
+
 
 class PRelu(Unary, opset=1):
-    """x where x > 0, else slope · x; a slope of one dimension goes with the channels, axis 1"""
+    """x where x > 0, else slope · x; the slope is broadcast, a vector as long as axis 1 along that axis"""
 
     inputs = ("data", "slope")
 
@@ -202,14 +227,16 @@ class Convert(Unary, opset=1):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        if values is None or not self.destination_type.is_integral():
+        if values is None or not (self.destination_type.is_integral() or self.destination_type is Type.boolean):
             return None
-        value = tidy(values[0])
-        return value.astype(self.destination_type.to_dtype()) if is_exact(value) else value
+        dtype = self.destination_type.to_dtype()
+        if is_exact(values[0]):
+            return np.asarray(values[0]).astype(dtype)
+        return values[0] if _all_fit(values[0], dtype) else None
 
 
 class Broadcasting(Op):
-    """Inputs of one type, whose shapes are broadcast."""
+    """Numbers of one type, whose shapes are broadcast."""
 
     inputs = ("left_node", "right_node")
     auto_broadcast = Attribute(choice("numpy", "none"), "NUMPY")
@@ -217,6 +244,7 @@ class Broadcasting(Op):
     combine: Callable | None = None
 
     def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), is_number, "a number")
         self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
 
     def broadcast_shape(self, indices: tuple[int, ...]) -> PartialShape:
@@ -233,16 +261,17 @@ class Broadcasting(Op):
         values = known_values(self.input_values())
         if values is None or self.combine is None or not self.get_output_partial_shape(0).is_static:
             return None
-        exact = all(is_exact(value) for value in values)
-        if exact:
+        dtype = self.get_output_element_type(0).to_dtype()
+        if all(is_exact(value) for value in values):
             with np.errstate(all="ignore"):
-                found = self.combine(*values)
-            return None if found is None else np.asarray(found, self.get_output_element_type(0).to_dtype())
+                found = self.combine(*(value.astype(dtype) for value in values))
+            return None if found is None else np.asarray(found, dtype)
         try:
             found = self.combine(*as_objects(values))
-        except TypeError:
+        except (TypeError, AttributeError):
             return None  # Dimension has no such operator
-        return None if found is None else tidy(np.asarray(found, dtype=object))
+        # A number that the type cannot hold would wrap around, which intervals do not follow.
+        return tidy(np.asarray(found, object)) if found is not None and _all_fit(found, dtype) else None
 
 
 class Add(Broadcasting, opset=1):
@@ -280,7 +309,7 @@ class Divide(Broadcasting, opset=1):
         if _has_dimension(b) or (np.asarray(b) == 0).any():
             return None
         if _has_dimension(a):
-            return None if _has_negative(b) else a // b
+            return None if _has_negative(a) or _has_negative(b) else a // b
         quotient = a // b
         return quotient if self.m_pythondiv else quotient + ((a % b != 0) & ((a < 0) != (b < 0)))
 
@@ -300,9 +329,13 @@ class Minimum(Broadcasting, opset=1):
 class Mod(Broadcasting, opset=1):
     """The remainder of a / b with the sign of a."""
 
+    combine = staticmethod(np.fmod)
+
 
 class FloorMod(Broadcasting, opset=1):
     """The remainder of a / b with the sign of b."""
+
+    combine = staticmethod(np.mod)
 
 
 class Power(Broadcasting, opset=1):
@@ -325,17 +358,32 @@ class Select(Op, opset=1):
     def validate_and_infer_types(self) -> None:
         if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
             self.fail(f"cond must be boolean, but is {self.get_input_element_type(0)}")
-        self.set_output_type(0, common_type(self, (1, 2)), self.broadcast_shape((0, 1, 2)))
+        self.set_output_type(0, common_type(self, (1, 2)), self.broadcast_shape((1, 2, 0)))
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
         if values is None or not is_exact(values[0]):
             return None
-        return tidy(np.where(*values))
+        found = np.where(*values)
+        return found.astype(self.get_output_element_type(0).to_dtype()) if is_exact(found) else tidy(found)
 
 
 def _has_dimension(value: np.ndarray) -> bool:
     return value.dtype == object and any(isinstance(item, Dimension) for item in value.reshape(-1))
+
+
+def _all_fit(value: np.ndarray, dtype: np.dtype) -> bool:
+    """Whether an array of ints and Dimensions has only ints that the integer type holds."""
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+    items = [_bounds(item) for item in np.asarray(value, object).reshape(-1)]
+    return limits is not None and all(limits.min <= low <= high <= limits.max for low, high in items)
+
+
+def _bounds(item: int | Dimension) -> tuple[int, int]:
+    """The least and the largest number that is known of an item; what is open at the top counts as its least."""
+    if not isinstance(item, Dimension):
+        return int(item), int(item)
+    return item.min_length, max(item.min_length, item.max_length)
 
 
 def _has_negative(value: np.ndarray) -> bool:

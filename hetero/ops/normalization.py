@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import common_type, merge_dimensions, normalize_axis
+from hetero.ops.checks import check_type, common_type, merge_dimensions, normalize_axis
 from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
 
 
 class _AlongAxis(Op):
@@ -34,6 +35,9 @@ class BatchNormInference(Op, opset=5):
     epsilon = Attribute(float)
 
     def validate_and_infer_types(self) -> None:
+        check_type(self, range(5), Type.is_real, "a floating-point number")
+        if self.epsilon < 0:
+            self.fail(f"epsilon must not be negative, but is {self.epsilon}")
         shape = self.get_input_partial_shape(0)
         if shape.has_rank and len(shape) < 2:
             self.fail(f"data must have channels in dimension 1, but has the shape {shape}")
@@ -63,4 +67,7 @@ class MVN(Op, opset=6):
     eps_mode = Attribute(choice("inside_sqrt", "outside_sqrt"))
 
     def validate_and_infer_types(self) -> None:
+        axes = self.get_input_partial_shape(1)
+        if not axes.compatible([-1]) and not axes.compatible([]):
+            self.fail(f"axes must have one dimension, but have the shape {axes}")
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))

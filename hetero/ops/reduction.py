@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import normalize_axes
+from hetero.ops.checks import check_type, is_number, normalize_axis
 from hetero.ops.values import exact_value, is_exact, known_values
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
 class Reduction(Op):
-    """Combines all elements along the axes into one. Without axes nothing is reduced."""
+    """Combines all numbers along the axes into one. Without axes nothing is reduced; naming one twice is naming it."""
 
     inputs = ("node", "reduction_axes")
     shape_inputs = (1,)
@@ -22,13 +22,23 @@ class Reduction(Op):
     #: How known values are reduced; None where they are not carried on.
     combine: Callable | None = None
 
+    #: The element types that can be reduced, as a test and in words.
+    reduces = (is_number, "a number")
+
     def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), *self.reduces)
+        check_type(self, (1,), Type.is_integral, "an integer")
+        axes = self.get_input_partial_shape(1)
+        if not axes.compatible([-1]) and not axes.compatible([]):
+            self.fail(f"reduction_axes must have at most one dimension, but have the shape {axes}")
         self.set_output_type(0, self.get_input_element_type(0), self._reduced_shape())
 
     def axes(self, rank: int) -> tuple[int, ...] | None:
-        """The axes from the front for data of a rank, None while they are not known."""
+        """The axes from the front, each once, for data of a rank; None while they are not known."""
         value = exact_value(self.input_value(1))
-        return None if value is None else tuple(normalize_axes(self, value.reshape(-1).tolist(), rank))
+        if value is None:
+            return None
+        return tuple(sorted({normalize_axis(self, int(axis), rank) for axis in value.reshape(-1)}))
 
     def _reduced_shape(self) -> PartialShape:
         shape = self.get_input_partial_shape(0)
@@ -42,15 +52,15 @@ class Reduction(Op):
         return PartialShape([d for i, d in enumerate(shape) if i not in axes])
 
     def _rank_left(self, rank: int) -> int | None:
-        """The rank without the axes, where it is known how many there are."""
+        """The rank without the axes, where it is known how many there are: of several, one may be named twice."""
         count = self.get_input_partial_shape(1).element_count()
-        return max(0, rank - count.get_length()) if count.is_static else None
+        return max(0, rank - count.get_length()) if count in (0, 1) else None
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        if self.combine is None or values is None or not all(map(is_exact, values)):
+        if self.combine is None or values is None or not all(map(is_exact, values)) or not values[0].size:
             return None
-        axes = self.axes(values[0].ndim)
+        axes = self.axes(values[0].ndim) if values[0].ndim else ()
         dtype = self.get_output_element_type(0).to_dtype()
         return np.asarray(self.combine(values[0], axis=axes, keepdims=self.keep_dims), dtype)
 
@@ -74,9 +84,13 @@ class ReduceProd(Reduction, opset=1):
 class ReduceMax(Reduction, opset=1):
     """The largest."""
 
+    combine = staticmethod(np.max)
+
 
 class ReduceMin(Reduction, opset=1):
     """The smallest."""
+
+    combine = staticmethod(np.min)
 
 
 class ReduceL1(Reduction, opset=4):
@@ -88,10 +102,7 @@ class ReduceL2(Reduction, opset=4):
 
 
 class _ReduceLogical(Reduction):
-    def validate_and_infer_types(self) -> None:
-        if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
-            self.fail(f"its input must be boolean, but is {self.get_input_element_type(0)}")
-        super().validate_and_infer_types()
+    reduces = (lambda element_type: element_type is Type.boolean, "boolean")
 
 
 class ReduceLogicalAnd(_ReduceLogical, opset=1):
