@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import evaluates, in_single
 
 
 @evaluates(ops.MatMul)
+@in_single
 def matmul(node, a, b):
     if node.transpose_a and a.ndim > 1:
         a = a.swapaxes(-1, -2)

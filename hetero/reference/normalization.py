@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates
+from hetero.reference.reduction import axes_of
+from hetero.reference.registry import evaluates, in_single
 
 
 @evaluates(ops.Softmax)
+@in_single
 def softmax(node, x):
     if x.size == 0:
         return x
@@ -18,6 +20,7 @@ def softmax(node, x):
 
 
 @evaluates(ops.LogSoftmax)
+@in_single
 def log_softmax(node, x):
     if x.size == 0:
         return x
@@ -26,6 +29,7 @@ def log_softmax(node, x):
 
 
 @evaluates(ops.BatchNormInference)
+@in_single
 def batch_norm_inference(node, x, gamma, beta, mean, variance):
     channels = (-1, *[1] * (x.ndim - 2))
     scale = gamma / np.sqrt(variance + x.dtype.type(node.epsilon))
@@ -33,8 +37,9 @@ def batch_norm_inference(node, x, gamma, beta, mean, variance):
 
 
 @evaluates(ops.MVN)
+@in_single
 def mvn(node, x, axes):
-    axes = tuple(axes.reshape(-1).tolist())
+    axes = axes_of(axes, x.ndim)
     centred = x - x.mean(axis=axes, keepdims=True)
     if not node.normalize_variance:
         return centred

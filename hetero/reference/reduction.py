@@ -5,21 +5,40 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import evaluates, in_single
+
+
+def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
+    """The axes from the front, each once; a scalar has none."""
+    return tuple({axis % rank for axis in axes.reshape(-1).tolist()}) if rank else ()
 
 
 def _mean(x: np.ndarray, **where) -> np.ndarray:
+    if not x.size:
+        return np.sum(x, **where)  # the mean of nothing is 0
     if x.dtype.kind in "iu":
         return np.trunc(np.mean(x, **where))  # of integers, rounded toward zero
     return np.mean(x, **where)
+
+
+def _limits(dtype: np.dtype):
+    return np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+
+
+def _max(x: np.ndarray, **where) -> np.ndarray:
+    return np.max(x, **where) if x.size else np.max(x, initial=_limits(x.dtype).min, **where)
+
+
+def _min(x: np.ndarray, **where) -> np.ndarray:
+    return np.min(x, **where) if x.size else np.min(x, initial=_limits(x.dtype).max, **where)
 
 
 _REDUCTIONS = {
     ops.ReduceMean: _mean,
     ops.ReduceSum: lambda x, **where: np.sum(x, dtype=x.dtype, **where),
     ops.ReduceProd: lambda x, **where: np.prod(x, dtype=x.dtype, **where),
-    ops.ReduceMax: np.max,
-    ops.ReduceMin: np.min,
+    ops.ReduceMax: _max,
+    ops.ReduceMin: _min,
     ops.ReduceL1: lambda x, **where: np.sum(np.abs(x), **where),
     ops.ReduceL2: lambda x, **where: np.sqrt(np.sum(np.square(x), **where)),
     ops.ReduceLogicalAnd: np.all,
@@ -28,5 +47,6 @@ _REDUCTIONS = {
 
 
 @evaluates(*_REDUCTIONS)
+@in_single
 def reduce(node, x, axes):
-    return _REDUCTIONS[type(node)](x, axis=tuple(axes.reshape(-1).tolist()), keepdims=node.keep_dims)
+    return _REDUCTIONS[type(node)](x, axis=axes_of(axes, x.ndim), keepdims=node.keep_dims)

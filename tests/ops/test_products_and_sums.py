@@ -74,6 +74,7 @@ def test_shape_of_batch_norm(data):
 
 def test_batch_norm_of_other_channels():
     both_refuse("batch_norm_inference", Unknown([1, 4, 2]), *[np.float32([1, 2, 3])] * 4, 1e-3)
+    both_refuse("batch_norm_inference", Unknown([1, 3, 2]), *[np.float32([1, 2, 3])] * 4, -1)
 
 
 @pytest.mark.parametrize("eps_mode", ["inside_sqrt", "outside_sqrt"])
@@ -117,10 +118,34 @@ def test_shapes_of_reductions(shape, axes, keep_dims):
     same_shapes("reduce_mean", Unknown(shape), np.int64(axes), keep_dims)
 
 
-@pytest.mark.parametrize(("shape", "keep_dims"), [("[2,3]", True), ("[2,3]", False)])
-def test_shapes_of_reductions_over_unknown_axes(shape, keep_dims):
-    same_shapes("reduce_sum", Unknown(shape), Unknown([1], np.int64), keep_dims)
+@pytest.mark.parametrize("count", ["[1]", "[2]", "[]", "[?]", "[...]"])
+@pytest.mark.parametrize("keep_dims", [True, False])
+def test_shapes_of_reductions_over_unknown_axes(count, keep_dims):
+    same_shapes("reduce_sum", Unknown("[2,3,?]"), Unknown(count, np.int64), keep_dims)
 
 
-def test_axes_that_do_not_exist():
-    both_refuse("reduce_sum", Unknown([2, 3]), np.int64([3]), False)
+@pytest.mark.parametrize(
+    "axes", [np.int64([3]), np.float32([1]), np.int64([[1]]), Unknown([1, 1], np.int64), Unknown([1], np.bool_)]
+)
+def test_axes_that_cannot_be(axes):
+    both_refuse("reduce_sum", Unknown([2, 3]), axes, False)
+
+
+@pytest.mark.parametrize(("shape", "axes"), [([2, 3], [1, 1]), ([2, 3], [-1, 1]), ([2, 3], 1), ([], [0]), ([], [-1])])
+@pytest.mark.parametrize("name", ["mean", "max", "l2"])
+def test_axes_named_twice_and_axes_of_scalars(name, shape, axes):
+    same_results(f"reduce_{name}", floats(*shape), np.int64(axes), False)
+
+
+@pytest.mark.parametrize("name", ["mean", "sum", "max", "min", "prod", "l1", "l2"])
+def test_reductions_of_nothing(name):
+    same_results(f"reduce_{name}", Data(np.zeros([2, 0, 3], np.float32)), np.int64([1]), False)
+
+
+def test_mvn_over_an_axis_named_twice():
+    same_results("mvn", floats(2, 3, 4), np.int64([2, -1]), True, 1e-4, "inside_sqrt")
+
+
+@pytest.mark.parametrize("axes", [np.int64([[1]]), Unknown([1, 1], np.int64)])
+def test_axes_of_mvn_that_cannot_be(axes):
+    both_refuse("mvn", Unknown([2, 3]), axes, True, 1e-4, "inside_sqrt")
