@@ -20,6 +20,8 @@ def align_prelu_slopes(model: Model) -> bool:
         data, slope = (value.partial_shape for value in node.input_values())
         if not data.has_rank or not slope.has_rank or len(slope) != 1 or slope == [1] or len(data) < 3:
             continue
+        if not slope[0].compatible(data[1]):
+            continue  # another length than the channels': it goes with the last axis, as numpy has it
         axes = Constant(np.arange(1, len(data) - 1), name=f"{node.friendly_name}/axes")
         aligned = ops.Unsqueeze(node.input_value(1), axes, name=f"{node.friendly_name}/slope")
         node.input(1).replace_source_output(aligned.output(0))

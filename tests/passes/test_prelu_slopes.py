@@ -1,0 +1,27 @@
+"""Slopes of PRelu get the dimensions that numpy's rule asks for, and only those that go with the channels."""
+
+import numpy as np
+import pytest
+
+from hetero import Model, PartialShape, Type, ops
+from hetero.passes import align_prelu_slopes
+
+
+@pytest.mark.parametrize(
+    ("data", "slope", "expected"),
+    [
+        ("[2,3,4,5]", [3], "[3,1,1]"),
+        ("[2,?,4]", [3], "[3,1]"),
+        ("[2,3,4]", [4], "[4]"),  # as long as the last axis, not as the channels
+        ("[2,3,4]", [1], "[1]"),
+        ("[2,3]", [3], "[3]"),
+        ("[2,3,4]", [3, 1], "[3,1]"),
+        ("[...]", [3], "[3]"),
+    ],
+)
+def test_slopes(data, slope, expected):
+    parameter = ops.Parameter(Type.f32, PartialShape(data))
+    node = ops.PRelu(parameter, np.ones(slope, np.float32))
+    changed = align_prelu_slopes(Model([node], [parameter]))
+    assert str(node.get_input_partial_shape(1)) == expected
+    assert changed == (PartialShape(expected) != PartialShape(slope))
