@@ -28,13 +28,17 @@ REQUIRED = object()
 
 
 class Attribute:
-    """An attribute: a converter, which raises ValueError for what it cannot take, and a default."""
+    """An attribute: a converter, which raises ValueError for what it cannot take, and a default.
 
-    def __init__(self, convert: Callable[[Any], Any], default: Any = REQUIRED) -> None:
-        self.convert, self.default = convert, default
+    ``ir``: its name in IR files, where that is not the one that the factory has.
+    """
+
+    def __init__(self, convert: Callable[[Any], Any], default: Any = REQUIRED, ir: str | None = None) -> None:
+        self.convert, self.default, self.ir_name = convert, default, ir
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+        self.ir_name = self.ir_name or name
 
     def __get__(self, node: Node | None, owner: type) -> Any:
         return self if node is None else node.__dict__[self.name]
@@ -76,6 +80,8 @@ class Op(Node):
     attributes_declared: tuple[Attribute, ...] = ()
     # The names of the parameters in order, where that is not all inputs and then all attributes.
     parameter_order: tuple[str, ...] = ()
+    # The name of the one parameter, a dict, in which all attributes are given, where the factory has such.
+    attributes_in: str = ""
     output_size = 1
 
     def __init_subclass__(cls, opset: int | None = None, type_name: str | None = None, **kwargs: Any) -> None:
@@ -108,7 +114,19 @@ class Op(Node):
         except TypeError as error:
             raise GraphError(f"{cls.type_info.name}: {error}") from None
         bound.apply_defaults()
-        return bound.arguments
+        return cls._with_attributes_of_dict(bound.arguments) if cls.attributes_in else bound.arguments
+
+    @classmethod
+    def _with_attributes_of_dict(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        given = dict(arguments.pop(cls.attributes_in) or {})
+        for attribute in cls.attributes_declared:
+            value = given.pop(attribute.name, attribute.default)
+            if value is REQUIRED:
+                raise GraphError(f"{cls.type_info.name}: {cls.attributes_in} lacks {attribute.name}")
+            arguments[attribute.name] = value
+        if given:
+            raise GraphError(f"{cls.type_info.name}: {cls.attributes_in} cannot have {', '.join(map(str, given))}")
+        return arguments
 
     @classmethod
     def signature(cls) -> inspect.Signature:
@@ -150,7 +168,11 @@ class Op(Node):
 
 def _make_signature(cls: type[Op]) -> inspect.Signature:
     defaults = {d.strip("*?"): None if d.endswith("?") else REQUIRED for d in cls.inputs_declared}
-    defaults |= {attribute.name: attribute.default for attribute in cls.attributes_declared}
+    if cls.attributes_in:
+        required = any(attribute.default is REQUIRED for attribute in cls.attributes_declared)
+        defaults[cls.attributes_in] = REQUIRED if required else None
+    else:
+        defaults |= {attribute.name: attribute.default for attribute in cls.attributes_declared}
     parameters = []
     kind, optional = inspect.Parameter.POSITIONAL_OR_KEYWORD, False
     for name in cls.parameter_order or defaults:

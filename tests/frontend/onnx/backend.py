@@ -1,0 +1,115 @@
+"""The ONNX project's own backend cases, run on one device: ``python -m tests.frontend.onnx.backend [PATTERN] [-v]``.
+
+Prints each case that fails with its reason, and the count. The cases come with the onnx package; those that need a
+download ("real" models) are not among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from onnx.backend.test.case.test_case import TestCase
+
+import hetero
+
+KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
+_core = hetero.Core()
+
+
+@functools.cache
+def cases() -> dict[str, TestCase]:
+    """All cases by name."""
+    from onnx.backend.test.loader import load_model_tests
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the numpy code that makes the expected results
+        return {case.name: case for kind in KINDS for case in load_model_tests(kind=kind)}
+
+
+def run_case(case: TestCase, device: str = "TEMPLATE") -> None:
+    """Raises AssertionError where a result is not the expected one, and whatever reading or running the model raises."""
+    model = _core.read_model(case.model.SerializeToString() if case.model else Path(case.model_dir) / "model.onnx")
+    compiled = _core.compile_model(model, device)
+    for inputs, expected in _data_sets(case):
+        results = compiled(list(inputs))
+        found = [results[port] for port in compiled.outputs]
+        assert len(found) == len(expected), f"{len(found)} results, {len(expected)} expected"
+        for index, (ours, wanted) in enumerate(zip(found, expected)):
+            _assert_same(ours, wanted, case.rtol, case.atol, f"output {index}")
+
+
+def _assert_same(found: Any, wanted: Any, rtol: float, atol: float, place: str) -> None:
+    if isinstance(wanted, (list, tuple)):
+        assert isinstance(found, (list, tuple)), f"{place} is a {type(found).__name__}, not a sequence"
+        assert len(found) == len(wanted), f"{place} has {len(found)} items, not {len(wanted)}"
+        for index, (ours, theirs) in enumerate(zip(found, wanted)):
+            _assert_same(ours, theirs, rtol, atol, f"{place}, item {index}")
+        return
+    if wanted is None:
+        assert found is None, f"{place} is {found!r}, not None"
+        return
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    assert found.shape == wanted.shape, f"{place} has shape {found.shape}, not {wanted.shape}"
+    if wanted.dtype.kind in "OUST":
+        assert found.astype(np.str_).tolist() == wanted.astype(np.str_).tolist(), f"{place} differs"
+        return
+    assert found.dtype == wanted.dtype, f"{place} is of {found.dtype}, not {wanted.dtype}"
+    if wanted.dtype.kind == "V":  # types that ml_dtypes adds, for which numpy has no arithmetic of tolerances
+        found, wanted = found.astype(np.float32), wanted.astype(np.float32)
+    np.testing.assert_allclose(found, wanted, rtol=rtol, atol=atol, err_msg=place)
+
+
+def _data_sets(case: TestCase) -> Iterator[tuple[list[Any], list[Any]]]:
+    if case.data_sets is not None:
+        yield from case.data_sets
+        return
+    model = onnx.load(Path(case.model_dir) / "model.onnx", load_external_data=False)
+    for folder in sorted(Path(case.model_dir).glob("test_data_set_*")):
+        yield (
+            [_read(folder / f"input_{i}.pb", info.type) for i, info in enumerate(model.graph.input)
+             if (folder / f"input_{i}.pb").exists()],
+            [_read(folder / f"output_{i}.pb", info.type) for i, info in enumerate(model.graph.output)],
+        )  # fmt: skip
+
+
+def _read(path: Path, kind: onnx.TypeProto) -> Any:
+    data = path.read_bytes()
+    if kind.HasField("sequence_type"):
+        return numpy_helper.to_list(onnx.SequenceProto.FromString(data))
+    if kind.HasField("optional_type"):
+        return numpy_helper.to_optional(onnx.OptionalProto.FromString(data))
+    return numpy_helper.to_array(onnx.TensorProto.FromString(data))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pattern", nargs="?", default="", help="regular expression that the names must hold")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show the traceback of each failure")
+    options = parser.parse_args()
+    chosen = {name: case for name, case in cases().items() if re.search(options.pattern, name)}
+    failed = 0
+    for name, case in chosen.items():
+        try:
+            run_case(case)
+        except Exception as error:
+            failed += 1
+            print(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
+            if options.verbose:
+                import traceback
+
+                traceback.print_exc(file=sys.stdout)
+    print(f"{len(chosen) - failed} of {len(chosen)} cases pass")
+
+
+if __name__ == "__main__":
+    main()
