@@ -37,7 +37,7 @@ def cases() -> dict[str, TestCase]:
 
 
 def run_case(case: TestCase, device: str = "TEMPLATE") -> None:
-    """Raises AssertionError where a result is not the expected one, and whatever reading or running the model raises."""
+    """Raises AssertionError where a result is not the expected one, and what reading and running the model raise."""
     model = _core.read_model(case.model.SerializeToString() if case.model else Path(case.model_dir) / "model.onnx")
     compiled = _core.compile_model(model, device)
     for inputs, expected in _data_sets(case):
