@@ -90,6 +90,11 @@ class Dimension:
             raise GraphError(f"dimensions {self} and {other} do not fit")
         return Dimension.interval(max(self._min, other._min), _smaller(self._max, other._max))
 
+    def hull(self, other: DimensionLike) -> Dimension:
+        """The smallest interval that holds both."""
+        other = Dimension.of(other)
+        return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
+
     def broadcast(self, other: DimensionLike) -> Dimension:
         """The length after numpy's rule, where 1 stretches. Raises GraphError where the two do not fit."""
         other = Dimension.of(other)
@@ -220,6 +225,13 @@ class PartialShape:
         if self._dimensions is None or other._dimensions is None:
             return other if self._dimensions is None else self
         return PartialShape([a.merge(b) for a, b in zip(self, other)])
+
+    def hull(self, other: PartialShapeLike) -> PartialShape:
+        """The smallest partial shape that holds both: of unknown rank where their ranks differ."""
+        other = PartialShape(other)
+        if self._dimensions is None or other._dimensions is None or len(self) != len(other):
+            return PartialShape.dynamic()
+        return PartialShape([a.hull(b) for a, b in zip(self, other)])
 
     def broadcast(self, other: PartialShapeLike) -> PartialShape:
         """The shape after numpy broadcasting. Raises GraphError where the two do not fit."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hetero.containers import ContainerType, ElementType
 from hetero.errors import TensorError
 from hetero.types import Type
 
@@ -19,11 +20,13 @@ class Tensor:
 
     def __init__(
         self,
-        source: np.ndarray | Type | Sequence,
+        source: np.ndarray | ElementType | Sequence,
         shape: Sequence[int] | None = None,
         shared_memory: bool = False,
     ) -> None:
-        if isinstance(source, Type) or shape is not None:
+        if isinstance(source, ContainerType):
+            self._data = source.empty()
+        elif isinstance(source, Type) or shape is not None:
             if shape is None:
                 raise TensorError("a tensor made from an element type needs a shape: Tensor(Type.f32, [1, 3])")
             self._data = np.zeros(tuple(shape), Type(source).to_dtype())
@@ -31,7 +34,7 @@ class Tensor:
             self._data = np.asarray(source) if shared_memory else np.array(source)
         self._memory = self._data  # all there is; the data may be a part of it after set_shape
         self._owns_memory = not shared_memory
-        self._element_type = Type(self._data.dtype)
+        self._element_type = source if isinstance(source, ContainerType) else Type(self._data.dtype)
 
     @property
     def data(self) -> np.ndarray:
@@ -39,7 +42,7 @@ class Tensor:
         return self._data
 
     @property
-    def element_type(self) -> Type:
+    def element_type(self) -> ElementType:
         return self._element_type
 
     @property
@@ -67,7 +70,7 @@ class Tensor:
     def is_continuous(self) -> bool:
         return self._data.flags.c_contiguous
 
-    def get_element_type(self) -> Type:
+    def get_element_type(self) -> ElementType:
         return self.element_type
 
     def get_shape(self) -> tuple[int, ...]:
@@ -110,6 +113,8 @@ class Tensor:
         For devices that computed an output into memory of their own that nobody else will write to.
         """
         if self._owns_memory:
+            if array.dtype != self._data.dtype:  # of an output whose type the model does not tell
+                self._element_type = Type(array.dtype)
             self._memory = self._data = array
         else:
             self.copy_from(array)

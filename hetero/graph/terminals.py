@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero.containers import element_type_of
 from hetero.graph.node import Node, Output
 from hetero.graph.operation import Attribute, Op
 from hetero.shape import PartialShape, PartialShapeLike
@@ -15,7 +16,7 @@ from hetero.types import Type
 class Parameter(Op, opset=1):
     """An input of the model, of a type and a shape that may be partly unknown."""
 
-    element_type = Attribute(Type)
+    element_type = Attribute(element_type_of)
     partial_shape = Attribute(PartialShape)
     # What is known of the contents, for a Parameter that stands for a value cut off elsewhere.
     known_value: np.ndarray | None = None

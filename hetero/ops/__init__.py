@@ -95,4 +95,17 @@ from hetero.ops.reduction import (
     ReduceProd,
     ReduceSum,
 )  # fmt: skip
+from hetero.ops.sequences import (
+    ConcatFromSequence,
+    Optional,
+    OptionalGetElement,
+    OptionalHasElement,
+    SequenceAt,
+    SequenceConstruct,
+    SequenceEmpty,
+    SequenceErase,
+    SequenceInsert,
+    SequenceLength,
+    SplitToSequence,
+)  # fmt: skip
 from hetero.ops.slicing import Slice, Split, StridedSlice, VariadicSplit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hetero.containers import ContainerType
 from hetero.errors import HeteroError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.runtime_info import copy_runtime_info
@@ -41,6 +42,8 @@ def _known_outputs(node: Node) -> list[np.ndarray | None]:
     if all(value is not None for value in exact):
         return [v.astype(o.element_type.to_dtype(), copy=False) for v, o in zip(exact, node.outputs())]
     sources = node.input_values()
+    if any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
+        return exact  # a Constant holds a tensor
     if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or _grows(node):
         return exact
     try:

@@ -10,6 +10,7 @@ from hetero.errors import TensorError
 from hetero.graph import Output, port_name
 from hetero.shape import PartialShape
 from hetero.tensor import Tensor
+from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
@@ -55,7 +56,8 @@ class SyncInferRequest(ABC):
         if tensor is None:
             partial = port.partial_shape if port.partial_shape.has_rank else PartialShape([-1])
             shape = [d.min_length for d in partial]
-            tensor = self._tensors[port] = Tensor(port.element_type, shape)
+            element_type = Type.f32 if port.element_type.is_dynamic() else port.element_type
+            tensor = self._tensors[port] = Tensor(element_type, shape)
         return tensor
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:

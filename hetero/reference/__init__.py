@@ -13,6 +13,7 @@ from hetero.reference import (
     normalization,
     pooling,
     reduction,
+    sequences,
     slicing,
 )  # fmt: skip
 from hetero.reference.registry import evaluate, evaluates, has_evaluate

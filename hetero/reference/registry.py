@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hetero.containers import ElementType
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
 
@@ -56,4 +57,8 @@ def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     with np.errstate(all="ignore"):  # infinities and NaN are values here
         result = evaluator(node, *inputs)
         results = result if isinstance(result, (tuple, list)) else (result,)
-        return [np.asarray(array, output.element_type.to_dtype()) for array, output in zip(results, node.outputs())]
+        return [_in_type(array, output.element_type) for array, output in zip(results, node.outputs())]
+
+
+def _in_type(array: Any, element_type: ElementType) -> np.ndarray:
+    return np.asarray(array) if element_type.is_dynamic() else np.asarray(array, element_type.to_dtype())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero import plugin
+from hetero.containers import ContainerType, as_container, unbox
 from hetero.errors import TensorError
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.model import PortKey
@@ -66,8 +67,7 @@ class InferRequest:
         self._started = time.perf_counter()
         self._request.infer()
         self._latency = time.perf_counter() - self._started
-        arrays = [tensor.data for tensor in self.output_tensors]
-        return Results(self.model_outputs, arrays if share_outputs else [array.copy() for array in arrays])
+        return Results(self.model_outputs, [_value_of(tensor, share_outputs) for tensor in self.output_tensors])
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
         """Start in the background; inputs as for ``infer``. Raises RequestBusyError while an inference is under way."""
@@ -125,7 +125,7 @@ class InferRequest:
     @property
     def results(self) -> Results:
         """The outputs of the last inference, in the request's own memory."""
-        return Results(self.model_outputs, [tensor.data for tensor in self.output_tensors])
+        return Results(self.model_outputs, [_value_of(tensor, True) for tensor in self.output_tensors])
 
     def get_tensor(self, key: PortKey) -> Tensor:
         """The tensor of an input or output, by name or port. Raises GraphError when there is none such."""
@@ -191,10 +191,21 @@ class InferRequest:
             self._request.request.set_tensor(port, tensor)
 
 
+def _value_of(tensor: Tensor, share: bool) -> Any:
+    """What a user gets of an output: an array, or of a sequence a list of arrays, of an optional None or its value."""
+    if isinstance(tensor.element_type, ContainerType):
+        return unbox(tensor.data)
+    return tensor.data if share else tensor.data.copy()
+
+
 def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
     """The tensor for an input: a Tensor as it is, else an array in the port's type; TensorError where it cannot be."""
     if isinstance(value, Tensor):
         return value
+    if isinstance(port.element_type, ContainerType):
+        tensor = Tensor(port.element_type)
+        tensor.take(as_container(value, port.element_type))
+        return tensor
     array = np.asarray(value)
     wanted = port.element_type.to_dtype() if port.element_type.is_static() else array.dtype
     if array.dtype != wanted:

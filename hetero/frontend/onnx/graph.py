@@ -11,9 +11,9 @@ from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the regis
 from hetero.frontend.onnx.names import UniqueNames, name_new_nodes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translator, find_translator
-from hetero.frontend.onnx.tensors import TensorReader, element_type
+from hetero.frontend.onnx.tensors import TensorReader
+from hetero.frontend.onnx.value_types import value_type
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, as_output
-from hetero.shape import PartialShape
 
 # How many names of nodes a message lists.
 _NAMES_LISTED = 3
@@ -75,16 +75,8 @@ class _GraphBuilder:
         return found
 
     def _add_parameter(self, info: ValueInfoProto) -> Parameter:
-        if info.type.WhichOneof("value") != "tensor_type":
-            raise FrontendError(f"input '{info.name}' is not a tensor, other inputs are not supported")
-        tensor_type = info.type.tensor_type
-        shape = PartialShape.dynamic()
-        if tensor_type.HasField("shape"):
-            # A dimension with a name, with none, or of a negative length may have any length.
-            shape = PartialShape([d.dim_value if d.dim_value >= 0 and d.HasField("dim_value") else -1
-                                  for d in tensor_type.shape.dim])  # fmt: skip
         try:
-            parameter = Parameter(element_type(tensor_type.elem_type), shape)
+            parameter = Parameter(*value_type(info.type))
         except FrontendError as error:
             raise FrontendError(f"input '{info.name}': {error}") from error
         parameter.friendly_name = self._unique.take(info.name)

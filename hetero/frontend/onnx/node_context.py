@@ -10,6 +10,7 @@ from onnx import AttributeProto, NodeProto
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import REQUIRED, NodeContext
 from hetero.frontend.onnx.tensors import TensorReader
+from hetero.frontend.onnx.value_types import value_type
 from hetero.graph import Output
 
 
@@ -53,7 +54,7 @@ class OnnxNodeContext(NodeContext):
         return name in self._attributes
 
     def get_attribute(self, name: str, default: Any = REQUIRED) -> Any:
-        """An attribute: a number, a str, a tuple of them, or an array for a tensor."""
+        """An attribute: a number, a str, a tuple of them, an array for a tensor, or a type with its shape."""
         attribute = self._attributes.get(name)
         if attribute is None:
             if default is REQUIRED:
@@ -69,6 +70,8 @@ class OnnxNodeContext(NodeContext):
             return tuple(text.decode() for text in attribute.strings)
         if attribute.type == AttributeProto.TENSOR:
             return self._tensors.read(attribute.t)
+        if attribute.type == AttributeProto.TYPE_PROTO:
+            return value_type(attribute.tp)
         raise FrontendError(f"attribute {name} is of a kind that is not supported")
 
 

@@ -12,4 +12,5 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     reduction,
     resize,
     selection,
+    sequences,
 )

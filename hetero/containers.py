@@ -1,0 +1,131 @@
+"""Values that are not tensors: sequences of tensors and optional values, as ONNX has them.
+
+In a graph each is a scalar whose element type is a ContainerType; when it runs, a numpy object array without
+dimensions around the Python value: a list of arrays, or None for an optional that holds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hetero.errors import TensorError
+from hetero.shape import PartialShape
+from hetero.types import Type
+
+
+class ContainerType:
+    """The element type of a value that holds others. It answers what Type does, as a type that is no number."""
+
+    def empty(self) -> np.ndarray:
+        """The value that holds nothing."""
+        return box(None)
+
+    def to_dtype(self) -> np.dtype:
+        return np.dtype(object)
+
+    def is_static(self) -> bool:
+        return True
+
+    def is_dynamic(self) -> bool:
+        return False
+
+    def is_real(self) -> bool:
+        return False
+
+    is_integral = is_signed = is_real
+
+    def get_type_name(self) -> str:
+        return str(self)
+
+    to_string = get_type_name
+
+
+@dataclass(frozen=True)
+class SequenceType(ContainerType):
+    """A list of tensors of one element type; ``partial_shape`` holds all their shapes."""
+
+    element_type: Type = Type.dynamic
+    partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
+
+    def empty(self) -> np.ndarray:
+        return box([])
+
+    def __str__(self) -> str:
+        return f"sequence({self.element_type}{self.partial_shape})"
+
+
+@dataclass(frozen=True)
+class OptionalType(ContainerType):
+    """Nothing, or a value of ``element_type``, which may be a SequenceType, and of this shape."""
+
+    element_type: Type | SequenceType = Type.dynamic
+    partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
+
+    def __str__(self) -> str:
+        return f"optional({self.element_type}{self.partial_shape})"
+
+
+ElementType = Type | ContainerType
+
+
+def element_type_of(value: Any) -> ElementType:
+    """A ContainerType as it is, anything else as a Type. Raises ValueError for what is neither."""
+    return value if isinstance(value, ContainerType) else Type(value)
+
+
+element_type_of.accepts = "an element type"  # type: ignore[attr-defined]
+
+
+def enclosing_type(first: ElementType, second: ElementType) -> ElementType:
+    """The type of a value that is of one or the other: shapes and types inside containers widen to hold both.
+
+    Dynamic where the two have nothing in common.
+    """
+    if first == second:
+        return first
+    if isinstance(first, ContainerType) and type(first) is type(second):
+        inner = enclosing_type(first.element_type, second.element_type)
+        return type(first)(inner, first.partial_shape.hull(second.partial_shape))
+    return Type.dynamic
+
+
+def box(value: Any) -> np.ndarray:
+    """The array without dimensions that holds a Python value."""
+    array = np.empty((), object)
+    array[()] = value
+    return array
+
+
+def as_container(value: Any, kind: ContainerType) -> np.ndarray:
+    """What a user gives for an input of a ContainerType, in its box.
+
+    Raises TensorError where it is no list for a sequence, or an item is of another element type.
+    """
+    if isinstance(kind, OptionalType):
+        if value is None:
+            return box(None)
+        if isinstance(kind.element_type, ContainerType):
+            return box(as_container(value, kind.element_type)[()])
+        return box(_as_item(value, kind.element_type))
+    if not isinstance(value, Sequence):
+        raise TensorError(f"{kind} takes a list of arrays, not {type(value).__name__}")
+    return box([_as_item(item, kind.element_type) for item in value])
+
+
+def unbox(array: np.ndarray) -> Any:
+    """The Python value in a box, with arrays of its own."""
+    value = array[()]
+    return [item.copy() for item in value] if isinstance(value, list) else None if value is None else value.copy()
+
+
+def _as_item(value: Any, element_type: Type) -> np.ndarray:
+    array = np.asarray(value)
+    if element_type.is_dynamic() or array.dtype == element_type.to_dtype():
+        return array
+    if element_type is not Type.string or array.dtype.kind not in "OUS":
+        raise TensorError(f"an item must be of {element_type}, but is of {array.dtype}")
+    return array.astype(np.str_)

@@ -1,0 +1,55 @@
+"""Sequences and optional values."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.tensors import element_type
+from hetero.types import Type
+
+_BY_INPUTS = {
+    "SequenceAt": ops.SequenceAt, "SequenceErase": ops.SequenceErase, "SequenceInsert": ops.SequenceInsert,
+    "SequenceLength": ops.SequenceLength, "OptionalGetElement": ops.OptionalGetElement,
+    "OptionalHasElement": ops.OptionalHasElement,
+}  # fmt: skip
+
+
+@translator(*_BY_INPUTS)
+def by_inputs(node: OnnxNodeContext) -> Translation:
+    given = [node.get_input(index) for index in range(node.get_input_size()) if node.has_input(index)]
+    return _BY_INPUTS[node.get_op_type()](*given)
+
+
+@translator("SequenceConstruct")
+def sequence_construct(node: OnnxNodeContext) -> Translation:
+    return ops.SequenceConstruct(node.get_inputs())
+
+
+@translator("SequenceEmpty")
+def sequence_empty(node: OnnxNodeContext) -> Translation:
+    number = node.get_attribute("dtype", None)
+    return ops.SequenceEmpty(Type.f32 if number is None else element_type(number))
+
+
+@translator("SplitToSequence")
+def split_to_sequence(node: OnnxNodeContext) -> Translation:
+    axis, keep = node.get_attribute("axis", 0), bool(node.get_attribute("keepdims", 1))
+    return ops.SplitToSequence(node.get_input(0), node.get_input(1) if node.has_input(1) else None, axis, keep)
+
+
+@translator("ConcatFromSequence")
+def concat_from_sequence(node: OnnxNodeContext) -> Translation:
+    return ops.ConcatFromSequence(
+        node.get_input(0), node.get_attribute("axis"), bool(node.get_attribute("new_axis", 0))
+    )
+
+
+@translator("Optional")
+def optional(node: OnnxNodeContext) -> Translation:
+    if node.has_input(0):
+        return ops.Optional(node.get_input(0))
+    if not node.has_attribute("type"):
+        raise FrontendError("it has neither an input nor the attribute type")
+    return ops.Optional(content_type=node.get_attribute("type")[0])

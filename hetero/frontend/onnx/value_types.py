@@ -1,0 +1,30 @@
+"""The types of ONNX values: tensors, sequences of them, and optional ones."""
+
+from __future__ import annotations
+
+from onnx import TypeProto
+
+from hetero.containers import ElementType, OptionalType, SequenceType
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.tensors import element_type
+from hetero.shape import PartialShape
+
+
+def value_type(proto: TypeProto) -> tuple[ElementType, PartialShape]:
+    """Element type and shape; a sequence or an optional is a scalar. Raises FrontendError for other kinds."""
+    kind = proto.WhichOneof("value")
+    if kind == "tensor_type":
+        return element_type(proto.tensor_type.elem_type), _shape(proto.tensor_type)
+    if kind in ("sequence_type", "optional_type"):
+        inner, shape = value_type(getattr(proto, kind).elem_type)
+        container = SequenceType if kind == "sequence_type" else OptionalType
+        return container(inner, shape), PartialShape([])
+    raise FrontendError(f"a value of {kind or 'no type'} is not supported")
+
+
+def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
+    if not tensor_type.HasField("shape"):
+        return PartialShape.dynamic()
+    # A dimension with a name, with none, or of a negative length may have any length.
+    lengths = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor_type.shape.dim]
+    return PartialShape([length if length >= 0 else -1 for length in lengths])

@@ -1,0 +1,172 @@
+"""Sequences of tensors and optional values, as ONNX has them; OpenVINO has no such operations."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from hetero.containers import ElementType, OptionalType, SequenceType, element_type_of
+from hetero.graph import Attribute, Op
+from hetero.ops.checks import normalize_axis
+from hetero.shape import Dimension, PartialShape, concatenate
+from hetero.types import Type
+
+
+def _sequence_type(node: Op, index: int = 0) -> SequenceType:
+    """The type of an input that must be a sequence; of unknown items while the input's type is not known."""
+    found = node.get_input_element_type(index)
+    if isinstance(found, SequenceType):
+        return found
+    if found.is_static():
+        node.fail(f"input {index} must be a sequence, but is {found}")
+    return SequenceType()
+
+
+def _with_item(node: Op, sequence: SequenceType, index: int) -> SequenceType:
+    """The type of a sequence that takes up the tensor of an input."""
+    element_type, shape = node.get_input_element_type(index), node.get_input_partial_shape(index)
+    if {sequence.element_type, element_type} > {Type.dynamic}:
+        return SequenceType(Type.dynamic, sequence.partial_shape.hull(shape))
+    if sequence.element_type is not element_type:
+        node.fail(f"a sequence of {sequence.element_type} cannot take a tensor of {element_type}")
+    return SequenceType(element_type, sequence.partial_shape.hull(shape))
+
+
+class SequenceConstruct(Op):
+    """The sequence of its inputs."""
+
+    inputs = ("*nodes",)
+
+    def validate_and_infer_types(self) -> None:
+        if not self.get_input_size():
+            return self.set_output_type(0, SequenceType(), [])
+        first = SequenceType(self.get_input_element_type(0), self.get_input_partial_shape(0))
+        found = reduce(lambda kind, index: _with_item(self, kind, index), range(1, self.get_input_size()), first)
+        self.set_output_type(0, found, [])
+
+
+class SequenceEmpty(Op):
+    """A sequence of nothing, of which tensors of ``element_type`` may become part."""
+
+    element_type = Attribute(Type, Type.f32)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, SequenceType(self.element_type), [])
+
+
+class SequenceInsert(Op):
+    """The sequence with a tensor put in before ``position``, which may count from the end; or else at the end."""
+
+    inputs = ("sequence", "tensor", "position?")
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, _with_item(self, _sequence_type(self), 1), [])
+
+
+class SequenceErase(Op):
+    """The sequence without the tensor at ``position``, or without its last one."""
+
+    inputs = ("sequence", "position?")
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, _sequence_type(self), [])
+
+
+class SequenceAt(Op):
+    """The tensor at ``position``, which counts from the end where negative."""
+
+    inputs = ("sequence", "position")
+
+    def validate_and_infer_types(self) -> None:
+        found = _sequence_type(self)
+        self.set_output_type(0, found.element_type, found.partial_shape)
+
+
+class SequenceLength(Op):
+    """How many tensors a sequence has: a scalar of i64."""
+
+    inputs = ("sequence",)
+
+    def validate_and_infer_types(self) -> None:
+        _sequence_type(self)
+        self.set_output_type(0, Type.i64, [])
+
+
+class SplitToSequence(Op):
+    """Parts of a tensor along an axis: of the lengths ``split``, or all of that one length but the last, or of 1.
+
+    Without ``split`` and without ``keep_dims`` the parts lack the axis.
+    """
+
+    inputs = ("data", "split?")
+    axis = Attribute(int, 0)
+    keep_dims = Attribute(bool, True)
+
+    def validate_and_infer_types(self) -> None:
+        shape = self.get_input_partial_shape(0)
+        if shape.has_rank:
+            axis = normalize_axis(self, self.axis, len(shape))
+            whole = self.has_input("split")
+            length = [Dimension()] if whole else [1] if self.keep_dims else []
+            shape = concatenate(shape[:axis], length, shape[axis + 1 :])
+        self.set_output_type(0, SequenceType(self.get_input_element_type(0), shape), [])
+
+
+class ConcatFromSequence(Op):
+    """The tensors of a sequence joined along an axis, or along a new one."""
+
+    inputs = ("sequence",)
+    axis = Attribute(int)
+    new_axis = Attribute(bool, False)
+
+    def validate_and_infer_types(self) -> None:
+        found = _sequence_type(self)
+        shape = found.partial_shape
+        if shape.has_rank:
+            axis = normalize_axis(self, self.axis, len(shape) + self.new_axis)
+            rest = shape[axis:] if self.new_axis else shape[axis + 1 :]
+            shape = concatenate(shape[:axis], [Dimension()], rest)
+        self.set_output_type(0, found.element_type, shape)
+
+
+class Optional(Op):
+    """An optional that holds its input, or nothing of ``content_type`` without an input."""
+
+    inputs = ("value?",)
+    content_type = Attribute(element_type_of, Type.dynamic)
+
+    def validate_and_infer_types(self) -> None:
+        if self.get_input_size():
+            kind, shape = self.get_input_element_type(0), self.get_input_partial_shape(0)
+        else:
+            kind, shape = self.content_type, PartialShape.dynamic()
+        self.set_output_type(0, OptionalType(kind, shape), [])
+
+
+class OptionalHasElement(Op):
+    """Whether an optional holds something; true of what is no optional, false without an input."""
+
+    inputs = ("optional?",)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, Type.boolean, [])
+
+    def infer_value(self) -> np.ndarray | None:
+        kind = self.get_input_element_type(0) if self.get_input_size() else None
+        if isinstance(kind, OptionalType) or (kind is not None and kind.is_dynamic()):
+            return None
+        return np.array(kind is not None)
+
+
+class OptionalGetElement(Op):
+    """What an optional holds; what is no optional is handed on."""
+
+    inputs = ("optional",)
+
+    def validate_and_infer_types(self) -> None:
+        kind: ElementType = self.get_input_element_type(0)
+        if not isinstance(kind, OptionalType):
+            return self.set_output_type(0, kind, self.get_input_partial_shape(0))
+        is_sequence = isinstance(kind.element_type, SequenceType)
+        self.set_output_type(0, kind.element_type, [] if is_sequence else kind.partial_shape)

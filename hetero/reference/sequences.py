@@ -1,0 +1,97 @@
+"""Sequences and optional values: object arrays without dimensions around a list, or None."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.containers import OptionalType, box
+from hetero.reference.registry import evaluates
+
+
+@evaluates(ops.SequenceConstruct)
+def sequence_construct(node, *arrays):
+    return box(list(arrays))
+
+
+@evaluates(ops.SequenceEmpty)
+def sequence_empty(node):
+    return box([])
+
+
+@evaluates(ops.SequenceInsert)
+def sequence_insert(node, sequence, tensor, position=None):
+    items = sequence[()]
+    at = len(items) if position is None else _checked(position, len(items), len(items) + 1)
+    return box([*items[:at], tensor, *items[at:]])
+
+
+@evaluates(ops.SequenceErase)
+def sequence_erase(node, sequence, position=None):
+    items = sequence[()]
+    at = _checked(np.array(-1) if position is None else position, len(items), len(items))
+    return box(items[:at] + items[at + 1 :])
+
+
+@evaluates(ops.SequenceAt)
+def sequence_at(node, sequence, position):
+    items = sequence[()]
+    return items[_checked(position, len(items), len(items))]
+
+
+@evaluates(ops.SequenceLength)
+def sequence_length(node, sequence):
+    return np.array(len(sequence[()]), np.int64)
+
+
+@evaluates(ops.SplitToSequence)
+def split_to_sequence(node, data, split=None):
+    axis = node.axis % data.ndim
+    length = data.shape[axis]
+    if split is None:
+        parts = np.split(data, length, axis) if length else []
+        return box(parts if node.keep_dims else [np.squeeze(part, axis) for part in parts])
+    if split.ndim and int(split.sum()) != length:
+        raise ValueError(f"split {split.tolist()} does not add up to the length {length}")
+    if not split.ndim and int(split) < 1:
+        raise ValueError(f"split must be positive, but is {int(split)}")
+    ends = np.cumsum(split)[:-1] if split.ndim else range(int(split), length, int(split))
+    return box(np.split(data, list(ends), axis))
+
+
+@evaluates(ops.ConcatFromSequence)
+def concat_from_sequence(node, sequence):
+    items = sequence[()]
+    return np.stack(items, node.axis) if node.new_axis else np.concatenate(items, node.axis)
+
+
+@evaluates(ops.Optional)
+def optional(node, value=None):
+    return box(None if value is None else value[()] if value.dtype == object and value.ndim == 0 else value)
+
+
+@evaluates(ops.OptionalHasElement)
+def optional_has_element(node, value=None):
+    holds = value is not None
+    if holds and isinstance(node.get_input_element_type(0), OptionalType):
+        holds = value[()] is not None
+    return np.array(holds)
+
+
+@evaluates(ops.OptionalGetElement)
+def optional_get_element(node, value):
+    if not isinstance(node.get_input_element_type(0), OptionalType):
+        return value
+    held = value[()]
+    if held is None:
+        raise ValueError("the optional holds nothing")
+    return box(held) if isinstance(held, list) else held
+
+
+def _checked(array: np.ndarray, count: int, end: int) -> int:
+    """The position in an array of one element, from the front. Raises ValueError where it is not before ``end``."""
+    position = array.item()
+    found = position + count if position < 0 else position
+    if not 0 <= found < end:
+        raise ValueError(f"position {position} does not exist in a sequence of {count}")
+    return found
