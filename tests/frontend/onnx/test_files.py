@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, TypeProto, ValueInfoProto, helper, numpy_helper
 
 from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
@@ -224,9 +224,9 @@ CONTENT_ERRORS = {
     "huge": (set_tensor(dims=[2**40, 2**40]), "needs"),
     "unknown type": (set_tensor(data_type=99), "the element type number 99 is not supported"),
     "small type": (set_tensor(data_type=TensorProto.INT4), "the element type INT4 is not supported"),
-    "sequence input": (
-        edited(lambda graph: graph.input.append(helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None))),
-        "input 's' is not a tensor",
+    "map input": (
+        edited(lambda graph: graph.input.append(ValueInfoProto(name="s", type=TypeProto(map_type=TypeProto.Map())))),
+        "input 's': a value of map_type is not supported",
     ),
 }
 
