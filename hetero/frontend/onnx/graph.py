@@ -62,7 +62,7 @@ class _GraphBuilder:
         for node in self._graph.node:
             domain = _domain(node.domain)
             version = self._opsets.get(domain, 1)
-            translate = None if domain else find_translator(node.op_type, version)
+            translate = find_translator(node.op_type, version, domain)
             if translate is None:
                 operator = f"{domain or 'ai.onnx'}.{node.op_type} of version {version}"
                 missing.setdefault(operator, []).append(node.name or next(iter(node.output), "without a name"))
