@@ -28,12 +28,18 @@ Arrays = dict[str, np.ndarray]
 
 
 class ZooModel(NamedTuple):
-    """One model: the source that makes its files, its only input, and shapes to run it with (the usual one first)."""
+    """One model: the source that makes its files, its main input, and shapes to run it with (the usual one first).
+
+    ``make`` makes the main input of a shape, ``others`` the further inputs for it. ``on_gpu``: whether it has only
+    operations that OpenCL devices take.
+    """
 
     source: Source
     input: str
     shapes: tuple[Shape, ...]
     make: Callable[[np.random.Generator, Shape], np.ndarray]
+    others: Callable[[np.random.Generator, Shape], Arrays] = lambda generator, shape: {}
+    on_gpu: bool = True
 
 
 class Wheel(NamedTuple):
@@ -100,6 +106,19 @@ def _file_bytes(generator: np.random.Generator, shape: Shape) -> np.ndarray:
     return generator.integers(0, 257, shape, dtype=np.int32)
 
 
+def _sound(generator: np.random.Generator, shape: Shape) -> np.ndarray:
+    """Tones with a little noise, from -1 to 1."""
+    time = np.arange(shape[1], dtype=np.float32) / 16000
+    pitch = generator.uniform(100, 1000, (shape[0], 1))
+    wave = 0.4 * np.sin(2 * np.pi * pitch * time) + 0.05 * generator.standard_normal((shape[0], shape[1]))
+    return wave.reshape(shape).astype(np.float32)
+
+
+def _voice_state(generator: np.random.Generator, shape: Shape) -> Arrays:
+    state = 0.1 * generator.standard_normal((2, shape[0], 128))
+    return {"state": state.astype(np.float32), "sr": np.array(16000, np.int64)}
+
+
 _OCR = Wheel(
     "rapidocr==3.10.0",
     (
@@ -113,15 +132,26 @@ _MAGIKA = Wheel(
     (("/standard_v3_3/model.onnx", "magika.onnx"), ("/standard_v3_3/config.min.json", "magika.json")),
 )
 
+_VOICE = Wheel("silero-vad==6.2.3", (("/data/silero_vad.onnx", "voice_activity.onnx"),))
+_PITCH = Wheel("basic-pitch==0.4.0", (("/icassp_2022/nmp.onnx", "basic_pitch.onnx"),))
+
 MODELS: dict[str, ZooModel] = {
     "ocr_detection": ZooModel(_OCR, "x", ((1, 3, 64, 96), (2, 3, 96, 32)), _text),
     "ocr_recognition": ZooModel(_OCR, "x", ((1, 3, 48, 320), (2, 3, 48, 160)), _text),
     "ocr_direction": ZooModel(_OCR, "x", ((1, 3, 48, 192), (3, 3, 48, 192)), _text),
     "magika": ZooModel(_MAGIKA, "bytes", ((1, 2048), (3, 2048)), _file_bytes),
+    "voice_activity": ZooModel(_VOICE, "input", ((1, 512), (3, 512)), _sound, _voice_state, on_gpu=False),
+    "basic_pitch": ZooModel(_PITCH, "serving_default_input_2:0", ((1, 43844, 1),), _sound, on_gpu=False),
     "resnet50": ZooModel(Classic("resnet50"), "gpu_0/data_0", ((1, 3, 224, 224),), _normal),
     "squeezenet": ZooModel(Classic("squeezenet"), "data_0", ((1, 3, 224, 224),), _normal),
     "densenet121": ZooModel(Classic("densenet121"), "data_0", ((1, 3, 224, 224),), _normal),
+    "shufflenet": ZooModel(Classic("shufflenet"), "gpu_0/data_0", ((1, 3, 224, 224),), _normal),
+    "inception_v1": ZooModel(Classic("inception_v1"), "data_0", ((1, 3, 224, 224),), _normal, on_gpu=False),
 }
+
+
+# 574 MB of weights, for the measurement of reading; the others' inference is measured.
+LARGE = Classic("vgg19")
 
 
 def folder() -> Path:
@@ -154,7 +184,8 @@ def fetch(source: Source) -> None:
 def inputs(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
     """Inputs of a model by their names: of its usual shape, or of another one that it takes."""
     model = MODELS[name]
-    return {model.input: model.make(np.random.default_rng(seed), shape or model.shapes[0])}
+    generator, shape = np.random.default_rng(seed), shape or model.shapes[0]
+    return {model.input: model.make(generator, shape)} | model.others(generator, shape)
 
 
 @functools.cache
