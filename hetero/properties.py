@@ -112,6 +112,7 @@ num_streams = Property("NUM_STREAMS", positive, 1)
 inference_num_threads = Property("INFERENCE_NUM_THREADS", int, 0)
 cache_dir = Property("CACHE_DIR", str, "")
 priorities = Property("MULTI_DEVICE_PRIORITIES", names, ())
+disabled_passes = Property("DISABLED_PASSES", names, ())
 device_properties = Property("DEVICE_PROPERTIES", mapping, {})
 
 

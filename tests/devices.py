@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from hetero_template.plugin import TemplatePlugin, why_not
@@ -24,7 +25,7 @@ class PickyPlugin(TemplatePlugin):
         def judge(node: Node) -> str | None:
             return why_not(node) if self._accepts(node) else f"{self.name} is picky"
 
-        return get_supported_nodes(model, self.transform_model, judge, self.name)
+        return get_supported_nodes(model, partial(self.transform_model, disabled=()), judge, self.name)
 
     def compile_model(self, model: Model, options: Mapping[str, Any]):
         self.compiled.append(model)

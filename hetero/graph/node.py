@@ -172,6 +172,9 @@ class Node:
     # The inputs that are read as values because they decide output shapes or behaviour, not as data:
     # a device may ask for them on the host, and specialises for their contents.
     shape_inputs: tuple[int, ...] = ()
+    # Whether the same inputs always give the same outputs: what is not repeatable is neither computed in advance
+    # nor merged with another of its kind.
+    repeatable = True
     _counter = itertools.count()
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:

@@ -1,11 +1,19 @@
 """Transformations of models. Each function changes its model in place and returns whether it changed anything."""
 
 from hetero.passes.batch_norm_folding import fold_batch_norm
+from hetero.passes.common_subexpressions import eliminate_common_subexpressions
 from hetero.passes.constant_folding import fold_constants
+from hetero.passes.dead_code import eliminate_dead_code
+from hetero.passes.gelu import fuse_gelu
+from hetero.passes.layer_norm import fuse_layer_norm
+from hetero.passes.manager import Pass, PassManager
+from hetero.passes.no_ops import eliminate_no_ops
 from hetero.passes.prelu_slopes import align_prelu_slopes
 from hetero.passes.specialization import specialize, value_parameters
 from hetero.passes.unique_names import make_names_unique
 
 __all__ = [
-    "align_prelu_slopes", "fold_batch_norm", "fold_constants", "make_names_unique", "specialize", "value_parameters",
+    "Pass", "PassManager", "align_prelu_slopes", "eliminate_common_subexpressions", "eliminate_dead_code",
+    "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fuse_gelu", "fuse_layer_norm", "make_names_unique",
+    "specialize", "value_parameters",
 ]  # fmt: skip

@@ -42,8 +42,8 @@ def _known_outputs(node: Node) -> list[np.ndarray | None]:
     if all(value is not None for value in exact):
         return [v.astype(o.element_type.to_dtype(), copy=False) for v, o in zip(exact, node.outputs())]
     sources = node.input_values()
-    if any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
-        return exact  # a Constant holds a tensor
+    if not node.repeatable or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
+        return exact  # a Constant holds a tensor that never changes
     if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or _grows(node):
         return exact
     try:

@@ -123,7 +123,7 @@ def test_properties_of_the_compilation_win():
 
 def test_an_exception_in_compile_names_the_device(monkeypatch):
     plugin = PickyPlugin()
-    monkeypatch.setattr(plugin, "transform_model", lambda model: 1 / 0)
+    monkeypatch.setattr(plugin, "transform_model", lambda model, disabled: 1 / 0)
     with pytest.raises(DeviceError, match="A failed to compile model 'relu': ZeroDivisionError: division by zero"):
         core_with(A=plugin).compile_model(relu_model(), "A")
 

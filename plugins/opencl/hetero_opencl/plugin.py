@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyopencl as cl
 
 from hetero import properties as props
 from hetero.graph import Constant, Model, Node, Parameter, Result
-from hetero.passes import align_prelu_slopes, fold_batch_norm, fold_constants
+from hetero.passes import PassManager, align_prelu_slopes, eliminate_dead_code, fold_batch_norm, fold_constants
 from hetero.plugin import Plugin, QueryResult, full_name, get_supported_nodes, unsupported
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, default_cache_folder, present_devices
@@ -33,7 +34,9 @@ class OpenCLPlugin(Plugin):
         props.enable_profiling,
         props.num_streams,
         props.cache_dir,
+        props.disabled_passes,
     )
+    passes = (align_prelu_slopes, fold_constants, eliminate_dead_code, fold_batch_norm)
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,12 +58,15 @@ class OpenCLPlugin(Plugin):
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         properties = self.property_table(options)
         return get_supported_nodes(
-            model, self.transform_model, _refusal, full_name(self.name, properties.get(props.device_id))
+            model,
+            partial(self.transform_model, disabled=properties.get(props.disabled_passes)),
+            _refusal,
+            full_name(self.name, properties.get(props.device_id)),
         )
 
     def compile_model(self, model: Model, options: Mapping[str, Any]) -> OpenCLCompiledModel:
         properties = self.property_table(options)
-        transformed = self.transform_model(model.clone())
+        transformed = self.transform_model(model.clone(), properties.get(props.disabled_passes))
         refused = {node: reason for node in transformed.get_ordered_ops() if (reason := _refusal(node))}
         if refused:
             raise unsupported(self.name, refused)
@@ -69,11 +75,12 @@ class OpenCLPlugin(Plugin):
         device = self._device(properties.get(props.device_id))
         return OpenCLCompiledModel(model, transformed, properties, device, cache_folder)
 
-    def transform_model(self, model: Model) -> Model:
-        """What is done to a model before anything is known of concrete shapes; the model itself is changed."""
-        align_prelu_slopes(model)
-        fold_constants(model)
-        fold_batch_norm(model)
+    def transform_model(self, model: Model, disabled: Sequence[str]) -> Model:
+        """What is done to a model before anything is known of concrete shapes, without the passes named.
+
+        The model itself is changed.
+        """
+        PassManager(self.passes, disabled).run(model)
         return model
 
     def _device(self, device_id: str) -> OpenCLDevice:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from hetero import properties as props
 from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.passes import (
+    PassManager,
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    eliminate_no_ops,
+    fold_batch_norm,
+    fold_constants,
+    fuse_gelu,
+    fuse_layer_norm,
+)
 from hetero.plugin import Plugin, QueryResult, get_supported_nodes, unsupported
 from hetero.reference import has_evaluate
 from hetero_template.compiled_model import TemplateCompiledModel
@@ -26,6 +37,16 @@ class TemplatePlugin(Plugin):
         props.device_id,
         props.enable_profiling,
         props.num_streams,
+        props.disabled_passes,
+    )
+    passes = (
+        fold_constants,
+        eliminate_dead_code,
+        eliminate_common_subexpressions,
+        eliminate_no_ops,
+        fold_batch_norm,
+        fuse_layer_norm,
+        fuse_gelu,
     )
 
     def describe(self, device_id: str) -> dict[str, Any]:
@@ -37,18 +58,20 @@ class TemplatePlugin(Plugin):
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
-        return get_supported_nodes(model, self.transform_model, why_not, self.name)
+        transform = partial(self.transform_model, disabled=self.property_table(options).get(props.disabled_passes))
+        return get_supported_nodes(model, transform, why_not, self.name)
 
     def compile_model(self, model: Model, options: Mapping[str, Any]) -> TemplateCompiledModel:
         properties = self.property_table(options)
-        transformed = self.transform_model(model)
+        transformed = self.transform_model(model.clone(), properties.get(props.disabled_passes))
         refused = {node: reason for node in transformed.get_ordered_ops() if (reason := why_not(node))}
         if refused:
             raise unsupported(self.name, refused)
         return TemplateCompiledModel(model, transformed, properties)
 
-    def transform_model(self, model: Model) -> Model:
-        """What the device makes of a model before it runs it: nothing, as it runs every operation as it stands."""
+    def transform_model(self, model: Model, disabled: Sequence[str]) -> Model:
+        """What the device makes of a model before it runs it, without the passes named; the model itself is changed."""
+        PassManager(self.passes, disabled).run(model)
         return model
 
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, TypeProto, ValueInfoProto, helper, numpy_helper
 
 from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
-from hetero.frontend.onnx.wire import detach_tensors
+from hetero.frontend.onnx.wire import SMALLEST_DETACHED, detach_tensors
 from hetero.graph import is_constant
 from tests import zoo
 from tests.frontend.onnx.compare import make_model, run_reference
@@ -105,20 +105,23 @@ def test_detached_file_is_the_same_model(name):
     detached = onnx.ModelProto.FromString(detach_tensors(memoryview(content)))
     whole = onnx.ModelProto.FromString(content)
     references = 0
-    for tensor in [*detached.graph.initializer, *_constants(detached)]:
+    for tensor in _tensors(detached.graph):
         if tensor.data_location == TensorProto.EXTERNAL:
             entries = {entry.key: int(entry.value) for entry in tensor.external_data}
             tensor.raw_data = content[entries["offset"] : entries["offset"] + entries["length"]]
             tensor.ClearField("external_data")
             tensor.ClearField("data_location")
             references += 1
-    # Text direction has small weights only.
-    assert bool(references) == (len(content) > 1e6)
+    large = [t for t in _tensors(whole.graph) if len(t.raw_data) >= SMALLEST_DETACHED]
+    assert references == len(large)
     assert detached == whole
 
 
-def _constants(model):
-    return [a.t for node in model.graph.node for a in node.attribute if a.type == onnx.AttributeProto.TENSOR]
+def _tensors(graph):
+    """All tensors of a graph and of the graphs inside of its nodes."""
+    attributes = [attribute for node in graph.node for attribute in node.attribute]
+    inner = [tensor for a in attributes if a.type == onnx.AttributeProto.GRAPH for tensor in _tensors(a.g)]
+    return [*graph.initializer, *(a.t for a in attributes if a.type == onnx.AttributeProto.TENSOR), *inner]
 
 
 def external_model(tmp_path, location="weights.bin", offset=16, length=WEIGHTS.nbytes):

@@ -1,0 +1,38 @@
+"""PassManager: a list of passes, each of which may be left out by its name."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+
+from hetero.errors import PropertyError
+from hetero.graph import Model
+
+Pass = Callable[[Model], bool]
+
+_log = logging.getLogger("hetero")
+
+
+class PassManager:
+    """Passes that run in order, under the names of their functions: ``PassManager([fold_constants, fuse_gelu])``.
+
+    Raises PropertyError where ``disabled`` names none of them.
+    """
+
+    def __init__(self, passes: Iterable[Pass], disabled: Iterable[str] = ()) -> None:
+        by_name = {one.__name__: one for one in passes}
+        unknown = set(disabled) - by_name.keys()
+        if unknown:
+            raise PropertyError(f"there is no pass {', '.join(sorted(unknown))}: there are {', '.join(by_name)}")
+        self._passes = {name: one for name, one in by_name.items() if name not in set(disabled)}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the passes that run, in order."""
+        return list(self._passes)
+
+    def run(self, model: Model) -> list[str]:
+        """Change the model; the names of the passes that had something to change."""
+        changed = [name for name, one in self._passes.items() if one(model)]
+        _log.debug("model '%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
+        return changed

@@ -1,0 +1,238 @@
+"""Fusions find what exporters write, keep what it computes, and let alone what only looks alike."""
+
+import math
+
+import numpy as np
+import pytest
+
+from hetero import Model, Parameter, Type, ops
+from hetero.graph.runtime_info import original_names
+from hetero.passes import (
+    PassManager,
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    eliminate_no_ops,
+    fold_constants,
+    fuse_gelu,
+    fuse_layer_norm,
+)
+from tests.passes.test_passes import operations, run
+
+X = np.random.default_rng(5).standard_normal((2, 3, 4)).astype(np.float32)
+AXES = np.int64([-1])
+
+
+def number(value):
+    return np.float32(value)
+
+
+def erf(x, sum_first=False):
+    total = ops.Erf(ops.Divide(x, number(math.sqrt(2))))
+    return ops.Add(number(1), total) if sum_first else ops.Add(total, number(1))
+
+
+def tanh(x, cube):
+    inner = ops.Add(x, ops.Multiply(cube, number(0.044715)))
+    return ops.Add(ops.Tanh(ops.Multiply(inner, number(0.7978846))), number(1))
+
+
+GELUS = {
+    "(x·½)·(…)": lambda x: ops.Multiply(ops.Multiply(x, number(0.5)), erf(x)),
+    "½·(x·(…))": lambda x: ops.Multiply(number(0.5), ops.Multiply(x, erf(x, True))),
+    "x·(½·(…))": lambda x: ops.Multiply(x, ops.Multiply(erf(x), number(0.5))),
+    "tanh, x to the power of 3": lambda x: ops.Multiply(
+        ops.Multiply(number(0.5), x), tanh(x, ops.Power(x, number(3)))
+    ),
+    "tanh, x·x·x": lambda x: ops.Multiply(
+        x, ops.Multiply(number(0.5), tanh(x, ops.Multiply(x, ops.Multiply(x, x))))
+    ),
+}  # fmt: skip
+
+
+def mean(x):
+    return ops.ReduceMean(x, AXES, True)
+
+
+def layer_norm(x, square, finish):
+    centred = ops.Subtract(x, mean(x))
+    return finish(centred, ops.Add(mean(square(x, centred)), number(1e-3)))
+
+
+SQUARES = {
+    "power": lambda x, c: ops.Power(c, number(2)),
+    "product": lambda x, c: ops.Multiply(c, c),
+    "difference": lambda x, c: ops.SquaredDifference(x, mean(x)),
+}
+FINISHES = {
+    "by the root": lambda c, v: ops.Divide(c, ops.Sqrt(v)),
+    "by the power of a half": lambda c, v: ops.Divide(c, ops.Power(v, number(0.5))),
+    "times the power of minus a half": lambda c, v: ops.Multiply(ops.Power(v, number(-0.5)), c),
+    "times the inverse": lambda c, v: ops.Multiply(c, ops.Divide(number(1), ops.Sqrt(v))),
+}
+
+
+def model_of(build):
+    x = Parameter(Type.f32, [-1, 3, 4])
+    return Model(build(x), [x])
+
+
+def check_fused(build, fuse, expected):
+    model = model_of(build)
+    wanted = run(model, X)
+    names = {n.friendly_name for n in model.get_ordered_ops() if n.get_type_name() in operations(model)}
+    last = model.results[0].input_value(0).node.friendly_name
+    assert fuse(model)
+    assert operations(model) == [expected]
+    fused = model.results[0].input_value(0).node
+    assert fused.friendly_name == last
+    assert set(original_names(fused)) == names
+    for ours, theirs in zip(run(model, X), wanted):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+    assert not fuse(model)
+
+
+@pytest.mark.parametrize("name", GELUS)
+def test_gelu(name):
+    check_fused(GELUS[name], fuse_gelu, "Gelu")
+
+
+def test_gelu_has_the_form_that_was_written():
+    for name, build in GELUS.items():
+        model = model_of(build)
+        fuse_gelu(model)
+        assert model.results[0].input_value(0).node.approximation_mode == ("tanh" if "tanh" in name else "erf")
+
+
+@pytest.mark.parametrize("finish", FINISHES)
+@pytest.mark.parametrize("square", SQUARES)
+def test_layer_norm(square, finish):
+    def fuse(model):
+        eliminate_common_subexpressions(model)  # joins the two means of the difference
+        return fuse_layer_norm(model)
+
+    check_fused(lambda x: layer_norm(x, SQUARES[square], FINISHES[finish]), fuse, "MVN")
+
+
+LOOK_ALIKES = {
+    "another number": (
+        lambda x: ops.Multiply(ops.Multiply(x, number(0.4)), erf(x)), fuse_gelu),
+    "erf of another value": (
+        lambda x: ops.Multiply(ops.Multiply(x, number(0.5)), erf(ops.Exp(x))), fuse_gelu),
+    "what is between has another reader": (
+        lambda x: (lambda e: ops.Add(ops.Multiply(ops.Multiply(x, number(0.5)), e), e))(erf(x)), fuse_gelu),
+    "the mean of another value": (
+        lambda x: layer_norm(x, lambda x, c: ops.Power(ops.Subtract(x, mean(ops.Exp(x))), number(2)),
+                             FINISHES["by the root"]), fuse_layer_norm),
+    "cubes": (
+        lambda x: layer_norm(x, lambda x, c: ops.Power(c, number(3)), FINISHES["by the root"]), fuse_layer_norm),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOOK_ALIKES)
+def test_what_only_looks_alike_stays(name):
+    build, fuse = LOOK_ALIKES[name]
+    model = model_of(build)
+    before = operations(model)
+    assert not fuse(model)
+    assert operations(model) == before
+
+
+def test_common_subexpressions_are_computed_once():
+    def build(x):
+        first, second = ops.Exp(ops.Add(x, number(1)), name="first"), ops.Exp(ops.Add(x, number(1)), name="second")
+        other = ops.Exp(ops.Add(x, number(2)))
+        return [ops.Multiply(first, ops.Subtract(second, other))]
+
+    model = model_of(build)
+    wanted = run(model, X)
+    assert eliminate_common_subexpressions(model)
+    assert sorted(operations(model)) == ["Add", "Add", "Exp", "Exp", "Multiply", "Subtract"]
+    np.testing.assert_array_equal(run(model, X)[0], wanted[0])
+    (kept,) = [node for node in model.get_ordered_ops() if node.friendly_name == "first"]
+    assert set(original_names(kept)) == {"first", "second"}
+    assert not eliminate_common_subexpressions(model)
+
+
+def test_attributes_and_what_is_not_repeatable_tell_operations_apart():
+    class Noise(ops.Relu):
+        repeatable = False
+
+    def build(x):
+        return [ops.Softmax(x, 1), ops.Softmax(x, 2), Noise(x), Noise(x)]
+
+    model = model_of(build)
+    assert not eliminate_common_subexpressions(model)
+    model = Model([Noise(number([1, 2]))], [])
+    assert not fold_constants(model)
+
+
+def test_dead_readers_go():
+    model = model_of(lambda x: [ops.Exp(x)])
+    source = model.inputs[0]
+    dead = ops.Sqrt(ops.Relu(source))
+    assert len(source.get_target_inputs()) == 2
+    assert eliminate_dead_code(model)
+    assert [target.node.get_type_name() for target in source.get_target_inputs()] == ["Exp"]
+    assert dead.get_type_name() == "Sqrt"  # it lives on for whoever holds it
+    assert not eliminate_dead_code(model)
+
+
+NO_OPS = {
+    "Identity": lambda x: ops.Identity(x),
+    "Convert": lambda x: ops.Convert(x, "f32"),
+    "Reshape": lambda x: ops.Reshape(x, np.int64([2, 3, 4]), False),
+    "Transpose": lambda x: ops.Transpose(x, np.int64([0, 1, 2])),
+    "Concat": lambda x: ops.Concat([x], 0),
+    "Broadcast": lambda x: ops.Broadcast(x, np.int64([2, 3, 4])),
+    "Tile": lambda x: ops.Tile(x, np.int64([1, 1, 1])),
+    "Pad": lambda x: ops.Pad(x, np.int64([0, 0, 0]), np.int64([0, 0, 0]), "constant"),
+    "Slice": lambda x: ops.Slice(x, np.int64([0]), np.int64([9]), np.int64([1])),
+}
+WITH_EFFECT = {
+    "Convert": lambda x: ops.Convert(x, "f16"),
+    "Reshape": lambda x: ops.Reshape(x, np.int64([3, 2, 4]), False),
+    "Transpose": lambda x: ops.Transpose(x, np.int64([0, 2, 1])),
+    "Concat": lambda x: ops.Concat([x, x], 0),
+    "Pad": lambda x: ops.Pad(x, np.int64([0, 0, 1]), np.int64([0, 0, -1]), "constant"),
+    "Slice backwards": lambda x: ops.Slice(x, np.int64([-1]), np.int64([-9]), np.int64([-1])),
+}
+
+
+def static_model(build):
+    x = Parameter(Type.f32, [2, 3, 4])
+    return Model(ops.Exp(build(ops.Relu(x))), [x])
+
+
+@pytest.mark.parametrize("name", NO_OPS)
+def test_what_hands_on_its_data_goes(name):
+    model = static_model(NO_OPS[name])
+    wanted = run(model, X)
+    assert eliminate_no_ops(model)
+    assert operations(model) == ["Relu", "Exp"]
+    np.testing.assert_array_equal(run(model, X)[0], wanted[0])
+
+
+@pytest.mark.parametrize("name", WITH_EFFECT)
+def test_what_has_an_effect_stays(name):
+    model = static_model(WITH_EFFECT[name])
+    assert not eliminate_no_ops(model)
+    assert len(operations(model)) == 3
+
+
+def test_a_pass_is_left_out_by_name():
+    def build(x):
+        return GELUS["x·(½·(…))"](ops.Identity(x))
+
+    everything, one_less = model_of(build), model_of(build)
+    passes = [eliminate_no_ops, fuse_gelu, fuse_layer_norm]
+    assert PassManager(passes).run(everything) == ["eliminate_no_ops", "fuse_gelu"]
+    manager = PassManager(passes, disabled=["fuse_gelu"])
+    assert manager.names == ["eliminate_no_ops", "fuse_layer_norm"]
+    assert manager.run(one_less) == ["eliminate_no_ops"]
+    assert operations(everything) == ["Gelu"]
+    assert "Erf" in operations(one_less)
+
+
+def test_a_pass_that_does_not_exist_cannot_be_left_out():
+    with pytest.raises(Exception, match="there is no pass fuse_gelo: there are fuse_gelu"):
+        PassManager([fuse_gelu], disabled=["fuse_gelo"])
