@@ -12,6 +12,7 @@ from hetero.reference import (
     movement,
     normalization,
     pooling,
+    random,
     reduction,
     sequences,
     slicing,

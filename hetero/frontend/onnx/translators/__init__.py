@@ -9,6 +9,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     movement,
     normalization,
     pooling,
+    random,
     reduction,
     resize,
     selection,

@@ -1,0 +1,71 @@
+"""Operations that draw random numbers."""
+
+from __future__ import annotations
+
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import check_type, is_number
+from hetero.ops.values import exact_value, shape_of_value
+from hetero.shape import Dimension
+from hetero.types import Type
+
+
+class RandomUniform(Op, opset=8):
+    """Numbers of ``output_type``, evenly distributed from ``min_val`` up to ``max_val``, which is left out.
+
+    The seeds, where not both are 0, fix the numbers: by Philox 4x32-10 as in TensorFlow, or by the Mersenne twister as
+    in PyTorch, as ``alignment`` says. Each inference goes on where the one before it ended.
+    """
+
+    inputs = ("output_shape", "min_val", "max_val")
+    shape_inputs = (0,)
+    output_type = Attribute(Type)
+    global_seed = Attribute(int, 0)
+    op_seed = Attribute(int, 0)
+    alignment = Attribute(choice("tensorflow", "pytorch"), "tensorflow")
+    repeatable = False
+
+    def validate_and_infer_types(self) -> None:
+        if not is_number(self.output_type):
+            self.fail(f"output_type must be a type of numbers, but is {self.output_type}")
+        for index in (1, 2):
+            count = self.get_input_partial_shape(index).element_count()
+            if not count.compatible(1):
+                self.fail(f"{self.inputs_declared[index]} must be one number, but has {count}")
+            element_type = self.get_input_element_type(index)
+            if element_type not in (self.output_type, Type.dynamic):
+                self.fail(f"{self.inputs_declared[index]} must be of {self.output_type}, but is of {element_type}")
+        low, high = (exact_value(self.input_value(index)) for index in (1, 2))
+        if low is not None and high is not None and low.item() >= high.item():
+            self.fail(f"min_val {low.item()} must be less than max_val {high.item()}")
+        self.set_output_type(0, self.output_type, shape_of_value(self.input_value(0)))
+
+
+class Multinomial(Op, opset=13):
+    """For each row of ``probs`` the numbers of ``num_samples`` of its columns, drawn with these probabilities.
+
+    The rows need not add up to 1; with ``log_probs`` they hold logarithms. Without replacement no column is drawn
+    twice.
+    """
+
+    inputs = ("probs", "num_samples")
+    shape_inputs = (1,)
+    convert_type = Attribute(Type)
+    with_replacement = Attribute(bool)
+    log_probs = Attribute(bool)
+    global_seed = Attribute(int, 0)
+    op_seed = Attribute(int, 0)
+    repeatable = False
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), Type.is_real, "a floating-point number")
+        check_type(self, (1,), Type.is_integral, "a whole number")
+        if self.convert_type not in (Type.i32, Type.i64):
+            self.fail(f"convert_type must be i32 or i64, but is {self.convert_type}")
+        probs = self.get_input_partial_shape(0)
+        if probs.has_rank and len(probs) != 2:
+            self.fail(f"probs must have two dimensions, but has the shape {probs}")
+        count = exact_value(self.input_value(1))
+        samples = Dimension() if count is None else Dimension(int(count.reshape(-1)[0]))
+        if probs.has_rank and not self.with_replacement and samples.min_length > probs[1].max_length != -1:
+            self.fail(f"{samples} samples cannot be drawn without replacement of {probs[1]} columns")
+        self.set_output_type(0, self.convert_type, [probs[0] if probs.has_rank else Dimension(), samples])
