@@ -15,6 +15,7 @@ from hetero.reference import (
     random,
     reduction,
     sequences,
+    signal,
     slicing,
 )  # fmt: skip
 from hetero.reference.registry import evaluate, evaluates, has_evaluate

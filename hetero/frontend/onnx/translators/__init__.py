@@ -14,4 +14,5 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     resize,
     selection,
     sequences,
+    signal,
 )
