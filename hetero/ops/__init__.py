@@ -14,6 +14,7 @@ from hetero.ops.comparison import (
     LogicalXor,
     NotEqual,
 )  # fmt: skip
+from hetero.ops.control_flow import If, Loop, TensorIterator
 from hetero.ops.convolution import (
     Convolution,
     ConvolutionBackpropData,
@@ -109,5 +110,4 @@ from hetero.ops.sequences import (
     SequenceLength,
     SplitToSequence,
 )  # fmt: skip
-from hetero.ops.signal import DFT, IDFT, IRDFT, ISTFT, RDFT, STFT, MelWeightMatrix
 from hetero.ops.slicing import Slice, Split, StridedSlice, VariadicSplit

@@ -40,6 +40,13 @@ def check_scalar(node: Node, index: int) -> None:
         node.fail(f"input {index} must be a scalar, but has the shape {shape}")
 
 
+def check_scalar_or_one(node: Node, index: int) -> None:
+    """Raises GraphError where an input can neither be a scalar nor a vector of one element."""
+    shape = node.get_input_partial_shape(index)
+    if not shape.compatible([]) and not shape.compatible([1]):
+        node.fail(f"input {index} must be a scalar or have one element, but has the shape {shape}")
+
+
 def normalize_axis(node: Node, axis: int, rank: int) -> int:
     """The axis from the front; a scalar counts as one dimension. Raises GraphError where the rank has no such axis."""
     length = max(rank, 1)

@@ -53,6 +53,8 @@ def snake_case(name: str) -> str:
     """``ReduceMean`` as ``reduce_mean``, ``LSTMCell`` as ``lstm_cell``, ``MatMul`` as ``matmul``."""
     if name in _ONE_WORD:
         return name.lower()
+    if name == "If":
+        return "if_op"  # "if" is a word of Python's
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 

@@ -3,6 +3,7 @@
 
 from hetero.reference import (
     comparison,
+    control_flow,
     convolution,
     elementwise,
     expansion,
@@ -15,9 +16,9 @@ from hetero.reference import (
     random,
     reduction,
     sequences,
-    signal,
     slicing,
 )  # fmt: skip
-from hetero.reference.registry import evaluate, evaluates, has_evaluate
+from hetero.reference.program import Program
+from hetero.reference.registry import evaluate, evaluates, has_evaluate, prepares
 
-__all__ = ["evaluate", "evaluates", "has_evaluate"]
+__all__ = ["Program", "evaluate", "evaluates", "has_evaluate", "prepares"]

@@ -8,25 +8,44 @@ from typing import Any
 
 import numpy as np
 
-from hetero.containers import ElementType
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
+from hetero.types import Type
 
 # Takes the node and its input arrays; returns an array, or a sequence of them for several outputs.
 Evaluator = Callable[..., Any]
+# Takes the values of variables by their ids, and the input arrays; returns what an Evaluator does.
+Runner = Callable[..., Any]
 
-_HALVES = ("float16", "bfloat16")
+_HALVES = (Type.f16.to_dtype(), Type.bf16.to_dtype())
 
-_evaluators: dict[type[Node], Evaluator] = {}
+# Each makes the Runner of a node.
+_preparers: dict[type[Node], Callable[[Node], Runner]] = {}
 
 
 def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
     """Decorator: the function ``f(node, *arrays)`` evaluates these operations."""
 
     def register(function: Evaluator) -> Evaluator:
-        for operation in operations:
-            _evaluators[operation] = function
+        def prepare(node: Node) -> Runner:
+            return lambda variables, *arrays: function(node, *arrays)
+
+        prepares(*operations)(prepare)
         return function
+
+    return register
+
+
+def prepares(*operations: type[Node]) -> Callable[[Callable[[Node], Runner]], Callable[[Node], Runner]]:
+    """Decorator: the function makes of a node what runs it: ``f(node)(variables, *arrays)``.
+
+    For operations with work to be done once for many runs, and those that read or write variables.
+    """
+
+    def register(prepare: Callable[[Node], Runner]) -> Callable[[Node], Runner]:
+        for operation in operations:
+            _preparers[operation] = prepare
+        return prepare
 
     return register
 
@@ -36,14 +55,26 @@ def in_single(function: Evaluator) -> Evaluator:
 
     @functools.wraps(function)
     def widened(node: Node, *arrays: np.ndarray) -> Any:
-        return function(node, *(a.astype(np.float32) if a.dtype.name in _HALVES else a for a in arrays))
+        return function(node, *(a.astype(np.float32) if a.dtype in _HALVES else a for a in arrays))
 
     return widened
 
 
 def has_evaluate(node: Node) -> bool:
     """Whether the reference can evaluate this node."""
-    return type(node) in _evaluators
+    return type(node) in _preparers
+
+
+def make_runner(node: Node) -> tuple[Runner, tuple[np.dtype | None, ...]]:
+    """What runs a node, and for ``in_types`` the types of its outputs, None where one is not known.
+
+    Raises UnsupportedOperationError where the reference does not know the operation.
+    """
+    prepare = _preparers.get(type(node))
+    if prepare is None:
+        raise UnsupportedOperationError(f"the reference cannot evaluate {node.type_info.name} '{node.friendly_name}'")
+    kinds = [output.element_type for output in node.outputs()]
+    return prepare(node), tuple(None if kind.is_dynamic() else kind.to_dtype() for kind in kinds)
 
 
 def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -51,14 +82,16 @@ def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
 
     Raises UnsupportedOperationError where the reference does not know the operation.
     """
-    evaluator = _evaluators.get(type(node))
-    if evaluator is None:
-        raise UnsupportedOperationError(f"the reference cannot evaluate {node.type_info.name} '{node.friendly_name}'")
+    run, dtypes = make_runner(node)
     with np.errstate(all="ignore"):  # infinities and NaN are values here
-        result = evaluator(node, *inputs)
-        results = result if isinstance(result, (tuple, list)) else (result,)
-        return [_in_type(array, output.element_type) for array, output in zip(results, node.outputs())]
+        return in_types(run({}, *inputs), dtypes)
 
 
-def _in_type(array: Any, element_type: ElementType) -> np.ndarray:
-    return np.asarray(array) if element_type.is_dynamic() else np.asarray(array, element_type.to_dtype())
+def in_types(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarray]:
+    """What a Runner returned as arrays of the types of the node's outputs."""
+    if not isinstance(results, (tuple, list)):
+        results = (results,)
+    return [
+        array if type(array) is np.ndarray and (dtype is None or array.dtype is dtype) else np.asarray(array, dtype)
+        for array, dtype in zip(results, dtypes)
+    ]

@@ -13,7 +13,10 @@ NEWEST = 16
 OF_ANOTHER_OPSET = {"Squeeze"}
 # These have factories of their own, and a Result's input is called otherwise there.
 ENDS = {"Parameter", "Constant", "Result"}
-CLASSES = {name: cls for name, cls in classes_in(NEWEST).items() if name not in OF_ANOTHER_OPSET | ENDS}
+# OpenVINO's are classes, of which Python cannot tell the parameters.
+WITH_BODIES = {"If", "Loop", "TensorIterator"}
+LEFT_OUT = OF_ANOTHER_OPSET | ENDS | WITH_BODIES
+CLASSES = {name: cls for name, cls in classes_in(NEWEST).items() if name not in LEFT_OUT}
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -56,5 +56,5 @@ def test_what_the_reference_does_not_know_is_refused_by_name():
 def test_values_that_are_no_longer_needed_are_let_go():
     """The steps free each value after its last reader, but not what is handed out."""
     compiled = core.compile_model(model(), "TEMPLATE")._compiled
-    relu, exp = compiled.steps
+    relu, exp = compiled.program.steps
     assert set(relu.writes) <= set(exp.frees) and not set(exp.writes) & set(exp.frees)

@@ -14,5 +14,4 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     resize,
     selection,
     sequences,
-    signal,
 )

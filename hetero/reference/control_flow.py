@@ -1,0 +1,159 @@
+"""If, Loop and TensorIterator. A body is prepared once, as a Program, and run many times."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.ops.control_flow import SubGraphOp, part_count
+from hetero.ops.port_maps import (
+    BodyOutputDescription,
+    ConcatOutputDescription,
+    MergedInputDescription,
+    OutputDescription,
+    SliceInputDescription,
+)
+from hetero.reference.program import Program, VariableValues
+from hetero.reference.registry import Runner, prepares
+
+
+@prepares(ops.If)
+def if_op(node: ops.If) -> Runner:
+    branches: list[tuple[Program, list[int], list[int]]] = []
+    for body, inputs, outputs in zip(node.bodies, node.input_descriptions, node.output_descriptions):
+        sources = {description.body_parameter_index: description.input_index for description in inputs}
+        results = {description.output_index: description.body_value_index for description in outputs}
+        feeds = [sources[index] for index in range(len(body.parameters))]
+        branches.append((Program(body), feeds, [results[index] for index in range(node.get_output_size())]))
+
+    def run(variables: VariableValues, *arrays: np.ndarray) -> list[np.ndarray]:
+        program, feeds, results = branches[0 if arrays[0].item() else 1]
+        found = program.run_again([arrays[index] for index in feeds], variables)
+        return [_handed_out(program, found[index]) for index in results]
+
+    return run
+
+
+@prepares(ops.Loop)
+def loop(node: ops.Loop) -> Runner:
+    body = _RepeatedBody(node, *node.get_special_body_ports())
+
+    def run(variables: VariableValues, *arrays: np.ndarray) -> list[np.ndarray]:
+        trip_count, starts = arrays[0].item(), arrays[1].item()
+        numbers: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
+        return body.run(numbers if starts else (), arrays, variables)
+
+    return run
+
+
+@prepares(ops.TensorIterator)
+def tensor_iterator(node: ops.TensorIterator) -> Runner:
+    body = _RepeatedBody(node)
+    slices = [d for d in node.get_input_descriptions() if isinstance(d, SliceInputDescription)]
+
+    def run(variables: VariableValues, *arrays: np.ndarray) -> list[np.ndarray]:
+        counts = {part_count(d, arrays[d.input_index].shape[d.axis]) for d in slices}
+        if len(counts) != 1:
+            raise ValueError(f"its sliced inputs have {sorted(counts) or 'no'} parts, but must have equally many")
+        return body.run(range(counts.pop()), arrays, variables)
+
+    return run
+
+
+class _RepeatedBody:
+    """The body of a node that runs it again and again, with its ports by index."""
+
+    def __init__(self, node: SubGraphOp, iteration_port: int = -1, condition_port: int = -1) -> None:
+        self._node, self._program = node, Program(node.body)
+        self._iteration_port, self._condition_port = iteration_port, condition_port
+        if iteration_port >= 0:
+            parameter = node.body.parameters[iteration_port]
+            self._iteration_type = parameter.element_type.to_dtype()
+            self._iteration_shape = (1,) * len(parameter.partial_shape) if parameter.partial_shape.has_rank else ()
+        descriptions = node.get_input_descriptions()
+        self._first = [(d.body_parameter_index, d.input_index) for d in descriptions]
+        self._slices = [d for d in descriptions if isinstance(d, SliceInputDescription)]
+        self._carried = [
+            (d.body_parameter_index, d.body_value_index) for d in descriptions if isinstance(d, MergedInputDescription)
+        ]
+        self._outputs = sorted(node.get_output_descriptions(), key=lambda description: description.output_index)
+        # The results that are kept of every iteration.
+        self._kept = {
+            d.body_value_index
+            for d in self._outputs
+            if not isinstance(d, BodyOutputDescription) or d.iteration != -1
+        }  # fmt: skip
+
+    def run(self, numbers: Iterable[int], arrays: Sequence[np.ndarray], variables: VariableValues) -> list[np.ndarray]:
+        """The outputs of the node, of an iteration for each number, as long as the body's condition holds."""
+        feed: list[np.ndarray | None] = [None] * len(self._node.body.parameters)
+        for parameter, index in self._first:
+            feed[parameter] = arrays[index]
+        kept: dict[int, list[np.ndarray]] = {index: [] for index in self._kept}
+        results: list[np.ndarray] = []
+        for number in numbers:
+            if self._iteration_port >= 0:
+                feed[self._iteration_port] = np.full(self._iteration_shape, number, self._iteration_type)
+            for part in self._slices:
+                feed[part.body_parameter_index] = _part(arrays[part.input_index], part, number)
+            results = self._program.run_again(feed, variables)
+            for parameter, result in self._carried:
+                feed[parameter] = results[result]
+            for index, values in kept.items():
+                values.append(results[index])
+            if self._condition_port >= 0 and not results[self._condition_port]:
+                break
+        return [self._output(description, arrays, results, kept) for description in self._outputs]
+
+    def _output(
+        self,
+        description: OutputDescription,
+        arrays: Sequence[np.ndarray],
+        results: Sequence[np.ndarray],
+        kept: dict[int, list[np.ndarray]],
+    ) -> np.ndarray:
+        index = description.body_value_index
+        if isinstance(description, ConcatOutputDescription):
+            values = kept[index]
+            if not values:
+                return self._nothing(description)
+            return np.concatenate(values if description.stride > 0 else values[::-1], description.axis)
+        if description.iteration != -1:
+            if not 0 <= description.iteration < len(kept[index]):
+                raise ValueError(
+                    f"there is no iteration {description.iteration}: its body ran {len(kept[index])} times"
+                )
+            return _handed_out(self._program, kept[index][description.iteration])
+        if results:
+            return _handed_out(self._program, results[index])
+        initial = self._node.initial_input(index)
+        if initial is None:
+            raise ValueError(f"output {description.output_index} has no value, as its body ran zero times")
+        return arrays[initial]
+
+    def _nothing(self, description: ConcatOutputDescription) -> np.ndarray:
+        """The parts of no iteration joined: of the lengths that are known, and zero where one is not."""
+        result = self._node.body.results[description.body_value_index].output(0)
+        dtype = None if result.element_type.is_dynamic() else result.element_type.to_dtype()
+        if not result.partial_shape.has_rank:
+            return np.empty(0, dtype)
+        shape = [dimension.get_length() if dimension.is_static else 0 for dimension in result.partial_shape]
+        shape[description.axis] = 0
+        return np.empty(shape, dtype)
+
+
+def _part(array: np.ndarray, description: SliceInputDescription, number: int) -> np.ndarray:
+    length = array.shape[description.axis]
+    first = description.start % length + number * description.stride
+    begin = first if description.stride > 0 else first - description.part_size + 1
+    places: list[slice] = [slice(None)] * array.ndim
+    places[description.axis] = slice(begin, begin + description.part_size)
+    return array[tuple(places)]
+
+
+def _handed_out(program: Program, array: np.ndarray) -> np.ndarray:
+    """The array, or a copy where it is a constant's: whoever gets it may write to it."""
+    return array.copy() if program.is_constant(array) else array
