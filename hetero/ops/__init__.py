@@ -111,3 +111,12 @@ from hetero.ops.sequences import (
     SplitToSequence,
 )  # fmt: skip
 from hetero.ops.slicing import Slice, Split, StridedSlice, VariadicSplit
+from hetero.ops.strings import (
+    RegexFullMatch,
+    StringConcat,
+    StringNormalizer,
+    StringSplit,
+    StringTensorPack,
+    StringTensorUnpack,
+    TfIdfVectorizer,
+)  # fmt: skip

@@ -17,6 +17,7 @@ from hetero.reference import (
     reduction,
     sequences,
     slicing,
+    strings,
 )  # fmt: skip
 from hetero.reference.program import Program
 from hetero.reference.registry import evaluate, evaluates, has_evaluate, prepares

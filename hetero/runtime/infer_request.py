@@ -14,6 +14,7 @@ from hetero.errors import TensorError
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.model import PortKey
 from hetero.tensor import Tensor
+from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.runtime.compiled_model import CompiledModel
@@ -198,6 +199,13 @@ def _value_of(tensor: Tensor, share: bool) -> Any:
     return tensor.data if share else tensor.data.copy()
 
 
+def _as_strings(port: Output, array: np.ndarray) -> np.ndarray:
+    """A copy of the array as one of str. Raises TensorError where an element is none."""
+    if array.dtype.kind not in "UT" and not all(isinstance(item, str) for item in array.reshape(-1).tolist()):
+        raise TensorError(f"input '{port_name(port)}' takes strings, but the array has {array.dtype}")
+    return array.astype(np.str_)
+
+
 def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
     """The tensor for an input: a Tensor as it is, else an array in the port's type; TensorError where it cannot be."""
     if isinstance(value, Tensor):
@@ -207,6 +215,8 @@ def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
         tensor.take(as_container(value, port.element_type))
         return tensor
     array = np.asarray(value)
+    if port.element_type is Type.string:
+        return Tensor(_as_strings(port, array), shared_memory=True)
     wanted = port.element_type.to_dtype() if port.element_type.is_static() else array.dtype
     if array.dtype != wanted:
         is_number = not isinstance(value, np.ndarray)  # Python numbers take the model's type

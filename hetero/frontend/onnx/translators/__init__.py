@@ -14,4 +14,6 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     resize,
     selection,
     sequences,
+    signal,
+    strings,
 )

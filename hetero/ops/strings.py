@@ -1,0 +1,152 @@
+"""Operations on tensors of strings. Those without an operation set are ONNX's; OpenVINO has no such."""
+
+from __future__ import annotations
+
+from hetero.graph import Attribute, Op, choice, integers
+from hetero.ops.checks import check_type
+from hetero.shape import Dimension, PartialShape, concatenate
+from hetero.types import Type
+
+
+def _is_string(element_type: Type) -> bool:
+    return element_type is Type.string
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """A tuple of strings from a sequence of them."""
+    return tuple(map(str, value))  # type: ignore[call-overload]
+
+
+texts.accepts = "a sequence of strings"  # type: ignore[attr-defined]
+
+
+def numbers(value: object) -> tuple[float, ...]:
+    """A tuple of floats from a sequence of numbers."""
+    return tuple(map(float, value))  # type: ignore[call-overload]
+
+
+numbers.accepts = "a sequence of numbers"  # type: ignore[attr-defined]
+
+
+class StringTensorPack(Op, opset=15):
+    """Strings of the shape of ``begins``: each the UTF-8 text between two places in the bytes ``symbols``."""
+
+    inputs = ("begins", "ends", "symbols")
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), lambda t: t in (Type.i32, Type.i64), "i32 or i64")
+        check_type(self, (2,), lambda t: t is Type.u8, "u8")
+        begins, ends = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        if not begins.compatible(ends):
+            self.fail(f"begins and ends must have one shape, but have {begins} and {ends}")
+        if not self.get_input_partial_shape(2).compatible([Dimension()]):
+            self.fail(f"symbols must have one dimension, but has the shape {self.get_input_partial_shape(2)}")
+        self.set_output_type(0, Type.string, begins.merge(ends))
+
+
+class StringTensorUnpack(Op, opset=15):
+    """The places at which strings begin and end, of their shape, and the UTF-8 bytes of all of them in order."""
+
+    inputs = ("data",)
+    output_size = 3
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), _is_string, "a string")
+        shape = self.get_input_partial_shape(0)
+        self.set_output_type(0, Type.i32, shape)
+        self.set_output_type(1, Type.i32, shape)
+        self.set_output_type(2, Type.u8, [Dimension()])
+
+
+class StringConcat(Op):
+    """Each string followed by the other, after numpy broadcasting."""
+
+    inputs = ("first", "second")
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), _is_string, "a string")
+        self.set_output_type(0, Type.string, self.get_input_partial_shape(0).broadcast(self.get_input_partial_shape(1)))
+
+
+class StringSplit(Op):
+    """The parts of each string between delimiters, filled up with empty strings on a new last axis, and how many.
+
+    Without a delimiter, between white space. At most ``maxsplit`` times from the left, where that is not negative.
+    """
+
+    inputs = ("data",)
+    delimiter = Attribute(str, "")
+    maxsplit = Attribute(int, -1)
+    output_size = 2
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), _is_string, "a string")
+        shape = self.get_input_partial_shape(0)
+        parts = concatenate(shape, [Dimension()]) if shape.has_rank else PartialShape.dynamic()
+        self.set_output_type(0, Type.string, parts)
+        self.set_output_type(1, Type.i64, shape)
+
+
+class StringNormalizer(Op):
+    """Strings ``[C]`` or ``[1, C]`` without ``stopwords``, in lower or upper case; one empty string for none left."""
+
+    inputs = ("data",)
+    stopwords = Attribute(texts, ())
+    case_change_action = Attribute(choice("none", "lower", "upper"), "none")
+    is_case_sensitive = Attribute(bool, False)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), _is_string, "a string")
+        shape = self.get_input_partial_shape(0)
+        if not (shape.compatible([Dimension()]) or shape.compatible([1, Dimension()])):
+            self.fail(f"data must be [C] or [1, C], but has the shape {shape}")
+        if self.stopwords and shape.has_rank:
+            most = shape[len(shape) - 1].max_length
+            shape = concatenate(shape[:-1], [Dimension(1, max(1, most) if most != -1 else -1)])
+        self.set_output_type(0, Type.string, shape)
+
+
+class RegexFullMatch(Op):
+    """Whether each string as a whole fits the regular expression."""
+
+    inputs = ("data",)
+    pattern = Attribute(str)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), _is_string, "a string")
+        self.set_output_type(0, Type.boolean, self.get_input_partial_shape(0))
+
+
+class TfIdfVectorizer(Op):
+    """How often each n-gram of a pool comes in rows ``[C]`` or ``[N, C]`` of words or numbers: f32 ``[…, places]``.
+
+    ``ngram_counts`` says where in the pool the n-grams of 1, 2, … items begin, ``ngram_indexes`` at which place each
+    is counted. Between the items of an n-gram up to ``max_skip_count`` others are skipped. By ``mode`` the result is
+    the count, the weight of what comes at all, or the count times the weight.
+    """
+
+    inputs = ("data",)
+    mode = Attribute(choice("tf", "idf", "tfidf"))
+    min_gram_length = Attribute(int)
+    max_gram_length = Attribute(int)
+    max_skip_count = Attribute(int)
+    ngram_counts = Attribute(integers)
+    ngram_indexes = Attribute(integers)
+    pool_int64s = Attribute(integers, ())
+    pool_strings = Attribute(texts, ())
+    weights = Attribute(numbers, ())
+
+    def validate_and_infer_types(self) -> None:
+        if not 1 <= self.min_gram_length <= self.max_gram_length <= len(self.ngram_counts):
+            self.fail(
+                f"n-grams of {self.min_gram_length} to {self.max_gram_length} items do not fit ngram_counts of "
+                f"{len(self.ngram_counts)}"
+            )
+        if self.weights and len(self.weights) != len(self.ngram_indexes):
+            self.fail(f"there are {len(self.weights)} weights for {len(self.ngram_indexes)} n-grams")
+        shape = self.get_input_partial_shape(0)
+        if shape.has_rank and len(shape) not in (1, 2):
+            self.fail(f"data must be [C] or [N, C], but has the shape {shape}")
+        places = max(self.ngram_indexes, default=-1) + 1
+        found = concatenate(shape[:-1], [places]) if shape.has_rank else PartialShape.dynamic()
+        self.set_output_type(0, Type.f32, found)

@@ -1,0 +1,96 @@
+"""Operations on arrays of strings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.reference.registry import evaluates
+
+
+@evaluates(ops.StringTensorPack)
+def string_tensor_pack(node, begins, ends, symbols):
+    text = symbols.tobytes()
+    found = [text[begin:end].decode() for begin, end in zip(begins.reshape(-1).tolist(), ends.reshape(-1).tolist())]
+    return _strings(found).reshape(begins.shape)
+
+
+@evaluates(ops.StringTensorUnpack)
+def string_tensor_unpack(node, data):
+    encoded = [text.encode() for text in data.reshape(-1).tolist()]
+    ends = np.cumsum([len(part) for part in encoded], dtype=np.int32)
+    begins = np.concatenate([np.zeros(1, np.int32), ends])[: len(encoded)]
+    symbols = np.frombuffer(b"".join(encoded), np.uint8)
+    return begins.reshape(data.shape), ends.reshape(data.shape), symbols
+
+
+@evaluates(ops.StringConcat)
+def string_concat(node, first, second):
+    return np.char.add(first, second)
+
+
+@evaluates(ops.StringSplit)
+def string_split(node, data):
+    parts = [text.split(node.delimiter or None, node.maxsplit) for text in data.reshape(-1).tolist()]
+    counts = np.array([len(part) for part in parts], np.int64)
+    width = int(counts.max(initial=0))
+    padded = _strings([word for part in parts for word in part + [""] * (width - len(part))])
+    return padded.reshape(*data.shape, width), counts.reshape(data.shape)
+
+
+@evaluates(ops.StringNormalizer)
+def string_normalizer(node, data):
+    fold = str if node.is_case_sensitive else str.lower
+    stopwords = set(map(fold, node.stopwords))
+    change = {"none": str, "lower": str.lower, "upper": str.upper}[node.case_change_action]
+    kept = [change(text) for text in data.reshape(-1).tolist() if fold(text) not in stopwords]
+    return _strings(kept or [""]).reshape(*data.shape[:-1], -1)
+
+
+@evaluates(ops.RegexFullMatch)
+def regex_full_match(node, data):
+    pattern = re.compile(node.pattern)
+    return np.array([bool(pattern.fullmatch(text)) for text in data.reshape(-1).tolist()], bool).reshape(data.shape)
+
+
+@evaluates(ops.TfIdfVectorizer)
+def tf_idf_vectorizer(node, data):
+    pool = node.pool_strings or node.pool_int64s
+    numbers = {gram: index for index, gram in enumerate(_pool_grams(node, pool))}
+    rows = data.reshape(1, -1) if data.ndim == 1 else data
+    result = np.zeros((len(rows), max(node.ngram_indexes, default=-1) + 1), np.float32)
+    weights = node.weights or (1.0,) * len(numbers)
+    for row, counts in zip(rows.tolist(), result):
+        for gram in _grams(node, row):
+            number = numbers.get(gram)
+            if number is None:
+                continue
+            place, weight = node.ngram_indexes[number], weights[number]
+            if node.mode == "idf":
+                counts[place] = weight
+            else:
+                counts[place] += weight if node.mode == "tfidf" else 1
+    return result.reshape(*data.shape[:-1], result.shape[1])
+
+
+def _pool_grams(node: ops.TfIdfVectorizer, pool: Sequence) -> Iterator[tuple]:
+    """The n-grams of the pool in order: those of one item first, then those of two, and so on."""
+    ends = [*node.ngram_counts[1:], len(pool)]
+    for length, (start, end) in enumerate(zip(node.ngram_counts, ends), 1):
+        for first in range(start, end, length):
+            yield tuple(pool[first : first + length])
+
+
+def _grams(node: ops.TfIdfVectorizer, items: list) -> Iterator[tuple]:
+    """Every n-gram in the items; of one item only once, as skips make no difference."""
+    for length in range(node.min_gram_length, node.max_gram_length + 1):
+        for step in range(1, 2 if length == 1 else node.max_skip_count + 2):
+            for first in range(len(items) - (length - 1) * step):
+                yield tuple(items[first : first + (length - 1) * step + 1 : step])
+
+
+def _strings(texts: list[str]) -> np.ndarray:
+    return np.array(texts, np.str_)
