@@ -110,6 +110,7 @@ from hetero.ops.sequences import (
     SequenceLength,
     SplitToSequence,
 )  # fmt: skip
+from hetero.ops.signal import DFT, IDFT, IRDFT, ISTFT, RDFT, STFT, MelWeightMatrix
 from hetero.ops.slicing import Slice, Split, StridedSlice, VariadicSplit
 from hetero.ops.strings import (
     RegexFullMatch,

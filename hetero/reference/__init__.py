@@ -16,6 +16,7 @@ from hetero.reference import (
     random,
     reduction,
     sequences,
+    signal,
     slicing,
     strings,
 )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Fourier transforms and what belongs to them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.onnx.translators.common import int64, rank_of
+from hetero.graph import Constant, Output
+from hetero.ops.values import exact_value
+
+
+@translator("DFT", since=17)
+def dft_along_attribute(node: OnnxNodeContext) -> Translation:
+    return _dft(node, int64(node.get_attribute("axis", 1)).output(0))
+
+
+@translator("DFT", since=20)
+def dft_along_input(node: OnnxNodeContext) -> Translation:
+    return _dft(node, node.get_input(2) if node.has_input(2) else int64(-2).output(0))
+
+
+def _dft(node: OnnxNodeContext, axis: Output) -> Translation:
+    value, rank = node.get_input(0), rank_of(node.get_input(0))
+    known = exact_value(axis)
+    if known is not None and (not -rank <= known.item() < rank or known.item() % rank == rank - 1):
+        raise FrontendError(f"axis {known.item()} is none of the signal's {rank - 1} axes")
+    # Counted from the end, ONNX's axes include the one of the two parts, the transform's do not.
+    axes = ops.Reshape(ops.FloorMod(ops.Convert(axis, "i64"), int64(rank)), int64([1]), False)
+    size = (ops.Reshape(node.get_input(1), int64([1]), False),) if node.has_input(1) else ()
+    inverse, onesided = node.get_attribute("inverse", 0), node.get_attribute("onesided", 0)
+    if onesided and inverse:
+        return ops.Unsqueeze(ops.IRDFT(_as_complex(value), axes, *size), int64([-1]))
+    if onesided:
+        return ops.RDFT(ops.Squeeze(value, int64([-1])), axes, *size)
+    return (ops.IDFT if inverse else ops.DFT)(_as_complex(value), axes, *size)
+
+
+def _as_complex(value: Output) -> Output:
+    """Numbers with a real and an imaginary part of those that may have a real part alone."""
+    parts = value.partial_shape[len(value.partial_shape) - 1]
+    if parts == 2:
+        return value
+    if parts != 1:
+        raise FrontendError(f"the last axis of the signal must be known to be 1 or 2, but is {parts}")
+    zero = ops.Multiply(value, Constant(np.array(0, value.element_type.to_dtype())))
+    return ops.Concat([value, zero], -1).output(0)
+
+
+@translator("STFT", since=17)
+def stft(node: OnnxNodeContext) -> Translation:
+    signal, step = node.get_input(0), node.get_input(1)
+    window = node.get_input(2) if node.has_input(2) else None
+    if node.has_input(3):
+        frame = node.get_input(3)
+    elif window is not None:
+        frame = ops.Squeeze(ops.ShapeOf(window)).output(0)
+    else:
+        raise FrontendError("it has neither a window nor a frame_length")
+    if window is None:
+        one = Constant(np.ones((), signal.element_type.to_dtype()))
+        window = ops.Broadcast(one, ops.Unsqueeze(frame, int64([0]))).output(0)
+    if node.get_attribute("onesided", 1):
+        return ops.STFT(ops.Squeeze(signal, int64([-1])), window, frame, step, False)
+    return ops.DFT(_frames(_as_complex(signal), window, frame, step), int64([2]))
+
+
+def _frames(signal: Output, window: Output, frame: Output, step: Output) -> Output:
+    """Parts ``[batch, frames, frame, 2]`` of a signal ``[batch, length, 2]``, times the window."""
+    length = ops.Gather(ops.ShapeOf(signal), int64(1), int64(0))
+    frame, step = (ops.Convert(value, "i64") for value in (frame, step))
+    starts = ops.Range(int64(0), ops.Add(ops.Subtract(length, frame), int64(1)), step, "i64")
+    within = ops.Range(int64(0), frame, int64(1), "i64")
+    places = ops.Add(ops.Unsqueeze(starts, int64([1])), within)
+    return ops.Multiply(ops.Gather(signal, places, int64(1)), ops.Unsqueeze(window, int64([1]))).output(0)
+
+
+# The weights of cos(2πkn/N), k = 0, 1, 2: F. Harris, "On the use of windows for harmonic analysis", 1978.
+_WINDOWS = {"HannWindow": (0.5, -0.5), "HammingWindow": (25 / 46, -21 / 46), "BlackmanWindow": (0.42, -0.5, 0.08)}
+
+
+@translator(*_WINDOWS, since=17)
+def window(node: OnnxNodeContext) -> Translation:
+    size = ops.Convert(node.get_input(0), "f32")
+    period = size if node.get_attribute("periodic", 1) else ops.Subtract(size, np.float32(1))
+    number = ops.Range(np.float32(0), size, np.float32(1), "f32")
+    first, *others = _WINDOWS[node.get_op_type()]
+    total = np.float32(first)
+    for index, weight in enumerate(others, 1):
+        angle = ops.Divide(ops.Multiply(number, np.float32(2 * math.pi * index)), period)
+        total = ops.Add(total, ops.Multiply(ops.Cos(angle), np.float32(weight)))
+    return ops.Convert(total, element_type(node.get_attribute("output_datatype", 1)))
+
+
+@translator("MelWeightMatrix", since=17)
+def mel_weight_matrix(node: OnnxNodeContext) -> Translation:
+    return ops.MelWeightMatrix(*node.get_inputs(), element_type(node.get_attribute("output_datatype", 1)))

@@ -1,0 +1,215 @@
+"""Fourier transforms. A complex number is two real ones on an axis of length 2, the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero.graph import Attribute, Op
+from hetero.ops.checks import check_type, common_type, normalize_axes
+from hetero.ops.values import exact_value
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+
+class _Fourier(Op):
+    """What the transforms share: ``axes`` of the data and ``signal_size``, lengths to cut or pad to or -1 to keep."""
+
+    inputs = ("data", "axes", "signal_size?")
+    shape_inputs = (1, 2)
+    complex_input = True
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), Type.is_real, "a floating-point number")
+        check_type(self, tuple(range(1, self.get_input_size())), Type.is_integral, "a whole number")
+        data = self.get_input_partial_shape(0)
+        if data.has_rank and self.complex_input and (len(data) < 2 or not data[len(data) - 1].compatible(2)):
+            self.fail(f"data must have two dimensions or more, the last of length 2, but has the shape {data}")
+        shape = self._shape(data) if data.has_rank else PartialShape.dynamic()
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    def _shape(self, data: PartialShape) -> PartialShape:
+        lengths = list(data[:-1] if self.complex_input else data)
+        axes = exact_value(self.input_value(1))
+        if axes is None:
+            lengths = self.lengths_of_unknown_axes(lengths)
+        else:
+            found = normalize_axes(self, axes.reshape(-1).tolist(), len(lengths))
+            sizes = self._signal_sizes(len(found))
+            kept = [s if s != -1 else lengths[axis] for axis, s in zip(found, sizes)]
+            for axis, size in zip(found, self.transformed(kept, sizes)):
+                lengths[axis] = Dimension.of(size)
+        return PartialShape([*lengths, *self.last_axis()])
+
+    def _signal_sizes(self, count: int) -> list[int | Dimension]:
+        """A size for each axis: -1 where the length stays, an unknown Dimension where it is not known."""
+        if not self.has_input("signal_size"):
+            return [-1] * count
+        shape = self.get_input_partial_shape(2)
+        if not shape.compatible([count]):
+            self.fail(f"signal_size must have one number for each of {count} axes, but has the shape {shape}")
+        value = exact_value(self.input_value(2))
+        return [Dimension()] * count if value is None else value.reshape(-1).tolist()
+
+    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
+        return [Dimension()] * len(lengths) if self.has_input("signal_size") else lengths
+
+    def transformed(self, kept: Sequence, sizes: Sequence) -> Sequence:
+        """The lengths of the result on the axes; ``kept``: those that go into the transform."""
+        return kept
+
+    def last_axis(self) -> list[int]:
+        return [2]
+
+    def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
+        """Axes counted from the front, and the lengths on them that the transform is of."""
+        found = normalize_axes(self, axes.reshape(-1).tolist(), len(shape))
+        sizes = [-1] * len(found) if signal_size is None else signal_size.reshape(-1).tolist()
+        return found, [shape[axis] if size == -1 else size for axis, size in zip(found, sizes)]
+
+
+class DFT(_Fourier, opset=7):
+    """The discrete Fourier transform of complex data ``[…, 2]``."""
+
+
+class IDFT(_Fourier, opset=7):
+    """The inverse of DFT, divided by the number of elements."""
+
+
+class RDFT(_Fourier, opset=9):
+    """The transform of real data ``[…]``: complex, on the last of ``axes`` only the first half and the middle."""
+
+    complex_input = False
+
+    def transformed(self, kept: Sequence, sizes: Sequence) -> Sequence:
+        return [*kept[:-1], Dimension.of(kept[-1]) // 2 + 1]
+
+    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
+        return [Dimension()] * len(lengths)
+
+
+class IRDFT(_Fourier, opset=9):
+    """The inverse of RDFT: real data. Its length on the last of ``axes`` is even where signal_size does not tell it."""
+
+    def transformed(self, kept: Sequence, sizes: Sequence) -> Sequence:
+        return [*kept[:-1], (kept[-1] - 1) * 2 if sizes[-1] == -1 else kept[-1]]
+
+    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
+        return [Dimension()] * len(lengths)
+
+    def last_axis(self) -> list[int]:
+        return []
+
+    def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
+        found, lengths = super().resolve(shape, axes, signal_size)
+        if signal_size is None or signal_size.reshape(-1)[-1] == -1:
+            lengths[-1] = 2 * (lengths[-1] - 1)
+        return found, lengths
+
+
+class STFT(Op, opset=15):
+    """The transforms of frames of a real signal ``[batch, length]`` or ``[length]``, each times the window.
+
+    The result is ``[batch, frames, frame_size / 2 + 1, 2]``; with ``transpose_frames`` the frames come after the bins.
+    """
+
+    inputs = ("data", "window", "frame_size", "frame_step")
+    shape_inputs = (2, 3)
+    transpose_frames = Attribute(bool)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), Type.is_real, "a floating-point number")
+        element_type = common_type(self, (0, 1))
+        signal = self.get_input_partial_shape(0)
+        if signal.has_rank and len(signal) not in (1, 2):
+            self.fail(f"data must be [batch, length] or [length], but has the shape {signal}")
+        frame, step = (_known_length(self, index) for index in (2, 3))
+        _check_window(self, 1, frame)
+        if not signal.has_rank:
+            return self.set_output_type(0, element_type, PartialShape.dynamic())
+        bins = Dimension() if frame is None else Dimension(frame // 2 + 1)
+        frames = self._frames(signal[len(signal) - 1], frame, step)
+        pair = [bins, frames] if self.transpose_frames else [frames, bins]
+        self.set_output_type(0, element_type, [*signal[:-1], *pair, 2])
+
+    def _frames(self, length: Dimension, frame: int | None, step: int | None) -> Dimension:
+        if frame is not None and length.max_length != -1 and length.max_length < frame:
+            self.fail(f"a signal of length {length} is shorter than one frame of {frame}")
+        if frame is None or step is None:
+            return Dimension()
+        return (length - frame) // step + 1
+
+
+class ISTFT(Op, opset=16):
+    """The signal ``[batch, length]`` that overlapping frames ``[batch, bins, frames, 2]`` add up to.
+
+    With ``center`` half a frame on each side is cut off; ``normalized`` frames are multiplied by √frame_size first.
+    """
+
+    inputs = ("data", "window", "frame_size", "frame_step", "signal_length?")
+    parameter_order = ("data", "window", "frame_size", "frame_step", "center", "normalized", "signal_length")
+    shape_inputs = (2, 3, 4)
+    center = Attribute(bool)
+    normalized = Attribute(bool)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), Type.is_real, "a floating-point number")
+        element_type = common_type(self, (0, 1))
+        data = self.get_input_partial_shape(0)
+        if data.has_rank and (len(data) not in (3, 4) or not data[len(data) - 1].compatible(2)):
+            self.fail(f"data must be [batch, bins, frames, 2] or [bins, frames, 2], but has the shape {data}")
+        frame, step = (_known_length(self, index) for index in (2, 3))
+        _check_window(self, 1, frame)
+        if not data.has_rank:
+            return self.set_output_type(0, element_type, PartialShape.dynamic())
+        bins, frames = data[-3], data[-2]
+        if frame is not None and not bins.compatible(frame // 2 + 1):
+            self.fail(f"frames of {frame} have {frame // 2 + 1} bins, but data has {bins}")
+        self.set_output_type(0, element_type, [*data[:-3], self._length(frames, frame, step)])
+
+    def _length(self, frames: Dimension, frame: int | None, step: int | None) -> Dimension:
+        if self.has_input("signal_length"):
+            length = _known_length(self, 4)
+            return Dimension() if length is None else Dimension(length)
+        if frame is None or step is None:
+            return Dimension()
+        return (frames - 1) * step + (0 if self.center else frame)
+
+
+class MelWeightMatrix(Op):
+    """The matrix ``[dft_length / 2 + 1, num_mel_bins]`` that sums the bins of a spectrum into bands of the mel scale.
+
+    All inputs are scalars: two counts, the sample rate and the edges of the bands in Hz. As ONNX has it.
+    """
+
+    inputs = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
+    shape_inputs = (0, 1)
+    output_type = Attribute(Type, Type.f32)
+
+    def validate_and_infer_types(self) -> None:
+        bands, length = (_known_length(self, index) for index in (0, 1))
+        spectrum = Dimension() if length is None else Dimension(length // 2 + 1)
+        self.set_output_type(0, self.output_type, [spectrum, Dimension() if bands is None else Dimension(bands)])
+
+
+def _known_length(node: Op, index: int) -> int | None:
+    """The positive number in a scalar input, where it is known."""
+    shape = node.get_input_partial_shape(index)
+    name = node.inputs_declared[index].strip("?")
+    if not shape.element_count().compatible(1):
+        node.fail(f"{name} must be a scalar, but has the shape {shape}")
+    value = exact_value(node.input_value(index))
+    if value is None:
+        return None
+    if value.item() < 1:
+        node.fail(f"{name} must be positive, but is {value.item()}")
+    return int(value.item())
+
+
+def _check_window(node: Op, index: int, frame: int | None) -> None:
+    window = node.get_input_partial_shape(index)
+    if window.has_rank and len(window) != 1:
+        node.fail(f"window must have one dimension, but has the shape {window}")
+    if frame is not None and window.has_rank and window[0].min_length > frame:
+        node.fail(f"a window of length {window[0]} does not fit into frames of {frame}")

@@ -1,0 +1,101 @@
+"""Fourier transforms by numpy, in single precision for single precision."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from hetero import ops
+from hetero.reference.registry import evaluates, in_single
+
+
+def _as_complex(pairs: np.ndarray) -> np.ndarray:
+    dtype = np.complex128 if pairs.dtype == np.float64 else np.complex64
+    return np.ascontiguousarray(pairs).view(dtype)[..., 0]
+
+
+def _as_pairs(numbers: np.ndarray) -> np.ndarray:
+    parts = np.float64 if numbers.dtype == np.complex128 else np.float32
+    return np.ascontiguousarray(numbers)[..., None].view(parts)
+
+
+@evaluates(ops.DFT, ops.IDFT)
+@in_single
+def dft(node, data, axes, signal_size=None):
+    numbers = _as_complex(data)
+    found, lengths = node.resolve(numbers.shape, axes, signal_size)
+    transform = np.fft.fftn if isinstance(node, ops.DFT) else np.fft.ifftn
+    return _as_pairs(transform(numbers, lengths, found))
+
+
+@evaluates(ops.RDFT)
+@in_single
+def rdft(node, data, axes, signal_size=None):
+    found, lengths = node.resolve(data.shape, axes, signal_size)
+    return _as_pairs(np.fft.rfftn(data, lengths, found))
+
+
+@evaluates(ops.IRDFT)
+@in_single
+def irdft(node, data, axes, signal_size=None):
+    numbers = _as_complex(data)
+    found, lengths = node.resolve(numbers.shape, axes, signal_size)
+    return np.fft.irfftn(numbers, lengths, found)
+
+
+@evaluates(ops.STFT)
+@in_single
+def stft(node, data, window, frame_size, frame_step):
+    frame, step = frame_size.item(), frame_step.item()
+    frames = sliding_window_view(data, frame, -1)[..., ::step, :]
+    spectrum = np.fft.rfft(frames * _centred(window, frame), axis=-1)
+    return _as_pairs(np.swapaxes(spectrum, -1, -2) if node.transpose_frames else spectrum)
+
+
+@evaluates(ops.ISTFT)
+@in_single
+def istft(node, data, window, frame_size, frame_step, signal_length=None):
+    frame, step, window = frame_size.item(), frame_step.item(), _centred(window, frame_size.item())
+    frames = np.fft.irfft(_as_complex(data), frame, axis=-2)
+    if node.normalized:
+        frames = frames * frames.dtype.type(np.sqrt(frame))
+    count = frames.shape[-1]
+    length = (count - 1) * step + frame
+    signal, weight = np.zeros((*frames.shape[:-2], length), frames.dtype), np.zeros(length, frames.dtype)
+    for index in range(count):
+        place = slice(index * step, index * step + frame)
+        signal[..., place] += frames[..., index] * window
+        weight[place] += window * window
+    # Where no window reaches, nothing was added that would have to be divided.
+    signal /= np.where(weight > 0, weight, 1)
+    start = frame // 2 if node.center else 0
+    end = length - start
+    if signal_length is None:
+        return signal[..., start:end]
+    wanted = signal_length.item()
+    cut = signal[..., start : min(start + wanted, length)]
+    return np.pad(cut, [(0, 0)] * (cut.ndim - 1) + [(0, wanted - cut.shape[-1])])
+
+
+def _centred(window: np.ndarray, frame: int) -> np.ndarray:
+    """The window in the middle of a frame of zeros."""
+    before = (frame - window.size) // 2
+    return np.pad(window, (before, frame - window.size - before))
+
+
+@evaluates(ops.MelWeightMatrix)
+def mel_weight_matrix(node, num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz):
+    bands, length = num_mel_bins.item(), dft_length.item()
+    # The mel scale, of Stevens, Volkmann & Newman, 1937, in the form with 2595 and 700.
+    low, high = (2595 * np.log10(1 + edge.item() / 700) for edge in (lower_edge_hertz, upper_edge_hertz))
+    edges = 700 * (10 ** ((low + (high - low) / (bands + 2) * np.arange(bands + 2)) / 2595) - 1)
+    bins = (edges * (length + 1) // sample_rate.item()).astype(np.int64)
+    matrix = np.zeros((length // 2 + 1, bands))
+    for band, (first, middle, last) in enumerate(zip(bins, bins[1:], bins[2:])):
+        rising, falling = np.arange(first, middle + 1), np.arange(middle, last)
+        if middle > first:
+            matrix[rising, band] = (rising - first) / (middle - first)
+        else:
+            matrix[middle, band] = 1
+        matrix[falling, band] = (last - falling) / (last - middle) if last > middle else 0
+    return matrix
