@@ -311,23 +311,20 @@ class SubGraphOp(MultiSubGraphOp):
         return concatenate(shape[:axis], [description.part_size], shape[axis + 1 :])
 
     def _widen_parameters(self) -> bool:
-        """Let the Parameters of carried values hold what the iteration before hands over; whether that changed one.
-
-        A dimension that differs becomes unknown, not a wider interval: so this ends even where a value always grows.
-        """
+        """Let the Parameters of carried values hold what the iteration before hands over; whether that changed one."""
         changed = False
         for description in self.input_descriptions[0]:
             if not isinstance(description, MergedInputDescription):
                 continue
             parameter = self.body.parameters[description.body_parameter_index]
             back = self._result(0, description.body_value_index)
-            kind = _with_differing_shapes_unknown(parameter.element_type, back.element_type)
-            if kind.is_dynamic() and parameter.element_type.is_static() and back.element_type.is_static():
+            before = parameter.element_type, parameter.partial_shape
+            widened = widen(*before, back.element_type, back.partial_shape)
+            if widened is None:
                 begins = f"'{parameter.friendly_name}' begins as {parameter.element_type}"
                 self.fail(f"{begins}, but the body makes {back.element_type} of it")
-            shape = _with_differing_unknown(parameter.partial_shape, back.partial_shape)
-            if (kind, shape) != (parameter.element_type, parameter.partial_shape):
-                parameter.element_type, parameter.partial_shape = kind, shape
+            if widened != before:
+                parameter.element_type, parameter.partial_shape = widened
                 changed = True
         return changed
 
@@ -461,17 +458,30 @@ def part_count(description: SliceInputDescription, length: int) -> int:
     return (abs(last - first) + 1 - description.part_size) // max(1, abs(description.stride)) + 1
 
 
-def _with_differing_unknown(shape: PartialShape, other: PartialShape) -> PartialShape:
+def widen(
+    kind: ElementType, shape: PartialShape, other_kind: ElementType, other_shape: PartialShape
+) -> tuple[ElementType, PartialShape] | None:
+    """The element type and shape of a value that changes from one iteration to the next; None where types differ.
+
+    What differs becomes unknown, not an interval: so widening again and again ends even where a value always grows.
+    """
+    both = _widen_type(kind, other_kind)
+    if both.is_dynamic() and kind.is_static() and other_kind.is_static():
+        return None
+    return both, _widen_shape(shape, other_shape)
+
+
+def _widen_shape(shape: PartialShape, other: PartialShape) -> PartialShape:
     if not shape.has_rank or not other.has_rank or len(shape) != len(other):
         return PartialShape.dynamic()
     return PartialShape([a if a.hull(b) == a else Dimension() for a, b in zip(shape, other)])
 
 
-def _with_differing_shapes_unknown(first: ElementType, second: ElementType) -> ElementType:
+def _widen_type(first: ElementType, second: ElementType) -> ElementType:
     if first == second or not isinstance(first, ContainerType) or type(first) is not type(second):
         return enclosing_type(first, second)
-    inner = _with_differing_shapes_unknown(first.element_type, second.element_type)
-    return type(first)(inner, _with_differing_unknown(first.partial_shape, second.partial_shape))
+    inner = _widen_type(first.element_type, second.element_type)
+    return type(first)(inner, _widen_shape(first.partial_shape, second.partial_shape))
 
 
 def _scalar(value: Output) -> int | None:

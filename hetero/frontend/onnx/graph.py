@@ -2,135 +2,258 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from hetero.errors import FrontendError
-from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
-from hetero.frontend.onnx.names import UniqueNames, name_new_nodes
+from hetero.frontend.onnx.functions import StandardFunction, with_attributes
+from hetero.frontend.onnx.names import name_new_nodes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translator, find_translator
+from hetero.frontend.onnx.operators import Operator, Operators
+from hetero.frontend.onnx.subgraph import Host, Subgraph
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.value_types import value_type
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, as_output
 
-# How many names of nodes a message lists.
-_NAMES_LISTED = 3
+# How deep functions and subgraphs may lie in each other, and how many nodes they may come to: a small file of
+# functions that call each other can stand for more nodes than any memory holds.
+DEEPEST = 40
+MOST_NODES = 300_000
 
 
 def build_model(proto: ModelProto, tensors: TensorReader) -> Model:
     """The model, with its metadata in rt_info. Raises FrontendError, for all unknown operators at once."""
-    model = _GraphBuilder(proto.graph, _operator_sets(proto), tensors).build()
+    operators = Operators(proto)
+    operators.check(proto.graph)
+    model = _build_main(proto.graph, Reading(operators, tensors))
     model.rt_info["metadata"] = {entry.key: entry.value for entry in proto.metadata_props}
     model.rt_info["producer_name"], model.rt_info["producer_version"] = proto.producer_name, proto.producer_version
     return model
 
 
-def _operator_sets(proto: ModelProto) -> dict[str, int]:
-    """Versions by domain; files older than operator sets mean the first."""
-    return {"": 1} | {_domain(entry.domain): entry.version for entry in proto.opset_import}
+def _build_main(graph: GraphProto, reading: Reading) -> Model:
+    builder = GraphBuilder(reading, Host(), reading.operators.versions)
+    initialized = {tensor.name for tensor in graph.initializer}
+    parameters = [builder.add_parameter(info) for info in graph.input if info.name not in initialized]
+    return Model(builder.results_of(graph), parameters, graph.name)
 
 
-def _domain(name: str) -> str:
-    return "" if name == "ai.onnx" else name
+class Reading:
+    """What is the same for all graphs of a model."""
+
+    def __init__(self, operators: Operators, tensors: TensorReader) -> None:
+        self.operators, self.tensors = operators, tensors
+        self._nodes_inside = 0
+
+    def count_inside(self, nodes: int) -> None:
+        """Count nodes of functions and subgraphs. Raises FrontendError where they are too many."""
+        self._nodes_inside += nodes
+        if self._nodes_inside > MOST_NODES:
+            raise FrontendError(f"its functions and subgraphs come to more than {MOST_NODES} nodes")
 
 
-class _GraphBuilder:
-    def __init__(self, graph: GraphProto, opsets: dict[str, int], tensors: TensorReader) -> None:
-        if graph.sparse_initializer:
-            raise FrontendError(f"sparse tensors such as '{graph.sparse_initializer[0].values.name}' are not supported")
-        self._graph, self._opsets, self._tensors = graph, opsets, tensors
-        self._initializers = {tensor.name: tensor for tensor in graph.initializer}
-        self._values: dict[str, Output] = {}
-        self._named: set[Node] = set()
-        self._unique = UniqueNames()
+class BoundAttribute(NamedTuple):
+    """An attribute, and the graph whose values a graph in it can read."""
 
-    def build(self) -> Model:
-        translators = self._find_translators()
-        parameters = [self._add_parameter(info) for info in self._graph.input if info.name not in self._initializers]
-        # Inputs and the nodes of the file keep their names; whatever is made besides takes one that is left.
-        names = [self._unique.take(node.name or next(iter(node.output), node.op_type)) for node in self._graph.node]
-        for node, name, translate in zip(self._graph.node, names, translators):
-            self._translate(node, name, translate)
-        results = [self._make_result(info) for info in self._graph.output]
-        return Model(results, parameters, self._graph.name)
+    proto: AttributeProto
+    surroundings: GraphBuilder
 
-    def _find_translators(self) -> list[Translator]:
-        found: list[Translator] = []
-        missing: dict[str, list[str]] = {}
-        for node in self._graph.node:
-            domain = _domain(node.domain)
-            version = self._opsets.get(domain, 1)
-            translate = find_translator(node.op_type, version, domain)
-            if translate is None:
-                operator = f"{domain or 'ai.onnx'}.{node.op_type} of version {version}"
-                missing.setdefault(operator, []).append(node.name or next(iter(node.output), "without a name"))
-            else:
-                found.append(translate)
-        if missing:
-            raise FrontendError(
-                "there is no translation of " + "; ".join(f"{o} ({_nodes(names)})" for o, names in missing.items())
-            )
-        return found
 
-    def _add_parameter(self, info: ValueInfoProto) -> Parameter:
+class GraphBuilder:
+    """Translates the nodes of a graph into a Model in the making, its host.
+
+    ``outer``: the builder of the graph around it, whose values it can read. ``attributes``: those of the call, in a
+    function. ``prefix``: begins the names of its nodes, in a function or graph that becomes part of another.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        host: Host,
+        versions: Mapping[str, int],
+        outer: GraphBuilder | None = None,
+        attributes: Mapping[str, BoundAttribute] | None = None,
+        prefix: str = "",
+        calls: tuple[str, ...] = (),
+    ) -> None:
+        self._reading, self.host, self._versions, self._outer = reading, host, versions, outer
+        self._attributes, self._prefix, self._calls = attributes or {}, prefix, calls
+        self._initializers: dict[str, TensorProto] = {}
+        # None stands for an input of a function that its caller leaves out.
+        self._values: dict[str, Output | None] = {}
+
+    def enter(self, host: Host, prefix: str = "") -> GraphBuilder:
+        """A builder for a graph within this one."""
+        prefix = self._prefix + prefix if host is self.host else ""
+        calls = (*self._calls, "")
+        _check_depth(calls)
+        return GraphBuilder(self._reading, host, self._versions, self, self._attributes, prefix, calls)
+
+    def add_parameter(self, info: ValueInfoProto) -> Parameter:
         try:
             parameter = Parameter(*value_type(info.type))
         except FrontendError as error:
             raise FrontendError(f"input '{info.name}': {error}") from error
-        parameter.friendly_name = self._unique.take(info.name)
-        self._named.add(parameter)
-        self._define(info.name, parameter.output(0))
+        self.host.name(parameter, info.name)
+        self.define(info.name, parameter.output(0))
         return parameter
 
-    def _translate(self, node: NodeProto, name: str, translate: Translator) -> None:
+    def define(self, name: str, output: Output | None) -> None:
+        """Let a value be known by a name. Raises FrontendError where there is one of this name."""
+        if name in self._values:
+            raise FrontendError(f"the value '{name}' is made twice")
+        self._values[name] = output
+        # Within what becomes part of another graph names are its own, and another value may have the same there.
+        if output is not None and not self._prefix:
+            output.names.add(name)
+
+    def results_of(self, graph: GraphProto) -> list[Result]:
+        """Translate a graph, whose inputs are defined already, into its Results."""
+        results = []
+        for info, value in zip(graph.output, self.values_of(graph)):
+            result = Result(value, name=self.host.unique.take(f"{info.name}/result"))
+            # Only the graph's own name for it: the value may have others, of Identity nodes.
+            result.output(0).names = {info.name}
+            results.append(result)
+        return results
+
+    def values_of(self, graph: GraphProto) -> list[Output]:
+        """Translate a graph, whose inputs are defined already, and give what it hands out."""
+        if graph.sparse_initializer:
+            raise FrontendError(f"sparse tensors such as '{graph.sparse_initializer[0].values.name}' are not supported")
+        self._initializers = {tensor.name: tensor for tensor in graph.initializer}
+        self._translate_all(graph.node)
+        reader = f"the output of the graph '{graph.name}'" if self._calls else "the model's output"
+        return [self._required(info.name, reader) for info in graph.output]
+
+    def _translate_all(self, nodes: Sequence[NodeProto]) -> None:
+        if self._calls:
+            self._reading.count_inside(len(nodes))
+        # Inputs and the nodes of the file keep their names; whatever is made besides takes one that is left.
+        names = [
+            self.host.unique.take(self._prefix + (node.name or next(iter(node.output), node.op_type))) for node in nodes
+        ]
+        for node, name in zip(nodes, names):
+            self._translate(node, name)
+
+    def _translate(self, node: NodeProto, name: str) -> None:
         place = f"{node.op_type} node '{name}'"
-        inputs = [self._value(read, place) if read else None for read in node.input]
-        context = OnnxNodeContext(node, name, inputs, self._tensors)
+        inputs = [self._required(read, place, True) if read else None for read in node.input]
         try:
-            outputs = _as_outputs(translate(context))
+            operator = self._reading.operators.find(node, self._versions)
+            if operator is None:
+                raise FrontendError("there is no translation of it")
+            outputs = self._outputs_of(node, name, inputs, operator)
             wanted = sum(map(bool, node.output[len(outputs) :]))
             if wanted:
                 raise FrontendError(f"only its first {len(outputs)} of {len(node.output)} outputs are supported")
         except Exception as error:
             # The file is not to be trusted, so anything may go wrong over it.
             raise FrontendError(f"{place}: {error}") from error
-        name_new_nodes(outputs, name, self._named, self._unique)
         for written, output in zip(node.output, outputs):
             if written:
-                self._define(written, output)
+                self.define(written, output)
 
-    def _define(self, name: str, output: Output) -> None:
+    def _outputs_of(
+        self, node: NodeProto, name: str, inputs: list[Output | None], operator: Operator
+    ) -> list[Output | None]:
+        attributes = self._attributes_of(node)
+        if isinstance(operator, (FunctionProto, StandardFunction)):
+            return self._call(node, name, inputs, attributes, operator)
+        seen = {key: _as_seen(attribute) for key, attribute in attributes.items()}
+        outputs = _as_outputs(operator(OnnxNodeContext(node, name, inputs, seen, self._reading.tensors)))
+        name_new_nodes(outputs, name, self.host.named, self.host.unique)
+        return outputs
+
+    def _attributes_of(self, node: NodeProto) -> dict[str, BoundAttribute]:
+        """The attributes by name; in a function some are those of its call, and may be left out there."""
+        found = {}
+        for attribute in node.attribute:
+            if not attribute.ref_attr_name:
+                found[attribute.name] = BoundAttribute(attribute, self)
+            elif attribute.ref_attr_name in self._attributes:
+                found[attribute.name] = self._attributes[attribute.ref_attr_name]
+        return found
+
+    def _call(
+        self,
+        node: NodeProto,
+        name: str,
+        inputs: list[Output | None],
+        attributes: dict[str, BoundAttribute],
+        function: FunctionProto | StandardFunction,
+    ) -> list[Output | None]:
+        """The outputs of a function, whose nodes become part of this graph."""
+        called = f"{node.domain}.{node.op_type}.{node.overload}"
+        if called in self._calls:
+            raise FrontendError(f"the function {node.op_type} calls itself")
+        calls = (*self._calls, called)
+        _check_depth(calls)
+        if isinstance(function, StandardFunction):
+            defaults = function.defaults.values()
+            resolved = with_attributes(node, {key: attribute.proto for key, attribute in attributes.items()})
+            function = function.body_for(resolved, inputs)
+            outer = self  # a graph among the attributes, which the function takes up, may read values from here
+        else:
+            defaults, outer = function.attribute_proto, None
+        if len(inputs) > len(function.input):
+            raise FrontendError(f"it has {len(inputs)} inputs, but the function {len(function.input)}")
+        versions = self._reading.operators.versions_in(function)
+        inside = GraphBuilder(self._reading, self.host, versions, outer, None, f"{name}/", calls)
+        inside._attributes = {a.name: BoundAttribute(a, inside) for a in defaults} | attributes
+        for index, formal in enumerate(function.input):
+            inside.define(formal, inputs[index] if index < len(inputs) else None)
+        inside._translate_all(function.node)
+        outputs = [inside._required(made, f"the function {node.op_type}", True) for made in function.output]
+        # The node that makes the result stands for the call, unless the function hands on what it is given.
+        if outputs and outputs[0] is not None and outputs[0].node not in {v.node for v in inputs if v is not None}:
+            outputs[0].node.friendly_name = name
+        return outputs
+
+    def _required(self, name: str, reader: str, may_be_left_out: bool = False) -> Output | None:
+        """The value of a name. Raises FrontendError where there is none."""
+        found = self._find(name)
+        if found is _ABSENT or (found is None and not may_be_left_out):
+            raise FrontendError(f"{reader} reads the value '{name}', which nothing before it makes")
+        return found
+
+    def _find(self, name: str) -> Output | None:
+        """The value of a name here or in the graphs around; _ABSENT where there is none."""
         if name in self._values:
-            raise FrontendError(f"the value '{name}' is made twice")
-        self._values[name] = output
-        output.names.add(name)
-
-    def _value(self, name: str, reader: str) -> Output:
-        if name not in self._values:
-            if name not in self._initializers:
-                raise FrontendError(f"{reader} reads the value '{name}', which nothing before it makes")
-            constant = Constant(self._tensors.read(self._initializers[name]))
-            constant.friendly_name = self._unique.take(name)
-            self._named.add(constant)
-            self._define(name, constant.output(0))
-        return self._values[name]
-
-    def _make_result(self, info: ValueInfoProto) -> Result:
-        result = Result(self._value(info.name, "the model's output"), name=self._unique.take(f"{info.name}/result"))
-        # Only the model's own name for it: the value may have others, of Identity nodes.
-        result.output(0).names = {info.name}
-        return result
+            return self._values[name]
+        if name in self._initializers:
+            constant = Constant(self._reading.tensors.read(self._initializers[name]))
+            self.host.name(constant, self._prefix + name)
+            self.define(name, constant.output(0))
+            return constant.output(0)
+        if self._outer is None:
+            return _ABSENT
+        found = self._outer._find(name)
+        if found is None or found is _ABSENT or self._outer.host is self.host:
+            return found
+        return self.host.capture(found, name)
 
 
-def _as_outputs(translation: Node | Output | Sequence[Output]) -> list[Output]:
+# What a name stands for that nothing has.
+_ABSENT: Output = object()  # type: ignore[assignment]
+
+
+def _check_depth(calls: Sequence[str]) -> None:
+    if len(calls) > DEEPEST:
+        raise FrontendError(f"functions and subgraphs lie more than {DEEPEST} deep in each other")
+
+
+def _as_seen(attribute: BoundAttribute) -> AttributeProto | Subgraph:
+    """An attribute as translators see it."""
+    proto = attribute.proto
+    if proto.type != AttributeProto.GRAPH:
+        return proto
+    return Subgraph(proto.g, attribute.surroundings)
+
+
+def _as_outputs(translation: Node | Output | Iterable[Output]) -> list[Output]:
     if isinstance(translation, Node):
         return translation.outputs()
     return [translation] if isinstance(translation, Output) else [as_output(value) for value in translation]
-
-
-def _nodes(names: Iterable[str]) -> str:
-    names = list(names)
-    more = f" and {len(names) - _NAMES_LISTED} more" if len(names) > _NAMES_LISTED else ""
-    return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_NAMES_LISTED]) + more

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onnx import AttributeProto, NodeProto
 
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import REQUIRED, NodeContext
+from hetero.frontend.onnx.subgraph import Subgraph
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.value_types import value_type
 from hetero.graph import Output
 
 
 class OnnxNodeContext(NodeContext):
-    """A node, its inputs (None where left out), and the reader for tensors among its attributes."""
+    """A node, its inputs (None where left out), its attributes, and the reader for tensors among them."""
 
-    def __init__(self, node: NodeProto, name: str, inputs: Sequence[Output | None], tensors: TensorReader) -> None:
-        self._node, self._name, self._inputs, self._tensors = node, name, inputs, tensors
-        self._attributes = {attribute.name: attribute for attribute in node.attribute}
+    def __init__(
+        self,
+        node: NodeProto,
+        name: str,
+        inputs: Sequence[Output | None],
+        attributes: Mapping[str, AttributeProto | Subgraph],
+        tensors: TensorReader,
+    ) -> None:
+        self._node, self._name, self._inputs = node, name, inputs
+        self._attributes, self._tensors = attributes, tensors
 
     @property
     def name(self) -> str:
@@ -54,12 +62,14 @@ class OnnxNodeContext(NodeContext):
         return name in self._attributes
 
     def get_attribute(self, name: str, default: Any = REQUIRED) -> Any:
-        """An attribute: a number, a str, a tuple of them, an array for a tensor, or a type with its shape."""
+        """An attribute: a number, a str, a tuple of them, an array of a tensor, a type with its shape, a Subgraph."""
         attribute = self._attributes.get(name)
         if attribute is None:
             if default is REQUIRED:
                 raise FrontendError(f"attribute {name} is missing")
             return default
+        if isinstance(attribute, Subgraph):
+            return attribute
         if attribute.type in _PLAIN:
             return getattr(attribute, _PLAIN[attribute.type])
         if attribute.type in _LISTS:

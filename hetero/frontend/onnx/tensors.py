@@ -30,6 +30,11 @@ def element_type(data_type: int) -> Type:
     return _TYPES[data_type]
 
 
+def data_type(element_type: Type) -> int:
+    """The TensorProto.DataType of a Type, 0 for one that ONNX does not have."""
+    return next((number for number, kind in _TYPES.items() if kind is element_type), TensorProto.UNDEFINED)
+
+
 def map_file(path: Path) -> memoryview:
     """The contents of a file, mapped for reading. Raises OSError; an empty file gives an empty view."""
     with open(path, "rb") as file:

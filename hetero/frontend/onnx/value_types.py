@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from onnx import TypeProto
 
-from hetero.containers import ElementType, OptionalType, SequenceType
+from hetero.containers import ContainerType, ElementType, OptionalType, SequenceType
 from hetero.errors import FrontendError
-from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.onnx.tensors import data_type, element_type
+from hetero.graph import Output
 from hetero.shape import PartialShape
 
 
@@ -28,3 +29,24 @@ def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
     # A dimension with a name, with none, or of a negative length may have any length.
     lengths = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor_type.shape.dim]
     return PartialShape([length if length >= 0 else -1 for length in lengths])
+
+
+def type_proto(value: Output) -> TypeProto:
+    """The type of a value as ONNX writes it. What is not known of it is left out."""
+    return _proto_of(value.element_type, value.partial_shape)
+
+
+def _proto_of(kind: ElementType, shape: PartialShape) -> TypeProto:
+    proto = TypeProto()
+    if isinstance(kind, ContainerType):
+        inner = proto.sequence_type if isinstance(kind, SequenceType) else proto.optional_type
+        inner.elem_type.CopyFrom(_proto_of(kind.element_type, kind.partial_shape))
+        return proto
+    proto.tensor_type.elem_type = data_type(kind)
+    if shape.has_rank:
+        proto.tensor_type.shape.SetInParent()
+        for dimension in shape:
+            added = proto.tensor_type.shape.dim.add()
+            if dimension.is_static:
+                added.dim_value = dimension.get_length()
+    return proto

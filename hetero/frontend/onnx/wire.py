@@ -24,7 +24,8 @@ _ATTRIBUTE: dict = {5: _TENSOR, 10: _TENSOR}
 _NODE: dict = {5: _ATTRIBUTE}
 _GRAPH: dict = {1: _NODE, 5: _TENSOR}
 _ATTRIBUTE |= {6: _GRAPH, 11: _GRAPH}
-_MODEL: dict = {7: _GRAPH}
+_FUNCTION: dict = {7: _NODE, 11: _ATTRIBUTE}
+_MODEL: dict = {7: _GRAPH, 25: _FUNCTION}
 
 _GRAPH_OF_MODEL = 7
 # The fields of ModelProto and how each is written.

@@ -3,6 +3,7 @@
 from hetero.frontend.onnx.translators import (  # noqa: F401
     activation,
     constant,
+    control_flow,
     convolution,
     elementwise,
     matmul,

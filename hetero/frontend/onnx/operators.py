@@ -1,0 +1,73 @@
+"""What each operator of a model is: one with a translator, or a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
+
+from hetero.errors import FrontendError
+from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
+from hetero.frontend.onnx.functions import StandardFunction, domain_of, functions_of, versions_of
+from hetero.frontend.onnx.registry import Translator, find_translator
+
+# How many names of nodes a message lists.
+_NAMES_LISTED = 3
+
+Operator = Translator | FunctionProto | StandardFunction
+
+
+class Operators:
+    """The operators that a model may use, in the versions of its operator sets."""
+
+    def __init__(self, model: ModelProto) -> None:
+        # Files older than operator sets mean the first.
+        self.versions = {"": 1} | versions_of(model.opset_import)
+        self._functions = functions_of(model)
+
+    def versions_in(self, function: FunctionProto) -> dict[str, int]:
+        """The operator sets by which the nodes of a function are meant."""
+        return self.versions | versions_of(function.opset_import)
+
+    def find(self, node: NodeProto, versions: Mapping[str, int]) -> Operator | None:
+        """A translator, else a function of the model, else one of ONNX; None where there is none of them."""
+        domain = domain_of(node.domain)
+        version = versions.get(domain, 1)
+        translate = None if node.overload else find_translator(node.op_type, version, domain)
+        return (
+            translate
+            or self._functions.get((domain, node.op_type, node.overload))
+            or StandardFunction.find(domain, node.op_type, version)
+        )
+
+    def check(self, graph: GraphProto) -> None:
+        """Raises one FrontendError for all operators that are missing, in the graph, its subgraphs and functions."""
+        missing: dict[str, list[str]] = {}
+        seen: set[int] = set()
+        waiting = [(graph.node, self.versions)]
+        while waiting:
+            nodes, versions = waiting.pop()
+            for node in nodes:
+                waiting += [(inner.node, versions) for inner in _graphs_in(node.attribute)]
+                operator = self.find(node, versions)
+                if operator is None:
+                    domain = domain_of(node.domain)
+                    name = f"{domain or 'ai.onnx'}.{node.op_type} of version {versions.get(domain, 1)}"
+                    missing.setdefault(name, []).append(node.name or next(iter(node.output), "without a name"))
+                if isinstance(operator, FunctionProto) and id(operator) not in seen:
+                    seen.add(id(operator))
+                    waiting.append((operator.node, self.versions_in(operator)))
+        if missing:
+            raise FrontendError(
+                "there is no translation of " + "; ".join(f"{o} ({_nodes(names)})" for o, names in missing.items())
+            )
+
+
+def _graphs_in(attributes: Iterable[AttributeProto]) -> list[GraphProto]:
+    return [graph for a in attributes for graph in ((a.g, *a.graphs) if a.type == AttributeProto.GRAPH else a.graphs)]
+
+
+def _nodes(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f" and {len(names) - _NAMES_LISTED} more" if len(names) > _NAMES_LISTED else ""
+    return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_NAMES_LISTED]) + more
