@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.containers import ContainerType, ElementType, enclosing_type
+from hetero.containers import ContainerType, ElementType, OptionalType, SequenceType, enclosing_type
 from hetero.graph import Model, Node, Op, Output, Parameter, Result, as_output
 from hetero.graph.node import Input
 from hetero.ops.checks import check_scalar_or_one, normalize_axis
@@ -337,7 +337,7 @@ class SubGraphOp(MultiSubGraphOp):
         if initial is None or not self.may_not_run():
             return result.element_type, shape
         before = self.get_input_partial_shape(initial)
-        kind = enclosing_type(self.get_input_element_type(initial), result.element_type)
+        kind = _widen_type(self.get_input_element_type(initial), result.element_type)
         return kind, before if self.get_num_iterations() == 0 else shape.hull(before)
 
     def _joined(self, shape: PartialShape, axis: int) -> PartialShape:
@@ -478,6 +478,9 @@ def _widen_shape(shape: PartialShape, other: PartialShape) -> PartialShape:
 
 
 def _widen_type(first: ElementType, second: ElementType) -> ElementType:
+    if isinstance(first, OptionalType) and isinstance(second, SequenceType):
+        # When it runs, an optional that holds a sequence is what the sequence is.
+        second = OptionalType(second, first.partial_shape)
     if first == second or not isinstance(first, ContainerType) or type(first) is not type(second):
         return enclosing_type(first, second)
     inner = _widen_type(first.element_type, second.element_type)

@@ -41,7 +41,7 @@ class StandardFunction:
         """The operator's function; None where there is no such operator, or ONNX gives none for it."""
         try:
             schema = onnx.defs.get_schema(op_type, version, domain)
-        except onnx.defs.SchemaError:
+        except (onnx.defs.SchemaError, TypeError):  # a damaged name is one of bytes
             return None
         return cls(schema, version) if schema.has_function or schema.has_context_dependent_function else None
 

@@ -132,9 +132,8 @@ class GraphBuilder:
         if self._calls:
             self._reading.count_inside(len(nodes))
         # Inputs and the nodes of the file keep their names; whatever is made besides takes one that is left.
-        names = [
-            self.host.unique.take(self._prefix + (node.name or next(iter(node.output), node.op_type))) for node in nodes
-        ]
+        own = [node.name or next(iter(node.output), node.op_type) for node in nodes]
+        names = [self.host.unique.take(f"{self._prefix}{name}") for name in own]
         for node, name in zip(nodes, names):
             self._translate(node, name)
 
@@ -206,7 +205,11 @@ class GraphBuilder:
         for index, formal in enumerate(function.input):
             inside.define(formal, inputs[index] if index < len(inputs) else None)
         inside._translate_all(function.node)
-        outputs = [inside._required(made, f"the function {node.op_type}", True) for made in function.output]
+        # A function need not make what its caller does not take.
+        outputs = [
+            inside._required(made, f"the function {node.op_type}", True) if wanted else None
+            for made, wanted in zip(function.output, node.output)
+        ]
         # The node that makes the result stands for the call, unless the function hands on what it is given.
         if outputs and outputs[0] is not None and outputs[0].node not in {v.node for v in inputs if v is not None}:
             outputs[0].node.friendly_name = name
