@@ -1,5 +1,6 @@
 """hetero: one neural network on several devices at once."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hetero import ops
@@ -13,20 +14,25 @@ from hetero.types import Type
 __all__ = [
     "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "HeteroError", "InferRequest", "Input",
     "Model", "Node", "Op", "Output", "Parameter", "PartialShape", "Tensor", "Type",
-    "ops",
+    "ops", "save_model", "serialize",
 ]  # fmt: skip
 
 # hetero.opset1 … hetero.opset16, as modules that can be imported
 globals().update(make_modules())
 
 if TYPE_CHECKING:
+    from hetero.frontend.ir import save_model, serialize
     from hetero.runtime import AsyncInferQueue, CompiledModel, Core, InferRequest
 
 
-def __getattr__(name: str) -> object:
-    """Load the runtime when it is first used: building and reading graphs does without threads and plugins."""
-    if name not in ("AsyncInferQueue", "CompiledModel", "Core", "InferRequest"):
-        raise AttributeError(f"module 'hetero' has no attribute '{name}'")
-    from hetero import runtime
+_LOADED_WHEN_USED = {
+    **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "InferRequest"), "hetero.runtime"),
+    **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
+}
 
-    return getattr(runtime, name)
+
+def __getattr__(name: str) -> object:
+    """Load the runtime and the writers when they are first used: building graphs does without threads and plugins."""
+    if name not in _LOADED_WHEN_USED:
+        raise AttributeError(f"module 'hetero' has no attribute '{name}'")
+    return getattr(import_module(_LOADED_WHEN_USED[name]), name)

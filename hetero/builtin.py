@@ -23,4 +23,10 @@ def hetero_register_frontends(registry: Registry) -> None:
 
         return OnnxFrontEnd()
 
+    def ir():
+        from hetero.frontend.ir import IrFrontEnd
+
+        return IrFrontEnd()
+
     registry.register_frontend(onnx)
+    registry.register_frontend(ir)

@@ -26,5 +26,8 @@ class FrontEnd(ABC):
         """
 
     @abstractmethod
-    def convert(self, source: ModelSource) -> Model:
-        """The model in the source (required). Raises FrontendError when it cannot be read or translated."""
+    def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
+        """The model in the source (required). Raises FrontendError when it cannot be read or translated.
+
+        ``weights``: where they are, for formats that keep them elsewhere.
+        """

@@ -2,11 +2,11 @@
 
 from hetero.graph.model import Model, find_port, port_name
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
-from hetero.graph.operation import Attribute, Op, choice, integers
+from hetero.graph.operation import Attribute, Op, choice, floats, integers, texts
 from hetero.graph.order import topological_order
 from hetero.graph.terminals import Constant, Parameter, Result, is_constant
 
 __all__ = [
     "Attribute", "Constant", "DiscreteTypeInfo", "Input", "Model", "Node", "Op", "Output", "Parameter", "Result",
-    "as_output", "choice", "find_port", "integers", "is_constant", "port_name", "topological_order",
+    "as_output", "choice", "find_port", "floats", "integers", "is_constant", "port_name", "texts", "topological_order",
 ]  # fmt: skip

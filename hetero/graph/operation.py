@@ -16,7 +16,7 @@ a list of any length; both come last.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,24 @@ def integers(value: Any) -> tuple[int, ...]:
 
 
 integers.accepts = "a sequence of whole numbers"  # type: ignore[attr-defined]
+
+
+def floats(value: Any) -> tuple[float, ...]:
+    """A tuple of floats from a sequence of numbers."""
+    return tuple(float(v) for v in value)
+
+
+floats.accepts = "a sequence of numbers"  # type: ignore[attr-defined]
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """A tuple of strings from a sequence of them, not from one string."""
+    if isinstance(value, str):
+        raise ValueError
+    return tuple(str(v) for v in value)
+
+
+texts.accepts = "a sequence of strings"  # type: ignore[attr-defined]
 
 
 def choice(*options: str) -> Callable[[Any], str]:
@@ -105,6 +123,26 @@ class Op(Node):
         for attribute in self.attributes_declared:
             setattr(self, attribute.name, bound[attribute.name])
         self.infer()
+
+    @classmethod
+    def of(cls, inputs: Sequence[Output], attributes: Mapping[str, Any]) -> Op:
+        """A node of the inputs in order, and of attributes by their names; those left out take their defaults.
+
+        For readers of files, where inputs have no names. Raises GraphError where inputs or attributes do not fit.
+        """
+        node = object.__new__(cls)
+        least = sum(not declared.startswith("*") and not declared.endswith("?") for declared in cls.inputs_declared)
+        most = None if any(declared.startswith("*") for declared in cls.inputs_declared) else len(cls.inputs_declared)
+        if len(inputs) < least or (most is not None and len(inputs) > most):
+            raise GraphError(f"{cls.type_info.name}: it has {len(inputs)} inputs, but takes {least} to {most or 'any'}")
+        Node.__init__(node, inputs, cls.output_size)
+        for attribute in cls.attributes_declared:
+            value = attributes.get(attribute.name, attribute.default)
+            if value is REQUIRED:
+                raise GraphError(f"{cls.type_info.name}: attribute {attribute.name} is missing")
+            setattr(node, attribute.name, value)
+        node.infer()
+        return node
 
     @classmethod
     def bind(cls, *arguments: Any, **keywords: Any) -> dict[str, Any]:

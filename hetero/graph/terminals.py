@@ -17,7 +17,7 @@ class Parameter(Op, opset=1):
     """An input of the model, of a type and a shape that may be partly unknown."""
 
     element_type = Attribute(element_type_of)
-    partial_shape = Attribute(PartialShape)
+    partial_shape = Attribute(PartialShape, ir="shape")
     # What is known of the contents, for a Parameter that stands for a value cut off elsewhere.
     known_value: np.ndarray | None = None
 

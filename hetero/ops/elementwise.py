@@ -160,8 +160,8 @@ class Clamp(Unary, opset=1):
     """min(max(x, min_value), max_value)"""
 
     inputs = ("data",)
-    min_value = Attribute(float)
-    max_value = Attribute(float)
+    min_value = Attribute(float, ir="min")
+    max_value = Attribute(float, ir="max")
 
     def validate_and_infer_types(self) -> None:
         if self.min_value > self.max_value:

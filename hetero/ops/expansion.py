@@ -20,7 +20,7 @@ class Broadcast(Op, opset=3):
 
     inputs = ("data", "target_shape", "axes_mapping?")
     shape_inputs = (1, 2)
-    broadcast_spec = Attribute(choice("numpy", "explicit", "bidirectional"), "NUMPY")
+    broadcast_spec = Attribute(choice("numpy", "explicit", "bidirectional"), "NUMPY", ir="mode")
 
     def validate_and_infer_types(self) -> None:
         if (self.broadcast_spec == "explicit") != self.has_input("axes_mapping"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hetero.graph import Attribute, Op, choice, integers
+from hetero.graph import Attribute, Op, choice, floats, integers, texts
 from hetero.ops.checks import check_type
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
@@ -10,22 +10,6 @@ from hetero.types import Type
 
 def _is_string(element_type: Type) -> bool:
     return element_type is Type.string
-
-
-def texts(value: object) -> tuple[str, ...]:
-    """A tuple of strings from a sequence of them."""
-    return tuple(map(str, value))  # type: ignore[call-overload]
-
-
-texts.accepts = "a sequence of strings"  # type: ignore[attr-defined]
-
-
-def numbers(value: object) -> tuple[float, ...]:
-    """A tuple of floats from a sequence of numbers."""
-    return tuple(map(float, value))  # type: ignore[call-overload]
-
-
-numbers.accepts = "a sequence of numbers"  # type: ignore[attr-defined]
 
 
 class StringTensorPack(Op, opset=15):
@@ -134,7 +118,7 @@ class TfIdfVectorizer(Op):
     ngram_indexes = Attribute(integers)
     pool_int64s = Attribute(integers, ())
     pool_strings = Attribute(texts, ())
-    weights = Attribute(numbers, ())
+    weights = Attribute(floats, ())
 
     def validate_and_infer_types(self) -> None:
         if not 1 <= self.min_gram_length <= self.max_gram_length <= len(self.ngram_counts):

@@ -29,15 +29,20 @@ class Core:
         self._unavailable: dict[str, str] = {}
         self._lock = threading.RLock()
 
-    def read_model(self, model: str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto) -> Model:
+    def read_model(
+        self,
+        model: str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
+        weights: str | os.PathLike[str] | bytes | None = None,
+    ) -> Model:
         """Read a model from a path, bytes, a binary file object or an onnx.ModelProto.
 
-        The format is recognised by the content. Raises FrontendError when no frontend can read it.
+        ``weights``: of an IR the binary file or its bytes, where it is not beside the XML. The format is recognised
+        by the content. Raises FrontendError when no frontend can read it.
         """
         frontends = [factory() for factory in self._registry.frontends]
         for frontend in frontends:
             if frontend.supported(model):
-                return frontend.convert(model)
+                return frontend.convert(model) if weights is None else frontend.convert(model, weights)
         if isinstance(model, (str, os.PathLike)) and not os.path.isfile(model):
             raise FrontendError(f"there is no model file {os.fspath(model)}")
         name = os.fspath(model) if isinstance(model, (str, os.PathLike)) else f"the given {type(model).__name__}"

@@ -8,18 +8,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import openvino
 import pytest
 
 import hetero
+from hetero.frontend.ir.spelling import attribute_text
+from hetero.frontend.ir.weights import WeightsWriter
+from hetero.frontend.ir.writer import model_element
 from hetero.graph import Constant, Node, Parameter
 from hetero.ops.opsets import make_modules
 from hetero.reference import evaluate
 
 core = openvino.Core()
+
+# Attributes that OpenVINO changes when it knows the shapes: pads that auto_pad means or that are filled up with zeros,
+# and axes that are counted from the front then.
+WORKED_OUT = {"pads_begin", "pads_end", "axis"}
 
 
 @dataclass
@@ -55,11 +64,13 @@ def in_hetero(name: str, opset: int, arguments: tuple, keywords: dict, dynamic: 
 
 
 def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5, **keywords) -> None:
-    """Types, shapes and results are OpenVINO's CPU device's; the results also where no shape was known before."""
-    node, parameters = in_openvino(name, opset, arguments, keywords)
+    """Types, shapes, attributes and results are OpenVINO's CPU device's, which gets the operation in an IR of ours.
+
+    Our results are compared also where no shape was known before.
+    """
     arrays = [value.array for value in _given(arguments, keywords) if isinstance(value, Data)]
-    model = openvino.Model(list(node.outputs()), parameters)
-    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    ours, parameters = in_hetero(name, opset, arguments, keywords)
+    compiled = core.compile_model(through_ir(ours, parameters), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     results = compiled(arrays)
     expected = [np.array(results[output]) for output in compiled.outputs]
     same_shapes(name, *arguments, opset=opset, **keywords)
@@ -69,6 +80,30 @@ def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5
             assert found.dtype == wanted.dtype
             assert found.shape == wanted.shape
             np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+def through_ir(node: Node, parameters: list[Parameter]) -> openvino.Model:
+    """OpenVINO's model of one node that reads Parameters and Constants, by way of an IR that we write."""
+    weights = BytesIO()
+    net = model_element(hetero.Model(node.outputs(), parameters), WeightsWriter(weights))
+    return core.read_model(ElementTree.tostring(net), weights.getvalue())
+
+
+def same_attributes(ours: Node, theirs: openvino.Node) -> None:
+    """The attributes have OpenVINO's names and values in IR files."""
+    found = {attribute.ir_name: getattr(ours, attribute.name) for attribute in ours.attributes_declared}
+    expected = theirs.get_attributes()
+    assert {name for name, value in found.items() if value is not None} == expected.keys()
+    for name in expected.keys() - WORKED_OUT:
+        wanted = expected[name]
+        assert _plain(found[name]) == pytest.approx(_plain(wanted)), name
+
+
+def _plain(value: Any) -> Any:
+    """A value as what is the same in both packages: numbers, and names in lower case."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, (bool, int, float)) else attribute_text(value).lower()
 
 
 def run(node: Node, parameters: list[Parameter], arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -82,6 +117,7 @@ def same_shapes(name: str, *arguments, opset: int = 13, expected: list[str] | No
     """Inferred types and shapes are OpenVINO's; where ours say more, they are the ``expected`` and lie within its."""
     theirs, _ = in_openvino(name, opset, arguments, keywords)
     ours, _ = in_hetero(name, opset, arguments, keywords)
+    same_attributes(ours, theirs)
     found = [openvino.PartialShape(str(output.partial_shape)) for output in ours.outputs()]
     wanted = [output.partial_shape for output in theirs.outputs()]
     if expected is None:

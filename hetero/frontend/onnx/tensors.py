@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import mmap
 from pathlib import Path
 
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from hetero.errors import FrontendError
+from hetero.frontend.source import map_file
 from hetero.types import Type
 
 _TYPES = {
@@ -33,15 +33,6 @@ def element_type(data_type: int) -> Type:
 def data_type(element_type: Type) -> int:
     """The TensorProto.DataType of a Type, 0 for one that ONNX does not have."""
     return next((number for number, kind in _TYPES.items() if kind is element_type), TensorProto.UNDEFINED)
-
-
-def map_file(path: Path) -> memoryview:
-    """The contents of a file, mapped for reading. Raises OSError; an empty file gives an empty view."""
-    with open(path, "rb") as file:
-        try:
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        except ValueError:
-            return memoryview(b"")
 
 
 class TensorReader:

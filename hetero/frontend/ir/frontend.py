@@ -1,0 +1,70 @@
+"""IrFrontEnd: reads IR files."""
+
+from __future__ import annotations
+
+import os
+from xml.etree.ElementTree import Element, ParseError
+
+from hetero.errors import FrontendError, GraphError
+from hetero.frontend.frontend import FrontEnd, ModelSource
+from hetero.frontend.ir.reader import read_net
+from hetero.frontend.source import SourceBytes, read_source
+from hetero.graph import Model
+
+# The path or the bytes of the binary file.
+Weights = str | os.PathLike | bytes
+
+VERSIONS = ("10", "11")
+# What a file must begin with, after white space and a declaration, to be taken for an IR.
+_BEGINNING = 4096
+
+
+class IrFrontEnd(FrontEnd):
+    """Reads IR files of versions 10 and 11 from a path, or from bytes or an open file of the XML with weights given.
+
+    Weights are mapped, not read, and must not change while the model lives.
+    """
+
+    name = "ir"
+
+    def supported(self, source: ModelSource) -> bool:
+        try:
+            return b"<net" in read_source(source, "IR", keep_place=True).data[:_BEGINNING].tobytes()
+        except FrontendError:
+            return False
+
+    def convert(self, source: ModelSource, weights: Weights | None = None) -> Model:
+        """The model. ``weights``: the path or the bytes of the binary file, by default the one beside the XML.
+
+        Raises FrontendError, which names file and layer, for what is damaged or not known.
+        """
+        found = read_source(source, "IR")
+        try:
+            return read_net(_parse(found.data), _weights(found, weights))
+        except (FrontendError, GraphError) as error:
+            raise FrontendError(f"{found.label}: {error}") from error
+
+
+def _parse(content: memoryview) -> Element:
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        net = fromstring(content.tobytes(), forbid_dtd=True)
+    except ParseError as error:
+        raise FrontendError(f"its XML is damaged: {error}") from error
+    except (DefusedXmlException, ValueError) as error:
+        raise FrontendError(f"its XML is not accepted: {error}") from error
+    if net.tag != "net":
+        raise FrontendError(f"its XML holds <{net.tag}>, not <net>")
+    if net.get("version") not in VERSIONS:
+        raise FrontendError(f"it is of version {net.get('version')}, but {' and '.join(VERSIONS)} can be read")
+    return net
+
+
+def _weights(source: SourceBytes, given: Weights | None) -> memoryview | None:
+    """The weights: those given, or of the file beside the XML where there is one."""
+    if given is None and source.path is not None:
+        beside = source.path.with_suffix(".bin")
+        given = beside if beside.exists() else None
+    return None if given is None else read_source(given, "weights of the IR").data

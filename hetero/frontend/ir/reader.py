@@ -1,0 +1,166 @@
+"""From the XML of an IR to a Model: layers in the order in which they can be made, whatever theirs in the file is."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import NoReturn
+from xml.etree.ElementTree import Element
+
+from hetero.errors import FrontendError, GraphError
+from hetero.frontend.ir.bodies import read_bodies
+from hetero.frontend.ir.runtime_info import read_model_info, read_node_info
+from hetero.frontend.ir.spelling import attribute_value, operation_name, split_names
+from hetero.frontend.ir.weights import decode
+from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
+from hetero.ops.control_flow import MultiSubGraphOp
+from hetero.ops.opsets import operation_classes
+from hetero.types import Type
+
+
+def read_net(net: Element, weights: memoryview | None) -> Model:
+    """The model of a ``net`` element. Raises FrontendError and GraphError."""
+    model = _GraphReader(net, weights, _classes()).read()
+    model.rt_info.update(read_model_info(net))
+    return model
+
+
+def _classes() -> dict[tuple[str, str], type[Op]]:
+    return {(cls.type_info.name, cls.type_info.version_id): cls for cls in operation_classes()}
+
+
+class _GraphReader:
+    """Reads the graph of a model or of a body."""
+
+    def __init__(self, element: Element, weights: memoryview | None, classes: dict[tuple[str, str], type[Op]]) -> None:
+        self._element, self._weights, self._classes = element, weights, classes
+        self._layers: dict[str, Element] = {}
+        for layer in element.iterfind("layers/layer"):
+            number = layer.get("id", "")
+            if number in self._layers:
+                raise FrontendError(f"two layers have the id {number}")
+            self._layers[number] = layer
+        # For each layer the source, as layer and port, of each of its input ports.
+        self._sources: dict[str, dict[str, tuple[str, str]]] = {number: {} for number in self._layers}
+        for edge in element.iterfind("edges/edge"):
+            self._add_edge(edge)
+        self._nodes: dict[str, Node] = {}
+        self._outputs: dict[tuple[str, str], Output] = {}
+
+    def read(self) -> Model:
+        for number in self._order():
+            layer = self._layers[number]
+            try:
+                self._nodes[number] = self._make(number, layer)
+            except (FrontendError, GraphError, ValueError) as error:
+                self._fail(layer, str(error), error)
+        in_file = [self._nodes[number] for number in self._layers]
+        parameters = [node for node in in_file if isinstance(node, Parameter)]
+        results = [node for node in in_file if isinstance(node, Result)]
+        return Model(results, parameters, self._element.get("name", "Model"))
+
+    def node(self, number: str) -> Node:
+        """The node of a layer. Raises FrontendError where there is no such layer."""
+        if number not in self._nodes:
+            raise FrontendError(f"there is no layer {number}")
+        return self._nodes[number]
+
+    def _add_edge(self, edge: Element) -> None:
+        source, target = ((edge.get(f"{end}-layer", ""), edge.get(f"{end}-port", "")) for end in ("from", "to"))
+        for number, _ in (source, target):
+            if number not in self._layers:
+                raise FrontendError(
+                    f"an edge leads from layer {source[0]} to layer {target[0]}, but there is no {number}"
+                )
+        if target[1] in self._sources[target[0]]:
+            raise FrontendError(f"two edges lead to port {target[1]} of layer {target[0]}")
+        self._sources[target[0]][target[1]] = source
+
+    def _order(self) -> list[str]:
+        """The layers, each behind those that it reads."""
+        waiting = {number: len(sources) for number, sources in self._sources.items()}
+        readers: dict[str, list[str]] = {number: [] for number in self._layers}
+        for number, sources in self._sources.items():
+            for source, _ in sources.values():
+                readers[source].append(number)
+        ready = deque(number for number, count in waiting.items() if not count)
+        order = []
+        while ready:
+            number = ready.popleft()
+            order.append(number)
+            for reader in readers[number]:
+                waiting[reader] -= 1
+                if not waiting[reader]:
+                    ready.append(reader)
+        if len(order) < len(self._layers):
+            stuck = next(number for number, count in waiting.items() if count)
+            self._fail(self._layers[stuck], "it is part of a circle of edges")
+        return order
+
+    def _make(self, number: str, layer: Element) -> Node:
+        inputs = self._inputs(number, layer)
+        kind, version = operation_name(layer.get("type", "")), layer.get("version", "")
+        cls = self._classes.get((kind, version))
+        if cls is None:
+            raise FrontendError(f"there is no operation {kind} of {version or 'no version'}")
+        data = layer.find("data")
+        texts = {} if data is None else dict(data.attrib)
+        node = self._constant(texts) if cls is Constant else self._operation(cls, layer, inputs, texts)
+        node.friendly_name = layer.get("name") or node.friendly_name
+        read_node_info(layer, node)
+        self._name_outputs(number, layer, node)
+        return node
+
+    def _inputs(self, number: str, layer: Element) -> list[Output]:
+        ports = [port.get("id", "") for port in layer.iterfind("input/port")]
+        sources = self._sources[number]
+        if sorted(ports) != sorted(sources):
+            raise FrontendError(f"its input ports are {ports}, but edges lead to {sorted(sources)}")
+        for port in ports:
+            if sources[port] not in self._outputs:
+                raise FrontendError(f"it reads port {sources[port][1]} of layer {sources[port][0]}, which has no such")
+        return [self._outputs[sources[port]] for port in ports]
+
+    def _operation(self, cls: type[Op], layer: Element, inputs: list[Output], texts: dict[str, str]) -> Node:
+        if issubclass(cls, MultiSubGraphOp):
+            bodies = {b.tag: _GraphReader(b, self._weights, self._classes) for b in layer if b.tag.endswith("body")}
+            return read_bodies(
+                cls, layer, inputs, {name: (reader.read(), reader.node) for name, reader in bodies.items()}
+            )
+        attributes = {
+            attribute.name: attribute_value(attribute, texts[attribute.ir_name])
+            for attribute in cls.attributes_declared
+            if attribute.ir_name in texts
+        }
+        return cls.of(inputs, attributes)
+
+    def _constant(self, texts: dict[str, str]) -> Constant:
+        missing = {"element_type", "shape", "offset", "size"} - texts.keys()
+        if missing:
+            raise FrontendError(f"attribute {min(missing)} is missing")
+        element_type = Type(texts["element_type"])
+        shape = tuple(int(part) for part in texts["shape"].split(",") if part.strip())
+        offset, size = int(texts["offset"]), int(texts["size"])
+        held = 0 if self._weights is None else len(self._weights)
+        if min(offset, size, *shape, 0) < 0 or offset + size > held:
+            raise FrontendError(f"its {size} bytes at {offset} do not lie within the {held} bytes of weights")
+        content = memoryview(b"") if self._weights is None else self._weights[offset : offset + size]
+        if element_type is not Type.string and math.prod(shape) * element_type.bitwidth > 8 * size:
+            raise FrontendError(f"{element_type}{list(shape)} does not fit into {size} bytes")
+        return Constant(decode(content, element_type, shape))
+
+    def _name_outputs(self, number: str, layer: Element, node: Node) -> None:
+        if isinstance(node, Result):
+            names = split_names(layer.get("output_names", ""))
+            node.output(0).names = set(names) or set(node.input_value(0).names)
+            return
+        ports = list(layer.iterfind("output/port"))
+        if len(ports) != node.get_output_size():
+            raise FrontendError(f"it has {len(ports)} output ports, but the operation has {node.get_output_size()}")
+        for port, output in zip(ports, node.outputs()):
+            self._outputs[number, port.get("id", "")] = output
+            output.names = set(split_names(port.get("names", "")))
+
+    def _fail(self, layer: Element, problem: str, cause: Exception | None = None) -> NoReturn:
+        name = f"layer {layer.get('id')}, {layer.get('type')} '{layer.get('name')}'"
+        raise FrontendError(f"{name}: {problem}") from cause

@@ -1,0 +1,67 @@
+"""The binary file of an IR: the contents of constants, one after the other."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import pairwise
+from typing import BinaryIO
+
+import numpy as np
+
+from hetero.types import Type
+
+# Contents begin at multiples of this many bytes, so that they can be used where they are.
+ALIGNMENT = 16
+
+
+class WeightsWriter:
+    """Writes contents, the same ones only once."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._end = file, 0
+        self._known: dict[tuple[bytes, int], int] = {}
+
+    def add(self, array: np.ndarray, element_type: Type) -> tuple[int, int]:
+        """The offset and the size in bytes at which the contents of an array are in the file."""
+        content = encode(array, element_type)
+        size = content.nbytes
+        key = (hashlib.blake2b(content).digest(), size)
+        if key not in self._known:
+            padding = -self._end % ALIGNMENT
+            self._file.write(b"\0" * padding)
+            self._file.write(content)
+            self._known[key] = self._end + padding
+            self._end += padding + size
+        return self._known[key], size
+
+
+def encode(array: np.ndarray, element_type: Type) -> memoryview:
+    """The bytes of an array as they are in the file."""
+    if element_type is Type.string:
+        return memoryview(_encode_strings(array))
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+
+
+def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> np.ndarray:
+    """The array that the bytes hold, in place where possible. Raises ValueError where they are too few or too many."""
+    if element_type is Type.string:
+        return _decode_strings(content).reshape(shape)
+    return np.frombuffer(content, element_type.to_dtype()).reshape(shape)
+
+
+def _encode_strings(array: np.ndarray) -> bytes:
+    """How many strings, the offset of each and of the end, all i32, and the UTF-8 text."""
+    encoded = [text.encode() for text in array.reshape(-1).tolist()]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return np.int32([len(encoded), *offsets]).tobytes() + b"".join(encoded)
+
+
+def _decode_strings(content: memoryview) -> np.ndarray:
+    (count,) = np.frombuffer(content[:4], np.int32)
+    if not 0 <= count <= len(content) // 4 - 2:
+        raise ValueError(f"{count} strings do not fit into {len(content)} bytes")
+    offsets = np.frombuffer(content[4 : 4 * (count + 2)], np.int32)
+    text = content[4 * (count + 2) :]
+    if offsets[0] < 0 or (np.diff(offsets) < 0).any() or offsets[-1] > len(text):
+        raise ValueError("the strings do not lie one after the other")
+    return np.array([bytes(text[begin:end]).decode() for begin, end in pairwise(offsets)], np.str_)

@@ -1,0 +1,146 @@
+"""Writing IR files, version 11: save_model and serialize."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from hetero.containers import ContainerType
+from hetero.errors import FrontendError
+from hetero.frontend.ir.bodies import write_bodies
+from hetero.frontend.ir.compression import compress_to_half
+from hetero.frontend.ir.runtime_info import write_model_info, write_node_info
+from hetero.frontend.ir.spelling import attribute_text, joined_names, precision, type_name
+from hetero.frontend.ir.weights import WeightsWriter
+from hetero.graph import Constant, Model, Node, Op, Output, Result
+from hetero.ops.control_flow import MultiSubGraphOp
+
+VERSION = "11"
+
+
+def save_model(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = True) -> None:
+    """Write a model to ``output_model``, an .xml file, and its weights to a .bin file beside it.
+
+    With ``compress_to_fp16`` constants of f32 and f64 are kept as f16, unless a number in them is too large for it.
+    Raises FrontendError where the files cannot be written; no half-written file is left.
+    """
+    serialize(compress_to_half(model) if compress_to_fp16 else model, output_model)
+
+
+def serialize(
+    model: Model, xml_path: str | os.PathLike, bin_path: str | os.PathLike = "", version: str = "UNSPECIFIED"
+) -> None:
+    """Write a model as it is: the graph to ``xml_path``, the weights to ``bin_path`` or beside it; see save_model."""
+    if version not in ("UNSPECIFIED", "IR_V11"):
+        raise FrontendError(f"IR files of version {version} cannot be written, only IR_V11")
+    xml = Path(xml_path)
+    if xml.suffix != ".xml":
+        raise FrontendError(f"the name of an IR file ends in .xml, but is {xml}")
+    weights = Path(bin_path) if bin_path else xml.with_suffix(".bin")
+    try:
+        with _replacing(weights) as binary, _replacing(xml) as text:
+            root = model_element(model, WeightsWriter(binary))
+            ElementTree.indent(root, "\t")
+            text.write(b'<?xml version="1.0"?>\n')
+            text.write(ElementTree.tostring(root, encoding="utf-8", short_empty_elements=True))
+    except OSError as error:
+        raise FrontendError(f"the model cannot be written to {error.filename or xml}: {error.strerror}") from error
+
+
+def model_element(model: Model, weights: WeightsWriter) -> Element:
+    """The ``net`` element of a model; its constants are written to the weights."""
+    root = Element("net", name=model.friendly_name, version=VERSION)
+    fill_graph(root, model, weights)
+    write_model_info(root, model.rt_info)
+    return root
+
+
+def fill_graph(parent: Element, model: Model, weights: WeightsWriter) -> dict[Node, int]:
+    """Add the layers and edges of a model or a body; returns the number of each node's layer."""
+    layers, edges = SubElement(parent, "layers"), SubElement(parent, "edges")
+    numbers: dict[Node, int] = {}
+    for number, node in enumerate(model.get_ordered_ops()):
+        numbers[node] = number
+        _add_layer(layers, number, node, weights)
+        for index, value in enumerate(node.input_values()):
+            SubElement(edges, "edge", {
+                "from-layer": str(numbers[value.node]), "from-port": str(_port_number(value)),
+                "to-layer": str(number), "to-port": str(index),
+            })  # fmt: skip
+    return numbers
+
+
+def _port_number(output: Output) -> int:
+    """Ports are counted through a layer, inputs first."""
+    return output.node.get_input_size() + output.index
+
+
+def _add_layer(layers: Element, number: int, node: Node, weights: WeightsWriter) -> None:
+    info = node.type_info
+    layer = SubElement(
+        layers, "layer", id=str(number), name=node.friendly_name, type=type_name(info.name), version=info.version_id
+    )
+    data = _data_of(node, weights)
+    if data:
+        SubElement(layer, "data", data)
+    write_node_info(layer, node)
+    if node.get_input_size():
+        ports = SubElement(layer, "input")
+        for index, value in enumerate(node.input_values()):
+            _add_port(ports, index, value, named=False)
+    if isinstance(node, Result):
+        layer.set("output_names", joined_names(node.output(0).names))
+    elif node.get_output_size():
+        ports = SubElement(layer, "output")
+        for output in node.outputs():
+            _add_port(ports, _port_number(output), output, named=True)
+    if isinstance(node, MultiSubGraphOp):
+        write_bodies(layer, node, lambda element, body: fill_graph(element, body, weights))
+
+
+def _data_of(node: Node, weights: WeightsWriter) -> dict[str, str]:
+    if isinstance(node, Constant):
+        offset, size = weights.add(node.data, node.get_element_type())
+        shape = ", ".join(map(str, node.data.shape))
+        return {
+            "element_type": str(node.get_element_type()), "shape": shape, "offset": str(offset), "size": str(size),
+        }  # fmt: skip
+    attributes = node.attributes_declared if isinstance(node, Op) else ()
+    values = {attribute.ir_name: getattr(node, attribute.name) for attribute in attributes}
+    if any(isinstance(value, ContainerType) for value in values.values()):
+        raise FrontendError(f"'{node.friendly_name}' is a sequence or an optional, which IR files cannot hold")
+    return {name: attribute_text(value) for name, value in values.items() if value is not None}
+
+
+def _add_port(ports: Element, number: int, value: Output, named: bool) -> None:
+    if isinstance(value.element_type, ContainerType):
+        raise FrontendError(f"'{value.node.friendly_name}' makes {value.element_type}, which IR files cannot hold")
+    port = SubElement(ports, "port", id=str(number), precision=precision(value.element_type))
+    if named and value.names:
+        port.set("names", joined_names(value.names))
+    if value.partial_shape.has_rank:
+        for dimension in value.partial_shape:
+            SubElement(port, "dim").text = str(dimension.get_length() if dimension.is_static else -1)
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes its place under its name when all is written, and is gone where anything fails."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        # The permissions that a file has by default, as a temporary one is its owner's alone.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
