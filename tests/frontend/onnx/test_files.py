@@ -278,7 +278,7 @@ def test_missing_files(tmp_path):
     assert not OnnxFrontEnd().supported(tmp_path)
     with pytest.raises(FrontendError, match="Is a directory"):
         OnnxFrontEnd().convert(tmp_path)
-    with pytest.raises(FrontendError, match="int cannot hold an ONNX model"):
+    with pytest.raises(FrontendError, match="int cannot hold the ONNX model"):
         OnnxFrontEnd().convert(3)
     with pytest.raises(FrontendError, match="binary mode"):
         OnnxFrontEnd().convert(io.StringIO("text"))
