@@ -69,7 +69,15 @@ from hetero.ops.elementwise import (
     Tanh,
 )  # fmt: skip
 from hetero.ops.expansion import Broadcast, Pad, Range, Tile
-from hetero.ops.gather import Gather
+from hetero.ops.gather import (
+    Gather,
+    GatherElements,
+    GatherND,
+    GatherNDV5,
+    GatherTree,
+    GatherV1,
+    GatherV7,
+)  # fmt: skip
 from hetero.ops.interpolation import Interpolate
 from hetero.ops.matmul import MatMul
 from hetero.ops.movement import (
@@ -96,6 +104,14 @@ from hetero.ops.reduction import (
     ReduceMin,
     ReduceProd,
     ReduceSum,
+)  # fmt: skip
+from hetero.ops.scatter import (
+    ScatterElementsUpdate,
+    ScatterElementsUpdateV3,
+    ScatterNDUpdate,
+    ScatterNDUpdateV4,
+    ScatterUpdate,
+    SliceScatter,
 )  # fmt: skip
 from hetero.ops.sequences import (
     ConcatFromSequence,

@@ -1,25 +1,20 @@
-"""Gather: slices of the data picked by indices."""
+"""Elements and slices of the data picked by indices."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import merge_dimensions, normalize_axis
+from hetero.ops.checks import check_type, common_type, merge_dimensions, normalize_axis
 from hetero.ops.values import exact_value, known_values, tidy
-from hetero.shape import PartialShape, concatenate
+from hetero.shape import Dimension, PartialShape, concatenate
+from hetero.types import Type
 
 
-class Gather(Op, opset=8):
-    """The slices of the data along ``axis`` that the indices name; a negative index counts from the end.
-
-    The first ``batch_dims`` dimensions of data and indices run together. The shape is that of the data with
-    the dimension at the axis replaced by the indices' other dimensions.
-    """
-
+class _Gather(Op):
     inputs = ("data", "indices", "axis")
     shape_inputs = (2,)
-    batch_dims = Attribute(int, 0)
+    batch_dims = 0
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self._shape())
@@ -55,3 +50,120 @@ class Gather(Op, opset=8):
             return None
         picked = np.take(values[0], indices, axis=int(axis.reshape(-1)[0]))
         return tidy(np.asarray(picked, dtype=values[0].dtype))
+
+
+class Gather(_Gather, opset=8):
+    """The slices of the data along ``axis`` that the indices name; a negative index counts from the end.
+
+    The first ``batch_dims`` dimensions of data and indices run together. The shape is that of the data with
+    the dimension at the axis replaced by the indices' other dimensions.
+    """
+
+    batch_dims = Attribute(int, 0)
+
+
+class GatherV7(_Gather, type_name="Gather", opset=7):
+    """Gather, of which indices are not promised to count from the end."""
+
+    batch_dims = Attribute(int, 0)
+
+
+class GatherV1(_Gather, type_name="Gather", opset=1):
+    """Gather without batch dimensions."""
+
+
+class GatherElements(Op, opset=6):
+    """One element for each index: ``out[i][j][k] = data[i][indices[i][j][k]][k]`` with axis 1."""
+
+    inputs = ("data", "indices")
+    axis = Attribute(int, 0)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, [1], Type.is_integral, "integers")
+        data, indices = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        shape = indices
+        if data.has_rank:
+            if len(data) < 1:
+                self.fail("data must have one or more dimensions, but is a scalar")
+            axis = normalize_axis(self, self.axis, len(data))
+            if not indices.has_rank:
+                indices = PartialShape.dynamic(len(data))
+            if len(indices) != len(data):
+                self.fail(f"indices {indices} must have as many dimensions as data {data}")
+            shape = PartialShape([
+                there if place == axis else merge_dimensions(self, (here, there), f"dimensions {place} of its inputs")
+                for place, (here, there) in enumerate(zip(data, indices))
+            ])  # fmt: skip
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+class _GatherND(Op):
+    """What versions of GatherND share: each vector along the indices' last axis names an element or a slice."""
+
+    inputs = ("data", "indices")
+    batch_dims = Attribute(int, 0)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, [1], Type.is_integral, "integers")
+        self.set_output_type(0, self.get_input_element_type(0), self._shape())
+
+    def _shape(self) -> PartialShape:
+        data, indices, batch = self.get_input_partial_shape(0), self.get_input_partial_shape(1), self.batch_dims
+        if batch < 0:
+            self.fail(f"batch_dims must not be negative, but is {batch}")
+        if indices.has_rank and batch >= len(indices):
+            self.fail(f"batch_dims {batch} must be less than the dimensions of indices {indices}")
+        if data.has_rank and batch >= len(data):
+            self.fail(f"batch_dims {batch} must be less than the dimensions of data {data}")
+        if not data.has_rank or not indices.has_rank:
+            return PartialShape.dynamic()
+        shared = [merge_dimensions(self, pair, "batch dimensions") for pair in zip(data[:batch], indices[:batch])]
+        depth = indices[-1]
+        if depth.min_length > len(data) - batch:
+            self.fail(f"indices {indices} name {depth} dimensions of data {data} behind {batch} batch dimensions")
+        if depth.is_dynamic:
+            return PartialShape.dynamic()
+        return concatenate(self.batch_shape(shared), indices[batch:-1], data[batch + depth.get_length() :])
+
+    def batch_shape(self, shared: list[Dimension]) -> list[Dimension]:
+        """The dimensions of the result that stand for the batch dimensions."""
+        return shared
+
+
+class GatherND(_GatherND, opset=8):
+    """The elements or slices of the data that the vectors along the indices' last axis name.
+
+    Indices ``[B…, I…, k]`` and data ``[B…, D1 … Dk, rest…]`` give ``[B…, I…, rest…]``.
+    """
+
+
+class GatherNDV5(_GatherND, type_name="GatherND", opset=5):
+    """GatherND whose result has all batch dimensions in one."""
+
+    def batch_shape(self, shared: list[Dimension]) -> list[Dimension]:
+        return [PartialShape(shared).element_count()] if shared else []
+
+
+class GatherTree(Op, opset=1):
+    """The whole sequences of a beam search: from the last step back, each step's parent names the beam.
+
+    ``step_ids`` and ``parent_idx`` are ``[steps, batch, beams]``, ``max_seq_len`` ``[batch]``, ``end_token`` a scalar.
+    """
+
+    inputs = ("step_ids", "parent_idx", "max_seq_len", "end_token")
+
+    def validate_and_infer_types(self) -> None:
+        element_type = common_type(self, range(4))
+        steps, parents, lengths, token = (self.get_input_partial_shape(index) for index in range(4))
+        for shape, rank, name in ((steps, 3, "step_ids"), (parents, 3, "parent_idx"), (lengths, 1, "max_seq_len")):
+            if shape.has_rank and len(shape) != rank:
+                self.fail(f"{name} must have {rank} dimensions, but is {shape}")
+        if not token.compatible([]):
+            self.fail(f"end_token must be a scalar, but has the shape {token}")
+        if not steps.compatible(parents):
+            self.fail(f"step_ids {steps} and parent_idx {parents} must have one shape")
+        shape = steps.merge(parents)
+        if shape.has_rank and lengths.has_rank:
+            batch = merge_dimensions(self, (shape[1], lengths[0]), "batches")
+            shape = PartialShape([shape[0], batch, shape[2]])
+        self.set_output_type(0, element_type, shape)

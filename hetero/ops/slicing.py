@@ -28,26 +28,25 @@ class Part(NamedTuple):
     step: int | None
 
 
-class Slice(Op, opset=8):
-    """From ``start`` to ``stop``, which is left out, by ``step``, on each of ``axes`` (default: the first ones)."""
+class Sliced(Op):
+    """What operations on slices share: inputs start, stop, step and perhaps axes from ``first_bound`` on."""
 
-    inputs = ("data", "start", "stop", "step", "axes?")
-    shape_inputs = (1, 2, 3, 4)
+    first_bound = 1
 
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.get_input_element_type(0), self._shape())
-
-    def _shape(self) -> PartialShape:
+    def sliced_shape(self) -> PartialShape:
+        """The shape of the slice of input 0."""
         data = self.get_input_partial_shape(0)
         if not data.has_rank:
             return PartialShape.dynamic()
+        if not len(data):
+            self.fail("data must have one or more dimensions, but is a scalar")
         axes = self._axes(len(data))
         if axes is None:
             return PartialShape([Dimension(0, dimension.max_length) for dimension in data])
-        columns = [bounds_of(self.input_value(index), len(axes)) for index in (1, 2, 3)]
-        for name, column in zip(self.inputs_declared[1:], columns):
+        columns = [bounds_of(self.input_value(index), len(axes)) for index in self._bounds()]
+        for index, column in zip(self._bounds(), columns):
             if len(column) != len(axes):
-                self.fail(f"{name} has {len(column)} values for {len(axes)} axes")
+                self.fail(f"{self.inputs_declared[index]} has {len(column)} values for {len(axes)} axes")
         dimensions = list(data)
         for axis, start, stop, step in zip(axes, *columns):
             if step == 0:
@@ -55,11 +54,14 @@ class Slice(Op, opset=8):
             dimensions[axis] = sliced(data[axis], Part(start, stop, step if isinstance(step, int) else None))
         return PartialShape(dimensions)
 
+    def _bounds(self) -> range:
+        return range(self.first_bound, self.first_bound + 3)
+
     def _axes(self, rank: int) -> list[int] | None:
         if self.has_input("axes"):
-            axes = exact_value(self.input_value(4))
+            axes = exact_value(self.input_value(self.first_bound + 3))
             return None if axes is None else normalize_axes(self, axes.reshape(-1).tolist(), rank)
-        counts = [self.get_input_partial_shape(index).element_count() for index in (1, 2, 3)]
+        counts = [self.get_input_partial_shape(index).element_count() for index in self._bounds()]
         count = next((count.get_length() for count in counts if count.is_static), None)
         if count is not None and count > rank:
             self.fail(f"start has {count} values for {rank} dimensions")
@@ -74,6 +76,16 @@ class Slice(Op, opset=8):
         for axis, *part in zip(normalize_axes(self, axes[0], rank) if axes else range(rank), start, stop, step):
             index[axis] = slice(*part)
         return tuple(index)
+
+
+class Slice(Sliced, opset=8):
+    """From ``start`` to ``stop``, which is left out, by ``step``, on each of ``axes`` (default: the first ones)."""
+
+    inputs = ("data", "start", "stop", "step", "axes?")
+    shape_inputs = (1, 2, 3, 4)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.sliced_shape())
 
     def infer_value(self) -> np.ndarray | None:
         return _indexed_value(self, lambda value, bounds: self.index(value.ndim, bounds))
@@ -286,6 +298,8 @@ def bounds_of(source: Output, count: int) -> list[Bound]:
 def split_axis(node: Op) -> int | None:
     """The axis of a split, counted from the front; None while it or the rank is not known."""
     data, axis = node.get_input_partial_shape(0), exact_value(node.input_value(1))
+    if data.has_rank and not len(data):
+        node.fail("data must have one or more dimensions, but is a scalar")
     if axis is None or not data.has_rank:
         return None
     if axis.size != 1:

@@ -15,6 +15,7 @@ from hetero.reference import (
     pooling,
     random,
     reduction,
+    scatter,
     sequences,
     signal,
     slicing,

@@ -1,0 +1,151 @@
+"""Operations that write updates into a copy of the data where indices say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import check_scalar_or_one, check_type, common_type, merge_dimensions, normalize_axis
+from hetero.ops.slicing import Sliced
+from hetero.ops.values import exact_value, known_values, tidy
+from hetero.shape import concatenate
+from hetero.types import Type
+
+
+class ScatterUpdate(Op, opset=3):
+    """The slices along ``axis`` that the indices name are replaced by those of the updates.
+
+    Data ``[before…, d, behind…]`` and indices ``[I…]`` take updates ``[before…, I…, behind…]``.
+    """
+
+    inputs = ("data", "indices", "updates", "axis")
+    shape_inputs = (3,)
+
+    def validate_and_infer_types(self) -> None:
+        element_type = common_type(self, (0, 2))
+        check_type(self, (1, 3), Type.is_integral, "integers")
+        check_scalar_or_one(self, 3)
+        data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
+        axis = exact_value(self.input_value(3))
+        if data.has_rank and axis is not None:
+            place = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
+            if indices.has_rank and not updates.compatible(concatenate(data[:place], indices, data[place + 1 :])):
+                self.fail(f"updates {updates} do not fit data {data} with indices {indices} on axis {place}")
+        self.set_output_type(0, element_type, data)
+
+    def infer_value(self) -> np.ndarray | None:
+        values = known_values([self.input_value(0), self.input_value(2)])
+        indices, axis = exact_value(self.input_value(1)), exact_value(self.input_value(3))
+        if values is None or indices is None or axis is None or values[0].ndim != 1:
+            return None
+        return written_value(values[0], indices, values[1])
+
+
+def written_value(data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray | None:
+    """A known vector with some elements replaced; None where an index lies outside."""
+    if indices.size and not (-data.size <= indices.min() and indices.max() < data.size):
+        return None
+    written = data.astype(object)
+    written[indices.reshape(-1)] = updates.reshape(-1)
+    return tidy(written)
+
+
+class _ScatterElementsUpdate(Op):
+    inputs = ("data", "indices", "updates", "axis")
+    shape_inputs = (3,)
+    reduction = "none"
+    use_init_val = True
+
+    def validate_and_infer_types(self) -> None:
+        element_type = common_type(self, (0, 2))
+        check_type(self, (1, 3), Type.is_integral, "integers")
+        check_scalar_or_one(self, 3)
+        if self.reduction == "mean" and element_type is Type.boolean:
+            self.fail("there is no mean of booleans")
+        data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
+        if not indices.compatible(updates):
+            self.fail(f"indices {indices} and updates {updates} must have one shape")
+        for name, shape in (("indices", indices), ("updates", updates)):
+            if data.has_rank and shape.has_rank and len(shape) != len(data):
+                self.fail(f"{name} {shape} must have as many dimensions as data {data}")
+        axis = exact_value(self.input_value(3))
+        if data.has_rank and axis is not None:
+            normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
+        self.set_output_type(0, element_type, data)
+
+
+class ScatterElementsUpdate(_ScatterElementsUpdate, opset=12):
+    """One element written for each index: ``out[i][indices[i][j][k]][k] = updates[i][j][k]`` with axis 1.
+
+    With a reduction the updates of one element are combined, with what it was before where ``use_init_val``.
+    """
+
+    reduction = Attribute(choice("none", "sum", "prod", "min", "max", "mean"), "None")
+    use_init_val = Attribute(bool, True)
+
+
+class ScatterElementsUpdateV3(_ScatterElementsUpdate, type_name="ScatterElementsUpdate", opset=3):
+    """ScatterElementsUpdate without a reduction."""
+
+
+class _ScatterNDUpdate(Op):
+    inputs = ("data", "indices", "updates")
+    reduction = "none"
+
+    def validate_and_infer_types(self) -> None:
+        element_type = common_type(self, (0, 2))
+        check_type(self, [1], Type.is_integral, "integers")
+        data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
+        if indices.has_rank and not len(indices):
+            self.fail("indices must have one or more dimensions, but are a scalar")
+        if data.has_rank and indices.has_rank:
+            depth = indices[-1]
+            if depth.min_length > len(data):
+                self.fail(f"indices {indices} name {depth} dimensions of data {data}")
+            if depth.is_static:
+                wanted = concatenate(indices[:-1], data[depth.get_length() :])
+                if not updates.compatible(wanted):
+                    self.fail(f"updates {updates} must have the shape {wanted} for data {data} and indices {indices}")
+        self.set_output_type(0, element_type, data)
+
+    def infer_value(self) -> np.ndarray | None:
+        values = known_values([self.input_value(0), self.input_value(2)])
+        indices = exact_value(self.input_value(1))
+        if values is None or indices is None or values[0].ndim != 1 or indices.shape[-1] != 1:
+            return None
+        return written_value(values[0], indices, values[1]) if self.reduction == "none" else None
+
+
+class ScatterNDUpdate(_ScatterNDUpdate, opset=15):
+    """The elements or slices that the vectors along the indices' last axis name are replaced by, or with a reduction
+    combined with, the updates: data ``[D1 … Dk, rest…]``, indices ``[I…, k]``, updates ``[I…, rest…]``.
+    """
+
+    reduction = Attribute(choice("none", "sum", "sub", "prod", "min", "max"), None)
+
+    def validate_and_infer_types(self) -> None:
+        self.reduction = self.reduction or "none"
+        super().validate_and_infer_types()
+
+
+class ScatterNDUpdateV4(_ScatterNDUpdate, type_name="ScatterNDUpdate", opset=4):
+    """ScatterNDUpdate without a reduction."""
+
+
+class SliceScatter(Sliced, opset=15):
+    """The data, of which the slice from ``start`` to ``stop`` by ``step`` along ``axes`` is replaced by the updates."""
+
+    inputs = ("data", "updates", "start", "stop", "step", "axes?")
+    shape_inputs = (2, 3, 4, 5)
+    first_bound = 2
+
+    def validate_and_infer_types(self) -> None:
+        element_type = common_type(self, (0, 1))
+        data, updates = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        part = self.sliced_shape()
+        if part.has_rank and updates.has_rank and len(part) != len(updates):
+            self.fail(f"updates {updates} must have as many dimensions as data {data}")
+        if part.has_rank and updates.has_rank:
+            for pair in zip(part, updates):
+                merge_dimensions(self, pair, "dimensions of the slice and of the updates")
+        self.set_output_type(0, element_type, data)

@@ -1,0 +1,105 @@
+"""Updates written into a copy of the data, combined by numpy's ``ufunc.at``, which is fastest on flat arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.gather import checked_indices, row_numbers
+from hetero.reference.registry import evaluates, in_single
+
+_REDUCTIONS = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np.minimum, "max": np.maximum,
+               "mean": np.add}  # fmt: skip
+
+
+@evaluates(ops.ScatterUpdate)
+def scatter_update(
+    node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
+) -> np.ndarray:
+    place = int(axis.reshape(-1)[0]) % data.ndim
+    result = data.copy()
+    shape = *data.shape[:place], indices.size, *data.shape[place + 1 :]
+    result[(*[slice(None)] * place, indices.reshape(-1))] = updates.reshape(shape)
+    return result
+
+
+@evaluates(ops.SliceScatter)
+def slice_scatter(node: Node, data: np.ndarray, updates: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
+    result = data.copy()
+    result[node.index(data.ndim, bounds)] = updates
+    return result
+
+
+@evaluates(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4)
+@in_single
+def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+    depth = indices.shape[-1]
+    rows, width = row_numbers(data.shape[:depth], indices).reshape(-1), math.prod(data.shape[depth:])
+    result = data.copy()
+    if node.reduction == "none":
+        result.reshape(-1, width)[rows] = updates.reshape(-1, width)
+        return result
+    elements = (rows[:, None] * width + np.arange(width)).reshape(-1)
+    _combine(node.reduction, result.reshape(-1), elements, updates.reshape(-1))
+    return result
+
+
+@evaluates(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3)
+@in_single
+def scatter_elements_update(
+    node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
+) -> np.ndarray:
+    result = data.copy()
+    if not indices.size:
+        return result
+    elements = _element_numbers(data.shape, indices, int(axis.reshape(-1)[0]) % data.ndim)
+    flat, updates = result.reshape(-1), updates.reshape(-1)
+    if node.reduction == "none":
+        flat[elements] = updates
+        return result
+    if not node.use_init_val:
+        flat[elements] = _neutral(node.reduction, data.dtype)
+    _combine(node.reduction, flat, elements, updates)
+    if node.reduction == "mean":
+        counts = np.bincount(elements, minlength=flat.size)
+        counts += int(node.use_init_val) * (counts > 0)
+        written = np.flatnonzero(counts)
+        totals, counts = flat[written], counts[written].astype(data.dtype)
+        if data.dtype.kind in "iu":  # rounded towards 0
+            flat[written] = (totals - np.fmod(totals, counts)) // counts
+        else:
+            flat[written] = totals / counts
+    return result
+
+
+def _element_numbers(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
+    """The numbers, counted over the flattened data, of the elements that indices along an axis name."""
+    numbers = np.zeros(1, np.int64)
+    for place, length in enumerate(shape):
+        if place == axis:
+            along = checked_indices(indices, length)
+        else:
+            along = np.arange(indices.shape[place]).reshape(-1, *[1] * (indices.ndim - place - 1))
+        numbers = numbers * length + along
+    return numbers.reshape(-1)
+
+
+def _combine(reduction: str, flat: np.ndarray, elements: np.ndarray, updates: np.ndarray) -> None:
+    """Combine each update with the element that it goes to."""
+    _REDUCTIONS[reduction].at(flat, elements, updates)
+
+
+def _neutral(reduction: str, dtype: np.dtype) -> bool | int | float:
+    """What a combination begins with where the data does not count."""
+    if reduction in ("sum", "mean"):
+        return 0
+    if reduction == "prod":
+        return 1
+    if dtype.kind == "b":
+        return reduction == "min"
+    if dtype.kind == "f":
+        return math.inf if reduction == "min" else -math.inf
+    return np.iinfo(dtype).max if reduction == "min" else np.iinfo(dtype).min

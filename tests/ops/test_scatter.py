@@ -1,0 +1,115 @@
+"""Elements written and picked by indices beside OpenVINO's."""
+
+import numpy as np
+import pytest
+
+from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
+
+
+def random(*shape, dtype=np.float32):
+    return Data((np.random.default_rng(len(shape)).standard_normal(shape) * 9).astype(dtype))
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def picks(limit, *shape):
+    return Data(np.random.default_rng(1).integers(0, limit, shape))
+
+
+REDUCTIONS = ("sum", "prod", "min", "max", "mean")
+RESULTS = [
+    ("gather", 7, random(3, 4), picks(4, 3, 2), ints(1), 1),
+    ("gather", 1, random(3, 4), picks(3, 2), ints(0)),
+    *[("gather_elements", 6, random(3, 4, 5), picks(3, *[3 if a == axis % 3 else n for a, n in enumerate((3, 4, 5))]),
+       axis) for axis in (0, 1, -1)],
+    ("gather_elements", 6, random(3, 4), Data(np.array([[-1], [0], [3]], np.int32)), 1),
+    ("gather_elements", 6, random(3, 4), Data(np.zeros((3, 0), np.int32)), 1),
+    *[("gather_nd", opset, random(2, 3, 4, 5), picks(2, 2, 3, k), batch)
+      for opset in (5, 8) for k, batch in ((1, 0), (2, 0), (4, 0), (1, 1), (2, 2), (1, 2))],
+    ("gather_nd", 8, random(3, 4), picks(3, 2)),
+    ("gather_nd", 8, random(3, 4), Data(np.array([[-1, 0], [2, -4]]))),
+    ("gather_nd", 8, random(3, 4), Data(np.zeros((0, 2), np.int64))),
+    ("scatter_update", 3, random(3, 4, 5), ints(2, 0), random(3, 2, 5), ints(1)),
+    ("scatter_update", 3, random(3, 4), Data(np.array([[1, 0]])), random(3, 1, 2), ints(-1)),
+    ("scatter_update", 3, random(4, dtype=np.int32), Data(np.array([1, 3])), random(2, dtype=np.int32), ints(0)),
+    ("scatter_elements_update", 3, random(3, 4), Data(np.array([[3, 1], [0, 2]])), random(2, 2), ints(1)),
+    ("scatter_elements_update", 3, random(3, 4), Data(np.array([[2, 0]])), random(1, 2), ints(0)),
+    ("scatter_elements_update", 3, random(3, 4), Data(np.zeros((0, 2), np.int64)), random(0, 2), ints(0)),
+    *[("scatter_elements_update", 12, random(3, 4, dtype=dtype), picks(4, 3, 7), random(3, 7, dtype=dtype), ints(1),
+       reduction, init) for dtype in (np.float32, np.int32) for reduction in REDUCTIONS for init in (True, False)],
+    ("scatter_elements_update", 12, random(3, 4), Data(np.array([[-1, 1]])), random(1, 2), ints(1), "sum"),
+    *[("scatter_nd_update", 4, random(3, 4, 5), Data(np.array(where)), random(*shape))
+      for where, shape in (([[1], [0]], (2, 4, 5)), ([[1, 2]], (1, 5)), ([[1, 2, 3], [0, 0, 4]], (2,)))],
+    *[("scatter_nd_update", 15, random(3, 4, dtype=dtype), picks(3, 5, 1), random(5, 4, dtype=dtype), reduction)
+      for dtype in (np.float32, np.int32) for reduction in ("sum", "sub", "prod", "min", "max")],
+    ("scatter_nd_update", 15, random(3, 4), Data(np.array([[-1, 1], [-3, -4]])), random(2)),
+    ("slice_scatter", 15, random(5, 6), random(5, 2), ints(1), ints(5), ints(2), ints(1)),
+    ("slice_scatter", 15, random(5, 6), random(2, 6), ints(4), ints(0), ints(-2)),
+    ("slice_scatter", 15, random(5, 6), random(2, 1), ints(0, -1), ints(2, 9), ints(1, 1), ints(0, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RESULTS, ids=lambda case: f"{case[0]}-{case[1]}")
+def test_results(case):
+    name, opset, *arguments = case
+    same_results(name, *arguments, opset=opset)
+
+
+def test_the_sequences_of_a_beam_search():
+    # Of at least one step: what OpenVINO's CPU makes of none is whatever lay in memory.
+    random = np.random.default_rng(3)
+    steps, parents = random.integers(0, 6, (5, 3, 4)), random.integers(0, 4, (5, 3, 4))
+    for dtype in (np.int32, np.float32):
+        arrays = [array.astype(dtype) for array in (steps, parents, np.array([5, 3, 1]), np.array(2))]
+        same_results("gather_tree", *map(Data, arrays), opset=1)
+
+
+I64 = np.int64
+SHAPES = [
+    ("gather_elements", 6, Unknown([3, -1, (2, 5)]), Unknown([-1, 7, (3, 9)], I64), 1),
+    ("gather_elements", 6, Unknown("[...]"), Unknown([-1, 7], I64), 1),
+    ("gather_elements", 6, Unknown([3, 4]), Unknown("[...]", I64), 0),
+    ("gather_nd", 8, Unknown([3, -1, 5]), Unknown([-1, 7, 1], I64), 1),
+    ("gather_nd", 5, Unknown([3, 4, 5]), Unknown([3, 4, 1], I64), 2),
+    ("gather_nd", 8, Unknown([3, -1, 5]), Unknown([-1, -1], I64)),
+    ("gather_nd", 8, Unknown("[...]"), Unknown([2, 1], I64)),
+    ("scatter_update", 3, Unknown([3, -1]), Unknown([2], I64), Unknown("[...]"), ints(0)),
+    ("scatter_elements_update", 12, Unknown([3, (1, 4)]), Unknown("[...]", I64), Unknown([1, 1]), ints(0)),
+    ("scatter_nd_update", 15, Unknown("[...]"), Unknown([2, 1], I64), Unknown([2])),
+    ("slice_scatter", 15, Unknown([-1, 6]), Unknown([2, 6]), ints(0), ints(2), ints(1)),
+    ("gather_tree", 1, Unknown([-1, 2, 3]), Unknown([4, -1, 3]), Unknown([-1]), Unknown([])),
+]
+
+
+@pytest.mark.parametrize("case", SHAPES, ids=str)
+def test_shapes(case):
+    name, opset, *arguments = case
+    same_shapes(name, *arguments, opset=opset)
+
+
+REFUSED = [
+    ("gather_elements", 6, Unknown([3, 4]), Unknown([2, 4], I64), 1),
+    ("gather_elements", 6, Unknown([3, 4]), Unknown([2], I64), 1),
+    ("gather_elements", 6, Unknown([3, 4]), Unknown([3, 4]), 1),
+    ("gather_elements", 6, Unknown([3, 4]), Unknown([3, 4], I64), 2),
+    ("gather_nd", 8, Unknown([3, 4]), Unknown([2, 3], I64)),
+    ("gather_nd", 8, Unknown([3, 4]), Unknown([2, 1], I64), 1),
+    ("gather_nd", 8, Unknown([3, 4]), Unknown([3, 1], I64), 2),
+    ("scatter_update", 3, Unknown([3, 4]), Unknown([2], I64), Unknown([3, 4]), ints(0)),
+    ("scatter_update", 3, Unknown([3, 4]), Unknown([2], I64), Unknown([2, 4], np.int32), ints(0)),
+    ("scatter_elements_update", 12, Unknown([3, 4]), Unknown([1, 2], I64), Unknown([2, 1]), ints(0)),
+    ("scatter_elements_update", 12, Unknown([3, 4]), Unknown([2], I64), Unknown([2]), ints(0)),
+    ("scatter_elements_update", 12, Unknown([3, 4]), Unknown([2, 2], I64), Unknown([2, 2]), ints(2)),
+    ("scatter_nd_update", 15, Unknown([3, 4]), Unknown([2, 3], I64), Unknown([2])),
+    ("scatter_nd_update", 15, Unknown([3, 4]), Unknown([2, 1], I64), Unknown([2, 3])),
+    ("slice_scatter", 15, Unknown([3, 4]), Unknown([2, 3]), ints(0), ints(2), ints(1)),
+    ("gather_tree", 1, Unknown([1, 2, 3]), Unknown([1, 2, 4]), Unknown([2]), Unknown([])),
+]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=str)
+def test_what_cannot_be(case):
+    name, opset, *arguments = case
+    both_refuse(name, *arguments, opset=opset)
