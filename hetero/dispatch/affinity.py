@@ -4,7 +4,8 @@ A model of three operations on ``HETERO:A,B``: ``relu`` is pinned to B by the us
 ``softmax`` when asked what it can run. So conv and softmax go to A, relu to B. The rules, in this order:
 
 1. A node with rt_info["affinity"], or whose name fits a pattern of the property AFFINITIES, is pinned.
-2. Any other node goes to the first device, in the user's order, that claims it.
+2. Any other node goes to the first device, in the user's order, that claims it. Nodes that read or set one variable
+   go together: where one of them is pinned, else to the first device that claims them all.
 3. Parameters, Constants and Results go wherever they are needed; they are not placed.
 """
 
@@ -78,6 +79,7 @@ def place(model: Model, devices: Sequence[Device]) -> Placement:
     Raises DeviceError for a pin to a device that is not in the list or cannot run the node.
     """
     queries = {device.name: device.query(model) for device in devices}
+    together = _nodes_of_variables(model)
     placed: dict[Node, Placed] = {}
     homeless: dict[Node, str] = {}
     for node in model.get_ordered_ops():
@@ -86,7 +88,8 @@ def place(model: Model, devices: Sequence[Device]) -> Placement:
         if AFFINITY in node.rt_info:
             placed[node] = Placed(_pinned_device(node, devices, queries), "pinned")
             continue
-        claiming = [device for device in devices if node.friendly_name in queries[device.name]]
+        names = {other.friendly_name for other in together.get(node, [node])}
+        claiming = [device for device in devices if names <= queries[device.name].keys()]
         if claiming:
             passed_over = devices[: devices.index(claiming[0])]
             placed[node] = Placed(claiming[0], _refusals(node, passed_over, queries) or "first device")
@@ -94,6 +97,19 @@ def place(model: Model, devices: Sequence[Device]) -> Placement:
         else:
             homeless[node] = _refusals(node, devices, queries)
     return Placement(placed, homeless, queries)
+
+
+def _nodes_of_variables(model: Model) -> dict[Node, list[Node]]:
+    """For each node that reads or sets a variable all that do so; where one is pinned, the others are then too."""
+    by_variable: dict[str, list[Node]] = {}
+    for node in model.get_ordered_ops():
+        if (info := getattr(node, "variable_info", None)) is not None:
+            by_variable.setdefault(info.variable_id, []).append(node)
+    for nodes in by_variable.values():
+        pinned = [node.rt_info[AFFINITY] for node in nodes if AFFINITY in node.rt_info]
+        for node in nodes if pinned else ():
+            node.rt_info.setdefault(AFFINITY, pinned[0])
+    return {node: nodes for nodes in by_variable.values() for node in nodes}
 
 
 def _pinned_device(node: Node, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> Device:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hetero.errors import DeviceError, HeteroError
 from hetero.graph import Output
-from hetero.plugin import ProfilingInfo, SyncInferRequest
+from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -24,11 +25,15 @@ class HeteroInferRequest(SyncInferRequest):
         plan = self._plan = compiled_model.plan
         self._requests = [step.compiled.create_sync_infer_request() for step in plan.steps]
         self._times = [0.0] * len(plan.steps)
+        self._states = _states_by_name(self._requests)
         self._tensor_of: dict[Output, Tensor] = {}
         self._value_of: dict[Output, Output] = dict(zip(compiled_model.inputs, plan.inputs))
         # Outputs that no step writes into: an input or a constant handed out, and a value handed out twice.
         self._copied: list[tuple[Output, Output]] = []
         self._bind_all()
+
+    def query_state(self) -> list[VariableState]:
+        return list(self._states.values())
 
     def _bind_all(self) -> None:
         for port, value in zip(self.compiled_model.inputs, self._plan.inputs):
@@ -64,6 +69,8 @@ class HeteroInferRequest(SyncInferRequest):
             self._times[index] = time.perf_counter() - started
         for value, port in self._copied:
             self.get_tensor(port).copy_from(self._tensor_of[value])
+        for name, index in self._plan.setters.items():
+            self._states[name].share(index)
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         super().set_tensor(port, tensor)
@@ -81,3 +88,36 @@ class HeteroInferRequest(SyncInferRequest):
             infos.append(ProfilingInfo(f"subgraph {index}", "Subgraph", step.device, self._times[index]))
             infos += request.get_profiling_info()
         return infos
+
+
+class _SharedState(VariableState):
+    """A variable that the requests of several steps have, by the indices of the steps."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.states: dict[int, VariableState] = {}
+
+    def get_state(self) -> Tensor:
+        return next(iter(self.states.values())).state
+
+    def set_state(self, tensor: Tensor) -> None:
+        for state in self.states.values():
+            state.state = tensor
+
+    def reset(self) -> None:
+        for state in self.states.values():
+            state.reset()
+
+    def share(self, step: int) -> None:
+        """Let all have what the request of one step has."""
+        others = [state for index, state in self.states.items() if index != step]
+        for state in others:
+            state.state = self.states[step].state
+
+
+def _states_by_name(requests: Sequence[SyncInferRequest]) -> dict[str, _SharedState]:
+    shared: dict[str, _SharedState] = {}
+    for index, request in enumerate(requests):
+        for state in request.query_state():
+            shared.setdefault(state.name, _SharedState(state.name)).states[index] = state
+    return shared

@@ -42,7 +42,7 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     Types, shapes, tensor names and known values are those from before the cut; Constants share their arrays.
     """
     copies: dict[Output, Output] = {}
-    parameters = []
+    parameters, sinks = [], []
     for value in subgraph.inputs:
         parameter = Parameter(value.element_type, value.partial_shape, name=_port_name(value))
         parameter.known_value = value.value
@@ -56,7 +56,9 @@ def extract(subgraph: Subgraph, name: str) -> Model:
                 copies[value] = value.node.clone_with_new_inputs([]).output(0)
         clone = node.clone_with_new_inputs([copies[value] for value in node.input_values()])
         copies.update(zip(node.outputs(), clone.outputs()))
-    return Model([copies[value] for value in subgraph.outputs], parameters, name)
+        if not any(output.get_target_inputs() for output in node.outputs()):
+            sinks.append(clone)
+    return Model([copies[value] for value in subgraph.outputs], parameters, name, sinks=sinks)
 
 
 def _take_turns(order: Sequence[Node], device_of: Mapping[Node, Device], turns: Sequence[Device]) -> list[Subgraph]:

@@ -41,6 +41,8 @@ class Plan:
     outputs: list[Output]
     places: dict[Output, list[Place]] = field(default_factory=dict)
     constants: dict[Output, np.ndarray] = field(default_factory=dict)
+    # The step that sets each variable, of which other steps may have the contents too.
+    setters: dict[str, int] = field(default_factory=dict)
 
 
 def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[CompiledModel]) -> Plan:
@@ -54,5 +56,6 @@ def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[Co
         ports = [*zip(subgraph.inputs, step.compiled.inputs), *zip(subgraph.outputs, step.compiled.outputs)]
         for value, port in ports:
             plan.places.setdefault(value, []).append(Place(index, port))
+        plan.setters |= {node.variable_id: index for node in subgraph.nodes if node.type_info.name == "Assign"}
     plan.constants = {v: v.node.data for v in plan.outputs if isinstance(v.node, Constant)}
     return plan

@@ -3,10 +3,12 @@
 from hetero.graph.model import Model, find_port, port_name
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.operation import Attribute, Op, choice, floats, integers, texts
-from hetero.graph.order import topological_order
+from hetero.graph.order import topological_order, with_bodies
 from hetero.graph.terminals import Constant, Parameter, Result, is_constant
+from hetero.graph.variable import Variable, VariableInfo
 
 __all__ = [
     "Attribute", "Constant", "DiscreteTypeInfo", "Input", "Model", "Node", "Op", "Output", "Parameter", "Result",
-    "as_output", "choice", "find_port", "floats", "integers", "is_constant", "port_name", "texts", "topological_order",
+    "Variable", "VariableInfo", "as_output", "choice", "find_port", "floats", "integers", "is_constant", "port_name",
+    "texts", "topological_order", "with_bodies",
 ]  # fmt: skip

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from hetero.errors import GraphError
 from hetero.graph.node import Node, Output, as_output
-from hetero.graph.order import topological_order
+from hetero.graph.order import topological_order, with_bodies
 from hetero.graph.terminals import Parameter, Result
+from hetero.graph.variable import Variable, VariableInfo
 from hetero.shape import PartialShape, PartialShapeLike
 
 if TYPE_CHECKING:
@@ -20,18 +21,27 @@ PortKey = int | str | Output
 class Model:
     """A graph from Parameters to Results, as ``Model(results, parameters, name)``.
 
-    Results may be given as the nodes or outputs that they hand out.
+    Results may be given as the nodes or outputs that they hand out. Sinks are nodes that run although no Result needs
+    them, such as Assign; a model with sinks may also be made as ``Model(results, sinks, parameters, name)``.
     """
 
     def __init__(
-        self, results: Sequence[Node | Output] | Node | Output, parameters: Sequence[Parameter], name: str = "Model"
+        self,
+        results: Sequence[Node | Output] | Node | Output,
+        parameters: Sequence[Parameter],
+        name: str | Sequence[Parameter] = "Model",
+        *more: str,
+        sinks: Sequence[Node] = (),
     ) -> None:
+        if not isinstance(name, str):
+            sinks, parameters, name = parameters, name, more[0] if more else "Model"
         results = [results] if isinstance(results, (Node, Output)) else results
         self._results = [_as_result(r) for r in results]
+        self._sinks = list(sinks)
         self._parameters = list(parameters)
         self._friendly_name = name
         self.rt_info: dict[str, Any] = {}
-        self._check_parameters()
+        self._check()
 
     @property
     def friendly_name(self) -> str:
@@ -68,6 +78,38 @@ class Model:
         return self.results
 
     @property
+    def sinks(self) -> list[Node]:
+        """The nodes that run although no Result needs them."""
+        return list(self._sinks)
+
+    def get_sinks(self) -> list[Node]:
+        return self.sinks
+
+    def add_sinks(self, sinks: Sequence[Node]) -> None:
+        """Let these nodes run too, although no Result needs them."""
+        self._sinks = list(dict.fromkeys([*self._sinks, *sinks]))
+
+    @property
+    def variables(self) -> list[Variable]:
+        """What the model remembers from one inference to the next, by the operations that read or set it."""
+        found: dict[str, VariableInfo] = {}
+        for node in with_bodies(self.get_ordered_ops()):
+            info = getattr(node, "variable_info", None)
+            if info is not None:
+                found.setdefault(info.variable_id, info)
+        return [Variable(info) for info in found.values()]
+
+    def get_variables(self) -> list[Variable]:
+        return self.variables
+
+    def get_variable_by_id(self, variable_id: str) -> Variable:
+        """The variable of this name. Raises GraphError when there is none such."""
+        for variable in self.variables:
+            if variable.info.variable_id == variable_id:
+                return variable
+        raise GraphError(f"model '{self.friendly_name}' has no variable {variable_id}")
+
+    @property
     def inputs(self) -> list[Output]:
         """The values that the model is given, one for each Parameter."""
         return [parameter.output(0) for parameter in self._parameters]
@@ -87,7 +129,7 @@ class Model:
 
     def get_ordered_ops(self) -> list[Node]:
         """All nodes, each after those that it reads; Parameters first."""
-        return topological_order([*self._parameters, *self._results])
+        return topological_order([*self._parameters, *self._results, *self._sinks])
 
     def get_ops(self) -> list[Node]:
         return self.get_ordered_ops()
@@ -100,7 +142,7 @@ class Model:
         """Infer types and shapes of all values anew. Raises GraphError where they do not fit."""
         for node in self.get_ordered_ops():
             node.infer()
-        self._check_parameters()
+        self._check()
 
     def reshape(self, shapes: PartialShapeLike | Mapping[PortKey, PartialShapeLike]) -> None:
         """Give inputs other shapes and infer all others: a shape for the only input, or shapes by index, name or port.
@@ -130,7 +172,12 @@ class Model:
         copies: dict[Node, Node] = {}
         for node in self.get_ordered_ops():
             copies[node] = node.clone_with_new_inputs([copies[v.node].output(v.index) for v in node.input_values()])
-        model = Model([copies[r] for r in self._results], [copies[p] for p in self._parameters], self.friendly_name)
+        model = Model(
+            [copies[r] for r in self._results],
+            [copies[p] for p in self._parameters],
+            self.friendly_name,
+            sinks=[copies[s] for s in self._sinks],
+        )
         model.rt_info.update(self.rt_info)
         return model, copies
 
@@ -161,9 +208,18 @@ class Model:
                     return output
         raise GraphError(f"model '{self.friendly_name}' has no tensor named {name}")
 
-    def _check_parameters(self) -> None:
+    def _check(self) -> None:
+        """Raises GraphError for a Parameter that is not listed, and for variables whose values do not fit."""
         listed = set(self._parameters)
+        variables: dict[str, VariableInfo] = {}
         for node in self.get_ordered_ops():
+            info = getattr(node, "variable_info", None)
+            if info is not None and not variables.setdefault(info.variable_id, info).fits(info):
+                known = variables[info.variable_id]
+                node.fail(
+                    f"variable '{info.variable_id}' is {known.data_type}{known.data_shape} elsewhere, "
+                    f"but {info.data_type}{info.data_shape} here"
+                )
             if isinstance(node, Parameter) and node not in listed:
                 raise GraphError(
                     f"model '{self.friendly_name}' reads Parameter '{node.friendly_name}', "

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
 from hetero.errors import GraphError
 from hetero.shape import PartialShape, PartialShapeLike
 from hetero.types import Type
+
+if TYPE_CHECKING:
+    from hetero.graph.model import Model
 
 
 class DiscreteTypeInfo(NamedTuple):
@@ -175,6 +178,8 @@ class Node:
     # Whether the same inputs always give the same outputs: what is not repeatable is neither computed in advance
     # nor merged with another of its kind.
     repeatable = True
+    # The Models that the node runs, of an operation such as Loop.
+    bodies: Sequence[Model | None] = ()
     _counter = itertools.count()
 
     def __init__(self, arguments: Sequence[Output | Node] = (), output_size: int = 1) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from hetero.errors import GraphError
 from hetero.graph.node import Node
@@ -35,3 +35,15 @@ def topological_order(ends: Iterable[Node]) -> list[Node]:
                 state[node] = True
                 order.append(node)
     return order
+
+
+def with_bodies(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes, and all that are in the bodies of these, and in the bodies of those."""
+    waiting = [iter(nodes)]
+    while waiting:
+        node = next(waiting[-1], None)
+        if node is None:
+            waiting.pop()
+            continue
+        yield node
+        waiting += [iter(body.get_ordered_ops()) for body in node.bodies if body is not None]

@@ -137,3 +137,4 @@ from hetero.ops.strings import (
     StringTensorUnpack,
     TfIdfVectorizer,
 )  # fmt: skip
+from hetero.ops.variables import Assign, ReadValue

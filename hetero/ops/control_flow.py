@@ -34,15 +34,21 @@ class MultiSubGraphOp(Op):
 
     output_size = 0
     body_count = 1
+    bodies: list[Model | None]
 
     def __init__(self, *arguments, **keywords) -> None:
         self._start_without_bodies()
         super().__init__(*arguments, **keywords)
 
     def _start_without_bodies(self) -> None:
-        self.bodies: list[Model | None] = [None] * self.body_count
+        self.bodies = [None] * self.body_count
         self.input_descriptions: list[list[InputDescription]] = [[] for _ in self.bodies]
         self.output_descriptions: list[list[OutputDescription]] = [[] for _ in self.bodies]
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether all that the bodies do is the same in every run."""
+        return all(node.repeatable for body in self.bodies if body for node in body.get_ordered_ops())
 
     def set_arguments(self, arguments: Sequence[Output | Node]) -> None:
         """Read these values, in the place of those read before."""
@@ -124,6 +130,7 @@ class If(MultiSubGraphOp, opset=8):
     """One of two bodies, by a condition: a boolean scalar or a tensor of one element."""
 
     inputs = ("execution_condition?",)
+    shape_inputs = (0,)
     body_count = 2
 
     def set_then_body(self, body: Model) -> None:
@@ -363,6 +370,7 @@ class Loop(SubGraphOp, opset=5):
     """
 
     inputs = ("trip_count?", "execution_condition?")
+    shape_inputs = (0, 1)
 
     def __init__(self, *arguments, **keywords) -> None:
         self._special_body_ports = (-1, -1)

@@ -39,12 +39,12 @@ def _identity(node: Node) -> Hashable | None:
     """What two nodes that compute the same have in common; None for one that must stay."""
     if isinstance(node, Constant):
         return _identity_of_constant(node.data)
-    if isinstance(node, (Parameter, Result)) or not node.repeatable:
+    if isinstance(node, (Parameter, Result)) or not node.repeatable or node.bodies:
         return None
     try:
         attributes = tuple((name, _hashable(value)) for name, value in node.get_attributes().items())
     except TypeError:
-        return None  # bodies and the like
+        return None
     return (type(node), attributes, tuple(node.input_values()))
 
 

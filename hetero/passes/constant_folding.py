@@ -22,6 +22,7 @@ def fold_constants(model: Model) -> bool:
     memory than their inputs, and those that cannot be evaluated. Types and shapes are up to date.
     """
     changed = False
+    sinks = set(model.sinks)
     for node in model.get_ordered_ops():
         if isinstance(node, (Parameter, Constant)):
             continue
@@ -32,7 +33,7 @@ def fold_constants(model: Model) -> bool:
             if array is not None and output.get_target_inputs():
                 _replace(output, array)
                 changed = True
-        if not any(output.get_target_inputs() for output in node.outputs()):
+        if node not in sinks and not any(output.get_target_inputs() for output in node.outputs()):
             node.disconnect()
     return changed
 

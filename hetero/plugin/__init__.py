@@ -7,9 +7,10 @@ from hetero.plugin.plugin import Plugin, full_name
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.sync_infer_request import ProfilingInfo, SyncInferRequest, check_tensor
+from hetero.plugin.variable_state import VariableState
 
 __all__ = [
     "AsyncInferRequest", "CompiledModel", "Plugin", "ProfilingInfo", "QueryResult", "Registry", "SyncInferRequest",
-    "check_tensor", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins",
+    "VariableState", "check_tensor", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins",
     "unsupported",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hetero.errors import TensorError
 from hetero.graph import Output, port_name
+from hetero.plugin.variable_state import VariableState
 from hetero.shape import PartialShape
 from hetero.tensor import Tensor
 from hetero.types import Type
@@ -44,6 +45,10 @@ class SyncInferRequest(ABC):
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         """What the last inference spent its time on, in order (optional); nothing without PERF_COUNT."""
+        return []
+
+    def query_state(self) -> list[VariableState]:
+        """The state of each variable of the model, which the request keeps between inferences (optional)."""
         return []
 
     def cancel(self) -> None:

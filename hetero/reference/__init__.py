@@ -20,8 +20,9 @@ from hetero.reference import (
     signal,
     slicing,
     strings,
+    variables,
 )  # fmt: skip
-from hetero.reference.program import Program
-from hetero.reference.registry import evaluate, evaluates, has_evaluate, prepares
+from hetero.reference.program import Program, VariableValues
+from hetero.reference.registry import evaluate, evaluates, has_evaluate, prepares, unknown_operation
 
-__all__ = ["Program", "evaluate", "evaluates", "has_evaluate", "prepares"]
+__all__ = ["Program", "VariableValues", "evaluate", "evaluates", "has_evaluate", "prepares", "unknown_operation"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Node
+from hetero.graph import Constant, Node, Parameter, Result, with_bodies
 from hetero.types import Type
 
 # Takes the node and its input arrays; returns an array, or a sequence of them for several outputs.
@@ -63,6 +63,14 @@ def in_single(function: Evaluator) -> Evaluator:
 def has_evaluate(node: Node) -> bool:
     """Whether the reference can evaluate this node."""
     return type(node) in _preparers
+
+
+def unknown_operation(node: Node) -> Node | None:
+    """The first operation that the reference cannot evaluate: the node itself, or one in its bodies."""
+    for inner in with_bodies([node]):
+        if not isinstance(inner, (Parameter, Constant, Result)) and not has_evaluate(inner):
+            return inner
+    return None
 
 
 def make_runner(node: Node) -> tuple[Runner, tuple[np.dtype | None, ...]]:

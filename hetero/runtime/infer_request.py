@@ -167,6 +167,16 @@ class InferRequest:
     def profiling_info(self) -> list[plugin.ProfilingInfo]:
         return self.get_profiling_info()
 
+    def query_state(self) -> list[plugin.VariableState]:
+        """What the request remembers of each variable of the model: its name, its contents and a way to forget it."""
+        self._request.check_idle()
+        return self._request.request.query_state()
+
+    def reset_state(self) -> None:
+        """Forget the contents of all variables."""
+        for state in self.query_state():
+            state.reset()
+
     def get_compiled_model(self) -> CompiledModel:
         return self._compiled_model
 

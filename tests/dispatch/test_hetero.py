@@ -159,3 +159,35 @@ def test_mistakes_are_told_in_one_sentence(device, options, error, message):
     with pytest.raises(error, match=message) as caught:
         core.compile_model(chain(), device, options)
     assert isinstance(caught.value, HeteroError) and "\n" not in str(caught.value)
+
+
+def counter() -> Model:
+    """The sum of all inputs so far, remembered as variable "sum"."""
+    x = Parameter(Type.f32, [4], name="x")
+    total = ops.Add(ops.ReadValue(np.zeros(4, np.float32), "sum", name="read"), x, name="add")
+    return Model(total, [x], sinks=[ops.Assign(total, "sum", name="assign")])
+
+
+@pytest.mark.parametrize(
+    ("first", "pins", "expected"),
+    [
+        (("ReadValue", "Assign"), {}, {"read": "A", "add": "B", "assign": "A"}),
+        (("ReadValue", "Add"), {}, {"read": "B", "add": "A", "assign": "B"}),
+        (("ReadValue", "Add", "Assign"), {"assign": "B"}, {"read": "B", "add": "A", "assign": "B"}),
+    ],
+)
+def test_what_is_remembered_crosses_the_cut(first, pins, expected):
+    model = counter()
+    for node in model.get_ordered_ops():
+        if node.friendly_name in pins:
+            node.rt_info[AFFINITY] = pins[node.friendly_name]
+    compiled = core_with(A=only(*first), B=PickyPlugin()).compile_model(model, "HETERO:A,B")
+    assert {o.name: o.device for o in compiled.get_property("PLACEMENT_REPORT").operations} == expected
+    request = compiled.create_infer_request()
+    assert [float(request.infer([np.ones(4, np.float32)])[0][0]) for _ in range(3)] == [1, 2, 3]
+    (state,) = request.query_state()
+    np.testing.assert_array_equal(state.state.data, [3] * 4)
+    state.state = Tensor(np.full(4, 10, np.float32))
+    assert float(request.infer([np.ones(4, np.float32)])[0][0]) == 11
+    request.reset_state()
+    assert float(request.infer([np.ones(4, np.float32)])[0][0]) == 1

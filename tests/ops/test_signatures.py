@@ -13,9 +13,9 @@ NEWEST = 16
 OF_ANOTHER_OPSET = {"Squeeze"}
 # These have factories of their own, and a Result's input is called otherwise there.
 ENDS = {"Parameter", "Constant", "Result"}
-# OpenVINO's are classes, of which Python cannot tell the parameters.
-WITH_BODIES = {"If", "Loop", "TensorIterator"}
-LEFT_OUT = OF_ANOTHER_OPSET | ENDS | WITH_BODIES
+# OpenVINO's are classes or overloaded, of which Python cannot tell the parameters.
+UNTOLD = {"Assign", "If", "Loop", "ReadValue", "TensorIterator"}
+LEFT_OUT = OF_ANOTHER_OPSET | ENDS | UNTOLD
 CLASSES = {name: cls for name, cls in classes_in(NEWEST).items() if name not in LEFT_OUT}
 
 

@@ -13,6 +13,7 @@ class TemplateCompiledModel(CompiledModel):
     def __init__(self, model: Model, transformed: Model, properties: PropertyTable) -> None:
         super().__init__(model, properties)
         self.program = Program(transformed)
+        self.variables = [variable.info for variable in transformed.variables]
 
     def create_sync_infer_request(self) -> TemplateInferRequest:
         return TemplateInferRequest(self)

@@ -8,7 +8,8 @@ import numpy as np
 
 from hetero import properties as props
 from hetero.graph import Node
-from hetero.plugin import ProfilingInfo, SyncInferRequest
+from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
+from hetero_template.variable_state import TemplateVariableState
 
 if TYPE_CHECKING:
     from hetero_template.compiled_model import TemplateCompiledModel
@@ -33,6 +34,9 @@ class TemplateInferRequest(SyncInferRequest):
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return self._profile
+
+    def query_state(self) -> list[VariableState]:
+        return [TemplateVariableState(info, self._variables) for info in self.compiled_model.variables]
 
     def _note_time(self, node: Node, seconds: float) -> None:
         self._profile.append(ProfilingInfo(node.friendly_name, node.type_info.name, "numpy", seconds))

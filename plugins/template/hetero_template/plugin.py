@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from hetero import properties as props
-from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph import Model, Node
 from hetero.passes import (
     PassManager,
     eliminate_common_subexpressions,
@@ -20,7 +20,7 @@ from hetero.passes import (
     fuse_layer_norm,
 )
 from hetero.plugin import Plugin, QueryResult, get_supported_nodes, unsupported
-from hetero.reference import has_evaluate
+from hetero.reference import unknown_operation
 from hetero_template.compiled_model import TemplateCompiledModel
 
 
@@ -77,6 +77,8 @@ class TemplatePlugin(Plugin):
 
 def why_not(node: Node) -> str | None:
     """Why the device cannot run a node; None where it can."""
-    if isinstance(node, (Parameter, Constant, Result)) or has_evaluate(node):
+    unknown = unknown_operation(node)
+    if unknown is None:
         return None
-    return f"the reference does not evaluate {node.type_info.version_id}::{node.type_info.name}"
+    where = "" if unknown is node else f" '{unknown.friendly_name}' in its body"
+    return f"the reference does not evaluate {unknown.type_info.version_id}::{unknown.type_info.name}{where}"

@@ -1,0 +1,36 @@
+"""ReadValue and Assign, on the contents of variables that a run is given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.ops.variables import AssignV3, ReadValueV3
+from hetero.reference.program import VariableValues
+from hetero.reference.registry import Runner, prepares
+
+
+@prepares(ReadValueV3, ops.ReadValue)
+def read_value(node: ops.ReadValue) -> Runner:
+    name, output = node.variable_id, node.output(0)
+
+    def run(variables: VariableValues, *arrays: np.ndarray) -> np.ndarray:
+        if name in variables:
+            return variables[name]
+        if arrays:
+            return arrays[0]
+        return np.zeros([d.min_length for d in output.partial_shape], output.element_type.to_dtype())
+
+    return run
+
+
+@prepares(AssignV3, ops.Assign)
+def assign(node: ops.Assign) -> Runner:
+    name = node.variable_id
+
+    def run(variables: VariableValues, array: np.ndarray) -> np.ndarray:
+        # A copy: the array may be an input's memory, or become an output's.
+        variables[name] = array.copy()
+        return array
+
+    return run
