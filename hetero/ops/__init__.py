@@ -128,6 +128,7 @@ from hetero.ops.sequences import (
 )  # fmt: skip
 from hetero.ops.signal import DFT, IDFT, IRDFT, ISTFT, RDFT, STFT, MelWeightMatrix
 from hetero.ops.slicing import Slice, Split, StridedSlice, VariadicSplit
+from hetero.ops.sorting import Bucketize, SearchSorted, TopK, TopKV1, TopKV3, Unique
 from hetero.ops.strings import (
     RegexFullMatch,
     StringConcat,

@@ -19,6 +19,7 @@ from hetero.reference import (
     sequences,
     signal,
     slicing,
+    sorting,
     strings,
     variables,
 )  # fmt: skip
