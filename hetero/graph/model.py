@@ -33,7 +33,7 @@ class Model:
         *more: str,
         sinks: Sequence[Node] = (),
     ) -> None:
-        if not isinstance(name, str):
+        if isinstance(name, (list, tuple)):
             sinks, parameters, name = parameters, name, more[0] if more else "Model"
         results = [results] if isinstance(results, (Node, Output)) else results
         self._results = [_as_result(r) for r in results]
