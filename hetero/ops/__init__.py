@@ -94,6 +94,7 @@ from hetero.ops.movement import (
 from hetero.ops.normalization import MVN, BatchNormInference, LogSoftmax, Softmax
 from hetero.ops.pooling import AvgPool, MaxPool
 from hetero.ops.random import Multinomial, RandomUniform
+from hetero.ops.rearrangement import BatchToSpace, Reverse, ReverseSequence, Roll, ShuffleChannels, SpaceToBatch
 from hetero.ops.reduction import (
     ReduceL1,
     ReduceL2,

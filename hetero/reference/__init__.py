@@ -14,6 +14,7 @@ from hetero.reference import (
     normalization,
     pooling,
     random,
+    rearrangement,
     reduction,
     scatter,
     sequences,

@@ -13,8 +13,8 @@ NEWEST = 16
 OF_ANOTHER_OPSET = {"Squeeze"}
 # These have factories of their own, and a Result's input is called otherwise there.
 ENDS = {"Parameter", "Constant", "Result"}
-# OpenVINO's are classes or overloaded, of which Python cannot tell the parameters.
-UNTOLD = {"Assign", "If", "Loop", "ReadValue", "TensorIterator"}
+# OpenVINO has no factory, or a class or an overloaded one, of which Python cannot tell the parameters.
+UNTOLD = {"Assign", "If", "Loop", "ReadValue", "Reverse", "TensorIterator"}
 # The last attribute, m_pythondiv and output_type, is one of OpenVINO's operation that its factory cannot set.
 LAST_NOT_IN_FACTORY = {"Divide", "SearchSorted"}
 LEFT_OUT = OF_ANOTHER_OPSET | ENDS | UNTOLD

@@ -1,0 +1,181 @@
+"""Operations that move elements to other places of a tensor: rolled, reversed, shuffled, in and out of the batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import check_type, merge_dimensions, normalize_axes, normalize_axis
+from hetero.ops.movement import divide_evenly
+from hetero.ops.slicing import bounds_of
+from hetero.ops.values import exact_value
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+
+class Roll(Op, opset=7):
+    """The elements moved by ``shift`` places along each of ``axes``; those beyond the end come in at the front.
+
+    One shift serves all axes; an axis that is named twice is rolled by the sum.
+    """
+
+    inputs = ("data", "shift", "axes")
+    shape_inputs = (1, 2)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (1, 2), Type.is_integral, "integers")
+        data, shift, axes = (self.get_input_partial_shape(index) for index in range(3))
+        for name, shape in (("shift", shift), ("axes", axes)):
+            if shape.has_rank and len(shape) > 1:
+                self.fail(f"{name} must be a scalar or have one dimension, but has the shape {shape}")
+        if shift.has_rank and len(shift) and not shift.element_count().compatible(axes.element_count()):
+            self.fail(f"shift {shift} must have a value for each of axes {axes}, or be a scalar")
+        known = exact_value(self.input_value(2))
+        if data.has_rank and known is not None:
+            for axis in known.reshape(-1).tolist():
+                normalize_axis(self, axis, len(data))
+        self.set_output_type(0, self.get_input_element_type(0), data)
+
+
+class Reverse(Op, opset=1):
+    """The data in reverse order along some axes: those listed (mode index), or those that a mask of all axes names."""
+
+    inputs = ("data", "reversed_axes")
+    shape_inputs = (1,)
+    mode = Attribute(choice("index", "mask"))
+
+    def validate_and_infer_types(self) -> None:
+        data, axes = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        if self.mode == "mask":
+            check_type(self, [1], lambda element_type: element_type is Type.boolean, "a mask of booleans")
+        else:
+            check_type(self, [1], Type.is_integral, "integers")
+        if axes.has_rank and len(axes) != 1:
+            self.fail(f"reversed_axes must have one dimension, but has the shape {axes}")
+        known = exact_value(self.input_value(1))
+        if data.has_rank and self.mode == "mask" and not axes.element_count().compatible(len(data)):
+            self.fail(f"reversed_axes must be a mask of the {len(data)} dimensions of data, but has the shape {axes}")
+        if data.has_rank and known is not None and self.mode == "index":
+            normalize_axes(self, known.tolist(), len(data))
+        self.set_output_type(0, self.get_input_element_type(0), data)
+
+
+class ReverseSequence(Op, opset=1):
+    """In each element of the batch the first ``seq_lengths`` of its elements along ``seq_axis`` in reverse order."""
+
+    inputs = ("input", "seq_lengths")
+    batch_axis = Attribute(int)
+    seq_axis = Attribute(int)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, [1], lambda kind: kind.is_integral() or kind.is_real(), "numbers")
+        data, lengths = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        if lengths.has_rank and len(lengths) != 1:
+            self.fail(f"seq_lengths must have one dimension, but is {lengths}")
+        if data.has_rank:
+            if len(data) < 2:
+                self.fail(f"data must have two or more dimensions, but is {data}")
+            batch = normalize_axis(self, self.batch_axis, len(data))
+            normalize_axis(self, self.seq_axis, len(data))
+            if lengths.has_rank:
+                dimensions = list(data)
+                dimensions[batch] = merge_dimensions(self, (data[batch], lengths[0]), "batch and seq_lengths")
+                data = PartialShape(dimensions)
+        self.set_output_type(0, self.get_input_element_type(0), data)
+
+
+class ShuffleChannels(Op, opset=1):
+    """The elements along ``axis`` dealt out anew: of ``[group, rest]`` of them ``[rest, group]`` is made."""
+
+    inputs = ("data",)
+    axis = Attribute(int)
+    group = Attribute(int)
+
+    def validate_and_infer_types(self) -> None:
+        if self.group < 1:
+            self.fail(f"group must be positive, but is {self.group}")
+        data = self.get_input_partial_shape(0)
+        if data.has_rank:
+            if not len(data):
+                self.fail("data must have one or more dimensions, but is a scalar")
+            length = data[normalize_axis(self, self.axis, len(data))]
+            if length.is_static and length.get_length() % self.group:
+                self.fail(f"the length {length} of the axis must be a multiple of group {self.group}")
+        self.set_output_type(0, self.get_input_element_type(0), data)
+
+
+class _BatchMove(Op):
+    """What SpaceToBatch and BatchToSpace share: inputs with a number for each dimension of the data."""
+
+    shape_inputs = (1, 2, 3)
+
+    def validate_and_infer_types(self) -> None:
+        element_type, data = self.get_input_element_type(0), self.get_input_partial_shape(0)
+        check_type(self, (1, 2, 3), Type.is_integral, "integers")
+        rank = data.rank
+        for index in (1, 2, 3):
+            shape = self.get_input_partial_shape(index)
+            if shape.has_rank and len(shape) != 1:
+                self.fail(f"{self.inputs_declared[index]} must have one dimension, but has the shape {shape}")
+            rank = merge_dimensions(self, (rank, shape.element_count()), "the rank of data and the lengths of inputs")
+        if data.has_rank and len(data) < 2:
+            self.fail(f"data must have two or more dimensions, but is {data}")
+        blocks = exact_value(self.input_value(1))
+        if not data.has_rank or blocks is None:
+            return self.set_output_type(0, element_type, PartialShape.dynamic(rank))
+        blocks = blocks.tolist()
+        if any(block < 1 for block in blocks) or blocks[0] != 1:
+            self.fail(f"block_shape {blocks} must be positive numbers, the first one 1")
+        begin, end = (self._edges(index, len(data)) for index in (2, 3))
+        self.set_output_type(0, element_type, self.moved_shape(data, blocks, begin, end))
+
+    def moved_shape(
+        self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
+    ) -> PartialShape:
+        """The shape of the result."""
+        raise NotImplementedError
+
+    def _edges(self, index: int, rank: int) -> list[Dimension]:
+        """What is added or taken at one end of each dimension."""
+        numbers = bounds_of(self.input_value(index), rank)
+        if any(isinstance(number, int) and number < 0 for number in numbers) or numbers[0] not in (0, None):
+            self.fail(f"{self.inputs_declared[index]} {numbers} must not be negative, and the first one 0")
+        return [Dimension(0), *(Dimension() if number is None else Dimension.of(number) for number in numbers[1:])]
+
+    def divided(self, dimension: Dimension, divisor: int) -> Dimension:
+        if dimension.is_static and dimension.get_length() % divisor:
+            self.fail(f"the length {dimension} must be a multiple of {divisor}")
+        return divide_evenly(dimension, divisor)
+
+
+class SpaceToBatch(_BatchMove, opset=2):
+    """Padded with zeros, then the places in each block of ``block_shape`` moved into the batch."""
+
+    inputs = ("data", "block_shape", "pads_begin", "pads_end")
+
+    def moved_shape(
+        self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
+    ) -> PartialShape:
+        count = math.prod(blocks)
+        spatial = [self.divided(d + b + e, n) for d, n, b, e in zip(data, blocks, begin, end)]
+        return PartialShape([data[0] * count, *spatial[1:]])
+
+
+class BatchToSpace(_BatchMove, opset=2):
+    """Parts of the batch moved into blocks of ``block_shape``, then cropped: SpaceToBatch undone."""
+
+    inputs = ("data", "block_shape", "crops_begin", "crops_end")
+
+    def moved_shape(
+        self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
+    ) -> PartialShape:
+        batch = self.divided(data[0], math.prod(blocks))
+        spatial = [self._cropped(*numbers) for numbers in zip(data, blocks, begin, end)]
+        return PartialShape([batch, *spatial[1:]])
+
+    def _cropped(self, length: Dimension, block: int, begin: Dimension, end: Dimension) -> Dimension:
+        whole, crops = length * block, begin + end
+        if whole.max_length != -1 and crops.min_length > whole.max_length:
+            self.fail(f"crops of {begin} and {end} take more than the {whole} elements of a dimension")
+        return whole - crops

@@ -1,0 +1,68 @@
+"""Elements moved to other places, as views of the data or by one copy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.registry import evaluates
+
+
+@evaluates(ops.Roll)
+def roll(node: Node, data: np.ndarray, shift: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    places = axes.reshape(-1)
+    shifts = np.broadcast_to(shift.reshape(-1), places.shape)
+    return np.roll(data, shifts.tolist(), places.tolist())
+
+
+@evaluates(ops.Reverse)
+def reverse(node: Node, data: np.ndarray, reversed_axes: np.ndarray) -> np.ndarray:
+    axes = np.flatnonzero(reversed_axes) if node.mode == "mask" else reversed_axes
+    return np.flip(data, tuple(axes.tolist()))
+
+
+@evaluates(ops.ReverseSequence)
+def reverse_sequence(node: Node, data: np.ndarray, seq_lengths: np.ndarray) -> np.ndarray:
+    batch, along = node.batch_axis % data.ndim, node.seq_axis % data.ndim
+    lengths, steps = seq_lengths.astype(np.int64)[:, None], np.arange(data.shape[along])
+    if lengths.size and not 0 <= lengths.min() <= lengths.max() <= steps.size:
+        raise ValueError(f"seq_lengths {seq_lengths.tolist()} must be of 0 to {steps.size} elements")
+    places = np.where(steps < lengths, lengths - 1 - steps, steps)
+    rows = np.moveaxis(data, (batch, along), (0, 1))
+    return np.moveaxis(rows[np.arange(lengths.size)[:, None], places], (0, 1), (batch, along))
+
+
+@evaluates(ops.ShuffleChannels)
+def shuffle_channels(node: Node, data: np.ndarray) -> np.ndarray:
+    axis = node.axis % data.ndim
+    before, length, behind = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
+    groups = data.reshape(*before, node.group, length // node.group, *behind)
+    return groups.swapaxes(axis, axis + 1).reshape(data.shape)
+
+
+@evaluates(ops.SpaceToBatch)
+def space_to_batch(
+    node: Node, data: np.ndarray, block_shape: np.ndarray, pads_begin: np.ndarray, pads_end: np.ndarray
+) -> np.ndarray:
+    padded = np.pad(data, list(zip(pads_begin.tolist(), pads_end.tolist())))
+    _, *blocks = block_shape.tolist()
+    spatial = [length // block for length, block in zip(padded.shape[1:], blocks)]
+    split = padded.reshape(padded.shape[0], *(n for pair in zip(spatial, blocks) for n in pair))
+    order = (*range(2, 2 * len(blocks) + 1, 2), 0, *range(1, 2 * len(blocks) + 1, 2))
+    return split.transpose(order).reshape(padded.shape[0] * math.prod(blocks), *spatial)
+
+
+@evaluates(ops.BatchToSpace)
+def batch_to_space(
+    node: Node, data: np.ndarray, block_shape: np.ndarray, crops_begin: np.ndarray, crops_end: np.ndarray
+) -> np.ndarray:
+    _, *blocks = block_shape.tolist()
+    count, batch = len(blocks), data.shape[0] // math.prod(blocks)
+    split = data.reshape(*blocks, batch, *data.shape[1:])
+    order = (count, *(axis for place in range(count) for axis in (count + 1 + place, place)))
+    whole = split.transpose(order).reshape(batch, *(n * block for n, block in zip(data.shape[1:], blocks)))
+    ends = [length - end for length, end in zip(whole.shape, crops_end.tolist())]
+    return whole[tuple(slice(begin, end) for begin, end in zip(crops_begin.tolist(), ends))]
