@@ -11,7 +11,10 @@ import openvino
 import pytest
 
 import hetero
+from hetero.errors import DeviceError, GraphError
 from hetero.ops.opsets import make_modules
+from hetero.ops.port_maps import BodyOutputDescription, InvariantInputDescription
+from hetero.passes import eliminate_common_subexpressions, fold_constants
 
 F32 = np.float32
 X = np.arange(2, dtype=F32).reshape(1, 2)
@@ -98,6 +101,215 @@ LOOPS = {
 def test_loop_as_openvino(name):
     keywords, more, shapes = LOOPS[name]
     same(lambda lib: loop(lib, **keywords), X, W, *more, shapes=shapes)
+
+
+def if_op(lib, shapes=((2, 3), (2, 3)), known=None):
+    """The first input doubled or the second negated, by an input or a condition that is known."""
+    op = lib.op
+    inputs = [lib.parameter(list(shape)) for shape in shapes] + ([] if known is not None else [lib.parameter([], bool)])
+    node = op.if_op((lib.constant(known) if known is not None else inputs[2]).output(0))
+    first, second = lib.parameter([-1, -1]), lib.parameter([-1, -1])
+    doubled = op.result(op.add(first, first))
+    negated = op.result(op.negative(second))
+    node.set_then_body(lib.model([doubled], [first], "then"))
+    node.set_else_body(lib.model([negated], [second], "else"))
+    node.set_input(inputs[0].output(0), first, None)
+    node.set_input(inputs[1].output(0), None, second)
+    made = node.set_output(doubled, negated)
+    return lib.model([op.result(made)], inputs, "if")
+
+
+Y = np.arange(6, dtype=F32).reshape(2, 3)
+
+
+@pytest.mark.parametrize("condition", [True, False])
+@pytest.mark.parametrize("shapes", [((2, 3), (2, 3)), ((2, 3), (2, 4)), ((-1, 3), (2, 3))])
+def test_if_as_openvino(shapes, condition):
+    arrays = [Y, np.arange(8, dtype=F32).reshape(2, 4) if shapes[1] == (2, 4) else -Y]
+    same(lambda lib: if_op(lib, shapes), *arrays, np.bool_(condition))
+    same(lambda lib: if_op(lib, shapes, condition), *arrays)
+
+
+def iterator(lib, start=0, stride=1, part=1, end=-1, axis=0, rows=4, concat=(0, 1, 1, -1, 0)):
+    """Running sums of the parts of x, and each sum times a factor."""
+    op = lib.op
+    x, factor = lib.parameter([rows, 4]), lib.parameter([1])
+    shape = [4 if axis else part, part if axis else 4]
+    slice_, state, f = lib.parameter(shape), lib.parameter(shape), lib.parameter([1])
+    total = op.add(state, slice_)
+    results = [op.result(total), op.result(op.multiply(total, f))]
+    node = op.tensor_iterator()
+    node.set_body(lib.model(results, [slice_, state, f], "body"))
+    zeros = lib.constant(np.zeros(shape, F32))
+    node.set_sliced_input(slice_, x.output(0), start, stride, part, end, axis)
+    node.set_merged_input(state, zeros.output(0), results[0].output(0))
+    node.set_invariant_input(f, factor.output(0))
+    last = node.get_iter_value(results[0].output(0), -1)
+    every = node.get_concatenated_slices(results[1].output(0), *concat)
+    return lib.model([op.result(last), op.result(every)], [x, factor], "iterator")
+
+
+SQUARE = np.arange(16, dtype=F32).reshape(4, 4)
+ITERATORS = {
+    "rows": {},
+    "rows backward": {"start": -1, "stride": -1, "end": 0},
+    "pairs of rows": {"stride": 2, "part": 2, "concat": (0, 2, 2, -1, 0)},
+    "columns": {"axis": 1, "concat": (0, 1, 1, -1, 1)},
+    "joined backward": {"concat": (-1, -1, 1, 0, 0)},
+    "pairs of columns backward, joined backward": {
+        "start": -1, "stride": -2, "part": 2, "end": 0, "axis": 1, "concat": (-1, -2, 2, 0, 1)
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ITERATORS)
+def test_tensor_iterator_as_openvino(name):
+    same(lambda lib: iterator(lib, **ITERATORS[name]), SQUARE, F32([3]))
+
+
+def test_tensor_iterator_of_an_unknown_number_of_parts():
+    model = iterator(OURS, rows=-1)
+    assert [str(output.partial_shape) for output in model.outputs] == ["[1,4]", "[?,4]"]
+    for rows in (3, 1, 0):
+        last, every = _run_ours(model, [SQUARE[:rows], F32([2])])
+        sums = np.cumsum(SQUARE[:rows], axis=0, dtype=F32)
+        np.testing.assert_array_equal(every, 2 * sums)
+        np.testing.assert_array_equal(last, sums[-1:] if rows else np.zeros([1, 4], F32))
+
+
+def test_a_tensor_iterator_may_run_over_a_part_of_the_axis():
+    """From the second row to the third."""
+    _, every = _run_ours(iterator(OURS, start=1, end=-2), [SQUARE, F32([1])])
+    np.testing.assert_array_equal(every, np.cumsum(SQUARE[1:3], axis=0))
+
+
+@pytest.mark.parametrize(("trip_count", "starts"), [(0, True), (3, False)])
+def test_a_loop_of_no_iterations_hands_on_its_input(trip_count, starts):
+    """OpenVINO infers empty results where the condition is false at first; ONNX and what it computes say otherwise."""
+    model = loop(OURS, trip_count=trip_count, starts=starts)
+    assert [str(output.partial_shape) for output in model.outputs] == ["[1,2]", "[0,2]"]
+    last, every = _run_ours(model, [X, W])
+    np.testing.assert_array_equal(last, X)
+    assert every.shape == (0, 2)
+
+
+def loop_node(model):
+    return next(node for node in model.get_ops() if isinstance(node, hetero.ops.Loop))
+
+
+def test_a_value_of_one_iteration():
+    model = loop(OURS)
+    node = loop_node(model)
+    value = node.get_function().results[1].output(0)
+    found = _run_ours(hetero.Model([node.get_iter_value(value, 1)], model.parameters), [X, W])
+    np.testing.assert_array_equal(found[0], 2 * (2 * X + W) + W)
+    late = node.get_iter_value(value, 9)
+    with pytest.raises(DeviceError, match="there is no iteration 9: its body ran 4 times"):
+        _run_ours(hetero.Model([late], model.parameters), [X, W])
+
+
+def test_bodies_are_cloned_with_their_node():
+    model = loop(OURS)
+    nodes = [loop_node(model), loop_node(model.clone())]
+    bodies = [node.get_function() for node in nodes]
+    assert bodies[0] is not bodies[1]
+    assert not set(bodies[0].get_ops()) & set(bodies[1].get_ops())
+    assert nodes[0].get_input_descriptions() == nodes[1].get_input_descriptions()
+    assert nodes[0].get_output_descriptions() == nodes[1].get_output_descriptions()
+    assert nodes[0].get_special_body_ports() == nodes[1].get_special_body_ports() == [0, 0]
+
+
+def test_a_loop_made_of_its_parts():
+    """As a reader of files makes it."""
+    made = loop_node(loop(OURS))
+    node = hetero.ops.Loop()
+    node.set_arguments(made.input_values())
+    node.set_function(made.get_function())
+    node.set_input_descriptions(made.get_input_descriptions())
+    node.set_output_descriptions(made.get_output_descriptions())
+    node.set_special_body_ports(made.get_special_body_ports())
+    node.infer()
+    assert [str(o.partial_shape) for o in node.outputs()] == [str(o.partial_shape) for o in made.outputs()]
+
+
+def test_reshaping_goes_through_bodies():
+    model = loop(OURS, shape=(-1, 2))
+    model.reshape({0: [5, 2]})
+    assert [str(output.partial_shape) for output in model.outputs] == ["[5,2]", "[20,2]"]
+    with pytest.raises(GraphError):
+        model.reshape({0: [5, 3]})
+    assert [str(output.partial_shape) for output in model.outputs] == ["[5,2]", "[20,2]"]
+
+
+def test_a_loop_of_constants_is_folded():
+    model = loop(OURS)
+    for parameter, array in zip(model.parameters, (X, W)):
+        parameter.output(0).replace(hetero.ops.Constant(array).output(0))
+    assert fold_constants(model)
+    assert not any(isinstance(node, hetero.ops.Loop) for node in model.get_ops())
+    for result, wanted in zip(model.results, _run_ours(loop(OURS), [X, W])):
+        np.testing.assert_array_equal(result.input_value(0).node.data, wanted)
+
+
+def choice(first, second, name=None):
+    """An If of two unary operations, with its Parameters for the condition and x."""
+    op = OURS.op
+    condition, x, inner, other = OURS.parameter([], bool), *(OURS.parameter([2]) for _ in range(3))
+    node = op.if_op(condition, name=name)
+    results = op.result(first(inner)), op.result(second(other))
+    node.set_then_body(hetero.Model(results[0], [inner]))
+    node.set_else_body(hetero.Model(results[1], [other]))
+    node.set_input(x, inner, other)
+    return node.set_output(*results), [condition, x]
+
+
+def test_nodes_of_different_bodies_are_not_one():
+    op = OURS.op
+    (first, parameters), (second, others) = choice(op.exp, op.relu), choice(op.negative, op.relu)
+    for parameter, other in zip(parameters, others):
+        other.output(0).replace(parameter.output(0))
+    model = hetero.Model([first, second], parameters)
+    eliminate_common_subexpressions(model)
+    found = _run_ours(model, [np.bool_(True), F32([1, 2])])
+    np.testing.assert_allclose(found, [np.exp(F32([1, 2])), [-1, -2]], rtol=1e-6)
+
+
+class Unheard(hetero.Op):
+    """An operation that the reference does not know."""
+
+    inputs = ("x",)
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+def test_a_device_must_know_what_is_in_bodies():
+    made, parameters = choice(lambda x: Unheard(x, name="mine"), OURS.op.relu, "choice")
+    found = hetero.Core().query_model(hetero.Model(made, parameters), "TEMPLATE")
+    assert found.refused == {"choice": "the reference does not evaluate extension::Unheard 'mine' in its body"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda n: n.set_special_body_ports([0, 7]), "the body has no result 7: it has 2"),
+        (lambda n: n.set_special_body_ports([0, 1]), "the body's condition must be boolean, but is f32"),
+        (
+            lambda n: n.set_input_descriptions([InvariantInputDescription(9, 1)]),
+            "a body reads input 9, but there",
+        ),
+        (lambda n: n.set_input_descriptions([InvariantInputDescription(2, 9)]), "the body has no parameter 9"),
+        (lambda n: n.set_output_descriptions([BodyOutputDescription(1, 1)]), "output 0 is made by no body"),
+        (lambda n: n.input(0).replace_source_output(n.input_value(2)), "input 0 must be a scalar or have one element"),
+        (lambda n: n.input(1).replace_source_output(n.input_value(0)), "the condition must be boolean, but is i64"),
+        (lambda n: n.set_invariant_input(OURS.parameter([1]), n.input_value(2)), "is none of the body's"),
+    ],
+)
+def test_bodies_that_do_not_fit_are_refused(change, message):
+    node = loop_node(loop(OURS))
+    with pytest.raises(GraphError, match=message):
+        change(node)
+        node.infer()
 
 
 def test_what_openvino_calls_these_operations():

@@ -26,7 +26,7 @@ MOST_NODES = 300_000
 def build_model(proto: ModelProto, tensors: TensorReader) -> Model:
     """The model, with its metadata in rt_info. Raises FrontendError, for all unknown operators at once."""
     operators = Operators(proto)
-    operators.check(proto.graph)
+    operators.check(proto.graph.node, operators.versions)
     model = _build_main(proto.graph, Reading(operators, tensors))
     model.rt_info["metadata"] = {entry.key: entry.value for entry in proto.metadata_props}
     model.rt_info["producer_name"], model.rt_info["producer_version"] = proto.producer_name, proto.producer_version
@@ -142,8 +142,6 @@ class GraphBuilder:
         inputs = [self._required(read, place, True) if read else None for read in node.input]
         try:
             operator = self._reading.operators.find(node, self._versions)
-            if operator is None:
-                raise FrontendError("there is no translation of it")
             outputs = self._outputs_of(node, name, inputs, operator)
             wanted = sum(map(bool, node.output[len(outputs) :]))
             if wanted:
@@ -194,6 +192,7 @@ class GraphBuilder:
             defaults = function.defaults.values()
             resolved = with_attributes(node, {key: attribute.proto for key, attribute in attributes.items()})
             function = function.body_for(resolved, inputs)
+            self._reading.operators.check(function.node, self._reading.operators.versions_in(function))
             outer = self  # a graph among the attributes, which the function takes up, may read values from here
         else:
             defaults, outer = function.attribute_proto, None

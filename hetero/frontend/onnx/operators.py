@@ -8,7 +8,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from hetero.errors import FrontendError
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
-from hetero.frontend.onnx.functions import StandardFunction, domain_of, functions_of, versions_of
+from hetero.frontend.onnx.functions import FunctionKey, StandardFunction, domain_of, functions_of, versions_of
 from hetero.frontend.onnx.registry import Translator, find_translator
 
 # How many names of nodes a message lists.
@@ -40,11 +40,14 @@ class Operators:
             or StandardFunction.find(domain, node.op_type, version)
         )
 
-    def check(self, graph: GraphProto) -> None:
-        """Raises one FrontendError for all operators that are missing, in the graph, its subgraphs and functions."""
+    def check(self, nodes: Iterable[NodeProto], versions: Mapping[str, int]) -> None:
+        """Raises one FrontendError for all operators that are missing, of these nodes, their subgraphs and functions.
+
+        Not looked into are functions of ONNX that depend on the types of inputs, which are not known yet.
+        """
         missing: dict[str, list[str]] = {}
-        seen: set[int] = set()
-        waiting = [(graph.node, self.versions)]
+        seen: set[FunctionKey] = set()
+        waiting = [(nodes, versions)]
         while waiting:
             nodes, versions = waiting.pop()
             for node in nodes:
@@ -54,9 +57,11 @@ class Operators:
                     domain = domain_of(node.domain)
                     name = f"{domain or 'ai.onnx'}.{node.op_type} of version {versions.get(domain, 1)}"
                     missing.setdefault(name, []).append(node.name or next(iter(node.output), "without a name"))
-                if isinstance(operator, FunctionProto) and id(operator) not in seen:
-                    seen.add(id(operator))
-                    waiting.append((operator.node, self.versions_in(operator)))
+                key = (node.domain, node.op_type, node.overload)
+                if isinstance(operator, (FunctionProto, StandardFunction)) and key not in seen:
+                    seen.add(key)
+                    body = operator if isinstance(operator, FunctionProto) else operator.fixed_body()
+                    waiting += [(body.node, self.versions_in(body))] if body else []
         if missing:
             raise FrontendError(
                 "there is no translation of " + "; ".join(f"{o} ({_nodes(names)})" for o, names in missing.items())

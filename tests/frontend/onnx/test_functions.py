@@ -186,3 +186,18 @@ def test_a_small_file_that_stands_for_too_many_nodes_is_refused(monkeypatch):
     monkeypatch.setattr("hetero.frontend.onnx.graph.MOST_NODES", 1000)
     with pytest.raises(FrontendError, match="its functions and subgraphs come to more than 1000 nodes"):
         hetero.Core().read_model(parse(GRAPH.format("y = me.f30 (x)"), *DOUBLING))
+
+
+def test_operators_missing_in_a_function_of_onnx_are_named(monkeypatch):
+    """LayerNormalization's function depends on the types of its inputs, Softsign's does not."""
+    kept = {
+        k: v for k, v in registry._translators.items() if k[1] not in ("LayerNormalization", "Softsign", "Abs", "Sqrt")
+    }
+    monkeypatch.setattr(registry, "_translators", kept)
+    layer = parse("(float[2, 3] x, float[3] s) => (float[2, 3] y) { y = LayerNormalization (x, s) }")
+    with pytest.raises(
+        FrontendError, match=r"LayerNormalization node 'y': .* no translation of ai.onnx.Sqrt of version"
+    ):
+        hetero.Core().read_model(layer)
+    with pytest.raises(FrontendError, match=r"^the ONNX model: .* no translation of ai.onnx.Abs of version"):
+        hetero.Core().read_model(parse(GRAPH.format("y = Softsign (x)")))
