@@ -68,7 +68,7 @@ from hetero.ops.elementwise import (
     Tan,
     Tanh,
 )  # fmt: skip
-from hetero.ops.expansion import Broadcast, Pad, Range, Tile
+from hetero.ops.expansion import Broadcast, OneHot, OneHotV1, Pad, Range, Tile
 from hetero.ops.gather import (
     Gather,
     GatherElements,

@@ -1,4 +1,4 @@
-"""Operations that make more elements out of few: Broadcast, Tile, Pad, Range."""
+"""Operations that make more elements out of few: Broadcast, Tile, Pad, Range, OneHot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import common_type, merge_dimensions, normalize_axes
+from hetero.ops.checks import check_scalar, check_type, common_type, merge_dimensions, normalize_axes, normalize_axis
 from hetero.ops.movement import move_known_value
 from hetero.ops.values import LONGEST_VALUE, exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape
@@ -209,3 +209,47 @@ class Range(Op, opset=4):
 def _interval(value: np.ndarray) -> int | Dimension:
     item = value.reshape(-1)[0]
     return item if isinstance(item, Dimension) else int(item)
+
+
+class _OneHot(Op):
+    inputs = ("indices", "depth", "on_value", "off_value")
+    shape_inputs = (1,)
+    axis = Attribute(int)
+    negative_indices_mode = "ignore_negative"
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), Type.is_integral, "integers")
+        for index in (1, 2, 3):
+            check_scalar(self, index)
+        element_type = common_type(self, (2, 3))
+        shape = self.get_input_partial_shape(0)
+        if shape.has_rank:
+            axis = normalize_axis(self, self.axis, len(shape) + 1)
+            shape = PartialShape([*shape[:axis], self._depth(), *shape[axis:]])
+        self.set_output_type(0, element_type, shape)
+
+    def _depth(self) -> Dimension:
+        value = self.input_value(1).value
+        if value is None:
+            return Dimension()
+        depth = value.reshape(-1)[0]
+        if not isinstance(depth, Dimension) and depth < 0:
+            self.fail(f"depth must not be negative, but is {depth}")
+        return Dimension.of(depth if isinstance(depth, Dimension) else int(depth))
+
+
+class OneHot(_OneHot, opset=16):
+    """For each index ``depth`` elements along a new ``axis``: on_value where the index points, else off_value.
+
+    An index outside of 0 to depth points nowhere; with negative_indices_mode "normalize" -1 means the last.
+    """
+
+    negative_indices_mode = Attribute(choice("ignore_negative", "normalize"), None)
+
+    def validate_and_infer_types(self) -> None:
+        self.negative_indices_mode = self.negative_indices_mode or "ignore_negative"
+        super().validate_and_infer_types()
+
+
+class OneHotV1(_OneHot, type_name="OneHot", opset=1):
+    """OneHot of which negative indices point nowhere."""

@@ -1,6 +1,8 @@
-"""More elements out of few: Broadcast, Tile, Pad, Range."""
+"""More elements out of few: Broadcast, Tile, Pad, Range, OneHot."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -45,3 +47,19 @@ def pad(
 @evaluates(ops.Range)
 def range_(node: Node, start: np.ndarray, stop: np.ndarray, step: np.ndarray) -> np.ndarray:
     return node.numbers([start, stop, step])
+
+
+@evaluates(ops.OneHot, ops.OneHotV1)
+def one_hot(
+    node: Node, indices: np.ndarray, depth: np.ndarray, on_value: np.ndarray, off_value: np.ndarray
+) -> np.ndarray:
+    axis, length = node.axis % (indices.ndim + 1), int(depth.reshape(-1)[0])
+    before, behind = math.prod(indices.shape[:axis]), math.prod(indices.shape[axis:])
+    result = np.full((before, length, behind), off_value.reshape(-1)[0], off_value.dtype)
+    places = indices.reshape(before, behind).astype(np.int64)
+    if node.negative_indices_mode == "normalize":
+        places = np.where(places < 0, places + length, places)
+    points = (places >= 0) & (places < length)
+    rows, columns = points.nonzero()
+    result[rows, places[points], columns] = on_value.reshape(-1)[0]
+    return result.reshape(*indices.shape[:axis], length, *indices.shape[axis:])

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from hetero import ops
+from hetero.reference import evaluate
 from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
 
 
@@ -45,6 +47,10 @@ RESULTS = [
     *[("scatter_nd_update", 15, random(3, 4, dtype=dtype), picks(3, 5, 1), random(5, 4, dtype=dtype), reduction)
       for dtype in (np.float32, np.int32) for reduction in ("sum", "sub", "prod", "min", "max")],
     ("scatter_nd_update", 15, random(3, 4), Data(np.array([[-1, 1], [-3, -4]])), random(2)),
+    *[("one_hot", 1, Data(np.array([[0, 3], [-1, 4]], np.int64)), np.array(4), np.float32(2), np.float32(-1), axis)
+      for axis in (0, 1, -1)],
+    ("one_hot", 1, Data(np.array(2, np.int32)), np.array(3, np.int32), np.array(1), np.array(0), -1),
+    ("one_hot", 1, Data(np.zeros((2, 0), np.int32)), np.array(3), np.array(1), np.array(0), 1),
     ("slice_scatter", 15, random(5, 6), random(5, 2), ints(1), ints(5), ints(2), ints(1)),
     ("slice_scatter", 15, random(5, 6), random(2, 6), ints(4), ints(0), ints(-2)),
     ("slice_scatter", 15, random(5, 6), random(2, 1), ints(0, -1), ints(2, 9), ints(1, 1), ints(0, 1)),
@@ -67,7 +73,21 @@ def test_the_sequences_of_a_beam_search():
 
 
 I64 = np.int64
+
+
+@pytest.mark.parametrize(("mode", "last"), [("normalize", 1), ("ignore_negative", 0)])
+def test_one_hot_of_negative_indices(mode, last):
+    """By the formula, since OpenVINO's CPU does not know normalize."""
+    indices = np.array([-1, -4, 1])
+    inputs = indices, np.array(3), np.array(1), np.array(0)
+    same_shapes("one_hot", Unknown([3], I64), *inputs[1:], -1, mode, opset=16)
+    found = evaluate(ops.OneHot(*inputs, -1, mode), inputs)[0]
+    np.testing.assert_array_equal(found, [[0, 0, last], [0, 0, 0], [0, 1, 0]])
+
+
 SHAPES = [
+    ("one_hot", 1, Unknown([2, (3, 5)], I64), Unknown([], I64), np.array(1), np.array(0), 1),
+    ("one_hot", 1, Unknown("[...]", I64), np.array(3), np.array(1), np.array(0), 1),
     ("gather_elements", 6, Unknown([3, -1, (2, 5)]), Unknown([-1, 7, (3, 9)], I64), 1),
     ("gather_elements", 6, Unknown("[...]"), Unknown([-1, 7], I64), 1),
     ("gather_elements", 6, Unknown([3, 4]), Unknown("[...]", I64), 0),
@@ -90,6 +110,10 @@ def test_shapes(case):
 
 
 REFUSED = [
+    ("one_hot", 1, Unknown([2]), np.array(3), np.array(1), np.array(0), 1),
+    ("one_hot", 1, Unknown([2], I64), ints(3, 2), np.array(1), np.array(0), 1),
+    ("one_hot", 1, Unknown([2], I64), np.array(3), np.array(1), np.array(0, np.int32), 1),
+    ("one_hot", 1, Unknown([2], I64), np.array(3), np.array(1), np.array(0), 2),
     ("gather_elements", 6, Unknown([3, 4]), Unknown([2, 4], I64), 1),
     ("gather_elements", 6, Unknown([3, 4]), Unknown([2], I64), 1),
     ("gather_elements", 6, Unknown([3, 4]), Unknown([3, 4]), 1),

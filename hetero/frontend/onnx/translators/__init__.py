@@ -13,8 +13,10 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     random,
     reduction,
     resize,
+    scatter,
     selection,
     sequences,
     signal,
+    sorting,
     strings,
 )

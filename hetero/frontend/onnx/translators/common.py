@@ -20,6 +20,13 @@ def rank_of(value: Output) -> int:
     return len(value.partial_shape)
 
 
+def normalized(axis: int, rank: int) -> int:
+    """The axis counted from the front. Raises FrontendError where the rank has no such axis."""
+    if not -rank <= axis < rank:
+        raise FrontendError(f"axis {axis} is none of a value of rank {rank}")
+    return axis % rank
+
+
 def scalar_like(value: Output, number: float) -> Constant:
     """A scalar of the value's element type."""
     return Constant(np.array(number, value.element_type.to_dtype()))

@@ -8,7 +8,8 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import flatten, int64, known_input, rank_of
+from hetero.frontend.onnx.translators.common import flatten, int64, known_input, normalized, rank_of
+from hetero.frontend.onnx.translators.common import reshape as reshape_to
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 
@@ -58,6 +59,11 @@ def unsqueeze(node: OnnxNodeContext) -> Translation:
     return ops.Unsqueeze(node.get_input(0), node.get_input(1))
 
 
+@translator("Concat")
+def concat_with_default(node: OnnxNodeContext) -> Translation:
+    return ops.Concat(node.get_inputs(), node.get_attribute("axis", 1))
+
+
 @translator("Concat", since=4)
 def concat(node: OnnxNodeContext) -> Translation:
     return ops.Concat(node.get_inputs(), node.get_attribute("axis"))
@@ -68,9 +74,22 @@ def expand(node: OnnxNodeContext) -> Translation:
     return ops.Broadcast(node.get_input(0), node.get_input(1), broadcast_spec="BIDIRECTIONAL")
 
 
+@translator("Tile")
+def tile_one_axis(node: OnnxNodeContext) -> Translation:
+    axis = normalized(int(known_input(node, 2, "axis").reshape(-1)[0]), rank_of(node.get_input(0)))
+    behind = [1] * (rank_of(node.get_input(0)) - axis - 1)
+    times = ops.Convert(reshape_to(node.get_input(1), (1,)), "i64")
+    return ops.Tile(node.get_input(0), ops.Concat([times, int64(behind)], 0))
+
+
 @translator("Tile", since=6)
 def tile(node: OnnxNodeContext) -> Translation:
     return ops.Tile(node.get_input(0), node.get_input(1))
+
+
+@translator("Split")
+def split_by_input_or_attribute(node: OnnxNodeContext) -> Translation:
+    return _split(node, node.get_input(1)) if node.has_input(1) else split_by_attribute(node)
 
 
 @translator("Split", since=2)
@@ -91,10 +110,7 @@ def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
     parts = node.get_attribute("num_outputs", count)
     if parts != count:
         raise FrontendError(f"num_outputs is {parts}, but it has {count} outputs")
-    rank = rank_of(value)
-    if not -rank <= axis < rank:
-        raise FrontendError(f"axis {axis} is none of a value of rank {rank}")
-    length = value.partial_shape[axis]
+    length = value.partial_shape[normalized(axis, rank_of(value))]
     if not node.has_attribute("num_outputs") or (length.is_static and length.get_length() % count == 0):
         return ops.Split(value, int64(axis), count)
     # All parts are of the length rounded up, but for the last one, which takes what is left.
@@ -154,4 +170,5 @@ def depth_to_space(node: OnnxNodeContext) -> Translation:
 
 @translator("SpaceToDepth")
 def space_to_depth(node: OnnxNodeContext) -> Translation:
-    return ops.SpaceToDepth(node.get_input(0), "blocks_first", node.get_attribute("blocksize"))
+    mode = "depth_first" if node.get_attribute("mode", "DCR") == "CRD" else "blocks_first"
+    return ops.SpaceToDepth(node.get_input(0), mode, node.get_attribute("blocksize"))

@@ -15,6 +15,12 @@ from hetero.ops.values import exact_value
 _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onnx", "cubic": "cubic"}
 
 
+@translator("Upsample")
+def upsample_height_and_width(node: OnnxNodeContext) -> Translation:
+    scales = 1, 1, node.get_attribute("height_scale"), node.get_attribute("width_scale")
+    return _interpolate(node, Constant(np.array(scales, np.float32)).output(0), "scales", "asymmetric", "floor")
+
+
 @translator("Upsample", since=7)
 def upsample_by_attribute(node: OnnxNodeContext) -> Translation:
     scales = Constant(np.array(node.get_attribute("scales"), np.float32))

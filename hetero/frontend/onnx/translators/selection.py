@@ -1,4 +1,4 @@
-"""Operators that take a part of a value, or write into one."""
+"""Operators that take a part of a value."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64
-from hetero.graph import Constant
+from hetero.frontend.onnx.translators.common import int64, normalized, rank_of, reshape
+from hetero.graph import Constant, Output
+from hetero.types import Type
 
 
 @translator("Slice")
@@ -37,3 +38,53 @@ def slice_by_inputs(node: OnnxNodeContext) -> Translation:
 @translator("Gather")
 def gather(node: OnnxNodeContext) -> Translation:
     return ops.Gather(node.get_input(0), node.get_input(1), int64(node.get_attribute("axis", 0)))
+
+
+@translator("GatherElements", since=11)
+def gather_elements(node: OnnxNodeContext) -> Translation:
+    value, indices = node.get_input(0), node.get_input(1)
+    rank = rank_of(value)
+    axis = normalized(node.get_attribute("axis", 0), rank)
+    # Beside the axis there may be fewer indices than elements, of which the last are then not for picking.
+    other = [place for place in range(rank) if place != axis]
+    if any(_may_differ(value, indices, place) for place in other):
+        ends = ops.Gather(ops.ShapeOf(indices), int64(other), int64(0))
+        zeros, ones = int64([0] * len(other)), int64([1] * len(other))
+        value = ops.Slice(value, zeros, ends, ones, int64(other)).output(0)
+    return ops.GatherElements(value, indices, axis)
+
+
+def _may_differ(value: Output, indices: Output, place: int) -> bool:
+    length, counts = value.partial_shape[place], indices.partial_shape
+    return length.is_dynamic or not counts.has_rank or counts[place] != length
+
+
+@translator("GatherND", since=11)
+def gather_nd(node: OnnxNodeContext) -> Translation:
+    return ops.GatherND(node.get_input(0), node.get_input(1), node.get_attribute("batch_dims", 0))
+
+
+@translator("Compress", since=9)
+def compress(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    if not node.has_attribute("axis"):
+        value = reshape(value, (-1,))
+    places = reshape(ops.NonZero(node.get_input(1), "i64").output(0), (-1,))
+    return ops.Gather(value, places, int64(node.get_attribute("axis", 0)))
+
+
+@translator("OneHot", since=9)
+def one_hot(node: OnnxNodeContext) -> Translation:
+    indices, depth = (_as_int64(node.get_input(index)) for index in (0, 1))
+    off, on = (ops.Gather(node.get_input(2), int64(place), int64(0)) for place in (0, 1))
+    return ops.OneHot(indices, reshape(depth, ()), on, off, node.get_attribute("axis", -1), "normalize")
+
+
+def _as_int64(value: Output) -> Output:
+    return value if value.element_type is Type.i64 else ops.Convert(value, "i64").output(0)
+
+
+@translator("ReverseSequence", since=10)
+def reverse_sequence(node: OnnxNodeContext) -> Translation:
+    batch, time = node.get_attribute("batch_axis", 1), node.get_attribute("time_axis", 0)
+    return ops.ReverseSequence(node.get_input(0), node.get_input(1), batch, time)

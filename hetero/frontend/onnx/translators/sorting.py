@@ -1,0 +1,45 @@
+"""Operators that order elements or find the best of them."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import int64, reshape
+from hetero.graph import Output
+
+
+@translator("TopK")
+def top_k_by_attribute(node: OnnxNodeContext) -> Translation:
+    return _top_k(node, int64(node.get_attribute("k")).output(0))
+
+
+@translator("TopK", since=10)
+def top_k(node: OnnxNodeContext) -> Translation:
+    return _top_k(node, reshape(node.get_input(1), ()))
+
+
+def _top_k(node: OnnxNodeContext, count: Output) -> Translation:
+    mode = "max" if node.get_attribute("largest", 1) else "min"
+    order = "value" if node.get_attribute("sorted", 1) else "none"
+    return ops.TopK(node.get_input(0), count, node.get_attribute("axis", -1), mode, order, "i64", True)
+
+
+@translator("ArgMax", "ArgMin")
+def index_of_best(node: OnnxNodeContext) -> Translation:
+    value, axis = node.get_input(0), node.get_attribute("axis", 0)
+    mode = "max" if node.get_op_type() == "ArgMax" else "min"
+    last = node.get_attribute("select_last_index", 0)
+    if last:  # the first of the value reversed
+        value = ops.Slice(value, int64([-1]), int64([-(2**63)]), int64([-1]), int64([axis])).output(0)
+    place = ops.TopK(value, int64(1), axis, mode, "value", "i64", True).output(1)
+    if last:
+        end = ops.Subtract(ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)), int64(1))
+        place = ops.Subtract(end, place).output(0)
+    return place if node.get_attribute("keepdims", 1) else ops.Squeeze(place, int64([axis]))
+
+
+@translator("Unique", since=11)
+def unique(node: OnnxNodeContext) -> Translation:
+    axis = int64(node.get_attribute("axis")) if node.has_attribute("axis") else None
+    return ops.Unique(node.get_input(0), axis, bool(node.get_attribute("sorted", 1)))
