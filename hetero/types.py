@@ -6,17 +6,31 @@ import enum
 
 import numpy as np
 
-# The numpy dtype of each type; a name in quotes is one that ml_dtypes adds to numpy.
+# The numpy dtype of each type. A name in quotes is one that ml_dtypes adds to numpy. Types that nobody has for numpy
+# are records of one byte, whose field has the type's name: their codes can be moved and viewed as u8, not added.
 _DTYPES: dict[str, object] = {
     "boolean": np.bool_, "bf16": "bfloat16", "f16": np.float16, "f32": np.float32, "f64": np.float64,
-    "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+    "i2": "int2", "i4": "int4", "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+    "u1": "uint1", "u2": "uint2", "u3": [("u3", np.uint8)], "u4": "uint4", "u6": [("u6", np.uint8)],
     "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+    "nf4": [("nf4", np.uint8)], "f4e2m1": "float4_e2m1fn", "f6e2m3": "float6_e2m3fn", "f6e3m2": "float6_e3m2fn",
+    "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "f8e8m0": "float8_e8m0fnu",
+    "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2fnuz": "float8_e5m2fnuz",
     "string": np.str_,
+}  # fmt: skip
+
+# Bits of an element of the types that are narrower than the byte that numpy gives each.
+_BITS = {
+    "i2": 2, "i4": 4, "u1": 1, "u2": 2, "u3": 3, "u4": 4, "u6": 6, "nf4": 4, "f4e2m1": 4, "f6e2m3": 6, "f6e3m2": 6,
 }  # fmt: skip
 
 
 class Type(enum.Enum):
-    """Element type of a tensor: ``Type.f32``, or made from a numpy dtype: ``Type(np.float32)``."""
+    """Element type of a tensor: ``Type.f32``, or made from a numpy dtype: ``Type(np.float32)``.
+
+    i2, the f6 and the fnuz types are ONNX's; the others are OpenVINO's as well. In numpy an element of a type of
+    less than 8 bits takes a byte.
+    """
 
     dynamic = "dynamic"
     boolean = "boolean"
@@ -24,14 +38,30 @@ class Type(enum.Enum):
     f16 = "f16"
     f32 = "f32"
     f64 = "f64"
+    i2 = "i2"
+    i4 = "i4"
     i8 = "i8"
     i16 = "i16"
     i32 = "i32"
     i64 = "i64"
+    u1 = "u1"
+    u2 = "u2"
+    u3 = "u3"
+    u4 = "u4"
+    u6 = "u6"
     u8 = "u8"
     u16 = "u16"
     u32 = "u32"
     u64 = "u64"
+    nf4 = "nf4"
+    f4e2m1 = "f4e2m1"
+    f6e2m3 = "f6e2m3"
+    f6e3m2 = "f6e3m2"
+    f8e4m3 = "f8e4m3"
+    f8e5m2 = "f8e5m2"
+    f8e8m0 = "f8e8m0"
+    f8e4m3fnuz = "f8e4m3fnuz"
+    f8e5m2fnuz = "f8e5m2fnuz"
     string = "string"
 
     @classmethod
@@ -40,10 +70,11 @@ class Type(enum.Enum):
             dtype = np.dtype(value)  # type: ignore[call-overload]
         except TypeError:
             return None
-        if dtype.kind in "SU":
+        if dtype.kind in "SUT":
             return cls.string
-        name = dtype.name
-        return _BY_DTYPE_NAME.get(name)
+        if dtype.names:
+            return cls(dtype.names[0]) if len(dtype.names) == 1 and dtype.names[0] in _DTYPES else None
+        return _BY_DTYPE_NAME.get(dtype.name)
 
     def to_dtype(self) -> np.dtype:
         """The numpy dtype that holds this type. Raises ValueError for ``dynamic``, which has none."""
@@ -64,13 +95,13 @@ class Type(enum.Enum):
 
     @property
     def size(self) -> int:
-        """Bytes of one element."""
+        """Bytes of one element in numpy."""
         return self.to_dtype().itemsize
 
     @property
     def bitwidth(self) -> int:
         """Bits of one element."""
-        return 8 * self.size
+        return _BITS.get(self.value) or 8 * self.size
 
     def is_static(self) -> bool:
         return self is not Type.dynamic
@@ -79,7 +110,7 @@ class Type(enum.Enum):
         return self is Type.dynamic
 
     def is_real(self) -> bool:
-        return self.value in ("bf16", "f16", "f32", "f64")
+        return self.value[0] == "f" or self is Type.bf16
 
     def is_integral(self) -> bool:
         """True for integers of any width; false for boolean, as a boolean does not count."""
@@ -99,5 +130,5 @@ class Type(enum.Enum):
 _BY_DTYPE_NAME = {
     (dtype if isinstance(dtype, str) else np.dtype(dtype).name): Type(name)  # type: ignore[arg-type]
     for name, dtype in _DTYPES.items()
-    if name != "string"
+    if name != "string" and not isinstance(dtype, list)
 }

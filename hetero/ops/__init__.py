@@ -15,6 +15,15 @@ from hetero.ops.comparison import (
     NotEqual,
 )  # fmt: skip
 from hetero.ops.control_flow import If, Loop, TensorIterator
+from hetero.ops.conversion import (
+    BitCast,
+    Cast,
+    Convert,
+    ConvertLike,
+    ConvertPromoteTypes,
+    FakeConvert,
+    FakeQuantize,
+)  # fmt: skip
 from hetero.ops.convolution import (
     Convolution,
     ConvolutionBackpropData,
@@ -29,7 +38,6 @@ from hetero.ops.elementwise import (
     Atan,
     Ceiling,
     Clamp,
-    Convert,
     Cos,
     Cosh,
     Divide,

@@ -9,6 +9,7 @@ import numpy as np
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_scalar, check_type, common_type, is_number
+from hetero.ops.conversion import all_fit
 from hetero.ops.values import as_objects, is_exact, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -216,25 +217,6 @@ class PRelu(Unary, opset=1):
     inputs = ("data", "slope")
 
 
-class Convert(Unary, opset=1):
-    """The same numbers in another element type."""
-
-    inputs = ("data",)
-    destination_type = Attribute(Type)
-
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.destination_type, self.get_input_partial_shape(0))
-
-    def infer_value(self) -> np.ndarray | None:
-        values = known_values(self.input_values())
-        if values is None or not (self.destination_type.is_integral() or self.destination_type is Type.boolean):
-            return None
-        dtype = self.destination_type.to_dtype()
-        if is_exact(values[0]):
-            return np.asarray(values[0]).astype(dtype)
-        return values[0] if _all_fit(values[0], dtype) else None
-
-
 class Broadcasting(Op):
     """Numbers of one type, whose shapes are broadcast."""
 
@@ -271,7 +253,7 @@ class Broadcasting(Op):
         except (TypeError, AttributeError):
             return None  # Dimension has no such operator
         # A number that the type cannot hold would wrap around, which intervals do not follow.
-        return tidy(np.asarray(found, object)) if found is not None and _all_fit(found, dtype) else None
+        return tidy(np.asarray(found, object)) if found is not None and all_fit(found, dtype) else None
 
 
 class Add(Broadcasting, opset=1):
@@ -370,20 +352,6 @@ class Select(Op, opset=1):
 
 def _has_dimension(value: np.ndarray) -> bool:
     return value.dtype == object and any(isinstance(item, Dimension) for item in value.reshape(-1))
-
-
-def _all_fit(value: np.ndarray, dtype: np.dtype) -> bool:
-    """Whether an array of ints and Dimensions has only ints that the integer type holds."""
-    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
-    items = [_bounds(item) for item in np.asarray(value, object).reshape(-1)]
-    return limits is not None and all(limits.min <= low <= high <= limits.max for low, high in items)
-
-
-def _bounds(item: int | Dimension) -> tuple[int, int]:
-    """The least and the largest number that is known of an item; what is open at the top counts as its least."""
-    if not isinstance(item, Dimension):
-        return int(item), int(item)
-    return item.min_length, max(item.min_length, item.max_length)
 
 
 def _has_negative(value: np.ndarray) -> bool:

@@ -4,6 +4,7 @@
 from hetero.reference import (
     comparison,
     control_flow,
+    conversion,
     convolution,
     elementwise,
     expansion,

@@ -6,7 +6,6 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.registry import evaluates, in_single
-from hetero.types import Type
 
 _EXACT = {
     ops.Abs: np.abs, ops.Ceiling: np.ceil, ops.Floor: np.floor, ops.Negative: np.negative, ops.Sign: np.sign,
@@ -164,11 +163,6 @@ def prelu(node, x, slope):
     if slope.ndim == 1 and x.ndim > 1 and slope.size == x.shape[1]:
         slope = slope.reshape(-1, *[1] * (x.ndim - 2))  # one slope a channel
     return np.where(x > 0, x, slope * x)
-
-
-@evaluates(ops.Convert)
-def convert(node, x):
-    return (x != 0) if node.destination_type is Type.boolean else x.astype(node.destination_type.to_dtype())
 
 
 @evaluates(ops.Divide)

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from hetero.packing import is_packed, pack, unpack
 from hetero.types import Type
 
 # Contents begin at multiples of this many bytes, so that they can be used where they are.
@@ -39,6 +40,8 @@ def encode(array: np.ndarray, element_type: Type) -> memoryview:
     """The bytes of an array as they are in the file."""
     if element_type is Type.string:
         return memoryview(_encode_strings(array))
+    if is_packed(element_type):
+        return memoryview(pack(array, element_type))
     return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
 
 
@@ -46,6 +49,8 @@ def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> n
     """The array that the bytes hold, in place where possible. Raises ValueError where they are too few or too many."""
     if element_type is Type.string:
         return _decode_strings(content).reshape(shape)
+    if is_packed(element_type):
+        return unpack(content, element_type, shape)
     return np.frombuffer(content, element_type.to_dtype()).reshape(shape)
 
 

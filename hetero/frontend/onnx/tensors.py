@@ -10,6 +10,7 @@ from onnx import TensorProto, numpy_helper
 
 from hetero.errors import FrontendError
 from hetero.frontend.source import map_file
+from hetero.packing import is_packed, packed_size, unpack
 from hetero.types import Type
 
 _TYPES = {
@@ -17,7 +18,11 @@ _TYPES = {
     TensorProto.INT16: Type.i16, TensorProto.INT32: Type.i32, TensorProto.INT64: Type.i64,
     TensorProto.STRING: Type.string, TensorProto.BOOL: Type.boolean, TensorProto.FLOAT16: Type.f16,
     TensorProto.DOUBLE: Type.f64, TensorProto.UINT32: Type.u32, TensorProto.UINT64: Type.u64,
-    TensorProto.BFLOAT16: Type.bf16,
+    TensorProto.BFLOAT16: Type.bf16, TensorProto.FLOAT8E4M3FN: Type.f8e4m3, TensorProto.FLOAT8E5M2: Type.f8e5m2,
+    TensorProto.FLOAT8E4M3FNUZ: Type.f8e4m3fnuz, TensorProto.FLOAT8E5M2FNUZ: Type.f8e5m2fnuz,
+    TensorProto.INT4: Type.i4, TensorProto.UINT4: Type.u4,
+    TensorProto.FLOAT4E2M1: Type.f4e2m1, TensorProto.FLOAT8E8M0: Type.f8e8m0, TensorProto.UINT2: Type.u2,
+    TensorProto.INT2: Type.i2,
 }  # fmt: skip
 
 
@@ -58,16 +63,18 @@ class TensorReader:
         if min(shape, default=0) < 0:
             raise FrontendError(f"its shape {list(shape)} has a negative dimension")
         if tensor.data_location == TensorProto.EXTERNAL:
-            data = self._external(tensor, math.prod(shape) * kind.size)
+            data = self._external(tensor, packed_size(math.prod(shape), kind))
         elif tensor.HasField("raw_data"):
             data = memoryview(tensor.raw_data)
         elif kind is Type.string:
             return np.array([text.decode() for text in tensor.string_data], np.str_).reshape(shape)
         else:
             return numpy_helper.to_array(tensor)
-        needed = math.prod(shape) * kind.size
+        needed = packed_size(math.prod(shape), kind)
         if len(data) != needed:
             raise FrontendError(f"it holds {len(data)} bytes, but {kind}{list(shape)} needs {needed}")
+        if is_packed(kind):
+            return unpack(data, kind, shape)
         if not needed:
             return np.empty(shape, kind.to_dtype())
         return np.frombuffer(data, kind.to_dtype()).reshape(shape)

@@ -71,7 +71,7 @@ def _assert_same(found: Any, wanted: Any, rtol: float, atol: float, place: str) 
 
 def _data_sets(case: TestCase) -> Iterator[tuple[list[Any], list[Any]]]:
     if case.data_sets is not None:
-        yield from case.data_sets
+        yield from ([[_as_array(value) for value in values] for values in data] for data in case.data_sets)
         return
     model = onnx.load(Path(case.model_dir) / "model.onnx", load_external_data=False)
     for folder in sorted(Path(case.model_dir).glob("test_data_set_*")):
@@ -80,6 +80,10 @@ def _data_sets(case: TestCase) -> Iterator[tuple[list[Any], list[Any]]]:
              if (folder / f"input_{i}.pb").exists()],
             [_read(folder / f"output_{i}.pb", info.type) for i, info in enumerate(model.graph.output)],
         )  # fmt: skip
+
+
+def _as_array(value: Any) -> Any:
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
 
 
 def _read(path: Path, kind: onnx.TypeProto) -> Any:

@@ -4,6 +4,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     activation,
     constant,
     control_flow,
+    conversion,
     convolution,
     elementwise,
     matmul,

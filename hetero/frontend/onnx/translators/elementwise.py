@@ -7,13 +7,10 @@ from collections.abc import Callable
 from functools import reduce
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.tensors import element_type
 from hetero.frontend.onnx.translators.common import scalar_like
 from hetero.graph import Op
-from hetero.types import Type
 
 _UNARY: dict[str, type[Op]] = {
     "Abs": ops.Abs, "Acos": ops.Acos, "Asin": ops.Asin, "Atan": ops.Atan, "Ceil": ops.Ceiling, "Cos": ops.Cos,
@@ -111,19 +108,6 @@ def round_half_to_even(node: OnnxNodeContext) -> Translation:
 @translator("Where", since=9)
 def where(node: OnnxNodeContext) -> Translation:
     return ops.Select(node.get_input(0), node.get_input(1), node.get_input(2))
-
-
-@translator("Cast", since=6)
-def cast(node: OnnxNodeContext) -> Translation:
-    value, target = node.get_input(0), element_type(node.get_attribute("to"))
-    if Type.string in (value.element_type, target):
-        raise FrontendError("conversion to and from strings is not supported")
-    return ops.Convert(value, target)
-
-
-@translator("CastLike", since=15)
-def cast_like(node: OnnxNodeContext) -> Translation:
-    return ops.Convert(node.get_input(0), node.get_input(1).element_type)
 
 
 @translator("Identity")

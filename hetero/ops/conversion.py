@@ -1,0 +1,212 @@
+"""Operations that change the element type."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero.errors import GraphError
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import check_type, common_type
+from hetero.ops.values import is_exact, known_values
+from hetero.shape import Dimension
+from hetero.types import Type
+
+
+class _Conversion(Op):
+    """The same elements in the type that ``target`` gives."""
+
+    inputs = ("data",)
+
+    def target(self) -> Type:
+        return self.destination_type
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.target(), self.get_input_partial_shape(0))
+
+    def infer_value(self) -> np.ndarray | None:
+        values, target = known_values(self.input_values()[:1]), self.target()
+        if values is None or not (target.is_integral() or target is Type.boolean) or target.bitwidth < 8:
+            return None
+        if is_exact(values[0]):
+            return np.asarray(values[0]).astype(target.to_dtype())
+        return values[0] if all_fit(values[0], target.to_dtype()) else None
+
+
+class Convert(_Conversion, opset=1):
+    """The same numbers in another element type, as C++ converts them; too large ones become NaN or infinite in f8."""
+
+    destination_type = Attribute(Type)
+
+
+class ConvertLike(_Conversion, opset=1):
+    """The same numbers in the element type of another input."""
+
+    inputs = ("data", "like")
+
+    def target(self) -> Type:
+        return self.get_input_element_type(1)
+
+
+class Cast(_Conversion):
+    """The same elements in another type, strings too, as ONNX converts them.
+
+    With ``saturate`` what an f8 type cannot hold becomes its largest number. ``round_mode`` is that of f8e8m0, whose
+    numbers are powers of two.
+    """
+
+    destination_type = Attribute(Type)
+    saturate = Attribute(bool, True)
+    round_mode = Attribute(choice("up", "down", "nearest"), "up")
+
+
+class BitCast(Op):
+    """The same bits as another element type, of which one element takes as many bits."""
+
+    inputs = ("data",)
+    destination_type = Attribute(Type)
+
+    def validate_and_infer_types(self) -> None:
+        source = self.get_input_element_type(0)
+        if source.is_static() and source.bitwidth != self.destination_type.bitwidth:
+            self.fail(f"{source} and {self.destination_type} have elements of different size")
+        self.set_output_type(0, self.destination_type, self.get_input_partial_shape(0))
+
+
+class ConvertPromoteTypes(Op, opset=14):
+    """Both inputs in the type that holds the numbers of both.
+
+    Where no type holds all numbers of both, that is refused, or with ``promote_unsafe`` the nearest is taken. With
+    ``pytorch_scalar_promotion`` a scalar takes the other's type, unless it is of a higher kind: floats are above
+    integers, these above booleans. u64 with a signed integer becomes ``u64_integer_promotion_target``.
+    """
+
+    inputs = ("left_node", "right_node")
+    promote_unsafe = Attribute(bool, False)
+    pytorch_scalar_promotion = Attribute(bool, False)
+    u64_integer_promotion_target = Attribute(Type, "f32")
+    output_size = 2
+
+    def validate_and_infer_types(self) -> None:
+        target = self._target(self.get_input_element_type(0), self.get_input_element_type(1))
+        for index in (0, 1):
+            self.set_output_type(index, target, self.get_input_partial_shape(index))
+
+    def _target(self, left: Type, right: Type) -> Type:
+        if left == right or left.is_dynamic() or right.is_dynamic():
+            return left if left == right else Type.dynamic
+        if (self.pytorch_scalar_promotion and _kind(left) != _kind(right)) or Type.boolean in (left, right):
+            high, low = (left, right) if _kind(left) > _kind(right) else (right, left)
+            if low is Type.boolean:
+                return high
+        if self.pytorch_scalar_promotion:
+            scalars = [self.get_input_partial_shape(index) == [] for index in (0, 1)]
+            if scalars[0] != scalars[1]:
+                tensor, scalar = (right, left) if scalars[0] else (left, right)
+                if _kind(tensor) >= _kind(scalar):
+                    if not self.promote_unsafe and not _takes_scalar(tensor, scalar):
+                        self.fail(f"{tensor} does not hold all numbers of {scalar}, which takes promote_unsafe")
+                    return tensor
+        return self._checked(left, right, self._wider(left, right))
+
+    def _checked(self, left: Type, right: Type, target: Type) -> Type:
+        # Two types of which neither holds the other are not brought to a third one unasked.
+        third = target not in (left, right)
+        if not self.promote_unsafe and (third or not (_holds(target, left) and _holds(target, right))):
+            self.fail(f"no type holds all numbers of {left} and {right}: {target} is taken with promote_unsafe")
+        return target
+
+    def _wider(self, left: Type, right: Type) -> Type:
+        if left.is_real() != right.is_real():
+            return left if left.is_real() else right
+        narrow, wide = sorted((left, right), key=lambda kind: kind.bitwidth)
+        if left.is_real():
+            return wide if narrow.bitwidth < wide.bitwidth else Type(f"f{2 * wide.bitwidth}")
+        signed, unsigned = (left, right) if left.is_signed() else (right, left)
+        if left.is_signed() == right.is_signed() or signed.bitwidth > unsigned.bitwidth:
+            return wide
+        return self.u64_integer_promotion_target if unsigned is Type.u64 else Type(f"i{2 * unsigned.bitwidth}")
+
+
+def _takes_scalar(tensor: Type, scalar: Type) -> bool:
+    """Whether a tensor's type takes a scalar safely: a signed one, as in OpenVINO, also an unsigned of twice its bits."""
+    if tensor.is_real() and not scalar.is_real():
+        return _holds(tensor, scalar)
+    if tensor.is_signed() != scalar.is_signed():
+        return tensor.is_signed() and scalar.bitwidth <= 2 * tensor.bitwidth
+    return tensor.bitwidth >= scalar.bitwidth
+
+
+def _kind(element_type: Type) -> int:
+    return 2 if element_type.is_real() else 0 if element_type is Type.boolean else 1
+
+
+def _holds(target: Type, source: Type) -> bool:
+    """Whether a type has all numbers of another: a float has those of integers of half its bits."""
+    if target == source or source is Type.boolean:
+        return True
+    if target.is_real() and not source.is_real():
+        return target.bitwidth >= 2 * source.bitwidth
+    if target.is_real() != source.is_real() or target.bitwidth <= source.bitwidth:
+        return False
+    return target.is_real() or target.is_signed() or not source.is_signed()
+
+
+class FakeConvert(Op, opset=13):
+    """Numbers rounded as if data · scale - shift were an f8 number, which saturates, and then what it was again."""
+
+    inputs = ("data", "scale", "shift?")
+    destination_type = Attribute(choice("f8e4m3", "f8e5m2"), "f8e4m3")
+
+    def validate_and_infer_types(self) -> None:
+        check_type(
+            self, range(self.get_input_size()), lambda t: t in (Type.f32, Type.f16, Type.bf16), "f32, f16 or bf16"
+        )
+        element_type = common_type(self, range(self.get_input_size()))
+        data = self.get_input_partial_shape(0)
+        for index in range(1, self.get_input_size()):
+            other = self.get_input_partial_shape(index)
+            try:
+                spread = data.broadcast(other)
+            except GraphError as error:
+                self.fail(str(error))
+            if data.has_rank and other.has_rank and not data.compatible(spread):
+                self.fail(f"{self.inputs_declared[index].strip('?')} {other} must broadcast to data {data}")
+        if self.has_input("shift") and not self.get_input_partial_shape(1).compatible(self.get_input_partial_shape(2)):
+            shapes = f"{self.get_input_partial_shape(1)} and {self.get_input_partial_shape(2)}"
+            self.fail(f"scale and shift must have one shape, but have {shapes}")
+        self.set_output_type(0, element_type, data)
+
+
+class FakeQuantize(Op, opset=1):
+    """Numbers rounded to one of ``levels`` from input_low to input_high, and brought to output_low to output_high."""
+
+    inputs = ("data", "input_low", "input_high", "output_low", "output_high")
+    levels = Attribute(int)
+    auto_broadcast = Attribute(choice("numpy", "none"), "NUMPY")
+
+    def validate_and_infer_types(self) -> None:
+        if self.levels < 2:
+            self.fail(f"levels must be 2 or more, but is {self.levels}")
+        element_type = common_type(self, range(5))
+        shape = self.get_input_partial_shape(0)
+        for index in range(1, 5):
+            other = self.get_input_partial_shape(index)
+            try:
+                shape = shape.merge(other) if self.auto_broadcast == "none" else shape.broadcast(other)
+            except GraphError as error:
+                self.fail(str(error))
+        self.set_output_type(0, element_type, shape)
+
+
+def all_fit(value: np.ndarray, dtype: np.dtype) -> bool:
+    """Whether an array of ints and Dimensions has only ints that the integer type holds."""
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+    items = [_bounds(item) for item in np.asarray(value, object).reshape(-1)]
+    return limits is not None and all(limits.min <= low <= high <= limits.max for low, high in items)
+
+
+def _bounds(item: int | Dimension) -> tuple[int, int]:
+    """The least and the largest number that is known of an item; what is open at the top counts as its least."""
+    if not isinstance(item, Dimension):
+        return int(item), int(item)
+    return item.min_length, max(item.min_length, item.max_length)

@@ -1,0 +1,92 @@
+"""Elements of less than a byte, packed as ONNX and OpenVINO keep them in files; in numpy each takes a byte."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero.types import Type
+
+# The parts in which the bits of an element are kept, lowest first: those of 3 and 6 bits lie apart from each other.
+_PARTS = {1: (1,), 2: (2,), 3: (2, 1), 4: (4,), 6: (4, 2)}
+
+
+def is_packed(element_type: Type) -> bool:
+    """Whether several elements share a byte in files."""
+    return element_type.is_static() and element_type.bitwidth < 8
+
+
+def packed_size(count: int, element_type: Type) -> int:
+    """The bytes that so many elements take in a file."""
+    if not is_packed(element_type):
+        return count * element_type.size
+    # Elements of 3 and 6 bits come in groups that fill whole bytes.
+    group = {3: 8, 6: 4}.get(element_type.bitwidth, 1)
+    return (-(-count // group) * group * element_type.bitwidth + 7) // 8
+
+
+def pack(array: np.ndarray, element_type: Type) -> np.ndarray:
+    """The bytes, u8, of the elements one after the other. Of u2, u4, i4 … the first is in a byte's lowest bits;
+    of u1, u3 and u6 in its highest, as OpenVINO has them."""
+    width = element_type.bitwidth
+    if not array.size:
+        return np.empty(0, np.uint8)
+    codes = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8((1 << width) - 1)
+    group = _group(width)
+    codes = np.pad(codes, (0, -codes.size % group)).reshape(-1, group)
+    parts, low = [], 0
+    for bits in _PARTS[width]:
+        parts.append(_join((codes >> low) & np.uint8((1 << bits) - 1), bits, _first_is_high(width)))
+        low += bits
+    return np.concatenate(parts, axis=1).reshape(-1)[: packed_size(array.size, element_type)]
+
+
+def unpack(content: np.ndarray | memoryview, element_type: Type, shape: tuple[int, ...]) -> np.ndarray:
+    """The array of the elements in these bytes. Raises ValueError where they are too few or too many."""
+    width, count = element_type.bitwidth, int(np.prod(shape, dtype=np.int64))
+    data = np.frombuffer(content, np.uint8)
+    if data.size != packed_size(count, element_type):
+        raise ValueError(f"{count} elements of {element_type} take other than {data.size} bytes")
+    if not count:
+        return np.empty(shape, element_type.to_dtype())
+    group = _group(width)
+    size = group * width // 8
+    data = np.pad(data, (0, -data.size % size)).reshape(-1, size)
+    codes, low, start = np.zeros((len(data), group), np.uint8), 0, 0
+    for bits in _PARTS[width]:
+        length = group * bits // 8
+        codes |= _split(data[:, start : start + length], bits, _first_is_high(width)) << low
+        low, start = low + bits, start + length
+    if element_type in (Type.i2, Type.i4):
+        codes = _with_sign(codes, width)
+    return codes.reshape(-1)[:count].view(element_type.to_dtype()).reshape(shape)
+
+
+def _group(width: int) -> int:
+    """How many elements fill whole bytes."""
+    return {1: 8, 2: 4, 3: 8, 4: 2, 6: 4}[width]
+
+
+def _first_is_high(width: int) -> bool:
+    return width in (1, 3, 6)
+
+
+def _shifts(bits: int, first_is_high: bool) -> np.ndarray:
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    return shifts[::-1] if first_is_high else shifts
+
+
+def _join(codes: np.ndarray, bits: int, first_is_high: bool) -> np.ndarray:
+    """Codes ``[groups, count]`` of so many bits as bytes ``[groups, count * bits / 8]``."""
+    parts = codes.reshape(len(codes), -1, 8 // bits) << _shifts(bits, first_is_high)
+    return np.bitwise_or.reduce(parts, axis=2)
+
+
+def _split(data: np.ndarray, bits: int, first_is_high: bool) -> np.ndarray:
+    parts = data[:, :, None] >> _shifts(bits, first_is_high) & np.uint8((1 << bits) - 1)
+    return parts.reshape(len(data), -1)
+
+
+def _with_sign(codes: np.ndarray, width: int) -> np.ndarray:
+    """Codes of two's complement as ml_dtypes keeps them: the sign fills the byte."""
+    sign = np.uint8(1 << width - 1)
+    return (codes ^ sign) - sign

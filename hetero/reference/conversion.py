@@ -1,0 +1,114 @@
+"""Conversions between element types in numpy."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from hetero import ops
+from hetero.reference.registry import evaluates, in_single
+from hetero.types import Type
+
+# What the codes of nf4 stand for: T. Dettmers et al., "QLoRA", 2023, appendix E.
+_NF4 = np.array([
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+], np.float32)  # fmt: skip
+
+
+def as_numbers(x: np.ndarray) -> np.ndarray:
+    """The array, or what its codes stand for where numpy has no numbers of its type."""
+    if not x.dtype.names:
+        return x
+    codes = np.ascontiguousarray(x).view(np.uint8).reshape(x.shape)
+    return _NF4[codes] if x.dtype.names[0] == "nf4" else codes
+
+
+def converted(x: np.ndarray, target: Type) -> np.ndarray:
+    """The numbers in another type."""
+    x = as_numbers(x)
+    if target is Type.boolean:
+        return x != 0
+    if target in (Type.u3, Type.u6, Type.nf4):
+        if target is Type.nf4:
+            codes = np.abs(x.astype(np.float32)[..., None] - _NF4).argmin(axis=-1).astype(np.uint8)
+        else:
+            codes = x.astype(np.uint8) & np.uint8((1 << target.bitwidth) - 1)
+        return codes.view(target.to_dtype())
+    if target.is_integral() and target.bitwidth < 8 and x.dtype.kind != "V":
+        x = x.astype(np.int8)  # the low bits are those of the wider integer
+    return x.astype(target.to_dtype())
+
+
+@evaluates(ops.Convert, ops.ConvertLike)
+def convert(node, x, *like):
+    return converted(x, node.get_output_element_type(0))
+
+
+@evaluates(ops.ConvertPromoteTypes)
+def convert_promote_types(node, left, right):
+    return converted(left, node.get_output_element_type(0)), converted(right, node.get_output_element_type(1))
+
+
+@evaluates(ops.BitCast)
+def bit_cast(node, x):
+    target = node.destination_type.to_dtype()
+    return np.ascontiguousarray(x).view(target).reshape(x.shape)
+
+
+@evaluates(ops.Cast)
+def cast(node, x):
+    target = node.destination_type
+    if target is Type.string:
+        return _as_text(x)
+    if x.dtype.kind == "U":
+        x = np.array([_parsed(text, target) for text in x.reshape(-1).tolist()]).reshape(x.shape)
+    if target is Type.f8e8m0:
+        return _as_power_of_two(x, node.round_mode, node.saturate)
+    if node.saturate and target.is_real() and target.bitwidth <= 8:
+        limits = ml_dtypes.finfo(target.to_dtype())
+        x = np.clip(x.astype(np.float32), np.float32(limits.min), np.float32(limits.max))
+    return converted(x, target)
+
+
+def _as_text(x: np.ndarray) -> np.ndarray:
+    special = {"nan": "NaN", "inf": "INF", "-inf": "-INF"}
+    texts = [str(item) for item in as_numbers(x).reshape(-1)]
+    return np.array([special.get(text, text) for text in texts], np.str_).reshape(x.shape)
+
+
+def _parsed(text: str, target: Type) -> float | int:
+    return int(text) if target.is_integral() else float(text)
+
+
+def _as_power_of_two(x: np.ndarray, round_mode: str, saturate: bool) -> np.ndarray:
+    """f8e8m0 by its codes: 0 to 254 for 2^-127 to 2^127, 255 for NaN."""
+    mantissa, exponent = np.frexp(np.abs(x.astype(np.float64)))  # a mantissa from a half to one
+    up = {"up": mantissa > 0.5, "down": np.zeros(x.shape, bool), "nearest": mantissa >= 0.75}[round_mode]
+    code = exponent - 1 + up + 127
+    code = np.where(x == 0, 0, np.where(np.isinf(x), 255, code))
+    too_large, too_small = code > 254, code < 0
+    code = np.where(too_large, 254 if saturate else 255, np.where(too_small, 0 if saturate else 255, code))
+    return np.where(np.isnan(x), 255, code).astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
+
+
+@evaluates(ops.FakeConvert)
+@in_single
+def fake_convert(node, data, scale, shift=None):
+    target = Type(node.destination_type).to_dtype()
+    limit = np.float32(ml_dtypes.finfo(target).max)
+    moved = data * scale if shift is None else data * scale - shift
+    # By way of f16, as OpenVINO rounds.
+    rounded = np.clip(moved, -limit, limit).astype(np.float16).astype(target).astype(np.float32)
+    return (rounded if shift is None else rounded + shift) / scale
+
+
+@evaluates(ops.FakeQuantize)
+@in_single
+def fake_quantize(node, data, input_low, input_high, output_low, output_high):
+    steps = data.dtype.type(node.levels - 1)
+    level = np.rint((data - input_low) / (input_high - input_low) * steps)
+    result = level / steps * (output_high - output_low) + output_low
+    result = np.where(data > np.maximum(input_low, input_high), output_high, result)
+    return np.where(data <= np.minimum(input_low, input_high), output_low, result)
