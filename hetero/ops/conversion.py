@@ -128,7 +128,7 @@ class ConvertPromoteTypes(Op, opset=14):
 
 
 def _takes_scalar(tensor: Type, scalar: Type) -> bool:
-    """Whether a tensor's type takes a scalar safely: a signed one, as in OpenVINO, also an unsigned of twice its bits."""
+    """Whether a tensor takes a scalar safely: a signed one also an unsigned of twice its bits, as in OpenVINO."""
     if tensor.is_real() and not scalar.is_real():
         return _holds(tensor, scalar)
     if tensor.is_signed() != scalar.is_signed():

@@ -226,7 +226,7 @@ CONTENT_ERRORS = {
     "negative dimension": (set_tensor(dims=[-4, 500]), "negative dimension"),
     "huge": (set_tensor(dims=[2**40, 2**40]), "needs"),
     "unknown type": (set_tensor(data_type=99), "the element type number 99 is not supported"),
-    "small type": (set_tensor(data_type=TensorProto.INT4), r"it holds 24 bytes, but i4\[2, 3\] needs 3"),
+    "small type": (set_tensor(data_type=TensorProto.INT4), r"it holds 8000 bytes, but i4\[4, 500\] needs 1000"),
     "map input": (
         edited(lambda graph: graph.input.append(ValueInfoProto(name="s", type=TypeProto(map_type=TypeProto.Map())))),
         "input 's': a value of map_type is not supported",
