@@ -32,7 +32,12 @@ class PassManager:
         return list(self._passes)
 
     def run(self, model: Model) -> list[str]:
-        """Change the model; the names of the passes that had something to change."""
-        changed = [name for name, one in self._passes.items() if one(model)]
+        """Change the model, and the bodies in it; the names of the passes that had something to change."""
+        changed: dict[str, None] = {}
+        waiting = [model]
+        while waiting:
+            one_model = waiting.pop()
+            changed |= dict.fromkeys(name for name, one in self._passes.items() if one(one_model))
+            waiting += [body for node in one_model.get_ordered_ops() for body in node.bodies if body]
         _log.debug("model '%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
-        return changed
+        return list(changed)

@@ -119,17 +119,6 @@ def test_the_model_knows_its_variables_and_sinks():
         model.get_variable_by_id("other")
 
 
-def test_sinks_can_be_added():
-    op = make_modules()["opset6"]
-    x = op.parameter([1], np.float32)
-    model = hetero.Model(op.read_value(x, "v"), [x])
-    assert not model.sinks
-    sink = op.assign(x, "v")
-    model.add_sinks([sink, sink])
-    assert model.sinks == [sink]
-    assert model.get_ordered_ops()[-1] is sink
-
-
 def test_constant_folding_leaves_what_is_remembered():
     from hetero.passes import fold_constants
 

@@ -11,7 +11,14 @@ import pyopencl as cl
 
 from hetero import properties as props
 from hetero.graph import Constant, Model, Node, Parameter, Result
-from hetero.passes import PassManager, align_prelu_slopes, eliminate_dead_code, fold_batch_norm, fold_constants
+from hetero.passes import (
+    PassManager,
+    align_prelu_slopes,
+    eliminate_dead_code,
+    fold_batch_norm,
+    fold_constants,
+    take_known_branches,
+)
 from hetero.plugin import Plugin, QueryResult, full_name, get_supported_nodes, unsupported
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, default_cache_folder, present_devices
@@ -36,7 +43,7 @@ class OpenCLPlugin(Plugin):
         props.cache_dir,
         props.disabled_passes,
     )
-    passes = (align_prelu_slopes, fold_constants, eliminate_dead_code, fold_batch_norm)
+    passes = (take_known_branches, align_prelu_slopes, fold_constants, eliminate_dead_code, fold_batch_norm)
 
     def __init__(self) -> None:
         super().__init__()

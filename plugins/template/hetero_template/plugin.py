@@ -18,6 +18,7 @@ from hetero.passes import (
     fold_constants,
     fuse_gelu,
     fuse_layer_norm,
+    take_known_branches,
 )
 from hetero.plugin import Plugin, QueryResult, get_supported_nodes, unsupported
 from hetero.reference import unknown_operation
@@ -40,6 +41,7 @@ class TemplatePlugin(Plugin):
         props.disabled_passes,
     )
     passes = (
+        take_known_branches,
         fold_constants,
         eliminate_dead_code,
         eliminate_common_subexpressions,

@@ -22,6 +22,7 @@ from hetero.ops.port_maps import (
     OutputDescription,
     SliceInputDescription,
 )
+from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
@@ -32,9 +33,17 @@ def if_op(node: OnnxNodeContext) -> Translation:
     for branch in branches:
         if branch.output_count != node.get_output_size():
             raise FrontendError(f"a branch has {branch.output_count} outputs, the node {node.get_output_size()}")
+    known = exact_value(condition)
+    taken = None if known is None else branches[0 if known.item() else 1]
     if is_constant(condition):
-        return branches[0 if condition.node.data.item() else 1].inline([], node.name)
-    bodies = [branch.build([], []) for branch in branches]
+        return taken.inline([], node.name)
+    try:
+        bodies = [branch.build([], []) for branch in branches]
+    except FrontendError:
+        if taken is None:
+            raise
+        # Shapes tell which branch runs; the other need not make sense for them.
+        return taken.inline([], node.name)
     captured = list(dict.fromkeys(value for body in bodies for value in body.captured))
     made = ops.If(condition)
     made.set_arguments([condition, *captured])

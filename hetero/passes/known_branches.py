@@ -1,0 +1,42 @@
+"""Put in the place of an If the branch that it always takes."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.graph import Model, Parameter, Result
+from hetero.graph.runtime_info import copy_runtime_info
+
+
+def take_known_branches(model: Model) -> bool:
+    """Let the operations of a branch stand in the graph itself where the condition of an If is known.
+
+    Requires: types and shapes are up to date. Ensures: no If of a known condition is left, also not of those that
+    were in the branch of another. The operations stand for the If, so a device that runs them all runs it.
+    """
+    waiting = [node for node in model.get_ordered_ops() if isinstance(node, ops.If)]
+    changed = False
+    while waiting:
+        node = waiting.pop()
+        if node.known_body is not None:
+            waiting += [inner for inner in _unfold(node, node.known_body) if isinstance(inner, ops.If)]
+            changed = True
+    return changed
+
+
+def _unfold(node: ops.If, index: int) -> list:
+    """Connect the operations of a body with the graph around the node, and return them."""
+    body = node.bodies[index]
+    operations = [inner for inner in body.get_ordered_ops() if not isinstance(inner, (Parameter, Result))]
+    for description in node.get_input_descriptions(index):
+        for target in body.parameters[description.body_parameter_index].output(0).get_target_inputs():
+            target.replace_source_output(node.input_value(description.input_index))
+    for inner in operations:
+        inner.friendly_name = f"{node.friendly_name}/{inner.friendly_name}"
+        copy_runtime_info([node], inner)
+    for description in node.get_output_descriptions(index):
+        result = body.results[description.body_value_index]
+        node.output(description.output_index).replace(result.input_value(0))
+    for result in body.results:
+        result.disconnect()
+    node.disconnect()
+    return operations

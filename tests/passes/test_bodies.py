@@ -1,0 +1,130 @@
+"""Passes on models with bodies: what they do inside of them, and branches that are known."""
+
+import numpy as np
+import pytest
+
+import hetero
+from hetero import Model, Parameter, Type, ops
+from hetero.passes import PassManager, fold_constants, take_known_branches
+from tests.devices import PickyPlugin, core_with
+from tests.frontend.onnx.test_control_flow import X, parse, run, scalars
+
+# Which branch is taken is known as soon as the rank and length of x are.
+BY_SHAPE = """(float[{rows}, 3] x) => (float[A, B] y) {{
+    shape = Shape (x)
+    first = Constant <value_int = 0> ()
+    rows = Gather (shape, first)
+    two = Constant <value_int = 2> ()
+    c = Equal (rows, two)
+    z = If (c) <
+        then_branch = then () => (float[A, B] p) {{
+            d = If (c) <
+                then_branch = inner () => (float[A, B] q) {{ q = Exp (x) }},
+                else_branch = never () => (float[A, B] r) {{ r = Neg (x) }}
+            >
+            p = Relu (d)
+        }},
+        else_branch = otherwise () => (float[A, B] p) {{ p = Tanh (x) }}
+    >
+    y = Neg (z)
+}}"""
+
+
+def kinds(model: Model) -> set[str]:
+    return {node.type_info.name for node in model.get_ops()}
+
+
+@pytest.mark.parametrize("rows", [2, 5])
+def test_a_branch_that_is_known_takes_the_place_of_the_if(rows):
+    model = hetero.Core().read_model(parse(BY_SHAPE.format(rows=rows)))
+    x = np.ones([rows, 3], np.float32)
+    assert "If" in kinds(model)
+    expected = run(model, {"x": x})["y"]
+    assert take_known_branches(model)
+    assert kinds(model) & {"If", "Exp", "Tanh", "Relu"} == ({"Exp", "Relu"} if rows == 2 else {"Tanh"})
+    assert not take_known_branches(model)
+    np.testing.assert_array_equal(run(model, {"x": x})["y"], expected)
+    np.testing.assert_allclose(expected, -np.exp(x) if rows == 2 else -np.tanh(x), rtol=1e-6)
+
+
+def test_a_branch_that_is_not_known_stays():
+    model = hetero.Core().read_model(parse(BY_SHAPE.format(rows="N")))
+    assert not take_known_branches(model)
+    model.reshape([2, 3])
+    assert take_known_branches(model)
+
+
+def test_a_device_that_runs_the_branch_runs_the_if():
+    """And what it does not know in the other branch does not matter."""
+    core = core_with(A=PickyPlugin(lambda node: node.type_info.name in ("Exp", "Relu")), B=PickyPlugin())
+    model = core.read_model(parse(BY_SHAPE.format(rows=2)))
+    compiled = core.compile_model(model, "HETERO:A,B")
+    devices = {o.type_name: o.device for o in compiled.get_property("PLACEMENT_REPORT").operations}
+    assert devices["If"] == "A"
+    np.testing.assert_allclose(compiled(X)[0], -np.exp(X), rtol=1e-6)
+
+
+def test_a_branch_that_hands_on_its_input():
+    text = (
+        "(float[2] x) => (float[2] y) { n = Size (x) two = Constant <value_int = 2> () c = Equal (n, two) y = If (c) <"
+    )
+    text += (
+        "then_branch = a () => (float[2] p) { p = Identity (x) }, else_branch = b () => (float[2] q) { q = Exp (x) }> }"
+    )
+    found = run(parse(text), {"x": np.float32([1, 2])})["y"]
+    np.testing.assert_array_equal(found, [1, 2])
+
+
+def test_the_branch_that_is_not_taken_need_not_fit():
+    text = """(float[2, 3] x, float[4, 3] w) => (float[A, B] y) {
+        r = Shape (x)
+        n = Size (r)
+        two = Constant <value_int = 2> ()
+        c = Equal (n, two)
+        y = If (c) <
+            then_branch = a () => (float[A, B] p) { p = Exp (x) },
+            else_branch = b () => (float[A, B] q) { q = MatMul (x, w) }
+        >
+    }"""
+    np.testing.assert_allclose(run(parse(text), {"x": X, "w": np.ones([4, 3], np.float32)})["y"], np.exp(X), rtol=1e-6)
+
+
+def test_passes_run_in_bodies_of_bodies():
+    text = """(float[2] x, int64 n) => (float[2] y) {
+        y = Loop (n, , x) <body = b (int64 i, bool going, float[2] s) => (bool g, float[2] t) {
+            g = Identity (going)
+            t = Loop (n, , s) <body = c (int64 j, bool go, float[2] u) => (bool h, float[2] v) {
+                h = Identity (go)
+                one = Constant <value_float = 1.0> ()
+                minus = Neg (one)
+                v = Add (u, minus)
+            }>
+        }>
+    }"""
+    model = hetero.Core().read_model(parse(text))
+    bodies = [model]
+    for _ in range(2):
+        (loop,) = (node for node in bodies[-1].get_ops() if isinstance(node, ops.Loop))
+        bodies.append(loop.get_function())
+    assert "Negative" in kinds(bodies[2])
+    assert PassManager([fold_constants]).run(model) == ["fold_constants"]
+    assert "Negative" not in kinds(bodies[2])
+    np.testing.assert_array_equal(run(model, {"x": np.float32([10, 20]), **scalars(n=3)})["y"], [1, 11])
+
+
+def test_a_loop_remembers_what_its_body_sets():
+    """A variable that only the body reads and sets: each iteration sees what the one before left."""
+    number, x = Parameter(Type.i64, []), Parameter(Type.f32, [2])
+    read = ops.ReadValue(np.zeros(2, np.float32), "v")
+    total = ops.Add(read, x)
+    body = Model([ops.LogicalNot(np.bool_(False)), total], [number, x], sinks=[ops.Assign(total, "v")])
+    outer = Parameter(Type.f32, [2])
+    loop = ops.Loop(np.int64(3), np.bool_(True))
+    loop.set_function(body)
+    loop.set_special_body_ports([0, 0])
+    loop.set_invariant_input(x, outer)
+    model = Model(loop.get_iter_value(body.results[1].output(0)), [outer])
+    assert [variable.info.variable_id for variable in model.variables] == ["v"]
+    request = hetero.Core().compile_model(model, "TEMPLATE").create_infer_request()
+    assert [float(request.infer([np.ones(2, np.float32)])[0][0]) for _ in range(2)] == [3, 6]
+    assert [state.name for state in request.query_state()] == ["v"]
