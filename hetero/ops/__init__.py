@@ -76,6 +76,15 @@ from hetero.ops.elementwise import (
     Tan,
     Tanh,
 )  # fmt: skip
+from hetero.ops.embedding import (
+    EmbeddingBagOffsets,
+    EmbeddingBagOffsetsSum,
+    EmbeddingBagPacked,
+    EmbeddingBagPackedSum,
+    EmbeddingSegmentsSum,
+    SegmentMax,
+    SparseFillEmptyRows,
+)  # fmt: skip
 from hetero.ops.expansion import Broadcast, OneHot, OneHotV1, Pad, Range, Tile
 from hetero.ops.gather import (
     Gather,

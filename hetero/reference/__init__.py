@@ -7,6 +7,7 @@ from hetero.reference import (
     conversion,
     convolution,
     elementwise,
+    embedding,
     expansion,
     gather,
     interpolation,

@@ -15,7 +15,7 @@ from hetero.reference.registry import evaluates
 
 @evaluates(ops.MaxPool)
 def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    padded, positions, begin = _padded(node, data, _lowest(data.dtype))
+    padded, positions, begin = _padded(node, data, lowest(data.dtype))
     views = _views(node, positions)
     largest = padded[views[0]].copy()
     if node.output(0).get_target_inputs() and not node.output(1).get_target_inputs():
@@ -85,8 +85,8 @@ def _counts(node: Node, lengths: tuple[int, ...], positions: list[int], begin: t
     return counts
 
 
-def _lowest(dtype: np.dtype):
-    """The lowest finite value, which OpenVINO too takes for padding."""
+def lowest(dtype: np.dtype):
+    """The lowest finite value of a type, which OpenVINO too takes for padding."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
     if dtype.kind == "b":

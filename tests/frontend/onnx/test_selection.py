@@ -42,7 +42,7 @@ CASES = [
       for how in ("add", "mul", "max", "min")],
     *[case("OneHot", np.int64([[0, 2], [-1, 7]]), one(3, np.int64), Known(np.float32([-1, 5])), opset=opset, axis=axis)
       for opset in (9, 11) for axis in (0, 1, -1)],
-    case("OneHot", np.float32([0, 2]), one([3], np.int64), Known(np.float32([0, 5]))),
+    case("OneHot", np.float32([0, 2]), one([3], np.float32), Known(np.float32([0, 5]))),
     *[case("Unique", data, opset=11, outputs=4, sorted=order)
       for order in (0, 1) for data in (EQUAL, EQUAL.astype(np.int64))],
     case("Unique", EQUAL.T % 2, opset=11, outputs=4, axis=0),

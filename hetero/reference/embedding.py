@@ -1,0 +1,126 @@
+"""Bags and segments of rows, combined by ``reduceat`` over the rows in the order of their bags."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.gather import checked_indices
+from hetero.reference.pooling import lowest
+from hetero.reference.registry import evaluates, in_single
+
+
+@evaluates(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum)
+@in_single
+def embedding_bag_offsets(
+    node: Node,
+    table: np.ndarray,
+    indices: np.ndarray,
+    offsets: np.ndarray,
+    default_index: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
+    starts = offsets.astype(np.int64)
+    ends = np.append(starts[1:], indices.size)
+    if (starts > ends).any() or (starts < 0).any():
+        raise ValueError(f"offsets must be sorted and of 0 to {indices.size}")
+    # What lies before the first bag belongs to none.
+    first = starts[0] if starts.size else 0
+    rows = _rows(table, indices[first:], None if weights is None else weights[first:])
+    return _bags(node, table, rows, starts - first, ends - starts, default_index)
+
+
+@evaluates(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum)
+@in_single
+def embedding_bag_packed(
+    node: Node, table: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
+    combine = np.mean if node.reduction == "mean" else np.sum
+    return combine(_rows(table, indices, weights), axis=1)
+
+
+@evaluates(ops.EmbeddingSegmentsSum)
+@in_single
+def embedding_segments_sum(
+    node: Node,
+    table: np.ndarray,
+    indices: np.ndarray,
+    segment_ids: np.ndarray,
+    num_segments: np.ndarray,
+    default_index: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
+    ids = segment_ids.astype(np.int64)
+    order = np.argsort(ids, kind="stable") if (ids[1:] < ids[:-1]).any() else slice(None)
+    rows = _rows(table, indices[order], None if weights is None else weights[order])
+    starts, counts = _segments(ids[order], int(num_segments.reshape(-1)[0]))
+    return _bags(node, table, rows, starts, counts, default_index)
+
+
+def _rows(table: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    rows = table[checked_indices(indices, table.shape[0])]
+    return rows if weights is None else rows * weights.reshape(*weights.shape, *[1] * (table.ndim - 1))
+
+
+def _segments(ids: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the rows of each segment begin and how many they are, for sorted ids."""
+    bounds = np.searchsorted(ids, np.arange(count + 1))
+    return bounds[:-1], np.diff(bounds)
+
+
+def _bags(
+    node: Node,
+    table: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    counts: np.ndarray,
+    default_index: np.ndarray | None,
+) -> np.ndarray:
+    default = -1 if default_index is None else int(default_index.reshape(-1)[0])
+    fill = np.zeros((), table.dtype) if default == -1 else table[default]
+    result = _reduced(np.add, rows, starts, counts, fill)
+    if node.reduction == "mean":
+        result = result / np.maximum(counts, 1).reshape(-1, *[1] * (table.ndim - 1)).astype(table.dtype)
+    return result
+
+
+def _reduced(
+    combine: np.ufunc, rows: np.ndarray, starts: np.ndarray, counts: np.ndarray, fill: np.ndarray
+) -> np.ndarray:
+    """The rows of each segment combined; ``fill`` for those without any."""
+    result = np.empty((starts.size, *rows.shape[1:]), rows.dtype)
+    result[...] = fill
+    some = counts > 0
+    if some.any():
+        last = int(starts[some][-1] + counts[some][-1])
+        result[some] = combine.reduceat(rows[:last], starts[some], axis=0)
+    return result
+
+
+@evaluates(ops.SegmentMax)
+@in_single
+def segment_max(
+    node: Node, data: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray | None = None
+) -> np.ndarray:
+    ids = segment_ids.astype(np.int64)
+    if (ids[1:] < ids[:-1]).any():
+        raise ValueError("segment_ids must be sorted")
+    count = int(num_segments.reshape(-1)[0]) if num_segments is not None else int(ids[-1]) + 1 if ids.size else 0
+    starts, counts = _segments(ids, count)
+    fill = 0 if node.fill_mode == "zero" else lowest(node.get_output_element_type(0).to_dtype())
+    return _reduced(np.maximum, data, starts, counts, np.array(fill, data.dtype))
+
+
+@evaluates(ops.SparseFillEmptyRows)
+def sparse_fill_empty_rows(
+    node: Node, values: np.ndarray, dense_shape: np.ndarray, indices: np.ndarray, default_value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows = int(dense_shape.reshape(-1)[0])
+    empty = np.bincount(indices[:, 0], minlength=rows) == 0
+    added = np.zeros((int(empty.sum()), 2), indices.dtype)
+    added[:, 0] = np.flatnonzero(empty)
+    whole = np.concatenate([indices, added])
+    order = np.argsort(whole[:, 0], kind="stable")
+    filled = np.concatenate([values, np.full(len(added), default_value.reshape(-1)[0], values.dtype)])
+    return whole[order], filled[order], empty
