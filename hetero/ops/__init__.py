@@ -109,6 +109,7 @@ from hetero.ops.movement import (
     Unsqueeze,
 )
 from hetero.ops.normalization import MVN, BatchNormInference, LogSoftmax, Softmax
+from hetero.ops.patches import Col2Im, ExtractImagePatches
 from hetero.ops.pooling import AvgPool, MaxPool
 from hetero.ops.random import Multinomial, RandomUniform
 from hetero.ops.rearrangement import BatchToSpace, Reverse, ReverseSequence, Roll, ShuffleChannels, SpaceToBatch

@@ -46,7 +46,7 @@ def classes_in(opset: int) -> dict[str, type[Op]]:
 
 
 # Names that OpenVINO's factories write as one word.
-_ONE_WORD = {"HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
+_ONE_WORD = {"Col2Im", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
 
 
 def snake_case(name: str) -> str:

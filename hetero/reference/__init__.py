@@ -14,6 +14,7 @@ from hetero.reference import (
     matmul,
     movement,
     normalization,
+    patches,
     pooling,
     random,
     rearrangement,

@@ -172,3 +172,11 @@ def depth_to_space(node: OnnxNodeContext) -> Translation:
 def space_to_depth(node: OnnxNodeContext) -> Translation:
     mode = "depth_first" if node.get_attribute("mode", "DCR") == "CRD" else "blocks_first"
     return ops.SpaceToDepth(node.get_input(0), mode, node.get_attribute("blocksize"))
+
+
+@translator("Col2Im", since=18)
+def col2im(node: OnnxNodeContext) -> Translation:
+    pads = node.get_attribute("pads", None)
+    begin, end = (None, None) if pads is None else (pads[: len(pads) // 2], pads[len(pads) // 2 :])
+    strides, dilations = node.get_attribute("strides", None), node.get_attribute("dilations", None)
+    return ops.Col2Im(*(node.get_input(index) for index in range(3)), strides, dilations, begin, end)

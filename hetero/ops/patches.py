@@ -1,0 +1,99 @@
+"""Images cut into patches, and put together from them."""
+
+from __future__ import annotations
+
+import math
+
+from hetero.graph import Attribute, Op, choice, integers
+from hetero.ops.checks import check_type, merge_dimensions
+from hetero.ops.movement import divide_evenly
+from hetero.ops.slicing import bounds_of
+from hetero.ops.windows import complete_window_attributes, extent, window_positions
+from hetero.shape import Dimension, PartialShape, concatenate
+from hetero.types import Type
+
+
+class Col2Im(Op, opset=15):
+    """Patches added into an image: columns ``[N, C·kernel, L]`` or ``[C·kernel, L]`` give ``[N, C, output_size…]``.
+
+    L is the number of places of the kernel in the padded image. There may be any number of spatial dimensions, of
+    which OpenVINO takes two.
+    """
+
+    inputs = ("data", "output_size", "kernel_size")
+    shape_inputs = (1, 2)
+    strides = Attribute(integers, None)
+    dilations = Attribute(integers, None)
+    pads_begin = Attribute(integers, None)
+    pads_end = Attribute(integers, None)
+    auto_pad = "explicit"
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (1, 2), Type.is_integral, "integers")
+        data = self.get_input_partial_shape(0)
+        if data.has_rank and len(data) not in (2, 3):
+            self.fail(f"data must have two or three dimensions, but is {data}")
+        counts = [self.get_input_partial_shape(index).element_count() for index in (1, 2)]
+        count = merge_dimensions(self, counts, "the lengths of output_size and kernel_size")
+        if count.is_dynamic:
+            return self.set_output_type(0, self.get_input_element_type(0), PartialShape.dynamic())
+        spatial = count.get_length()
+        complete_window_attributes(self, spatial, "strides", "dilations", "pads_begin", "pads_end")
+        size, kernel = (self._lengths(index, spatial) for index in (1, 2))
+        channels = Dimension()
+        if data.has_rank:
+            self._check_places(data[-1], size, kernel)
+            channels = self._channels(data[-2], kernel)
+        shape = concatenate(data[:-2], [channels], size) if data.has_rank else PartialShape.dynamic()
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    def _lengths(self, index: int, count: int) -> list[Dimension]:
+        bounds = bounds_of(self.input_value(index), count)
+        return [Dimension() if bound is None else Dimension.of(bound) for bound in bounds]
+
+    def _check_places(self, columns: Dimension, size: list[Dimension], kernel: list[Dimension]) -> None:
+        if all(d.is_static for d in (*size, *kernel)):
+            places = PartialShape(window_positions(self, size, kernel, self.dilations)).element_count()
+            if not columns.compatible(places):
+                self.fail(f"data must have {places} columns, the places of the kernel, but has {columns}")
+
+    def _channels(self, rows: Dimension, kernel: list[Dimension]) -> Dimension:
+        if not all(d.is_static for d in kernel):
+            return Dimension()
+        area = math.prod(d.get_length() for d in kernel)
+        if area < 1 or (rows.is_static and rows.get_length() % area):
+            self.fail(f"data must have a multiple of {area} rows, the elements of the kernel, but has {rows}")
+        return divide_evenly(rows, area)
+
+
+class ExtractImagePatches(Op, opset=3):
+    """Patches of an image ``[N, C, H, W]`` in the channels: ``[N, rows·columns·C, places…]``.
+
+    ``rates`` are the distances between the elements of a patch, ``strides`` those between patches.
+    """
+
+    inputs = ("image",)
+    sizes = Attribute(integers)
+    strides = Attribute(integers)
+    rates = Attribute(integers)
+    auto_pad = Attribute(choice("valid", "same_upper", "same_lower"))
+
+    def validate_and_infer_types(self) -> None:
+        for name in ("sizes", "strides", "rates"):
+            values = getattr(self, name)
+            if len(values) != 2 or min(values) < 1:
+                self.fail(f"{name} must be two positive numbers, but are {list(values)}")
+        image = self.get_input_partial_shape(0)
+        if image.has_rank and len(image) != 4:
+            self.fail(f"image must have four dimensions, but is {image}")
+        if not image.has_rank:
+            image = PartialShape.dynamic(4)
+        places = [self._places(axis, image[axis + 2]) for axis in (0, 1)]
+        shape = [image[0], image[1] * math.prod(self.sizes), *places]
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    def _places(self, axis: int, length: Dimension) -> Dimension:
+        if self.auto_pad != "valid":
+            return (length + (self.strides[axis] - 1)) // self.strides[axis]
+        # Where the patch does not fit there is none.
+        return (length + self.strides[axis] - extent(self.sizes[axis], self.rates[axis])) // self.strides[axis]

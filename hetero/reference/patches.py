@@ -1,0 +1,49 @@
+"""Images and patches of them, one strided view an element of the patch."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.ops.windows import resolve_pads
+from hetero.reference.convolution import window_slices
+from hetero.reference.registry import evaluates, in_single
+
+
+@evaluates(ops.Col2Im)
+@in_single
+def col2im(node: Node, data: np.ndarray, output_size: np.ndarray, kernel_size: np.ndarray) -> np.ndarray:
+    size, kernel = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
+    padded = [sum(lengths) for lengths in zip(size, node.pads_begin, node.pads_end)]
+    places = _places(padded, kernel, node.dilations, node.strides)
+    batch = data.shape[0] if data.ndim == 3 else 1
+    patches = data.reshape(batch, data.shape[-2] // math.prod(kernel), *kernel, *places)
+    image = np.zeros((*patches.shape[:2], *padded), data.dtype)
+    for offset in itertools.product(*map(range, kernel)):
+        image[window_slices(offset, places, node.strides, node.dilations)] += patches[
+            (slice(None), slice(None), *offset)
+        ]
+    cut = (slice(begin, begin + length) for begin, length in zip(node.pads_begin, size))
+    return image[(slice(None) if data.ndim == 3 else 0, slice(None), *cut)]
+
+
+@evaluates(ops.ExtractImagePatches)
+def extract_image_patches(node: Node, image: np.ndarray) -> np.ndarray:
+    begin, end = resolve_pads(node, image.shape[2:], node.sizes, node.rates)
+    padded = np.pad(image, [(0, 0), (0, 0), *zip(begin, end)]) if any((*begin, *end)) else image
+    places = _places(padded.shape[2:], node.sizes, node.rates, node.strides)
+    patches = np.empty((image.shape[0], *node.sizes, image.shape[1], *places), image.dtype)
+    if patches.size:
+        for row, column in itertools.product(*map(range, node.sizes)):
+            patches[:, row, column] = padded[window_slices((row, column), places, node.strides, node.rates)]
+    return patches.reshape(image.shape[0], math.prod(patches.shape[1:4]), *places)
+
+
+def _places(lengths, kernel, dilations, strides) -> list[int]:
+    """How often the kernel fits on each axis."""
+    extents = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
+    return [max((length - covered) // step + 1, 0) for length, covered, step in zip(lengths, extents, strides)]
