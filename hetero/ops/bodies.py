@@ -1,0 +1,142 @@
+"""MultiSubGraphOp: the base of operations whose work is done by Models of their own, the bodies.
+
+A reader of files sets inputs, bodies and descriptions as a whole, by ``set_arguments``, ``set_function``,
+``set_input_descriptions`` and ``set_output_descriptions``, and ``infer`` at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hetero.containers import ContainerType, ElementType, OptionalType, SequenceType, enclosing_type
+from hetero.graph import Model, Node, Op, Output, Parameter, Result, as_output
+from hetero.graph.node import Input
+from hetero.ops.port_maps import InputDescription, InvariantInputDescription, OutputDescription
+from hetero.shape import Dimension, PartialShape
+
+
+class MultiSubGraphOp(Op):
+    """Base of the operations with bodies, of which there are ``body_count``."""
+
+    output_size = 0
+    body_count = 1
+    bodies: list[Model | None]
+
+    def __init__(self, *arguments, **keywords) -> None:
+        self._start_without_bodies()
+        super().__init__(*arguments, **keywords)
+
+    def _start_without_bodies(self) -> None:
+        self.bodies = [None] * self.body_count
+        self.input_descriptions: list[list[InputDescription]] = [[] for _ in self.bodies]
+        self.output_descriptions: list[list[OutputDescription]] = [[] for _ in self.bodies]
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether all that the bodies do is the same in every run."""
+        return all(node.repeatable for body in self.bodies if body for node in body.get_ordered_ops())
+
+    def set_arguments(self, arguments: Sequence[Output | Node]) -> None:
+        """Read these values, in the place of those read before."""
+        self.disconnect()
+        self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
+
+    def copy_unconnected(self) -> Op:
+        copy = super().copy_unconnected()
+        copy.bodies = [None if body is None else body.clone() for body in self.bodies]
+        # Descriptions are not changed after they are made, so copies may share them.
+        copy.input_descriptions = [list(descriptions) for descriptions in self.input_descriptions]
+        copy.output_descriptions = [list(descriptions) for descriptions in self.output_descriptions]
+        return copy
+
+    def validate_and_infer_types(self) -> None:
+        """Infer the bodies and take over their results; nothing while a body is not set."""
+        self.check_inputs()
+        if all(self.bodies):
+            self.infer_bodies()
+
+    def check_inputs(self) -> None:
+        """Refuse inputs that are not connected to a body and do not fit. Raises GraphError."""
+
+    def infer_bodies(self) -> None:
+        """Infer types and shapes of the bodies and of the outputs. Raises GraphError."""
+        raise NotImplementedError
+
+    def _input_for(self, value: Output | Node) -> int:
+        """The index of the input that reads a value, which is added where there is none."""
+        value = as_output(value)
+        sources = self.input_values()
+        if value in sources:
+            return sources.index(value)
+        self._inputs.append(Input(self, len(sources), value))
+        return len(sources)
+
+    def _new_output(self, description: OutputDescription, body: int = 0) -> Output:
+        self.set_output_size(max(description.output_index + 1, len(self._outputs)))
+        self.output_descriptions[body].append(description)
+        self.infer()
+        return self.output(description.output_index)
+
+    def _feed(self, body: int, description: InputDescription, shape: PartialShape | None = None) -> None:
+        """Give a Parameter of a body the type and shape of its input; where the whole is read, what is known of it."""
+        parameter = self._port(self.bodies[body].parameters, description.body_parameter_index, "parameter")
+        if description.input_index >= self.get_input_size():
+            self.fail(f"a body reads input {description.input_index}, but there are {self.get_input_size()}")
+        source = self.input_value(description.input_index)
+        parameter.element_type = source.element_type
+        parameter.partial_shape = source.partial_shape if shape is None else shape
+        parameter.known_value = source.value if isinstance(description, InvariantInputDescription) else None
+
+    def _result(self, body: int, index: int) -> Output:
+        return self._port(self.bodies[body].results, index, "result").output(0)
+
+    def _port(self, ports: Sequence[Parameter | Result], index: int, what: str):
+        if not 0 <= index < len(ports):
+            self.fail(f"the body has no {what} {index}: it has {len(ports)}")
+        return ports[index]
+
+    def _set_outputs(self, found: dict[int, tuple]) -> None:
+        """Set element type, shape and value of each output by its index; all must be there."""
+        missing = set(range(self.get_output_size())) - found.keys()
+        if missing:
+            self.fail(f"output {min(missing)} is made by no body")
+        for index, (element_type, shape) in found.items():
+            self.set_output_type(index, element_type, shape)
+
+    def _index_of(self, ports: Sequence[Node], port: Node | Output) -> int:
+        """The place of a Parameter or a Result, or of the first Result that hands out a value."""
+        node = port.node if isinstance(port, Output) else port
+        for index, candidate in enumerate(ports):
+            if candidate is node or (isinstance(candidate, Result) and candidate.input_value(0) == port):
+                return index
+        self.fail(f"'{node.friendly_name}' is none of the body's {[p.friendly_name for p in ports]}")
+
+
+def widen(
+    kind: ElementType, shape: PartialShape, other_kind: ElementType, other_shape: PartialShape
+) -> tuple[ElementType, PartialShape] | None:
+    """The element type and shape of a value that changes from one iteration to the next; None where types differ.
+
+    What differs becomes unknown, not an interval: so widening again and again ends even where a value always grows.
+    """
+    both = widen_type(kind, other_kind)
+    if both.is_dynamic() and kind.is_static() and other_kind.is_static():
+        return None
+    return both, _widen_shape(shape, other_shape)
+
+
+def _widen_shape(shape: PartialShape, other: PartialShape) -> PartialShape:
+    if not shape.has_rank or not other.has_rank or len(shape) != len(other):
+        return PartialShape.dynamic()
+    return PartialShape([a if a.hull(b) == a else Dimension() for a, b in zip(shape, other)])
+
+
+def widen_type(first: ElementType, second: ElementType) -> ElementType:
+    """The element type of a value that changes from one to the other; dynamic where they have nothing in common."""
+    if isinstance(first, OptionalType) and isinstance(second, SequenceType):
+        # When it runs, an optional that holds a sequence is what the sequence is.
+        second = OptionalType(second, first.partial_shape)
+    if first == second or not isinstance(first, ContainerType) or type(first) is not type(second):
+        return enclosing_type(first, second)
+    inner = widen_type(first.element_type, second.element_type)
+    return type(first)(inner, _widen_shape(first.partial_shape, second.partial_shape))
