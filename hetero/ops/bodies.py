@@ -20,16 +20,15 @@ class MultiSubGraphOp(Op):
 
     output_size = 0
     body_count = 1
+    # With fewer inputs than these the node is not complete.
+    least_inputs = 0
     bodies: list[Model | None]
 
     def __init__(self, *arguments, **keywords) -> None:
-        self._start_without_bodies()
-        super().__init__(*arguments, **keywords)
-
-    def _start_without_bodies(self) -> None:
         self.bodies = [None] * self.body_count
         self.input_descriptions: list[list[InputDescription]] = [[] for _ in self.bodies]
         self.output_descriptions: list[list[OutputDescription]] = [[] for _ in self.bodies]
+        super().__init__(*arguments, **keywords)
 
     @property
     def repeatable(self) -> bool:
@@ -50,10 +49,23 @@ class MultiSubGraphOp(Op):
         return copy
 
     def validate_and_infer_types(self) -> None:
-        """Infer the bodies and take over their results; nothing while a body is not set."""
+        """Infer the bodies and take over their results; nothing while a body or an input is not set."""
         self.check_inputs()
-        if all(self.bodies):
+        if all(self.bodies) and self.get_input_size() >= self.least_inputs:
             self.infer_bodies()
+
+    def check_complete(self) -> None:
+        """Raises GraphError where a body, or what a Parameter of it is fed with, is not set."""
+        for body, fed in zip(self.bodies, self.fed_parameters()):
+            if body is None or self.get_input_size() < self.least_inputs:
+                self.fail("it is not complete: set its bodies and its inputs")
+            for index, parameter in enumerate(body.parameters):
+                if index not in fed:
+                    self.fail(f"nothing feeds parameter '{parameter.friendly_name}' of its body")
+
+    def fed_parameters(self) -> list[set[int]]:
+        """The indices of the Parameters of each body that are given a value."""
+        return [{description.body_parameter_index for description in one} for one in self.input_descriptions]
 
     def check_inputs(self) -> None:
         """Refuse inputs that are not connected to a body and do not fit. Raises GraphError."""

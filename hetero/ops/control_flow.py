@@ -34,6 +34,7 @@ class If(MultiSubGraphOp, opset=8):
     inputs = ("execution_condition?",)
     shape_inputs = (0,)
     body_count = 2
+    least_inputs = 1
 
     def set_then_body(self, body: Model) -> None:
         self.bodies[0] = body
@@ -273,6 +274,7 @@ class Loop(SubGraphOp, opset=5):
 
     inputs = ("trip_count?", "execution_condition?")
     shape_inputs = (0, 1)
+    least_inputs = 2
 
     def __init__(self, *arguments, **keywords) -> None:
         self._special_body_ports = (-1, -1)
@@ -297,6 +299,10 @@ class Loop(SubGraphOp, opset=5):
             self.fail(f"the trip count must be i32 or i64, but is {self.get_input_element_type(0)}")
         if self.get_input_size() > 1 and self.get_input_element_type(1) not in (Type.boolean, Type.dynamic):
             self.fail(f"the condition must be boolean, but is {self.get_input_element_type(1)}")
+
+    def fed_parameters(self) -> list[set[int]]:
+        (fed,) = super().fed_parameters()
+        return [fed | {self._special_body_ports[0]}]
 
     def get_num_iterations(self) -> int:
         if self.get_input_size() < 2:

@@ -22,6 +22,7 @@ from hetero.reference.registry import Runner, prepares
 
 @prepares(ops.If)
 def if_op(node: ops.If) -> Runner:
+    node.check_complete()
     branches: list[tuple[Program, list[int], list[int]]] = []
     for body, inputs, outputs in zip(node.bodies, node.input_descriptions, node.output_descriptions):
         sources = {description.body_parameter_index: description.input_index for description in inputs}
@@ -67,6 +68,7 @@ class _RepeatedBody:
     """The body of a node that runs it again and again, with its ports by index."""
 
     def __init__(self, node: SubGraphOp, iteration_port: int = -1, condition_port: int = -1) -> None:
+        node.check_complete()
         self._node, self._program = node, Program(node.body)
         self._iteration_port, self._condition_port = iteration_port, condition_port
         if iteration_port >= 0:

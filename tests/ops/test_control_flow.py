@@ -15,6 +15,7 @@ from hetero.errors import DeviceError, GraphError
 from hetero.ops.opsets import make_modules
 from hetero.ops.port_maps import BodyOutputDescription, InvariantInputDescription
 from hetero.passes import eliminate_common_subexpressions, fold_constants
+from hetero.reference import evaluate
 
 F32 = np.float32
 X = np.arange(2, dtype=F32).reshape(1, 2)
@@ -272,6 +273,16 @@ def test_nodes_of_different_bodies_are_not_one():
     eliminate_common_subexpressions(model)
     found = _run_ours(model, [np.bool_(True), F32([1, 2])])
     np.testing.assert_allclose(found, [np.exp(F32([1, 2])), [-1, -2]], rtol=1e-6)
+
+
+def test_bodies_must_be_complete():
+    made, parameters = choice(OURS.op.exp, OURS.op.relu, "choice")
+    made.node.set_input_descriptions(1, [])
+    with pytest.raises(GraphError, match="If 'choice': nothing feeds parameter '.*' of its body"):
+        hetero.Core().compile_model(hetero.Model(made, parameters), "TEMPLATE")
+    alone = OURS.op.loop(OURS.constant(np.int64(1)), OURS.constant(True), name="alone")
+    with pytest.raises(GraphError, match="Loop 'alone': it is not complete: set its bodies and its inputs"):
+        evaluate(alone, [])
 
 
 class Unheard(hetero.Op):

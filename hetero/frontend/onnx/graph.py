@@ -210,7 +210,7 @@ class GraphBuilder:
             for made, wanted in zip(function.output, node.output)
         ]
         # The node that makes the result stands for the call, unless the function hands on what it is given.
-        if outputs and outputs[0] is not None and outputs[0].node not in {v.node for v in inputs if v is not None}:
+        if outputs and outputs[0] is not None and outputs[0].node.friendly_name.startswith(f"{name}/"):
             outputs[0].node.friendly_name = name
         return outputs
 

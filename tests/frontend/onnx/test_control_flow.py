@@ -132,7 +132,7 @@ def test_if_whose_condition_is_known_is_its_branch():
 
 
 @pytest.mark.parametrize("c", [True, False])
-@pytest.mark.parametrize("n", [0, 1, 5, 40])
+@pytest.mark.parametrize("n", [-1, 0, 1, 5, 40])
 def test_loop(n, c):
     same(parse(LOOP), {"x": X[1], **scalars(n=n, c=c)})
 

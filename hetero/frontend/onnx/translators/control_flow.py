@@ -59,7 +59,7 @@ def if_op(node: OnnxNodeContext) -> Translation:
 
 @translator("Loop")
 def loop(node: OnnxNodeContext) -> Translation:
-    trip_count = node.get_input(0) if node.has_input(0) else Constant(np.int64(-1)).output(0)
+    trip_count = _not_negative(node.get_input(0)) if node.has_input(0) else Constant(np.int64(-1)).output(0)
     condition = node.get_input(1) if node.has_input(1) else Constant(np.bool_(True)).output(0)
     initial = [node.get_input(index) for index in range(2, node.get_input_size())]
     graph: Subgraph = node.get_attribute("body")
@@ -178,6 +178,12 @@ def _scan(
         outputs.append(ConcatOutputDescription(place, place, *_direction(backward), axis))
     body = Body(body.model, [seen(value) for value in body.captured])
     return _connect(ops.TensorIterator(), body, [*states, *scanned], inputs, outputs)
+
+
+def _not_negative(count: Output) -> Output:
+    """A trip count as ONNX means it, where a negative one is none; to Loop it is no limit."""
+    known = exact_value(count)
+    return count if known is not None and (known >= 0).all() else ops.Maximum(count, np.int64(0)).output(0)
 
 
 def _direction(backward: int) -> tuple[int, int, int, int]:
