@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero.graph import Op
+from hetero.ops.arithmetic import Broadcasting
 from hetero.ops.checks import common_type
-from hetero.ops.elementwise import Broadcasting
 from hetero.ops.values import is_exact, known_values
 from hetero.types import Type
 

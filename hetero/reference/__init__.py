@@ -2,6 +2,8 @@
 # ruff: noqa: F401 - importing a family registers its functions
 
 from hetero.reference import (
+    activation,
+    arithmetic,
     comparison,
     control_flow,
     conversion,

@@ -25,6 +25,12 @@ def floats(*shape):
     return rng.standard_normal(shape).astype(np.float32)
 
 
+@pytest.mark.parametrize("to", ["f32", "i32", "i64", "u8", "boolean", "f16"])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8, np.bool_])
+def test_convert_between_common_types(dtype, to):
+    same_results("convert", Data(np.array([0, 1, 3, 100]).astype(dtype)), to)
+
+
 @pytest.mark.parametrize("target", ["f8e4m3", "f8e5m2", "f16", "f64", "i32", "i64", "boolean"])
 def test_convert_to(target):
     """By the evaluation of OpenVINO's node: its CPU device computes in other types where it lacks one."""

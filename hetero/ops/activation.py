@@ -1,0 +1,99 @@
+"""Activation functions: each element from the one at the same place, and from a few numbers for all."""
+
+from __future__ import annotations
+
+from hetero.graph import Attribute, choice
+from hetero.ops.checks import check_scalar, common_type
+from hetero.ops.elementwise import RealUnary, Unary
+
+
+class Relu(Unary, opset=1):
+    """max(x, 0)"""
+
+
+class Sigmoid(Unary, opset=1):
+    """1 / (1 + exp(-x))"""
+
+    inputs = ("data",)
+
+
+class Mish(RealUnary, opset=4):
+    """x · tanh(ln(1 + exp(x)))"""
+
+    inputs = ("data",)
+
+
+class SoftPlus(RealUnary, opset=4):
+    """ln(1 + exp(x))"""
+
+    inputs = ("data",)
+
+
+class HSwish(Unary, opset=4):
+    """x · min(max(x + 3, 0), 6) / 6"""
+
+    inputs = ("data",)
+
+
+class HSigmoid(Unary, opset=5):
+    """min(max(x + 3, 0), 6) / 6"""
+
+    inputs = ("data",)
+
+
+class SoftSign(RealUnary, opset=9):
+    """x / (1 + |x|)"""
+
+
+class Gelu(RealUnary, opset=7):
+    """x times the normal distribution function of x, exactly by erf or nearly by tanh."""
+
+    inputs = ("data",)
+    approximation_mode = Attribute(choice("erf", "tanh"))
+
+
+class Elu(Unary, opset=1):
+    """x where x > 0, else alpha · (exp(x) - 1)"""
+
+    inputs = ("data",)
+    alpha = Attribute(float)
+
+
+class Swish(RealUnary, opset=4):
+    """x / (1 + exp(-beta · x)), with a scalar beta, 1 when left out"""
+
+    inputs = ("data", "beta?")
+
+    def validate_and_infer_types(self) -> None:
+        if self.has_input("beta"):
+            common_type(self, (0, 1))
+            check_scalar(self, 1)
+        super().validate_and_infer_types()
+
+
+class HardSigmoid(Unary, opset=1):
+    """min(max(alpha · x + beta, 0), 1), with scalars alpha and beta"""
+
+    inputs = ("data", "alpha", "beta")
+
+    def validate_and_infer_types(self) -> None:
+        common_type(self, (0, 1, 2))
+        check_scalar(self, 1)
+        check_scalar(self, 2)
+        super().validate_and_infer_types()
+
+
+class Selu(RealUnary, opset=1):
+    """lambda · x where x > 0, else lambda · alpha · (exp(x) - 1), with scalars alpha and lambda"""
+
+    inputs = ("data", "alpha", "lambda_value")
+
+    def validate_and_infer_types(self) -> None:
+        common_type(self, (0, 1, 2))
+        super().validate_and_infer_types()
+
+
+class PRelu(Unary, opset=1):
+    """x where x > 0, else slope · x; the slope is broadcast, a vector as long as axis 1 along that axis"""
+
+    inputs = ("data", "slope")

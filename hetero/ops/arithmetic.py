@@ -1,0 +1,162 @@
+"""Arithmetic of two tensors, numpy broadcasting included, and the choice between two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hetero.errors import GraphError
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import check_type, common_type, is_number
+from hetero.ops.conversion import all_fit
+from hetero.ops.values import as_objects, is_exact, known_values, tidy
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+
+class Broadcasting(Op):
+    """Numbers of one type, whose shapes are broadcast."""
+
+    inputs = ("left_node", "right_node")
+    auto_broadcast = Attribute(choice("numpy", "none"), "NUMPY")
+    #: How known values combine, as Dimensions too where Dimension has the operator; None where they do not.
+    combine: Callable | None = None
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1), is_number, "a number")
+        self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
+
+    def broadcast_shape(self, indices: tuple[int, ...]) -> PartialShape:
+        shape = self.get_input_partial_shape(indices[0])
+        for index in indices[1:]:
+            other = self.get_input_partial_shape(index)
+            try:
+                shape = shape.merge(other) if self.auto_broadcast == "none" else shape.broadcast(other)
+            except GraphError as error:
+                self.fail(str(error))
+        return shape
+
+    def infer_value(self) -> np.ndarray | None:
+        values = known_values(self.input_values())
+        if values is None or self.combine is None or not self.get_output_partial_shape(0).is_static:
+            return None
+        dtype = self.get_output_element_type(0).to_dtype()
+        if all(is_exact(value) for value in values):
+            with np.errstate(all="ignore"):
+                found = self.combine(*(value.astype(dtype) for value in values))
+            return None if found is None else np.asarray(found, dtype)
+        try:
+            found = self.combine(*as_objects(values))
+        except (TypeError, AttributeError):
+            return None  # Dimension has no such operator
+        # A number that the type cannot hold would wrap around, which intervals do not follow.
+        return tidy(np.asarray(found, object)) if found is not None and all_fit(found, dtype) else None
+
+
+class Add(Broadcasting, opset=1):
+    """a + b"""
+
+    @staticmethod
+    def combine(a, b):
+        # Dimension's sum stops at 0, so it holds only where nothing is negative.
+        return None if _has_negative(a) or _has_negative(b) else a + b
+
+
+class Subtract(Broadcasting, opset=1):
+    """a - b"""
+
+    @staticmethod
+    def combine(a, b):
+        # Dimension's difference stops at 0, so it holds only where it cannot go below.
+        return None if _has_dimension(b) or _may_be_less(a, b) else a - b
+
+
+class Multiply(Broadcasting, opset=1):
+    """a · b"""
+
+    @staticmethod
+    def combine(a, b):
+        return None if _has_negative(a) or _has_negative(b) else a * b
+
+
+class Divide(Broadcasting, opset=1):
+    """a / b; of integers the quotient rounded down, or toward zero without m_pythondiv"""
+
+    m_pythondiv = Attribute(bool, True)
+
+    def combine(self, a, b):
+        if _has_dimension(b) or (np.asarray(b) == 0).any():
+            return None
+        if _has_dimension(a):
+            return None if _has_negative(a) or _has_negative(b) else a // b
+        quotient = a // b
+        return quotient if self.m_pythondiv else quotient + ((a % b != 0) & ((a < 0) != (b < 0)))
+
+
+class Maximum(Broadcasting, opset=1):
+    """The larger of a and b."""
+
+    combine = staticmethod(np.maximum)
+
+
+class Minimum(Broadcasting, opset=1):
+    """The smaller of a and b."""
+
+    combine = staticmethod(np.minimum)
+
+
+class Mod(Broadcasting, opset=1):
+    """The remainder of a / b with the sign of a."""
+
+    combine = staticmethod(np.fmod)
+
+
+class FloorMod(Broadcasting, opset=1):
+    """The remainder of a / b with the sign of b."""
+
+    combine = staticmethod(np.mod)
+
+
+class Power(Broadcasting, opset=1):
+    """a to the power of b"""
+
+
+class SquaredDifference(Broadcasting, opset=1):
+    """(a - b)²"""
+
+    inputs = ("x1", "x2")
+
+
+class Select(Op, opset=1):
+    """then_node where cond is true, else else_node"""
+
+    inputs = ("cond", "then_node", "else_node")
+    auto_broadcast = Attribute(choice("numpy", "none"), "numpy")
+    broadcast_shape = Broadcasting.broadcast_shape
+
+    def validate_and_infer_types(self) -> None:
+        if self.get_input_element_type(0) not in (Type.boolean, Type.dynamic):
+            self.fail(f"cond must be boolean, but is {self.get_input_element_type(0)}")
+        self.set_output_type(0, common_type(self, (1, 2)), self.broadcast_shape((1, 2, 0)))
+
+    def infer_value(self) -> np.ndarray | None:
+        values = known_values(self.input_values())
+        if values is None or not is_exact(values[0]):
+            return None
+        found = np.where(*values)
+        return found.astype(self.get_output_element_type(0).to_dtype()) if is_exact(found) else tidy(found)
+
+
+def _has_dimension(value: np.ndarray) -> bool:
+    return value.dtype == object and any(isinstance(item, Dimension) for item in value.reshape(-1))
+
+
+def _has_negative(value: np.ndarray) -> bool:
+    """Whether an object array, one that may have Dimensions, has a negative number."""
+    return value.dtype == object and any(not isinstance(item, Dimension) and item < 0 for item in value.reshape(-1))
+
+
+def _may_be_less(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether a Dimension of ``a`` may be less than the number of ``b`` that is taken from it."""
+    return any(isinstance(m, Dimension) and (m.min_length < n or n < 0) for m, n in np.broadcast(a, b))

@@ -1,0 +1,55 @@
+"""Arithmetic of two tensors in numpy, in the element type of the data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.reference.registry import evaluates, in_single
+
+_FUNCTIONS = {
+    ops.Add: np.add, ops.Subtract: np.subtract, ops.Multiply: np.multiply, ops.Maximum: np.maximum,
+    ops.Minimum: np.minimum, ops.Mod: np.fmod, ops.FloorMod: np.mod,
+}  # fmt: skip
+
+
+@evaluates(*_FUNCTIONS)
+@in_single
+def arithmetic(node, a, b):
+    return _FUNCTIONS[type(node)](a, b)
+
+
+@evaluates(ops.Divide)
+@in_single
+def divide(node, a, b):
+    if a.dtype.kind == "f":
+        return np.divide(a, b)
+    quotient = np.floor_divide(a, b)
+    return quotient if node.m_pythondiv else quotient + ((quotient < 0) & (quotient * b != a))
+
+
+@evaluates(ops.Power)
+@in_single
+def power(node, a, b):
+    if a.dtype.kind == "f" and b.size == 1:
+        # The powers that models are full of, faster than pow.
+        exponent = b.reshape(()).item()
+        shape = np.broadcast_shapes(a.shape, b.shape)
+        if exponent == 2:
+            return np.square(a).reshape(shape)
+        if exponent == 0.5:
+            return np.sqrt(a).reshape(shape)
+    if b.dtype.kind == "i" and (b < 0).any():
+        return np.power(a.astype(np.float64), b).astype(a.dtype)  # numpy refuses negative whole exponents
+    return np.power(a, b)
+
+
+@evaluates(ops.SquaredDifference)
+@in_single
+def squared_difference(node, a, b):
+    return np.square(a - b)
+
+
+@evaluates(ops.Select)
+def select(node, condition, then, otherwise):
+    return np.where(condition, then, otherwise)
