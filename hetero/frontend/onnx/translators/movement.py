@@ -12,6 +12,8 @@ from hetero.frontend.onnx.translators.common import flatten, int64, known_input,
 from hetero.frontend.onnx.translators.common import reshape as reshape_to
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
+from hetero.shape import Dimension
+from hetero.types import Type
 
 
 @translator("Reshape")
@@ -110,7 +112,8 @@ def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
     parts = node.get_attribute("num_outputs", count)
     if parts != count:
         raise FrontendError(f"num_outputs is {parts}, but it has {count} outputs")
-    length = value.partial_shape[normalized(axis, rank_of(value))]
+    shape = value.partial_shape
+    length = shape[normalized(axis, len(shape))] if shape.has_rank else Dimension()
     if not node.has_attribute("num_outputs") or (length.is_static and length.get_length() % count == 0):
         return ops.Split(value, int64(axis), count)
     # All parts are of the length rounded up, but for the last one, which takes what is left.
@@ -131,19 +134,21 @@ def pad_by_attributes(node: OnnxNodeContext) -> Translation:
 def pad(node: OnnxNodeContext) -> Translation:
     number = node.get_input(2) if node.has_input(2) else None
     pads = exact_value(node.get_input(1))
-    if pads is None:
-        if node.has_input(3):
-            raise FrontendError("pads for some axes must be known before the model runs")
+    axes = exact_value(node.get_input(3)) if node.has_input(3) else None
+    if pads is None or (axes is None and node.has_input(3)):
         begin, end = ops.Split(node.get_input(1), int64(0), 2).outputs()
+        if node.has_input(3):
+            rank = rank_of(node.get_input(0))
+            none, places = int64([0] * rank), ops.FloorMod(ops.Convert(node.get_input(3), Type.i64), int64(rank))
+            begin, end = (ops.ScatterUpdate(none, places, half, int64(0)).output(0) for half in (begin, end))
         return _pad_between(node, begin, end, number)
-    if node.has_input(3):
+    if axes is not None:
         rank = rank_of(node.get_input(0))
-        axes = known_input(node, 3, "axes") % rank
         given = pads.reshape(2, -1)
         if given.shape[1] != axes.size:
             raise FrontendError(f"it has {pads.size} pads for {axes.size} axes")
         whole = np.zeros((2, rank), np.int64)
-        whole[:, axes] = given
+        whole[:, axes % rank] = given
         pads = whole.reshape(-1)
     return _pad(node, pads, number)
 
