@@ -30,10 +30,21 @@ from hetero.ops.arithmetic import (
     SquaredDifference,
     Subtract,
 )  # fmt: skip
+from hetero.ops.bitwise import (
+    BitwiseAnd,
+    BitwiseLeftShift,
+    BitwiseNot,
+    BitwiseOr,
+    BitwiseRightShift,
+    BitwiseXor,
+)  # fmt: skip
 from hetero.ops.comparison import (
     Equal,
     Greater,
     GreaterEqual,
+    IsFinite,
+    IsInf,
+    IsNaN,
     Less,
     LessEqual,
     LogicalAnd,
@@ -58,11 +69,15 @@ from hetero.ops.convolution import (
     GroupConvolution,
     GroupConvolutionBackpropData,
 )
+from hetero.ops.cumulative import CumProd, CumSum
 from hetero.ops.elementwise import (
     Abs,
     Acos,
+    Acosh,
     Asin,
+    Asinh,
     Atan,
+    Atanh,
     Ceiling,
     Clamp,
     Cos,
@@ -98,8 +113,10 @@ from hetero.ops.gather import (
     GatherTree,
     GatherV1,
     GatherV7,
+    NonZero,
 )  # fmt: skip
 from hetero.ops.interpolation import Interpolate
+from hetero.ops.linear_algebra import Det, Einsum, Eye, Inverse
 from hetero.ops.matmul import MatMul
 from hetero.ops.movement import (
     Concat,

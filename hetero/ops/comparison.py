@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hetero.graph import Op
+from hetero.graph import Attribute, Op
 from hetero.ops.arithmetic import Broadcasting
-from hetero.ops.checks import common_type
+from hetero.ops.checks import check_type, common_type
 from hetero.ops.values import is_exact, known_values
 from hetero.types import Type
 
@@ -103,3 +103,29 @@ class LogicalNot(Op, opset=1):
     def infer_value(self) -> np.ndarray | None:
         value = self.input_value(0).value
         return np.asarray(np.logical_not(value)) if is_exact(value) else None
+
+
+class _Classification(Op):
+    """Whether each floating-point number is of some kind."""
+
+    inputs = ("data",)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), Type.is_real, "a floating-point number")
+        self.set_output_type(0, Type.boolean, self.get_input_partial_shape(0))
+
+
+class IsFinite(_Classification, opset=10):
+    """Whether x is neither infinite nor NaN."""
+
+
+class IsNaN(_Classification, opset=10):
+    """Whether x is not a number."""
+
+
+class IsInf(_Classification, opset=10):
+    """Whether x is infinite, in the directions that count."""
+
+    attributes_in = "attributes"
+    detect_negative = Attribute(bool, True)
+    detect_positive = Attribute(bool, True)

@@ -97,6 +97,18 @@ class Tanh(Unary, opset=1):
     """tanh x"""
 
 
+class Acosh(Unary, opset=4):
+    """The number that is not negative and whose hyperbolic cosine is x."""
+
+
+class Asinh(Unary, opset=4):
+    """The number whose hyperbolic sine is x."""
+
+
+class Atanh(Unary, opset=4):
+    """The number whose hyperbolic tangent is x."""
+
+
 class Round(Unary, opset=5):
     """The nearest whole number; halves go to the even one, or away from zero."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, common_type, merge_dimensions, normalize_axis
+from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, normalize_axis
 from hetero.ops.values import exact_value, known_values, tidy
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
@@ -167,3 +167,22 @@ class GatherTree(Op, opset=1):
             batch = merge_dimensions(self, (shape[1], lengths[0]), "batches")
             shape = PartialShape([shape[0], batch, shape[2]])
         self.set_output_type(0, element_type, shape)
+
+
+class NonZero(Op, opset=3):
+    """The indices of all elements that are not zero: ``[rank, how many]``, in the order of the data."""
+
+    inputs = ("data",)
+    output_type = Attribute(Type, "i64")
+
+    def validate_and_infer_types(self) -> None:
+        if self.output_type not in (Type.i32, Type.i64):
+            self.fail(f"output_type must be i32 or i64, but is {self.output_type}")
+        check_type(self, (0,), lambda t: is_number(t) or t is Type.boolean, "a number or boolean")
+        shape = self.get_input_partial_shape(0)
+        if not shape.has_rank:
+            return self.set_output_type(0, self.output_type, PartialShape.dynamic(2))
+        # OpenVINO does not tell the rank of the indices of a scalar.
+        rank = Dimension(len(shape)) if len(shape) else Dimension()
+        most = shape.element_count().max_length if len(shape) else -1
+        self.set_output_type(0, self.output_type, [rank, Dimension(0, most)])

@@ -48,13 +48,18 @@ def classes_in(opset: int) -> dict[str, type[Op]]:
 # Names that OpenVINO's factories write as one word.
 _ONE_WORD = {"Col2Im", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
 
+# Names that are not made of the operation's in any regular way; "if" is a word of Python's.
+_OTHERWISE = {"If": "if_op", "IsNaN": "is_nan"}
+# Second names of factories.
+_ALIASES = {"Abs": "absolute", "Ceiling": "ceil", "CumSum": "cumsum"}
+
 
 def snake_case(name: str) -> str:
     """``ReduceMean`` as ``reduce_mean``, ``LSTMCell`` as ``lstm_cell``, ``MatMul`` as ``matmul``."""
     if name in _ONE_WORD:
         return name.lower()
-    if name == "If":
-        return "if_op"  # "if" is a word of Python's
+    if name in _OTHERWISE:
+        return _OTHERWISE[name]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
@@ -81,7 +86,10 @@ class OpsetModule(ModuleType):
         self._filled = True
         for name, cls in classes_in(self._opset).items():
             setattr(self, name, cls)
-            setattr(self, snake_case(name), _factory(cls))
+            factory = _factory(cls)
+            setattr(self, snake_case(name), factory)
+            if name in _ALIASES:
+                setattr(self, _ALIASES[name], factory)
         self.parameter, self.constant = parameter, constant
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import evaluates, in_single
 
 
 @evaluates(
@@ -19,3 +19,21 @@ def compare(node, a, b):
 @evaluates(ops.LogicalNot)
 def logical_not(node, x):
     return np.logical_not(x)
+
+
+@evaluates(ops.IsFinite)
+@in_single
+def is_finite(node, x):
+    return np.isfinite(x)
+
+
+@evaluates(ops.IsNaN)
+@in_single
+def is_nan(node, x):
+    return np.isnan(x)
+
+
+@evaluates(ops.IsInf)
+@in_single
+def is_inf(node, x):
+    return (node.detect_positive & (x == np.inf)) | (node.detect_negative & (x == -np.inf))

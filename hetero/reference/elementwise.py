@@ -48,6 +48,7 @@ def erf(x: np.ndarray) -> np.ndarray:
 
 
 _REAL = {
+    ops.Acosh: np.arccosh, ops.Asinh: np.arcsinh, ops.Atanh: np.arctanh,
     ops.Acos: np.arccos, ops.Asin: np.arcsin, ops.Atan: np.arctan, ops.Cos: np.cos, ops.Cosh: np.cosh, ops.Erf: erf,
     ops.Exp: np.exp, ops.Log: np.log, ops.Sin: np.sin, ops.Sinh: np.sinh, ops.Sqrt: np.sqrt, ops.Tan: np.tan,
     ops.Tanh: np.tanh,

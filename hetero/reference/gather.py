@@ -100,3 +100,9 @@ def gather_tree(
         beam = np.where(within, np.take_along_axis(parent_idx[step], beam, 1).astype(np.int64), beam)
     ended = np.logical_or.accumulate(result == end_token, axis=0)
     return np.where(ended, end_token, result)
+
+
+@evaluates(ops.NonZero)
+def non_zero(node, x):
+    # A scalar counts as a vector of one element.
+    return np.stack(np.nonzero(x.reshape(-1) if x.ndim == 0 else x))[: max(x.ndim, 1)]

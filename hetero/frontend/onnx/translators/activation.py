@@ -8,7 +8,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import flatten, rank_of, scalar_like
+from hetero.frontend.onnx.translators.common import flatten, int64, normalized, rank_of, scalar_like
 from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 
@@ -55,7 +55,7 @@ def gelu(node: OnnxNodeContext) -> Translation:
     return ops.Gelu(node.get_input(0), "tanh" if tanh else "erf")
 
 
-@translator("Elu", since=6)
+@translator("Elu")
 def elu(node: OnnxNodeContext) -> Translation:
     return ops.Elu(node.get_input(0), node.get_attribute("alpha", 1.0))
 
@@ -68,7 +68,7 @@ def celu(node: OnnxNodeContext) -> Translation:
     return ops.Multiply(ops.Elu(ops.Divide(value, alpha), 1.0), alpha)
 
 
-@translator("Selu", since=6)
+@translator("Selu")
 def selu(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     alpha = node.get_attribute("alpha", 1.67326319217681884765625)
@@ -76,10 +76,16 @@ def selu(node: OnnxNodeContext) -> Translation:
     return ops.Selu(value, scalar_like(value, alpha), scalar_like(value, gamma))
 
 
-@translator("LeakyRelu", since=6)
+@translator("LeakyRelu")
 def leaky_relu(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.01)))
+
+
+@translator("PRelu")
+def prelu_by_channel(node: OnnxNodeContext) -> Translation:
+    # PRelu-1 too takes a slope of one dimension as one for each channel.
+    return ops.PRelu(node.get_input(0), node.get_input(1))
 
 
 @translator("PRelu", since=7)
@@ -106,14 +112,14 @@ def shrink(node: OnnxNodeContext) -> Translation:
     return ops.Select(ops.Greater(value, scalar_like(value, limit)), ops.Subtract(value, bias), below)
 
 
-@translator("HardSigmoid", since=6)
+@translator("HardSigmoid")
 def hard_sigmoid(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     alpha, beta = node.get_attribute("alpha", 0.2), node.get_attribute("beta", 0.5)
     return ops.HardSigmoid(value, scalar_like(value, alpha), scalar_like(value, beta))
 
 
-@translator("Clip", since=6)
+@translator("Clip")
 def clip_by_attributes(node: OnnxNodeContext) -> Translation:
     limits = np.finfo(np.float32)
     return ops.Clamp(
@@ -158,3 +164,21 @@ def _shape(value: Output) -> Output:
 for _type, _operation in {"Softmax": ops.Softmax, "LogSoftmax": ops.LogSoftmax}.items():
     translator(_type)(lambda node, operation=_operation: _over_all_from_axis(node, operation))
     translator(_type, since=13)(lambda node, operation=_operation: _over_axis(node, operation))
+
+
+@translator("Hardmax")
+def hardmax_from_axis(node: OnnxNodeContext) -> Translation:
+    return _over_all_from_axis(node, _hardmax)
+
+
+@translator("Hardmax", since=13)
+def hardmax(node: OnnxNodeContext) -> Translation:
+    return _hardmax(node.get_input(0), node.get_attribute("axis", -1))
+
+
+def _hardmax(value: Output, axis: int) -> Op:
+    """One at the first largest element along the axis, zeros elsewhere."""
+    axis = normalized(axis, rank_of(value))
+    best = ops.TopK(value, int64(1), axis, "max", "value", "i64").output(1)
+    length = ops.Gather(ops.ShapeOf(value), int64(axis), int64(0))
+    return ops.OneHot(ops.Squeeze(best, int64([axis])), length, scalar_like(value, 1), scalar_like(value, 0), axis)

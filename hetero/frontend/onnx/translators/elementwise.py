@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import reduce
 
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import scalar_like
-from hetero.graph import Op
+from hetero.frontend.onnx.translators.common import int64, normalized, rank_of, scalar_like
+from hetero.graph import Op, Output
 
 _UNARY: dict[str, type[Op]] = {
     "Abs": ops.Abs, "Acos": ops.Acos, "Asin": ops.Asin, "Atan": ops.Atan, "Ceil": ops.Ceiling, "Cos": ops.Cos,
     "Cosh": ops.Cosh, "Erf": ops.Erf, "Exp": ops.Exp, "Floor": ops.Floor, "Log": ops.Log, "Neg": ops.Negative,
     "Not": ops.LogicalNot, "Sign": ops.Sign, "Sin": ops.Sin, "Sinh": ops.Sinh, "Sqrt": ops.Sqrt, "Tan": ops.Tan,
-    "Tanh": ops.Tanh,
+    "Tanh": ops.Tanh, "Acosh": ops.Acosh, "Asinh": ops.Asinh, "Atanh": ops.Atanh, "BitwiseNot": ops.BitwiseNot,
+    "Det": ops.Det,
 }  # fmt: skip
 
-# From operator set 7 on these broadcast as numpy does; before, by attributes that nobody writes any more.
+# From operator set 7 on these broadcast as numpy does, before by the attributes broadcast and axis.
 _BINARY: dict[str, type[Op]] = {
     "Add": ops.Add, "And": ops.LogicalAnd, "Equal": ops.Equal, "Greater": ops.Greater,
     "GreaterOrEqual": ops.GreaterEqual, "Less": ops.Less, "LessOrEqual": ops.LessEqual, "Mul": ops.Multiply,
-    "Or": ops.LogicalOr, "Sub": ops.Subtract, "Xor": ops.LogicalXor,
+    "Or": ops.LogicalOr, "Sub": ops.Subtract, "Xor": ops.LogicalXor, "BitwiseAnd": ops.BitwiseAnd,
+    "BitwiseOr": ops.BitwiseOr, "BitwiseXor": ops.BitwiseXor,
 }  # fmt: skip
 
 _VARIADIC: dict[str, type[Op]] = {"Max": ops.Maximum, "Min": ops.Minimum, "Sum": ops.Add}
@@ -37,6 +39,24 @@ def _binary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
     return lambda node: operation(node.get_input(0), node.get_input(1))
 
 
+def _aligned(node: OnnxNodeContext) -> tuple[Output, Output]:
+    """Both inputs of an old operator, the second with the dimensions that the attribute axis gives it."""
+    first, second = node.get_input(0), node.get_input(1)
+    if not node.get_attribute("broadcast", 0) or not node.has_attribute("axis"):
+        return first, second
+    axis, ranks = node.get_attribute("axis"), (rank_of(first), rank_of(second))
+    behind = ranks[0] - normalized(axis, ranks[0]) - ranks[1]
+    if behind < 0:
+        raise FrontendError(f"a value of rank {ranks[1]} does not fit at axis {axis} of one of rank {ranks[0]}")
+    if not behind:
+        return first, second
+    return first, ops.Unsqueeze(second, int64(range(ranks[1], ranks[1] + behind))).output(0)
+
+
+def _old_binary(operation: Callable[..., Op]) -> Callable[[OnnxNodeContext], Translation]:
+    return lambda node: operation(*_aligned(node))
+
+
 def _variadic(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
     return lambda node: [reduce(operation, node.get_inputs())]
 
@@ -44,15 +64,21 @@ def _variadic(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
 for _type, _operation in _UNARY.items():
     translator(_type)(_unary(_operation))
 for _type, _operation in _BINARY.items():
+    translator(_type)(_old_binary(_operation))
     translator(_type, since=7)(_binary(_operation))
 for _type, _operation in _VARIADIC.items():
-    translator(_type, since=6)(_variadic(_operation))
+    translator(_type)(_variadic(_operation))
 
 
-@translator("Mean", since=6)
+@translator("Mean")
 def mean(node: OnnxNodeContext) -> Translation:
     values = node.get_inputs()
     return ops.Divide(reduce(ops.Add, values), scalar_like(values[0], len(values)))
+
+
+@translator("Div")
+def old_div(node: OnnxNodeContext) -> Translation:
+    return ops.Divide(*_aligned(node), m_pythondiv=False)
 
 
 @translator("Div", since=7)
@@ -66,6 +92,20 @@ def mod(node: OnnxNodeContext) -> Translation:
     # The sign of the result is that of the dividend with fmod, else that of the divisor.
     operation = ops.Mod if node.get_attribute("fmod", 0) else ops.FloorMod
     return operation(node.get_input(0), node.get_input(1))
+
+
+@translator("Pow")
+def old_power(node: OnnxNodeContext) -> Translation:
+    return ops.Power(*_aligned(node))
+
+
+@translator("BitShift", since=11)
+def bit_shift(node: OnnxNodeContext) -> Translation:
+    operations = {"LEFT": ops.BitwiseLeftShift, "RIGHT": ops.BitwiseRightShift}
+    direction = node.get_attribute("direction")
+    if direction not in operations:
+        raise FrontendError(f"direction {direction} is none of LEFT and RIGHT")
+    return operations[direction](node.get_input(0), node.get_input(1))
 
 
 @translator("Pow", since=7)
@@ -86,18 +126,13 @@ def reciprocal(node: OnnxNodeContext) -> Translation:
 
 @translator("IsNaN", since=9)
 def is_nan(node: OnnxNodeContext) -> Translation:
-    return ops.NotEqual(node.get_input(0), node.get_input(0))
+    return ops.IsNaN(node.get_input(0))
 
 
 @translator("IsInf", since=10)
 def is_inf(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    positive, negative = node.get_attribute("detect_positive", 1), node.get_attribute("detect_negative", 1)
-    if positive and negative:
-        return ops.Equal(ops.Abs(value), scalar_like(value, math.inf))
-    if positive or negative:
-        return ops.Equal(value, scalar_like(value, math.inf if positive else -math.inf))
-    return ops.Broadcast(False, ops.ShapeOf(value))
+    directions = {name: bool(node.get_attribute(name, 1)) for name in ("detect_negative", "detect_positive")}
+    return ops.IsInf(node.get_input(0), directions)
 
 
 @translator("Round", since=11)
@@ -115,7 +150,7 @@ def identity(node: OnnxNodeContext) -> Translation:
     return node.get_input(0)
 
 
-@translator("Dropout", since=7)
+@translator("Dropout")
 def dropout(node: OnnxNodeContext) -> Translation:
     # At inference nothing is dropped; the mask, where wanted, keeps everything.
     value = node.get_input(0)

@@ -14,7 +14,7 @@ def matmul(node: OnnxNodeContext) -> Translation:
     return ops.MatMul(node.get_input(0), node.get_input(1), False, False)
 
 
-@translator("Gemm", since=7)
+@translator("Gemm")
 def gemm(node: OnnxNodeContext) -> Translation:
     """alpha·A·B + beta·C, where A and B may be transposed."""
     transposed = [bool(node.get_attribute(name, 0)) for name in ("transA", "transB")]
@@ -27,3 +27,8 @@ def gemm(node: OnnxNodeContext) -> Translation:
 
 def _scaled(value: Output, factor: float) -> Output:
     return value if factor == 1 else ops.Multiply(value, scalar_like(value, factor)).output(0)
+
+
+@translator("Einsum", since=12)
+def einsum(node: OnnxNodeContext) -> Translation:
+    return ops.Einsum(node.get_inputs(), node.get_attribute("equation"))

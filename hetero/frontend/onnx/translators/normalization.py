@@ -6,21 +6,44 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, per_channel, rank_of
+from hetero.frontend.onnx.translators.common import int64, per_channel, rank_of, scalar_like
 from hetero.graph import Output
 
 
-@translator("BatchNormalization", since=7)
+@translator("BatchNormalization")
 def batch_normalization(node: OnnxNodeContext) -> Translation:
-    if node.get_attribute("training_mode", 0) or any(map(node.has_output, range(1, node.get_output_size()))):
-        raise FrontendError("batch normalization as in training is not supported")
+    if any(map(node.has_output, range(1, node.get_output_size()))):
+        raise FrontendError("batch normalization as in training is not supported before operator set 14")
     if not node.get_attribute("spatial", 1):
         raise FrontendError("batch normalization with spatial=0 is not supported")
     data, scale, bias, mean, variance = node.get_inputs()
     return ops.BatchNormInference(data, scale, bias, mean, variance, node.get_attribute("epsilon", 1e-5))
 
 
-@translator("InstanceNormalization", since=6)
+@translator("BatchNormalization", since=14)
+def batch_normalization_with_running_statistics(node: OnnxNodeContext) -> Translation:
+    if not node.get_attribute("training_mode", 0):
+        return batch_normalization(node)
+    data, scale, bias, *running = node.get_inputs()
+    rank, epsilon = rank_of(data), node.get_attribute("epsilon", 1e-5)
+    axes = int64([axis for axis in range(rank) if axis != 1])
+    mean = ops.ReduceMean(data, axes, False)
+    centred = ops.Subtract(data, per_channel(mean.output(0), rank))
+    variance = ops.ReduceMean(ops.Multiply(centred, centred), axes, False)
+    result = ops.BatchNormInference(data, scale, bias, mean, variance, epsilon)
+    momentum = node.get_attribute("momentum", 0.9)
+    updated = [_moved(old, new.output(0), momentum) for old, new in zip(running, (mean, variance))]
+    return [result.output(0), *updated]
+
+
+def _moved(old: Output, new: Output, momentum: float) -> Output:
+    """old · momentum + new · (1 - momentum), in the type of the old one."""
+    new = ops.Convert(new, old.element_type).output(0)
+    kept = ops.Multiply(old, scalar_like(old, momentum))
+    return ops.Add(kept, ops.Multiply(new, scalar_like(old, 1 - momentum))).output(0)
+
+
+@translator("InstanceNormalization")
 def instance_normalization(node: OnnxNodeContext) -> Translation:
     data = node.get_input(0)
     rank = rank_of(data)

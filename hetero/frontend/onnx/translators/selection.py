@@ -88,3 +88,8 @@ def _as_int64(value: Output) -> Output:
 def reverse_sequence(node: OnnxNodeContext) -> Translation:
     batch, time = node.get_attribute("batch_axis", 1), node.get_attribute("time_axis", 0)
     return ops.ReverseSequence(node.get_input(0), node.get_input(1), batch, time)
+
+
+@translator("NonZero", since=9)
+def non_zero(node: OnnxNodeContext) -> Translation:
+    return ops.NonZero(node.get_input(0))

@@ -1,0 +1,33 @@
+"""Sums and products of all elements up to each one."""
+
+from __future__ import annotations
+
+from hetero.graph import Attribute, Op
+from hetero.ops.checks import check_scalar_or_one, check_type, is_number, normalize_axis
+from hetero.ops.values import exact_value
+from hetero.types import Type
+
+
+class CumSum(Op, opset=3):
+    """The sum of the elements before and at each place along the axis, or with ``exclusive`` only before it.
+
+    With ``reverse`` from the other end.
+    """
+
+    inputs = ("arg", "axis")
+    shape_inputs = (1,)
+    exclusive = Attribute(bool, False)
+    reverse = Attribute(bool, False)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), is_number, "a number")
+        check_type(self, (1,), Type.is_integral, "a whole number")
+        check_scalar_or_one(self, 1)
+        shape, axis = self.get_input_partial_shape(0), exact_value(self.input_value(1))
+        if axis is not None and shape.has_rank:
+            normalize_axis(self, int(axis.reshape(-1)[0]), len(shape))
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+class CumProd(CumSum):
+    """The same with products. ONNX has it, OpenVINO has not."""

@@ -1,0 +1,34 @@
+"""Operations on matrices in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.reference.registry import evaluates, in_single
+
+
+@evaluates(ops.Einsum)
+@in_single
+def einsum(node, *arrays):
+    return np.einsum(node.equation, *arrays, optimize=True)
+
+
+@evaluates(ops.Eye)
+def eye(node, num_rows, num_columns, diagonal_index, batch_shape=None):
+    rows, columns, diagonal = (int(array.reshape(-1)[0]) for array in (num_rows, num_columns, diagonal_index))
+    matrix = np.eye(rows, columns, diagonal, node.output_type.to_dtype())
+    return matrix if batch_shape is None else np.broadcast_to(matrix, (*batch_shape.tolist(), rows, columns)).copy()
+
+
+@evaluates(ops.Inverse)
+@in_single
+def inverse(node, x):
+    inverted = np.linalg.inv(x)
+    return inverted * np.linalg.det(x)[..., None, None] if node.adjoint else inverted
+
+
+@evaluates(ops.Det)
+@in_single
+def det(node, x):
+    return np.linalg.det(x)
