@@ -204,6 +204,21 @@ def test_scan_of_batches(lengths, backward):
     np.testing.assert_allclose(found["every"], every)
 
 
+def test_values_of_unknown_rank_from_branches_can_be_split():
+    proto = parse("""(float[2, 3] x, bool c) => (float[1, A] y, float[B, C] z) {
+        axes = Constant <value_ints = [0]> ()
+        flat = If (c) <
+            then_branch = a () => (p) { p = ReduceSum <keepdims = 0> (x, axes) },
+            else_branch = b () => (q) { q = Identity (x) }
+        >
+        y, z = Split <axis = 0, num_outputs = 2> (flat)
+    }""")
+    for c in (True, False):
+        found = run(proto, {"x": X, **scalars(c=c)})
+        whole = X.sum(0) if c else X
+        np.testing.assert_array_equal(np.concatenate([found["y"], found["z"]]), whole)
+
+
 def test_a_name_of_a_body_hides_that_of_the_graph_around_it():
     proto = parse("""(float[3] x, bool c) => (float[3] y, float[3] z) {
         t = Exp (x)

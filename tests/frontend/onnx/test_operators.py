@@ -195,6 +195,8 @@ MOVEMENT = [
     case("Pad", X, np.array([0, 1, 2, 1, 0, 0])),
     case("Pad", X, ints(0, 1, 2, 1, 0, 0), mode="edge"),
     case("Pad", X, ints(1, 2), None, ints(-1), opset=18),
+    case("Pad", X, np.array([1, 2]), None, ints(-1), opset=18),
+    case("Pad", X, np.array([1, 0, 2, 0]), one(0.5), np.array([-1, 0]), opset=18),
     case("Pad", X, ints(0, -1, 0, 0, 0, 1)),
     case("DepthToSpace", normal(1, 8, 2, 3), blocksize=2),
     case("DepthToSpace", normal(1, 8, 2, 3), blocksize=2, mode="CRD"),
