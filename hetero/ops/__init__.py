@@ -145,6 +145,7 @@ from hetero.ops.reduction import (
     ReduceProd,
     ReduceSum,
 )  # fmt: skip
+from hetero.ops.resize import Resize
 from hetero.ops.scatter import (
     ScatterElementsUpdate,
     ScatterElementsUpdateV3,

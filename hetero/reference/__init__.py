@@ -24,6 +24,7 @@ from hetero.reference import (
     random,
     rearrangement,
     reduction,
+    resize,
     scatter,
     sequences,
     signal,

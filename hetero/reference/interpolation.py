@@ -23,11 +23,16 @@ def interpolate(
     pads = node.pads_of(image.ndim)
     result = np.pad(image, pads) if any(map(any, pads)) else image
     for axis, taps in resampled_axes(node, result.shape, scales_or_sizes, axes):
-        result = _resample(result, axis, *taps)
-    if image.dtype.kind in "iu" and result.dtype != image.dtype:
-        limits = np.iinfo(image.dtype)
+        result = resample(result, axis, *taps)
+    return rounded(result, image.dtype)
+
+
+def rounded(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The result in the type of the data: whole numbers rounded, and kept within the type."""
+    if dtype.kind in "iu" and result.dtype != dtype:
+        limits = np.iinfo(dtype)
         result = np.clip(np.round(result), limits.min, limits.max)
-    return result.astype(image.dtype, copy=False)
+    return result.astype(dtype, copy=False)
 
 
 def resampled_axes(
@@ -51,7 +56,8 @@ def resampled_axes(
     ]
 
 
-def _resample(data: np.ndarray, axis: int, indices: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def resample(data: np.ndarray, axis: int, indices: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The data with an axis made anew by its taps."""
     if weights is None:
         return np.take(data, indices[:, 0], axis)
     if data.dtype not in (np.float32, np.float64):
@@ -71,7 +77,7 @@ def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) 
         return _pillow_taps(node, length, size)
     coordinate = _coordinates(node.coordinate_transformation_mode, length, size, scale)
     if node.mode == "nearest":
-        return np.clip(_nearest(node.nearest_mode, coordinate, scale), 0, length - 1)[:, None], None
+        return np.clip(nearest(node.nearest_mode, coordinate, scale), 0, length - 1)[:, None], None
     if node.mode == "linear_onnx":
         coordinate = np.clip(coordinate, 0, np.float32(length - 1))
         low = np.minimum(np.floor(coordinate).astype(np.int64), max(length - 2, 0))
@@ -80,7 +86,7 @@ def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) 
     if node.mode == "cubic":
         low = np.floor(coordinate).astype(np.int64)
         offsets = np.arange(-1, 3)
-        weights = _cubic(np.abs((coordinate - low)[:, None] - offsets.astype(np.float32)), node.cube_coeff)
+        weights = cubic(np.abs((coordinate - low)[:, None] - offsets.astype(np.float32)), node.cube_coeff)
         return np.clip(low[:, None] + offsets, 0, length - 1), weights
     # Linear: a triangle around the coordinate, wider when it smooths; what lies outside of the image has no weight.
     slope = scale if node.antialias and shrinks else np.float32(1)
@@ -100,7 +106,7 @@ def _pillow_taps(node: Node, length: int, size: int) -> Taps:
     last = np.minimum((center + reach + 0.5).astype(np.int64), length)
     indices = first[:, None] + np.arange(int((last - first).max(initial=1)))
     distance = np.abs(indices - center[:, None] + 0.5) / stretch
-    weights = np.maximum(0, 1 - distance) if node.mode == "bilinear_pillow" else _cubic(distance, node.cube_coeff)
+    weights = np.maximum(0, 1 - distance) if node.mode == "bilinear_pillow" else cubic(distance, node.cube_coeff)
     return _normalised(indices, np.where(indices < last[:, None], weights, 0), length)
 
 
@@ -128,7 +134,8 @@ def _coordinates(mode: str, length: int, size: int, scale: np.float32) -> np.nda
     return (place + np.float32(0.5)) / scale - np.float32(0.5)
 
 
-def _nearest(mode: str, coordinate: np.ndarray, scale: np.float32) -> np.ndarray:
+def nearest(mode: str, coordinate: np.ndarray, scale: float) -> np.ndarray:
+    """The indices next to coordinates."""
     low = np.floor(coordinate)
     half = coordinate - low == 0.5
     if mode == "round_prefer_floor":
@@ -144,7 +151,7 @@ def _nearest(mode: str, coordinate: np.ndarray, scale: np.float32) -> np.ndarray
     return found.astype(np.int64)
 
 
-def _cubic(distance: np.ndarray, a: float) -> np.ndarray:
+def cubic(distance: np.ndarray, a: float) -> np.ndarray:
     """Keys' cubic convolution kernel."""
     near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
     far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a

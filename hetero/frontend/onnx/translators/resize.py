@@ -1,4 +1,4 @@
-"""Resize and its predecessor Upsample, as Interpolate-11."""
+"""Resize and its predecessor Upsample: as Interpolate-11 where that does the same, else as our own Resize."""
 
 from __future__ import annotations
 
@@ -35,31 +35,65 @@ def resize_by_scales(node: OnnxNodeContext) -> Translation:
 
 @translator("Resize", since=11)
 def resize(node: OnnxNodeContext) -> Translation:
-    if node.get_attribute("exclude_outside", 0):
-        raise FrontendError("exclude_outside is not supported")
-    policy = node.get_attribute("keep_aspect_ratio_policy", "stretch")
-    if policy != "stretch":
-        raise FrontendError(f"keep_aspect_ratio_policy {policy} is not supported")
     # A tensor without elements stands for one that is left out.
     by_scales = node.has_input(2) and node.get_input(2).partial_shape != [0]
+    calculation, target = ("scales", node.get_input(2)) if by_scales else ("sizes", node.get_input(3))
     coordinates = node.get_attribute("coordinate_transformation_mode", "half_pixel")
     rounding = node.get_attribute("nearest_mode", "round_prefer_floor")
-    if by_scales:
-        return _interpolate(node, node.get_input(2), "scales", coordinates, rounding)
-    return _interpolate(node, node.get_input(3), "sizes", coordinates, rounding)
+    if _is_interpolate(node, calculation, target, coordinates):
+        return _interpolate(node, target, calculation, coordinates, rounding)
+    roi = node.get_input(1) if coordinates == "tf_crop_and_resize" else None
+    return ops.Resize(
+        node.get_input(0),
+        target,
+        roi,
+        axes=_axes(node),
+        mode=node.get_attribute("mode", "nearest"),
+        shape_calculation_mode=calculation,
+        coordinate_transformation_mode=coordinates,
+        nearest_mode=rounding,
+        antialias=bool(node.get_attribute("antialias", 0)),
+        cube_coeff=node.get_attribute("cubic_coeff_a", -0.75),
+        exclude_outside=bool(node.get_attribute("exclude_outside", 0)),
+        extrapolation_value=node.get_attribute("extrapolation_value", 0.0),
+        keep_aspect_ratio_policy=node.get_attribute("keep_aspect_ratio_policy", "stretch"),
+    )
+
+
+def _axes(node: OnnxNodeContext) -> list[int]:
+    rank = rank_of(node.get_input(0))
+    return [axis % rank for axis in node.get_attribute("axes", tuple(range(rank)))]
+
+
+def _is_interpolate(node: OnnxNodeContext, calculation: str, target: Output, coordinates: str) -> bool:
+    """Whether OpenVINO's operation does the same, which other devices know too."""
+    if any(node.get_attribute(name, 0) for name in ("antialias", "exclude_outside")):
+        return False
+    if node.get_attribute("keep_aspect_ratio_policy", "stretch") != "stretch":
+        return False
+    if coordinates == "align_corners" and calculation == "scales":
+        return _gives_whole_lengths(node.get_input(0), _axes(node), target)
+    return coordinates not in ("tf_crop_and_resize", "half_pixel_symmetric")
+
+
+def _gives_whole_lengths(value: Output, axes: list[int], scales: Output) -> bool:
+    """Whether lengths times scales are known to be whole: else ONNX reckons corners with the fraction."""
+    known, lengths = exact_value(scales), [value.partial_shape[axis] for axis in axes]
+    if known is None or known.size != len(axes):
+        return False
+    return all(
+        float(scale).is_integer() or (length.is_static and float(length.get_length() * scale).is_integer())
+        for length, scale in zip(lengths, known)
+    )
 
 
 def _interpolate(
     node: OnnxNodeContext, target: Output, calculation: str, coordinates: str, rounding: str
 ) -> Translation:
-    if coordinates not in ("half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn", "align_corners"):
-        raise FrontendError(f"coordinate_transformation_mode {coordinates} is not supported")
     value, mode = node.get_input(0), node.get_attribute("mode", "nearest")
     if mode not in _MODES:
         raise FrontendError(f"mode {mode} is none of {', '.join(_MODES)}")
-    rank = rank_of(value)
-    axes = [axis % rank for axis in node.get_attribute("axes", tuple(range(rank)))]
-    axes, target = _changed_axes(value, axes, target, calculation)
+    axes, target = _changed_axes(value, _axes(node), target, calculation)
     if not axes:
         return value
     return ops.Interpolate(
@@ -69,7 +103,6 @@ def _interpolate(
         calculation,
         coordinate_transformation_mode=coordinates,
         nearest_mode=rounding,
-        antialias=bool(node.get_attribute("antialias", 0)),
         cube_coeff=node.get_attribute("cubic_coeff_a", -0.75),
         axes=int64(axes),
     )

@@ -1,0 +1,80 @@
+"""Resize: ONNX's operator in the ways that Interpolate does not have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero.graph import Attribute, Op, choice, integers
+from hetero.ops.checks import normalize_axes
+from hetero.ops.slicing import bounds_of
+from hetero.ops.values import exact_value
+from hetero.shape import Dimension, PartialShape
+
+
+class Resize(Op):
+    """The data resized along ``axes`` to sizes, or by scales, with ONNX's coordinates, filters and borders.
+
+    Beyond what Interpolate does: a length times a scale keeps its fraction where coordinates are computed,
+    ``tf_crop_and_resize`` resizes the part that ``roi`` names (the starts on all axes, then the ends, from 0 to 1) and
+    gives ``extrapolation_value`` outside of the data, ``antialias`` widens the filters where the data shrinks,
+    ``exclude_outside`` leaves out what filters meet beyond the border, and a ``keep_aspect_ratio_policy`` other than
+    stretch takes sizes as bounds. The formulas are those of ONNX's Resize-19.
+    """
+
+    inputs = ("image", "scales_or_sizes", "roi?")
+    shape_inputs = (1, 2)
+    axes = Attribute(integers)
+    mode = Attribute(choice("nearest", "linear", "cubic"))
+    shape_calculation_mode = Attribute(choice("sizes", "scales"))
+    coordinate_transformation_mode = Attribute(
+        choice(
+            "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn",
+            "align_corners", "tf_crop_and_resize",
+        )
+    )  # fmt: skip
+    nearest_mode = Attribute(choice("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"), "round_prefer_floor")
+    antialias = Attribute(bool, False)
+    cube_coeff = Attribute(float, -0.75)
+    exclude_outside = Attribute(bool, False)
+    extrapolation_value = Attribute(float, 0.0)
+    keep_aspect_ratio_policy = Attribute(choice("stretch", "not_larger", "not_smaller"), "stretch")
+
+    def validate_and_infer_types(self) -> None:
+        if self.coordinate_transformation_mode == "tf_crop_and_resize" and not self.has_input("roi"):
+            self.fail("coordinate_transformation_mode tf_crop_and_resize needs the input roi")
+        self.set_output_type(0, self.get_input_element_type(0), self._shape())
+
+    def _shape(self) -> PartialShape:
+        image = self.get_input_partial_shape(0)
+        if not image.has_rank:
+            return PartialShape.dynamic()
+        axes = normalize_axes(self, self.axes, len(image))
+        count = self.get_input_partial_shape(1).element_count()
+        if not count.compatible(len(axes)):
+            self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")
+        dimensions, target = list(image), exact_value(self.input_value(1))
+        lengths = [image[axis] for axis in axes]
+        if target is not None and all(length.is_static for length in lengths):
+            sizes, _ = self.sizes_and_scales([length.get_length() for length in lengths], target)
+        elif self.shape_calculation_mode == "sizes" and self.keep_aspect_ratio_policy == "stretch":
+            bounds = bounds_of(self.input_value(1), len(axes))
+            sizes = [Dimension() if bound is None else bound for bound in bounds]
+        else:
+            sizes = [Dimension()] * len(axes)
+        for axis, size in zip(axes, sizes):
+            dimensions[axis] = Dimension.of(size)
+        return PartialShape(dimensions)
+
+    def sizes_and_scales(self, lengths: Sequence[int], target: np.ndarray) -> tuple[list[int], list[float]]:
+        """The lengths of the result along the axes, and the scales by which coordinates are computed."""
+        values = target.reshape(-1).tolist()
+        if self.shape_calculation_mode == "scales":
+            return [math.floor(length * scale) for length, scale in zip(lengths, values)], values
+        scales = [size / max(length, 1) for size, length in zip(values, lengths)]
+        if self.keep_aspect_ratio_policy == "stretch":
+            return values, scales
+        scale = min(scales) if self.keep_aspect_ratio_policy == "not_larger" else max(scales)
+        return [math.floor(length * scale + 0.5) for length in lengths], [scale] * len(scales)

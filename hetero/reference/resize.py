@@ -1,0 +1,65 @@
+"""Resize: taps for each axis, as Interpolate has them, in ONNX's ways."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.interpolation import Taps, cubic, nearest, resample, rounded
+from hetero.reference.registry import evaluates
+
+
+@evaluates(ops.Resize)
+def resize(node: Node, image: np.ndarray, target: np.ndarray, roi: np.ndarray | None = None) -> np.ndarray:
+    axes = [axis % image.ndim for axis in node.axes]
+    sizes, scales = node.sizes_and_scales([image.shape[axis] for axis in axes], target)
+    parts = [(0.0, 1.0)] * len(axes) if roi is None or not roi.size else roi.astype(float).reshape(2, -1).T
+    result, outside = image, np.zeros((), np.bool_)
+    for axis, size, scale, part in zip(axes, sizes, scales, parts):
+        length = image.shape[axis]
+        coordinate = _coordinates(node.coordinate_transformation_mode, length, size, scale, part)
+        if node.coordinate_transformation_mode == "tf_crop_and_resize":
+            beyond = (coordinate < 0) | (coordinate > length - 1)
+            outside = outside | beyond.reshape(-1, *[1] * (image.ndim - axis - 1))
+        elif size == length and scale == 1:
+            continue
+        result = resample(result, axis, *_taps(node, length, scale, coordinate))
+    if outside.any():
+        result = np.where(outside, node.extrapolation_value, result)
+    return rounded(result, image.dtype)
+
+
+def _coordinates(mode: str, length: int, size: int, scale: float, part: tuple[float, float]) -> np.ndarray:
+    """Where the elements of the result lie in the data."""
+    place, width = np.arange(size, dtype=np.float64), length * scale
+    if mode == "asymmetric":
+        return place / scale
+    if mode == "align_corners":
+        return place * ((length - 1) / (width - 1) if width != 1 else 0)
+    if mode == "tf_crop_and_resize":
+        start, end = part
+        reach = (end - start) * (length - 1)
+        return start * (length - 1) + (place / (width - 1) if width != 1 else np.full(size, 0.5)) * reach
+    if mode == "tf_half_pixel_for_nn":
+        return (place + 0.5) / scale
+    if mode == "pytorch_half_pixel" and size == 1:
+        return np.zeros(1)
+    shift = length / 2 * (1 - size / width) if mode == "half_pixel_symmetric" else 0
+    return shift + (place + 0.5) / scale - 0.5
+
+
+def _taps(node: Node, length: int, scale: float, coordinate: np.ndarray) -> Taps:
+    if node.mode == "nearest":
+        return np.clip(nearest(node.nearest_mode, coordinate, scale), 0, length - 1)[:, None], None
+    reach = 1 if node.mode == "linear" else 2
+    shrink = min(scale, 1.0) if node.antialias else 1.0
+    first = int(np.floor(-reach / shrink)) + 1
+    indices = np.floor(coordinate).astype(np.int64)[:, None] + np.arange(first, 2 - first)
+    distance = np.abs(indices - coordinate[:, None]) * shrink
+    weights = np.maximum(0, 1 - distance) if node.mode == "linear" else cubic(distance, node.cube_coeff)
+    if node.exclude_outside:
+        weights = np.where((indices >= 0) & (indices < length), weights, 0)
+    total = weights.sum(1, keepdims=True)
+    weights = np.divide(weights, total, out=np.zeros_like(weights), where=total != 0)
+    return np.clip(indices, 0, length - 1), weights
