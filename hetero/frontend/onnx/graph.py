@@ -9,7 +9,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.functions import StandardFunction, with_attributes
-from hetero.frontend.onnx.names import name_new_nodes
+from hetero.frontend.onnx.names import let_stand_for, name_new_nodes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.operators import Operator, Operators
 from hetero.frontend.onnx.subgraph import Host, Subgraph
@@ -85,8 +85,7 @@ class GraphBuilder:
         self._values: dict[str, Output | None] = {}
 
     def enter(self, host: Host, prefix: str = "") -> GraphBuilder:
-        """A builder for a graph within this one."""
-        prefix = self._prefix + prefix if host is self.host else ""
+        """A builder for a graph within this one; with the same host it needs a prefix for its names."""
         calls = (*self._calls, "")
         _check_depth(calls)
         return GraphBuilder(self._reading, host, self._versions, self, self._attributes, prefix, calls)
@@ -209,9 +208,7 @@ class GraphBuilder:
             inside._required(made, f"the function {node.op_type}", True) if wanted else None
             for made, wanted in zip(function.output, node.output)
         ]
-        # The node that makes the result stands for the call, unless the function hands on what it is given.
-        if outputs and outputs[0] is not None and outputs[0].node.friendly_name.startswith(f"{name}/"):
-            outputs[0].node.friendly_name = name
+        let_stand_for(name, outputs)
         return outputs
 
     def _required(self, name: str, reader: str, may_be_left_out: bool = False) -> Output | None:

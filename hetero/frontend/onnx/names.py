@@ -36,3 +36,12 @@ def name_new_nodes(outputs: Sequence[Output], name: str, named: set[Node], uniqu
         named.add(node)
         node.friendly_name = name if node is first else unique.take(f"{name}/{node.get_type_name()}")
         waiting += [value.node for value in reversed(node.input_values())]
+
+
+def let_stand_for(name: str, outputs: Sequence[Output | None]) -> None:
+    """Give the name of a node to what makes its first output, where that is one of those that took its place.
+
+    Their names begin with it; the output may also be a value that the node was given.
+    """
+    if outputs and outputs[0] is not None and outputs[0].node.friendly_name.startswith(f"{name}/"):
+        outputs[0].node.friendly_name = name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnx import GraphProto
 
 from hetero.errors import FrontendError
-from hetero.frontend.onnx.names import UniqueNames
+from hetero.frontend.onnx.names import UniqueNames, let_stand_for
 from hetero.graph import Constant, Model, Node, Output, Parameter
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ class Subgraph:
         builder = self._surroundings.enter(self._surroundings.host, f"{name}/")
         for info, value in zip(self._graph.input, inputs):
             builder.define(info.name, value)
-        return builder.values_of(self._graph)
+        outputs = builder.values_of(self._graph)
+        let_stand_for(name, outputs)
+        return outputs
 
     def _check_count(self, given: int) -> None:
         if given != self.input_count:

@@ -128,7 +128,9 @@ def test_if():
 def test_if_whose_condition_is_known_is_its_branch():
     text = IF.replace(", bool c)", ")").replace("y, z =", "c = Constant <value = bool {0}> ()\n y, z =")
     same(parse(text), {"x": X})
-    assert not any(isinstance(node, If) for node in hetero.Core().read_model(parse(text)).get_ops())
+    nodes = {node.friendly_name: node for node in hetero.Core().read_model(parse(text)).get_ops()}
+    assert not any(isinstance(node, If) for node in nodes.values())
+    assert nodes["y"].get_type_name() == "Transpose" and nodes["y/q"].get_type_name() == "Add"
 
 
 @pytest.mark.parametrize("c", [True, False])
