@@ -36,7 +36,11 @@ def read_windows(node: OnnxNodeContext, count: int) -> Windows:
 
 @translator("Conv")
 def convolution(node: OnnxNodeContext) -> Translation:
-    data, filters = node.get_input(0), node.get_input(1)
+    return _with_bias(node, convolve(node, node.get_input(0), node.get_input(1)))
+
+
+def convolve(node: OnnxNodeContext, data: Output, filters: Output) -> Output:
+    """The convolution of data and filters, by the attributes of the node."""
     windows = read_windows(node, rank_of(filters) - 2)
     groups = node.get_attribute("group", 1)
     operation = ops.Convolution if groups == 1 else ops.GroupConvolution
@@ -49,7 +53,7 @@ def convolution(node: OnnxNodeContext) -> Translation:
         dilations=windows.dilations,
         auto_pad=windows.auto_pad,
     )
-    return _with_bias(node, result.output(0))
+    return result.output(0)
 
 
 @translator("ConvTranspose")

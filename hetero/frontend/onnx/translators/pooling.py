@@ -7,6 +7,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.translators.convolution import Windows, read_windows
+from hetero.graph import Op, Output
 
 
 @translator("MaxPool")
@@ -31,12 +32,17 @@ def max_pool(node: OnnxNodeContext) -> Translation:
 
 @translator("AveragePool", since=7)
 def average_pool(node: OnnxNodeContext) -> Translation:
+    return average_pool_of(node, node.get_input(0))
+
+
+def average_pool_of(node: OnnxNodeContext, value: Output) -> Op:
+    """The averages over windows of the value, by the attributes of the node."""
     kernel = node.get_attribute("kernel_shape")
     windows = read_windows(node, len(kernel))
     if any(dilation != 1 for dilation in windows.dilations):
         raise FrontendError(f"dilations {list(windows.dilations)} are not supported")
     return ops.AvgPool(
-        node.get_input(0),
+        value,
         strides=windows.strides,
         pads_begin=windows.pads_begin,
         pads_end=windows.pads_end,
