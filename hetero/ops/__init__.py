@@ -115,7 +115,7 @@ from hetero.ops.gather import (
     GatherV7,
     NonZero,
 )  # fmt: skip
-from hetero.ops.interpolation import Interpolate
+from hetero.ops.interpolation import Interpolate, InterpolateV1, InterpolateV4
 from hetero.ops.linear_algebra import Det, Einsum, Eye, Inverse
 from hetero.ops.matmul import MatMul
 from hetero.ops.movement import (

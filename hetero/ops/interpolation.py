@@ -6,25 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.graph import Attribute, Op, choice, integers
+from hetero.graph import Attribute, Op, Parameter, choice, integers
 from hetero.ops.checks import normalize_axes
 from hetero.ops.values import exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+_SETTINGS = (
+    "mode", "shape_calculation_mode", "pads_begin", "pads_end", "coordinate_transformation_mode", "nearest_mode",
+    "antialias", "cube_coeff", "axes",
+)  # fmt: skip
 
 
-class Interpolate(Op, opset=11):
-    """The data resized along ``axes`` (default: all) to sizes, or by scales, given by the second input.
+class _Interpolate(Op):
+    """What versions share: the sizes or scales are an input, as are the axes (default: all)."""
 
-    Coordinates, rounding and weights are those of OpenVINO's Interpolate-11.
-    """
-
-    inputs = ("image", "scales_or_sizes", "axes?")
-    shape_inputs = (1, 2)
-    parameter_order = (
-        "image", "scales_or_sizes", "mode", "shape_calculation_mode", "pads_begin", "pads_end",
-        "coordinate_transformation_mode", "nearest_mode", "antialias", "cube_coeff", "axes",
-    )  # fmt: skip
-    mode = Attribute(choice("nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"))
     shape_calculation_mode = Attribute(choice("sizes", "scales"))
     pads_begin = Attribute(integers, None)
     pads_end = Attribute(integers, None)
@@ -41,17 +37,25 @@ class Interpolate(Op, opset=11):
         self.pads_begin, self.pads_end = self.pads_begin or (), self.pads_end or ()
         self.set_output_type(0, self.get_input_element_type(0), self._shape())
 
+    @property
+    def target_index(self) -> int:
+        """The input that holds sizes or scales, whichever are used."""
+        return 1
+
+    def _axes(self, rank: int) -> np.ndarray | None:
+        return exact_value(self.input_value(self.input_index("axes"))) if self.has_input("axes") else np.arange(rank)
+
     def _shape(self) -> PartialShape:
         image = self.get_input_partial_shape(0)
         if not image.has_rank:
             return PartialShape.dynamic()
         if max(len(self.pads_begin), len(self.pads_end)) > len(image):
             self.fail(f"pads_begin and pads_end have more values than image {image} has dimensions")
-        given = exact_value(self.input_value(2)) if self.has_input("axes") else np.arange(len(image))
+        given = self._axes(len(image))
         if given is None:
             return PartialShape.dynamic(len(image))
         axes = normalize_axes(self, given.reshape(-1).tolist(), len(image))
-        count = self.get_input_partial_shape(1).element_count()
+        count = self.get_input_partial_shape(self.target_index).element_count()
         if not count.compatible(len(axes)):
             self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")
         dimensions = [length + sum(pads) for length, pads in zip(image, self.pads_of(len(image)))]
@@ -61,9 +65,9 @@ class Interpolate(Op, opset=11):
 
     def _resized(self, lengths: Sequence[Dimension]) -> list[Dimension]:
         if self.shape_calculation_mode == "sizes":
-            sizes = shape_of_value(self.input_value(1))
+            sizes = shape_of_value(self.input_value(self.target_index))
             return list(sizes if sizes.has_rank else PartialShape.dynamic(len(lengths)))
-        scales = exact_value(self.input_value(1))
+        scales = exact_value(self.input_value(self.target_index))
         if scales is None:
             return [Dimension()] * len(lengths)
         return [
@@ -78,6 +82,79 @@ class Interpolate(Op, opset=11):
         """The padding in front and behind for each dimension."""
         begin, end = (list(pads) + [0] * (rank - len(pads)) for pads in (self.pads_begin, self.pads_end))
         return list(zip(begin, end))
+
+
+class Interpolate(_Interpolate, opset=11):
+    """The data resized along ``axes`` (default: all) to sizes, or by scales, given by the second input.
+
+    Coordinates, rounding and weights are those of OpenVINO's Interpolate-11.
+    """
+
+    inputs = ("image", "scales_or_sizes", "axes?")
+    shape_inputs = (1, 2)
+    parameter_order = ("image", "scales_or_sizes", *_SETTINGS)
+    mode = Attribute(choice("nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"))
+
+
+class InterpolateV4(_Interpolate, type_name="Interpolate", opset=4):
+    """Interpolate with an input for sizes and one for scales, of which ``shape_calculation_mode`` names one."""
+
+    inputs = ("image", "output_shape", "scales", "axes?")
+    shape_inputs = (1, 2, 3)
+    parameter_order = ("image", "output_shape", "scales", *_SETTINGS)
+    mode = Attribute(choice("nearest", "linear", "linear_onnx", "cubic"))
+
+    @property
+    def target_index(self) -> int:
+        return 1 if self.shape_calculation_mode == "sizes" else 2
+
+
+class InterpolateV1(Op, type_name="Interpolate", opset=1):
+    """The data resized along ``axes`` to the sizes ``output_shape``.
+
+    Corners are aligned, or elements lie at multiples of the scale, but for mode linear and a rank other than 4 in the
+    middle of theirs: as OpenVINO reads it.
+    """
+
+    inputs = ("image", "output_shape")
+    shape_inputs = (1,)
+    attributes_in = "attrs"
+    axes = Attribute(integers)
+    mode = Attribute(choice("nearest", "linear", "cubic"))
+    align_corners = Attribute(bool, True)
+    antialias = Attribute(bool, False)
+    pads_begin = Attribute(integers, ())
+    pads_end = Attribute(integers, ())
+
+    def validate_and_infer_types(self) -> None:
+        image, shape = self.get_input_partial_shape(0), PartialShape.dynamic()
+        count = self.get_input_partial_shape(1).element_count()
+        if not count.compatible(len(self.axes)):
+            self.fail(f"output_shape has {count} values for {len(self.axes)} axes")
+        if image.has_rank:
+            dimensions, sizes = list(image), shape_of_value(self.input_value(1))
+            for place, axis in enumerate(normalize_axes(self, self.axes, len(image))):
+                dimensions[axis] = sizes[place] if sizes.has_rank else Dimension()
+            shape = PartialShape(dimensions)
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    def newest(self, rank: int) -> Interpolate:
+        """The Interpolate-11 that does the same with an image of this rank."""
+        middle = self.mode == "linear" and rank != 4
+        coordinates = "align_corners" if self.align_corners else "half_pixel" if middle else "asymmetric"
+        image = Parameter(self.get_input_element_type(0), PartialShape.dynamic(rank))
+        return Interpolate(
+            image,
+            Parameter(Type.i64, [len(self.axes)]),
+            self.mode,
+            "sizes",
+            self.pads_begin,
+            self.pads_end,
+            coordinates,
+            "simple",
+            self.antialias,
+            axes=np.array(self.axes, np.int64),
+        )
 
 
 def scaled(length: int, scale: float) -> int:

@@ -27,6 +27,16 @@ def interpolate(
     return rounded(result, image.dtype)
 
 
+@evaluates(ops.InterpolateV4)
+def interpolate_v4(node: Node, image: np.ndarray, *others: np.ndarray) -> np.ndarray:
+    return interpolate(node, image, others[node.target_index - 1], *others[2:])
+
+
+@evaluates(ops.InterpolateV1)
+def interpolate_v1(node: Node, image: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
+    return interpolate(node.newest(image.ndim), image, output_shape, np.array(node.axes))
+
+
 def rounded(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """The result in the type of the data: whole numbers rounded, and kept within the type."""
     if dtype.kind in "iu" and result.dtype != dtype:

@@ -97,3 +97,43 @@ def test_shapes(case):
 
 def test_what_cannot_be():
     both_refuse("interpolate", Unknown([1, 1, 5, 5]), np.array([8, 9]), "nearest", "sizes", axes=np.array([2, 4]))
+
+
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_version_1(mode, aligned):
+    attributes = {"axes": [2, 3], "mode": mode, "align_corners": aligned}
+    for sizes in ([8, 4], [3, 11], [7, 5]):
+        same_results("interpolate", Data(IMAGE), np.array(sizes), attributes, opset=1, tolerance=1e-4)
+    pads = {"pads_begin": [0, 0, 1, 0], "pads_end": [0, 0, 0, 1]}
+    same_results("interpolate", Data(IMAGE), np.array([8, 9]), attributes | pads, opset=1, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("shape", [(1, 2, 7), (1, 2, 4, 3, 5)])
+def test_version_1_of_other_ranks(shape, aligned):
+    image = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
+    axes = list(range(2, len(shape)))
+    attributes = {"axes": axes, "mode": "linear", "align_corners": aligned}
+    same_results("interpolate", Data(image), np.array([8, 4, 3][: len(axes)]), attributes, opset=1, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("calculation", ["sizes", "scales"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "linear_onnx", "cubic"])
+def test_version_4(mode, calculation):
+    for coordinates in COORDINATES:
+        same_results(
+            "interpolate", Data(IMAGE), np.array([9, 4]), np.float32([1.4, 0.7]), mode, calculation, None, None,
+            coordinates, axes=SPATIAL, opset=10, tolerance=1e-4,
+        )  # fmt: skip
+
+
+def test_shapes_of_older_versions():
+    image = Unknown([1, 2, (3, 9), 4])
+    same_shapes("interpolate", image, Unknown([2], np.int64), {"axes": [2, 3], "mode": "nearest"}, opset=1)
+    same_shapes("interpolate", Unknown("[...]"), np.array([2, 3]), {"axes": [2, 3], "mode": "nearest"}, opset=1)
+    for calculation in ("sizes", "scales"):
+        same_shapes(
+            "interpolate", image, Unknown([2], np.int64), np.float32([2, 0.5]), "nearest", calculation,
+            axes=SPATIAL, opset=10,
+        )  # fmt: skip
