@@ -147,14 +147,15 @@ def dynamic_quantize_matmul(node: OnnxNodeContext) -> Translation:
 
 
 def _scaled_product(
-    first: Output,
-    first_scale: Output,
-    first_zero: Output | None,
+    value: Output,
+    value_scale: Output,
+    value_zero: Output | None,
     node: OnnxNodeContext,
     scale: int,
     zero: int,
     bias: int,
 ) -> Op:
+    """The value times input 1, whose scale and zero point, and a bias, are in the inputs of these numbers."""
     second, second_zero = node.get_input(1), _optional(node, zero)
     numbers: Sequence[Output] = [ops.Convert(operand, "f64").output(0) for operand in (value, second)]
     centred = [
