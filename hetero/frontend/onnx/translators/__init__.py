@@ -24,4 +24,5 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     signal,
     sorting,
     strings,
+    training,
 )
