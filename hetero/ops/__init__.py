@@ -131,7 +131,16 @@ from hetero.ops.movement import (
 )
 from hetero.ops.normalization import MVN, BatchNormInference, LogSoftmax, Softmax
 from hetero.ops.patches import Col2Im, ExtractImagePatches
-from hetero.ops.pooling import AvgPool, MaxPool
+from hetero.ops.pooling import (
+    AdaptiveAvgPool,
+    AdaptiveMaxPool,
+    AvgPool,
+    AvgPoolV1,
+    AvgPoolV14,
+    MaxPool,
+    MaxPoolV1,
+    MaxPoolV8,
+)  # fmt: skip
 from hetero.ops.random import Multinomial, RandomUniform
 from hetero.ops.rearrangement import BatchToSpace, Reverse, ReverseSequence, Roll, ShuffleChannels, SpaceToBatch
 from hetero.ops.reduction import (

@@ -1,20 +1,26 @@
-"""Pooling over one to three spatial dimensions."""
+"""Pooling over one to three spatial dimensions, with a window of given size or to an output of given size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.graph import Attribute, Op, choice, integers
-from hetero.ops.checks import normalize_axis
-from hetero.ops.windows import auto_pad_choice, complete_window_attributes, resolve_pads, window_positions
+from hetero.graph import Attribute, Op, integers
+from hetero.ops.checks import check_type, normalize_axis
+from hetero.ops.values import shape_of_value
+from hetero.ops.windows import (
+    auto_pad_choice,
+    complete_window_attributes,
+    resolve_pads,
+    rounding_choice,
+    torch_rounding_choice,
+    window_positions,
+)
 from hetero.shape import PartialShape, concatenate
 from hetero.types import Type
 
-rounding_choice = choice("floor", "ceil")
-
 
 class _Pooling(Op):
-    """What poolings share: data ``[N, C, spatial…]`` keeps N and C."""
+    """What poolings with windows share: data ``[N, C, spatial…]`` keeps N and C."""
 
     def pooled_shape(self) -> PartialShape:
         count = len(self.kernel_shape)
@@ -27,15 +33,37 @@ class _Pooling(Op):
             data = PartialShape.dynamic(count + 2)
         if len(data) != count + 2:
             self.fail(f"data {data} must have two dimensions more than kernel_shape {list(self.kernel_shape)}")
-        ceil = self.rounding_type == "ceil"
-        return concatenate(data[:2], window_positions(self, data[2:], self.kernel_shape, self.dilations, ceil))
+        return concatenate(data[:2], self.positions(data[2:]))
+
+    def positions(self, lengths: PartialShape) -> PartialShape:
+        """How often the window fits on each spatial axis, for data of these lengths."""
+        return PartialShape(window_positions(self, lengths, self.kernel_shape, self.dilations, self.rounding_type))
 
     def resolve_pads(self, lengths: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The padding in front and behind on each spatial axis, for data of these lengths."""
         return resolve_pads(self, lengths, self.kernel_shape, self.dilations)
 
 
-class MaxPool(_Pooling, opset=8):
+class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
+    """The largest value in each window."""
+
+    inputs = ("data",)
+    strides = Attribute(integers)
+    pads_begin = Attribute(integers)
+    pads_end = Attribute(integers)
+    kernel_shape = Attribute(integers, ir="kernel")
+    rounding_type = Attribute(rounding_choice, "floor")
+    auto_pad = Attribute(auto_pad_choice, None)
+
+    @property
+    def dilations(self) -> tuple[int, ...]:
+        return (1,) * len(self.kernel_shape)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
+
+
+class MaxPoolV8(_Pooling, type_name="MaxPool", opset=8):
     """The largest value in each window, and its index in the data flattened from ``axis`` on."""
 
     inputs = ("data",)
@@ -59,7 +87,13 @@ class MaxPool(_Pooling, opset=8):
         self.set_output_type(1, self.index_element_type, shape)
 
 
-class AvgPool(_Pooling, opset=1):
+class MaxPool(MaxPoolV8, opset=14):
+    """MaxPool-8 whose rounding may be that of PyTorch and ONNX: no window begins behind the data."""
+
+    rounding_type = Attribute(torch_rounding_choice, "floor")
+
+
+class AvgPoolV1(_Pooling, type_name="AvgPool", opset=1):
     """The mean of each window; padding counts as zeros, or not at all with ``exclude_pad``."""
 
     inputs = ("data_batch",)
@@ -77,3 +111,52 @@ class AvgPool(_Pooling, opset=1):
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
+
+
+class AvgPoolV14(AvgPoolV1, type_name="AvgPool", opset=14):
+    """AvgPool-1 whose rounding may be that of PyTorch and ONNX: no window begins behind the data."""
+
+    rounding_type = Attribute(torch_rounding_choice, "floor")
+
+
+class AvgPool(AvgPoolV14, opset=16):
+    """AvgPool-14 with distances between the elements of a window."""
+
+    dilations = Attribute(integers, None)
+
+
+class _AdaptivePooling(Op):
+    """Data ``[N, C, spatial…]`` cut into ``output_shape`` parts on each spatial axis, which may overlap by one."""
+
+    inputs = ("data", "output_shape")
+    shape_inputs = (1,)
+
+    def pooled_shape(self) -> PartialShape:
+        check_type(self, (1,), lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
+        data, asked = self.get_input_partial_shape(0), shape_of_value(self.input_value(1))
+        if data.has_rank and len(data) not in (3, 4, 5):
+            self.fail(f"data must have one to three spatial dimensions, but is {data}")
+        if data.has_rank and asked.has_rank and len(asked) != len(data) - 2:
+            self.fail(f"output_shape has {len(asked)} values for {len(data) - 2} spatial dimensions")
+        if not data.has_rank:
+            return concatenate(PartialShape.dynamic(2), asked) if asked.has_rank else PartialShape.dynamic()
+        return concatenate(data[:2], asked if asked.has_rank else PartialShape.dynamic(len(data) - 2))
+
+
+class AdaptiveAvgPool(_AdaptivePooling, opset=8):
+    """The mean of each part."""
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
+
+
+class AdaptiveMaxPool(_AdaptivePooling, opset=8):
+    """The largest value of each part, and its index among the spatial elements of its channel."""
+
+    output_size = 2
+    index_element_type = Attribute(Type, "i64")
+
+    def validate_and_infer_types(self) -> None:
+        shape = self.pooled_shape()
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+        self.set_output_type(1, self.index_element_type, shape)

@@ -12,6 +12,9 @@ from hetero.graph import Node, choice
 from hetero.shape import Dimension
 
 auto_pad_choice = choice("explicit", "same_upper", "same_lower", "valid")
+rounding_choice = choice("floor", "ceil")
+# "ceil_torch" leaves out a last window that would begin behind the data.
+torch_rounding_choice = choice("floor", "ceil", "ceil_torch")
 
 
 def extent(kernel: Dimension | int, dilation: int) -> Dimension:
@@ -37,29 +40,38 @@ def window_positions(
     lengths: Sequence[Dimension],
     kernel: Sequence[Dimension | int],
     dilations: Sequence[int],
-    ceil: bool = False,
+    rounding: str = "floor",
 ) -> list[Dimension]:
     """How often the window fits on each axis, by the node's strides, pads and auto_pad.
 
     Raises GraphError where a window is longer than the padded axis.
     """
     return [
-        _positions(node, axis, length, extent(kernel[axis], dilations[axis]), ceil)
+        _positions(node, axis, length, extent(kernel[axis], dilations[axis]), rounding)
         for axis, length in enumerate(lengths)
     ]
 
 
-def _positions(node: Node, axis: int, length: Dimension, window: Dimension, ceil: bool) -> Dimension:
+def _positions(node: Node, axis: int, length: Dimension, window: Dimension, rounding: str) -> Dimension:
     stride = node.strides[axis]
     if node.auto_pad.startswith("same"):
         return (length + (stride - 1)) // stride
-    pads = 0 if node.auto_pad == "valid" else node.pads_begin[axis] + node.pads_end[axis]
-    padded = length + pads
+    begin, end = (0, 0) if node.auto_pad == "valid" else (node.pads_begin[axis], node.pads_end[axis])
+    padded = length + (begin + end)
     if padded.max_length != -1 and padded.max_length < window.min_length:
         node.fail(
             f"the window covers {window} elements, more than the {padded} of spatial axis {axis} with its padding"
         )
-    return (padded - window + (stride - 1 if ceil else 0)) // stride + 1
+    count = (padded - window + (0 if rounding == "floor" else stride - 1)) // stride + 1
+    if rounding != "ceil_torch":
+        return count
+    begun = (length + (begin + stride - 1)) // stride
+    return _smaller(count, begun)
+
+
+def _smaller(one: Dimension, other: Dimension) -> Dimension:
+    """The smaller of two lengths, of which one has an upper bound where the other has."""
+    return Dimension(min(one.min_length, other.min_length), min(one.max_length, other.max_length))
 
 
 def resolve_pads(

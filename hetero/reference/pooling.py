@@ -1,9 +1,10 @@
-"""Pooling: running maxima and sums over the offsets of the kernel, each a strided view of the padded data."""
+"""Pooling: running maxima and sums along one axis after the other, over strided views of the data."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -11,77 +12,127 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.reference.convolution import window_slices
 from hetero.reference.registry import evaluates
+from hetero.shape import PartialShape
 
 
-@evaluates(ops.MaxPool)
+@evaluates(ops.MaxPoolV1)
+def max_pool_without_indices(node: Node, data: np.ndarray) -> np.ndarray:
+    return _along_axes(node, data, np.maximum, lowest(data.dtype))
+
+
+@evaluates(ops.MaxPool, ops.MaxPoolV8)
 def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    padded, positions, begin = _padded(node, data, lowest(data.dtype))
-    views = _views(node, positions)
-    largest = padded[views[0]].copy()
     if node.output(0).get_target_inputs() and not node.output(1).get_target_inputs():
-        for view in views[1:]:
-            np.maximum(largest, padded[view], out=largest)
+        largest = max_pool_without_indices(node, data)
         return largest, np.broadcast_to(np.int64(0), largest.shape)  # nobody reads the indices
-    indices = _indices(node, data.shape, padded.shape, begin)
-    where = indices[views[0]].copy()
+    positions = _positions(node, data)
+    padded, indices = _padded(node, data, positions)
+    offsets = itertools.product(*map(range, node.kernel_shape))
+    views = [window_slices(offset, positions, node.strides, node.dilations) for offset in offsets]
+    largest, where = padded[views[0]].copy(), indices[views[0]].copy()
     for view in views[1:]:
         # Padding never wins, and of equal values the first.
         better = (indices[view] >= 0) & ((padded[view] > largest) | (where < 0))
         np.copyto(largest, padded[view], where=better)
         np.copyto(where, indices[view], where=better)
-    return largest, np.maximum(where, 0)
+    # A window of padding alone counts as the first element of its channel (as in OpenVINO).
+    corner = indices[(slice(None), slice(None), *(slice(b, b + 1) for b in node.resolve_pads(data.shape[2:])[0]))]
+    return largest, np.where(where < 0, corner, where)
 
 
-@evaluates(ops.AvgPool)
+@evaluates(ops.AvgPoolV1, ops.AvgPoolV14, ops.AvgPool)
 def avg_pool(node: Node, data: np.ndarray) -> np.ndarray:
     source = data.astype(np.float32) if data.dtype.itemsize < 4 else data
-    padded, positions, begin = _padded(node, source, 0)
-    total = np.zeros((*data.shape[:2], *positions), source.dtype)
-    for view in _views(node, positions):
-        total += padded[view]
+    total = _along_axes(node, source, np.add, 0)
     # Without any padding, what a window of rounding_type ceil has beyond the end does not count (as in OpenVINO).
     every = not node.exclude_pad and any(map(any, node.resolve_pads(data.shape[2:])))
-    count = math.prod(node.kernel_shape) if every else _counts(node, data.shape[2:], positions, begin)
-    return total / count if source.dtype.kind == "f" else total // count
+    count = math.prod(node.kernel_shape) if every else _counts(node, data, total.shape[2:])
+    return np.divide(total, count, out=total) if source.dtype.kind == "f" else total // count
 
 
-def _padded(node: Node, data: np.ndarray, value) -> tuple[np.ndarray, list[int], tuple[int, ...]]:
-    """The data with all elements that a window meets, the number of windows on each axis and the padding in front."""
+@evaluates(ops.AdaptiveAvgPool)
+def adaptive_avg_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
+    result = data.astype(np.float32) if data.dtype.itemsize < 4 else data
+    for axis, size in enumerate(output_shape.tolist(), 2):
+        starts, ends = _parts(result.shape[axis], size)
+        sums = [result[(slice(None),) * axis + (slice(s, e),)].sum(axis) / (e - s) for s, e in zip(starts, ends)]
+        result = np.stack(sums, axis)
+    return result
+
+
+@evaluates(ops.AdaptiveMaxPool)
+def adaptive_max_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    lengths, sizes = data.shape[2:], output_shape.tolist()
+    parts = [list(zip(*_parts(length, size))) for length, size in zip(lengths, sizes)]
+    numbers = np.arange(math.prod(lengths)).reshape(lengths)
+    largest, where = np.empty((*data.shape[:2], *sizes), data.dtype), np.empty((*data.shape[:2], *sizes), np.int64)
+    for place in itertools.product(*map(range, sizes)):
+        part = tuple(slice(*parts[axis][index]) for axis, index in enumerate(place))
+        values = data[(slice(None), slice(None), *part)].reshape(*data.shape[:2], -1)
+        first = values.argmax(-1)
+        largest[(..., *place)] = np.take_along_axis(values, first[..., None], -1)[..., 0]
+        where[(..., *place)] = numbers[part].reshape(-1)[first]
+    return largest, where
+
+
+def _parts(length: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Begin and end of each of ``size`` parts: ``floor(i·length / size)`` and ``ceil((i + 1)·length / size)``."""
+    index = np.arange(size)
+    return index * length // size, -((index + 1) * -length // size)
+
+
+def _positions(node: Node, data: np.ndarray) -> tuple[int, ...]:
+    return node.positions(PartialShape(data.shape[2:])).to_shape()
+
+
+def _along_axes(node: Node, data: np.ndarray, combine: Callable, neutral) -> np.ndarray:
+    """All elements of each window combined, one spatial axis after the other, in new memory."""
+    begin, _ = node.resolve_pads(data.shape[2:])
+    for axis, count in enumerate(_positions(node, data)):
+        window = node.kernel_shape[axis], node.strides[axis], node.dilations[axis], begin[axis]
+        result = np.full((*data.shape[: axis + 2], count, *data.shape[axis + 3 :]), neutral, data.dtype)
+        for places, elements in _meetings(data.shape[axis + 2], count, *window):
+            front = (slice(None),) * (axis + 2)
+            target = result[(*front, places)]
+            combine(target, data[(*front, elements)], out=target)
+        data = result
+    return data
+
+
+def _meetings(
+    length: int, count: int, size: int, stride: int, dilation: int, begin: int
+) -> Iterator[tuple[slice, slice]]:
+    """For each element of the window along an axis: the windows where it meets data, and the data that it meets."""
+    for number in range(size):
+        shift = number * dilation - begin
+        first, last = max(-(shift // stride), 0), min((length - 1 - shift) // stride, count - 1)
+        if first <= last:
+            yield slice(first, last + 1), slice(first * stride + shift, last * stride + shift + 1, stride)
+
+
+def _padded(node: Node, data: np.ndarray, positions: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The data with all that a window meets, and the index of each element from ``axis`` on, -1 in the padding."""
     begin, end = node.resolve_pads(data.shape[2:])
-    positions, pads = [], [(0, 0), (0, 0)]
+    pads = [(0, 0), (0, 0)]
     for axis, length in enumerate(data.shape[2:]):
-        stride = node.strides[axis]
-        extent = (node.kernel_shape[axis] - 1) * node.dilations[axis] + 1
-        room = length + begin[axis] + end[axis] - extent
-        count = (room + (stride - 1 if node.rounding_type == "ceil" else 0)) // stride + 1
-        positions.append(count)
-        pads.append((begin[axis], max((count - 1) * stride + extent - length - begin[axis], end[axis])))
-    return np.pad(data, pads, constant_values=value) if any(map(any, pads)) else data, positions, begin
+        reach = (positions[axis] - 1) * node.strides[axis] + (node.kernel_shape[axis] - 1) * node.dilations[axis] + 1
+        pads.append((begin[axis], max(reach - length - begin[axis], end[axis])))
+    axis = node.axis % data.ndim
+    counted = np.arange(math.prod(data.shape[axis:]), dtype=np.int64).reshape(data.shape[axis:])
+    indices = np.pad(np.broadcast_to(counted, data.shape), pads, constant_values=-1)
+    return np.pad(data, pads, constant_values=lowest(data.dtype)), indices
 
 
-def _views(node: Node, positions: list[int]) -> list[tuple[slice, ...]]:
-    """For each element of the kernel the index of what it meets at all positions."""
-    offsets = itertools.product(*map(range, node.kernel_shape))
-    return [window_slices(offset, positions, node.strides, node.dilations) for offset in offsets]
-
-
-def _indices(node: Node, shape: tuple[int, ...], padded: tuple[int, ...], begin: tuple[int, ...]) -> np.ndarray:
-    """The index of each element in the data flattened from ``axis`` on, -1 in the padding."""
-    axis = node.axis % len(shape)
-    counted = np.arange(math.prod(shape[axis:]), dtype=np.int64).reshape(shape[axis:])
-    indices = np.full(padded, -1, dtype=np.int64)
-    inner = (slice(b, b + length) for b, length in zip(begin, shape[2:]))
-    indices[(slice(None), slice(None), *inner)] = counted
-    return indices
-
-
-def _counts(node: Node, lengths: tuple[int, ...], positions: list[int], begin: tuple[int, ...]) -> np.ndarray:
-    """How many elements of the data each window meets, at least 1."""
+def _counts(node: Node, data: np.ndarray, positions: tuple[int, ...]) -> np.ndarray:
+    """How many elements of the data each window meets, at least 1 on each axis."""
     counts = np.ones((), np.float32)
-    for length, count, stride, size, front in zip(lengths, positions, node.strides, node.kernel_shape, begin):
-        first = np.arange(count) * stride - front
-        met = np.minimum(first + size, length) - np.maximum(first, 0)
-        counts = np.multiply.outer(counts, np.maximum(met, 1).astype(np.float32))
+    begin, _ = node.resolve_pads(data.shape[2:])
+    for axis, length in enumerate(data.shape[2:]):
+        met = np.zeros(positions[axis], np.float32)
+        window = node.kernel_shape[axis], node.strides[axis], node.dilations[axis], begin[axis]
+        for places, _ in _meetings(length, positions[axis], *window):
+            met[places] += 1
+        counts = np.multiply.outer(counts, np.maximum(met, 1))
     return counts
 
 

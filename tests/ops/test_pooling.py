@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
+from tests.ops.oracle import Data, Unknown, both_refuse, in_hetero, run, same_results, same_shapes
 
 # stride, dilation, pads in front and behind, kernel, rounding_type, auto_pad
 WINDOWS = [
@@ -38,6 +38,83 @@ def test_avg_pool(exclude_pad, dimensions, window):
     *numbers, rounding, auto_pad = window
     stride, _, begin, end, kernel = ([number] * dimensions for number in numbers)
     same_results("avg_pool", data_of(dimensions), stride, begin, end, kernel, exclude_pad, rounding, auto_pad)
+
+
+@EACH
+def test_max_pool_of_opset1(dimensions, window):
+    *numbers, rounding, auto_pad = window
+    stride, _, begin, end, kernel = ([number] * dimensions for number in numbers)
+    same_results("max_pool", data_of(dimensions), stride, begin, end, kernel, rounding, auto_pad, opset=1)
+
+
+# length, stride, pads in front and behind, kernel, dilation
+AT_THE_END = [
+    (9, 2, 0, 0, 2, 1),
+    (9, 4, 1, 1, 3, 1),
+    (9, 4, 0, 1, 4, 1),
+    (9, 4, 1, 0, 4, 1),
+    (9, 3, 1, 1, 3, 2),
+    (9, 3, 0, 0, 3, 2),
+]
+# With a window that begins behind the data.
+BEHIND_THE_END = [(8, 3, 1, 1, 3, 1), (5, 3, 1, 2, 3, 1)]
+
+
+@pytest.mark.parametrize("case", AT_THE_END + BEHIND_THE_END, ids=str)
+@pytest.mark.parametrize("rounding", ["floor", "ceil", "ceil_torch"])
+def test_rounding(rounding, case):
+    length, *numbers, dilation = case
+    data = Data(DATA.reshape(2, 3, -1)[..., :length])
+    stride, begin, end, kernel = ([number] for number in numbers)
+    same_results("max_pool", data, stride, [dilation], begin, end, kernel, rounding, opset=14)
+    for exclude_pad in (True, False):
+        if exclude_pad and rounding == "ceil" and case in BEHIND_THE_END:
+            continue  # OpenVINO divides 0 by 0 there
+        window = (stride, begin, end, kernel, exclude_pad, rounding)
+        same_results("avg_pool", data, *window, None, [dilation], opset=16)
+        if dilation == 1:
+            same_results("avg_pool", data, *window, opset=14)
+
+
+@pytest.mark.parametrize("case", BEHIND_THE_END, ids=str)
+def test_the_mean_of_nothing_is_zero(case):
+    length, *numbers, _ = case
+    data = np.ones((1, 1, length), np.float32)
+    pool, _ = in_hetero("avg_pool", 14, (data, *([number] for number in numbers), True, "ceil"), {})
+    assert run(pool, [], [])[0][0, 0].tolist() == [1.0] * (pool.shape[2] - 1) + [0.0]
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (4, 3, 2), (9, 8, 7), (11, 5, 9)])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_adaptive_pooling(dtype, sizes, dimensions):
+    shape = np.array(sizes[:dimensions], dtype)
+    same_results("adaptive_avg_pool", data_of(dimensions), shape)
+    # OpenVINO's CPU has no indices of i64.
+    same_results("adaptive_max_pool", data_of(dimensions), shape, "i32")
+
+
+@pytest.mark.parametrize("name", ["adaptive_avg_pool", "adaptive_max_pool"])
+@pytest.mark.parametrize("shape", [([2, 3, -1, 5], [2]), ([2, (1, 3), 4], [1])], ids=str)
+def test_dynamic_shapes_of_adaptive_pooling(name, shape):
+    data, size = shape
+    same_shapes(name, Unknown(data), Unknown(size, np.int64))
+    same_shapes(name, Unknown(data), np.array([3] * size[0]))
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [(np.array([3, 2]), "[?,?,3,2]"), (Unknown([2], np.int64), "[?,?,?,?]"), (Unknown("[?]", np.int64), "[...]")],
+    ids=str,
+)
+def test_adaptive_pooling_of_unknown_rank(size, expected):
+    same_shapes("adaptive_avg_pool", Unknown("[...]"), size, expected=[expected])
+
+
+@pytest.mark.parametrize("name", ["adaptive_avg_pool", "adaptive_max_pool"])
+@pytest.mark.parametrize("case", [([2, 3], [1]), ([1, 2, 3, 4, 5, 6], [4, 4, 4, 4]), ([1, 2, 3, 4], [1])], ids=str)
+def test_adaptive_pooling_that_cannot_be(name, case):
+    both_refuse(name, Unknown(case[0]), np.array(case[1]))
 
 
 def test_the_first_of_equal_values_is_the_largest():

@@ -23,16 +23,16 @@ _FEWEST_LANES = 4
 def _refusal(node: Node) -> str | None:
     if node.get_input_element_type(0) is not Type.f32:
         return f"no kernel for {node.type_info.name} of {node.get_input_element_type(0)}"
-    if isinstance(node, ops.MaxPool) and node.output(1).get_target_inputs():
+    if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
         return "MaxPool whose indices are read"
     return None if len(node.kernel_shape) <= 3 else f"{len(node.kernel_shape)} spatial dimensions"
 
 
-@lowers(ops.MaxPool, ops.AvgPool, unless=_refusal)
+@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_refusal)
 def pooling(lowering: Lowering, node: Node) -> None:
     lengths, positions = node.get_input_shape(0)[2:], node.get_output_shape(0)[2:]
     begin, end = node.resolve_pads(lengths)
-    is_largest = isinstance(node, ops.MaxPool)
+    is_largest = isinstance(node, (ops.MaxPoolV1, ops.MaxPoolV8))
     # Without any padding, what a window of rounding_type ceil has beyond the end does not count (as in OpenVINO).
     all_places = not is_largest and not node.exclude_pad and any((*begin, *end))
     # On a CPU 16 neighbours at once; on a GPU neighbours are work-items.
