@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar_or_one, check_type, common_type, is_number, merge_dimensions
+from hetero.ops.checks import check_scalar, check_scalar_or_one, check_type, common_type, is_number, merge_dimensions
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
@@ -48,7 +48,7 @@ class _EmbeddingBagOffsets(_Embedding):
         integers = (1, 2, 3) if self.has_input("default_index") else (1, 2)
         common_type(self, integers)
         if self.has_input("default_index"):
-            check_scalar_or_one(self, 3)
+            check_scalar(self, 3)
         row = self.check_inputs((1, 2))
         offsets = self.get_input_partial_shape(2)
         self.set_bags(offsets[0] if offsets.has_rank else Dimension(), row)
@@ -77,7 +77,10 @@ class _EmbeddingBagPacked(_Embedding):
             self.fail(f"indices must have two dimensions, but are {indices}")
         row = self.check_inputs(())
         if self.has_input("per_sample_weights"):
-            indices = indices.merge(self.get_input_partial_shape(2))
+            weights = self.get_input_partial_shape(2)
+            if weights.has_rank and len(weights) != 2:
+                self.fail(f"per_sample_weights must have two dimensions, but are {weights}")
+            indices = indices.merge(weights)
         self.set_bags(indices[0] if indices.has_rank else Dimension(), row)
 
 
@@ -107,7 +110,7 @@ class EmbeddingSegmentsSum(_Embedding, opset=3):
         check_type(self, integers, Type.is_integral, "integers")
         common_type(self, integers)
         for index in integers[2:]:
-            check_scalar_or_one(self, index)
+            check_scalar(self, index)
         row = self.check_inputs((1, 2))
         if not self.get_input_partial_shape(1).compatible(self.get_input_partial_shape(2)):
             self.fail("indices and segment_ids must be equally many")

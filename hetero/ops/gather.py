@@ -29,12 +29,12 @@ class _Gather(Op):
         batch = self.batch_dims + len(indices) if self.batch_dims < 0 else self.batch_dims
         if not 0 <= batch <= min(len(indices), len(data)):
             self.fail(f"batch_dims {self.batch_dims} does not fit data {data} and indices {indices}")
+        shared = [merge_dimensions(self, pair, "batch dimensions") for pair in zip(data[:batch], indices[:batch])]
         if axis is None:
-            return PartialShape.dynamic(len(data) + len(indices) - 1 - batch)
+            return concatenate(shared, PartialShape.dynamic(len(data) + len(indices) - 1 - 2 * batch))
         place = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
         if batch > place:
             self.fail(f"batch_dims {self.batch_dims} must not be more than the axis {place}")
-        shared = [merge_dimensions(self, pair, "batch dimensions") for pair in zip(data[:batch], indices[:batch])]
         return concatenate(shared, data[batch:place], indices[batch:], data[place + 1 :])
 
     def infer_value(self) -> np.ndarray | None:
@@ -82,9 +82,10 @@ class GatherElements(Op, opset=6):
         check_type(self, [1], Type.is_integral, "integers")
         data, indices = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
         shape = indices
+        for name, ranked in (("data", data), ("indices", indices)):
+            if ranked.has_rank and not len(ranked):
+                self.fail(f"{name} must have one or more dimensions, but is a scalar")
         if data.has_rank:
-            if len(data) < 1:
-                self.fail("data must have one or more dimensions, but is a scalar")
             axis = normalize_axis(self, self.axis, len(data))
             if not indices.has_rank:
                 indices = PartialShape.dynamic(len(data))

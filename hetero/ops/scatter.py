@@ -8,7 +8,7 @@ from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_scalar_or_one, check_type, common_type, merge_dimensions, normalize_axis
 from hetero.ops.slicing import Sliced
 from hetero.ops.values import exact_value, known_values, tidy
-from hetero.shape import concatenate
+from hetero.shape import PartialShape, concatenate
 from hetero.types import Type
 
 
@@ -27,6 +27,8 @@ class ScatterUpdate(Op, opset=3):
         check_scalar_or_one(self, 3)
         data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
         axis = exact_value(self.input_value(3))
+        if data.has_rank and indices.has_rank and not updates.rank.compatible(len(data) + len(indices) - 1):
+            self.fail(f"updates {updates} must have the dimensions of data {data} and indices {indices} but for one")
         if data.has_rank and axis is not None:
             place = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
             if indices.has_rank and not updates.compatible(concatenate(data[:place], indices, data[place + 1 :])):
@@ -96,8 +98,9 @@ class _ScatterNDUpdate(Op):
         element_type = common_type(self, (0, 2))
         check_type(self, [1], Type.is_integral, "integers")
         data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
-        if indices.has_rank and not len(indices):
-            self.fail("indices must have one or more dimensions, but are a scalar")
+        for name, shape in (("data", data), ("indices", indices)):
+            if shape.has_rank and not len(shape):
+                self.fail(f"{name} must have one or more dimensions, but is a scalar")
         if data.has_rank and indices.has_rank:
             depth = indices[-1]
             if depth.min_length > len(data):
@@ -142,10 +145,12 @@ class SliceScatter(Sliced, opset=15):
     def validate_and_infer_types(self) -> None:
         element_type = common_type(self, (0, 1))
         data, updates = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
+        if updates.has_rank and not len(updates):
+            self.fail("updates must have one or more dimensions, but are a scalar")
         part = self.sliced_shape()
         if part.has_rank and updates.has_rank and len(part) != len(updates):
             self.fail(f"updates {updates} must have as many dimensions as data {data}")
         if part.has_rank and updates.has_rank:
             for pair in zip(part, updates):
                 merge_dimensions(self, pair, "dimensions of the slice and of the updates")
-        self.set_output_type(0, element_type, data)
+        self.set_output_type(0, element_type, data if data.has_rank else PartialShape.dynamic(updates.rank))

@@ -222,6 +222,8 @@ class VariadicSplit(Op, opset=1):
         count = self.get_input_partial_shape(2).element_count()
         if count.is_dynamic:
             self.fail("the number of split_lengths must be known: it is the number of outputs")
+        if count == 0:
+            self.fail("split_lengths must have one or more values")
         data, axis = self.get_input_partial_shape(0), split_axis(self)
         lengths = bounds_of(self.input_value(2), count.get_length())
         if axis is not None:
@@ -300,10 +302,10 @@ def split_axis(node: Op) -> int | None:
     data, axis = node.get_input_partial_shape(0), exact_value(node.input_value(1))
     if data.has_rank and not len(data):
         node.fail("data must have one or more dimensions, but is a scalar")
+    if axis is not None and axis.size != 1:
+        node.fail(f"axis must be one number, but has {axis.size}")
     if axis is None or not data.has_rank:
         return None
-    if axis.size != 1:
-        node.fail(f"axis must be one number, but has {axis.size}")
     return normalize_axis(node, int(axis.reshape(-1)[0]), len(data))
 
 

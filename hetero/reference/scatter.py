@@ -20,15 +20,20 @@ def scatter_update(
     node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
 ) -> np.ndarray:
     place = int(axis.reshape(-1)[0]) % data.ndim
-    result = data.copy()
+    result = _copy(data, updates)
     shape = *data.shape[:place], indices.size, *data.shape[place + 1 :]
     result[(*[slice(None)] * place, indices.reshape(-1))] = updates.reshape(shape)
     return result
 
 
+def _copy(data: np.ndarray, updates: np.ndarray) -> np.ndarray:
+    """A copy of the data to write updates into; of strings in an array that has room for the longest."""
+    return data.astype(np.result_type(data, updates))
+
+
 @evaluates(ops.SliceScatter)
 def slice_scatter(node: Node, data: np.ndarray, updates: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
-    result = data.copy()
+    result = _copy(data, updates)
     result[node.index(data.ndim, bounds)] = updates
     return result
 
@@ -38,7 +43,7 @@ def slice_scatter(node: Node, data: np.ndarray, updates: np.ndarray, *bounds: np
 def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
     depth = indices.shape[-1]
     rows, width = row_numbers(data.shape[:depth], indices).reshape(-1), math.prod(data.shape[depth:])
-    result = data.copy()
+    result = _copy(data, updates)
     if node.reduction == "none":
         result.reshape(-1, width)[rows] = updates.reshape(-1, width)
         return result
@@ -52,7 +57,7 @@ def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates
 def scatter_elements_update(
     node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
 ) -> np.ndarray:
-    result = data.copy()
+    result = _copy(data, updates)
     if not indices.size:
         return result
     elements = _element_numbers(data.shape, indices, int(axis.reshape(-1)[0]) % data.ndim)

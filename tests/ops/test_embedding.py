@@ -90,6 +90,8 @@ def test_shapes(case):
 
 
 REFUSED = [
+    ("embedding_bag_packed_sum", 3, Unknown([6, 3]), Unknown("[...]", I64), Unknown([4])),
+    ("embedding_segments_sum", 3, Unknown([6, 3]), Unknown([5], I64), Unknown([5], I64), np.array([3])),
     ("embedding_bag_offsets_sum", 3, Unknown([6, 3]), Unknown([5, 1], I64), Unknown([2], I64)),
     ("embedding_bag_offsets_sum", 3, Unknown([6, 3]), Unknown([5], I64), Unknown([2], I32)),
     ("embedding_bag_offsets", 15, Unknown([6, 3]), Unknown([5], I64), Unknown([2], I64), np.array(0), Unknown([4])),

@@ -63,6 +63,12 @@ def test_results(case):
     same_results(name, *arguments, opset=opset)
 
 
+def test_strings_may_be_longer_than_those_that_they_replace():
+    data, updates = np.array([["a", "b"]]), np.array([["longer"]])
+    inputs = data, np.array([[1]]), updates, np.array(1)
+    assert evaluate(ops.ScatterElementsUpdate(*inputs), inputs)[0].tolist() == [["a", "longer"]]
+
+
 def test_the_sequences_of_a_beam_search():
     # Of at least one step: what OpenVINO's CPU makes of none is whatever lay in memory.
     random = np.random.default_rng(3)
@@ -99,6 +105,7 @@ SHAPES = [
     ("scatter_elements_update", 12, Unknown([3, (1, 4)]), Unknown("[...]", I64), Unknown([1, 1]), ints(0)),
     ("scatter_nd_update", 15, Unknown("[...]"), Unknown([2, 1], I64), Unknown([2])),
     ("slice_scatter", 15, Unknown([-1, 6]), Unknown([2, 6]), ints(0), ints(2), ints(1)),
+    ("slice_scatter", 15, Unknown("[...]"), Unknown([2, -1]), ints(0), ints(2), ints(1)),
     ("gather_tree", 1, Unknown([-1, 2, 3]), Unknown([4, -1, 3]), Unknown([-1]), Unknown([])),
 ]
 
@@ -110,6 +117,10 @@ def test_shapes(case):
 
 
 REFUSED = [
+    ("gather_elements", 6, Unknown("[...]"), Unknown([], I64), 0),
+    ("scatter_update", 3, Unknown([3, 4]), Unknown([2, 2], I64), Unknown([3, 4]), Unknown([], I64)),
+    ("scatter_nd_update", 4, Unknown([]), Unknown([1], I64), Unknown("[...]")),
+    ("slice_scatter", 15, Unknown("[...]"), Unknown([]), ints(0), ints(2), ints(1)),
     ("one_hot", 1, Unknown([2]), np.array(3), np.array(1), np.array(0), 1),
     ("one_hot", 1, Unknown([2], I64), ints(3, 2), np.array(1), np.array(0), 1),
     ("one_hot", 1, Unknown([2], I64), np.array(3), np.array(1), np.array(0, np.int32), 1),

@@ -95,6 +95,7 @@ SHAPES = [
     ("gather", Unknown([3, 4]), Unknown("[...]", np.int64), number(0)),
     ("gather", Unknown([-1, 4, 5]), Unknown([3, (1, 7)], np.int64), number(2), 1),
     ("gather", Unknown([3, 4, 5]), Unknown([], np.int64), number(-2)),
+    ("gather", Unknown([(1, 3), 4, 5]), Unknown([(2, 4), 7], np.int64), Unknown([], np.int64), 1),
 ]
 
 
@@ -127,6 +128,11 @@ def test_shapes_known_better_than_in_openvino(case, expected):
         ("split", Unknown([3, 10]), number(0), 2),
         ("split", Unknown([3, 10]), number(2), 2),
         ("variadic_split", Unknown([3, 10]), number(0), ints(2, 2)),
+        ("variadic_split", Unknown("[...]"), ints(0, 1), ints(2, 2)),
+        ("split", Unknown([]), number(0), 1),
+        ("concat", [Unknown([]), Unknown([])], 0),
+        ("slice", Unknown([]), ints(0), ints(1), ints(1)),
+        ("gather", Unknown([3, 4]), Unknown([2, 4], np.int64), Unknown([], np.int64), 1),
         ("variadic_split", Unknown([3, 10]), number(0), ints(-1, -1)),
         ("gather", Unknown([3, 4, 5]), Unknown([3, 7], np.int64), number(3)),
         ("gather", Unknown([3, 4, 5]), Unknown([2, 7], np.int64), number(2), 1),
