@@ -143,6 +143,16 @@ from hetero.ops.pooling import (
 )  # fmt: skip
 from hetero.ops.random import Multinomial, RandomUniform
 from hetero.ops.rearrangement import BatchToSpace, Reverse, ReverseSequence, Roll, ShuffleChannels, SpaceToBatch
+from hetero.ops.recurrent import (
+    GRUCell,
+    GRUSequence,
+    LSTMCell,
+    LSTMCellV1,
+    LSTMSequence,
+    PeepholeLSTMSequence,
+    RNNCell,
+    RNNSequence,
+)  # fmt: skip
 from hetero.ops.reduction import (
     ReduceL1,
     ReduceL2,

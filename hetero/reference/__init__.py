@@ -23,6 +23,7 @@ from hetero.reference import (
     pooling,
     random,
     rearrangement,
+    recurrent,
     reduction,
     resize,
     scatter,

@@ -1,0 +1,188 @@
+"""Recurrent networks in numpy: one product for the data of all steps, then the steps of all directions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetero import ops
+from hetero.reference.activation import sigmoid
+from hetero.reference.registry import evaluates, in_single
+
+Array = np.ndarray
+
+# Each function takes x, alpha and beta; the numbers are the alpha and beta that hold where none is given.
+_FUNCTIONS: dict[str, tuple[Callable[..., Array], float, float]] = {
+    "affine": (lambda x, a, b: a * x + b, 1.0, 0.0),
+    "elu": (lambda x, a, b: np.where(x > 0, x, a * np.expm1(np.minimum(x, 0))), 1.0, 0.0),
+    "hardsigmoid": (lambda x, a, b: np.clip(a * x + b, 0, 1), 0.2, 0.5),
+    "leakyrelu": (lambda x, a, b: np.where(x > 0, x, a * x), 0.01, 0.0),
+    "relu": (lambda x, a, b: np.maximum(x, 0), 0.0, 0.0),
+    "scaledtanh": (lambda x, a, b: a * np.tanh(b * x), 1.0, 1.0),
+    "sigmoid": (lambda x, a, b: sigmoid(x), 0.0, 0.0),
+    "softplus": (lambda x, a, b: np.logaddexp(x, x.dtype.type(0)), 0.0, 0.0),
+    "softsign": (lambda x, a, b: x / (1 + np.abs(x)), 0.0, 0.0),
+    "tanh": (lambda x, a, b: np.tanh(x), 0.0, 0.0),
+    "thresholdedrelu": (lambda x, a, b: np.where(x > a, x, 0), 1.0, 0.0),
+}
+
+
+@dataclass
+class Steps:
+    """The data of a recurrence, directions first, a reverse one with its time turned round.
+
+    ``projected``: X·Wᵀ with biases ``[time, D, N, gates·hidden]``; ``weights``: Rᵀ ``[D, hidden, gates·hidden]``;
+    ``active``: whether a sequence has such a step ``[time, D, N, 1]``, None where all have.
+    """
+
+    projected: Array
+    weights: Array
+    active: Array | None
+
+
+def _activations(node) -> list[Callable[[Array], Array]]:
+    def bind(index: int) -> Callable[[Array], Array]:
+        function, alpha, beta = _FUNCTIONS[node.activations[index]]
+        given_alpha, given_beta = node.activations_alpha[index : index + 1], node.activations_beta[index : index + 1]
+        (alpha,), (beta,), limit = given_alpha or (alpha,), given_beta or (beta,), node.clip
+        if limit:
+            return lambda x: function(np.clip(x, -limit, limit), alpha, beta)
+        return lambda x: function(x, alpha, beta)
+
+    return [bind(index) for index in range(len(node.activations))]
+
+
+def _steps(node, x: Array, lengths: Array | None, w: Array, r: Array, b: Array) -> Steps:
+    """The steps for data ``[N, time, features]``, where all other arrays have directions in front."""
+    batch, time, features = x.shape
+    rows = x.reshape(-1, features)
+    # The sums of weights that recur are biases as well, but for the last part where linear_before_reset is set.
+    projected = np.stack([rows @ w[d].T + b[d, : w.shape[1]] for d in range(len(w))])
+    projected = projected.reshape(len(w), batch, time, w.shape[1]).transpose(2, 0, 1, 3)
+    active = None
+    if lengths is not None and (lengths < time).any():
+        active = (np.arange(time)[:, None] < lengths)[:, None, :, None].repeat(len(w), axis=1)
+    return Steps(_turned(node, projected), r.swapaxes(-1, -2), None if active is None else _turned(node, active))
+
+
+def _turned(node, steps: Array) -> Array:
+    """Steps ``[time, D, …]`` of the file's order in that of the recurrence, or the other way round."""
+    direction = getattr(node, "direction", "forward")
+    if direction == "forward":
+        return steps
+    if direction == "reverse":
+        return steps[::-1]
+    return np.stack([steps[:, 0], steps[::-1, 1]], axis=1)
+
+
+def _run(steps: Steps, states: tuple[Array, ...], step: Callable[..., tuple[Array, ...]]) -> tuple[Array, ...]:
+    """The hidden state after every step ``[time, D, N, hidden]``, then all states ``[D, N, hidden]`` after the last."""
+    hidden = np.zeros((len(steps.projected), *states[0].shape), states[0].dtype)
+    for time, projected in enumerate(steps.projected):
+        new = step(projected, *states)
+        if steps.active is None:
+            states = new
+            hidden[time] = new[0]
+        else:
+            active = steps.active[time]
+            states = tuple(np.where(active, after, before) for after, before in zip(new, states))
+            np.copyto(hidden[time], new[0], where=active)
+    return hidden, *states
+
+
+def _rnn_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]]:
+    (function,) = _activations(node)
+    return lambda projected, h: (function(projected + h @ weights),)
+
+
+def _gru_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]]:
+    function, candidate = _activations(node)
+    size = node.hidden_size
+    both, last = weights[..., : 2 * size], weights[..., 2 * size :]
+
+    def linear_before_reset(projected, h):
+        recurrent = h @ weights
+        z, r = np.split(function(projected[..., : 2 * size] + recurrent[..., : 2 * size]), 2, axis=-1)
+        new = candidate(projected[..., 2 * size :] + r * (recurrent[..., 2 * size :] + b[:, None, 3 * size :]))
+        return (new + z * (h - new),)
+
+    def reset_first(projected, h):
+        z, r = np.split(function(projected[..., : 2 * size] + h @ both), 2, axis=-1)
+        new = candidate(projected[..., 2 * size :] + (r * h) @ last)
+        return (new + z * (h - new),)
+
+    return linear_before_reset if node.linear_before_reset else reset_first
+
+
+def _lstm_step(node, weights: Array, peepholes: Array | None) -> Callable[..., tuple[Array, ...]]:
+    gate, candidate, _ = _activations(node)
+    function, alpha, beta = _FUNCTIONS[node.activations[2]]  # on the cell state, which is not clipped
+    (alpha,), (beta,) = node.activations_alpha[2:3] or (alpha,), node.activations_beta[2:3] or (beta,)
+    size = node.hidden_size
+    places = {letter: slice(k * size, (k + 1) * size) for k, letter in enumerate(node.weights_format)}
+    of_i, of_o, of_f = (0, 0, 0) if peepholes is None else np.split(peepholes[:, None], 3, axis=-1)
+
+    def step(projected, h, c):
+        sums = projected + h @ weights
+        i, f, o = (sums[..., places[letter]] for letter in "ifo")
+        if peepholes is not None:
+            i, f = i + of_i * c, f + of_f * c
+        i = gate(i)
+        f = 1 - i if node.input_forget else gate(f)
+        c = f * c + i * candidate(sums[..., places["c"]])
+        o = gate(o if peepholes is None else o + of_o * c)
+        return o * function(c, alpha, beta), c
+
+    return step
+
+
+@evaluates(ops.RNNCell)
+@in_single
+def rnn_cell(node, x, h, w, r, b):
+    return _cell(node, x, (h,), w, r, b, _rnn_step)
+
+
+@evaluates(ops.GRUCell)
+@in_single
+def gru_cell(node, x, h, w, r, b):
+    return _cell(node, x, (h,), w, r, b, _gru_step)
+
+
+@evaluates(ops.LSTMCell, ops.LSTMCellV1)
+@in_single
+def lstm_cell(node, x, h, c, w, r, b, p=None):
+    peepholes = None if p is None else p[None]
+    return _cell(node, x, (h, c), w, r, b, lambda node, weights, _: _lstm_step(node, weights, peepholes))
+
+
+@evaluates(ops.RNNSequence)
+@in_single
+def rnn_sequence(node, x, h, lengths, w, r, b):
+    return _sequence(node, x, (h,), lengths, w, r, b, _rnn_step)
+
+
+@evaluates(ops.GRUSequence)
+@in_single
+def gru_sequence(node, x, h, lengths, w, r, b):
+    return _sequence(node, x, (h,), lengths, w, r, b, _gru_step)
+
+
+@evaluates(ops.LSTMSequence, ops.PeepholeLSTMSequence)
+@in_single
+def lstm_sequence(node, x, h, c, lengths, w, r, b, p=None):
+    return _sequence(node, x, (h, c), lengths, w, r, b, lambda node, weights, _: _lstm_step(node, weights, p))
+
+
+def _cell(node, x, states, w, r, b, make_step):
+    steps = _steps(node, x[:, None], None, w[None], r[None], b[None])
+    _, *states = _run(steps, tuple(state[None] for state in states), make_step(node, steps.weights, b[None]))
+    return [state[0] for state in states]
+
+
+def _sequence(node, x, states, lengths, w, r, b, make_step):
+    steps = _steps(node, x, lengths, w, r, b)
+    states = tuple(state.swapaxes(0, 1) for state in states)
+    hidden, *states = _run(steps, states, make_step(node, steps.weights, b))
+    return [_turned(node, hidden).transpose(2, 1, 0, 3), *(state.swapaxes(0, 1) for state in states)]
