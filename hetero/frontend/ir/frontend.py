@@ -43,6 +43,8 @@ class IrFrontEnd(FrontEnd):
             return read_net(_parse(found.data), _weights(found, weights))
         except (FrontendError, GraphError) as error:
             raise FrontendError(f"{found.label}: {error}") from error
+        except RecursionError as error:
+            raise FrontendError(f"{found.label}: its bodies or notes lie too deep in each other") from error
 
 
 def _parse(content: memoryview) -> Element:

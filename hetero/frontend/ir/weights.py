@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from itertools import pairwise
 from typing import BinaryIO
 
 import numpy as np
 
-from hetero.packing import is_packed, pack, unpack
+from hetero.packing import is_packed, pack, packed_size, unpack
 from hetero.types import Type
 
 # Contents begin at multiples of this many bytes, so that they can be used where they are.
 ALIGNMENT = 16
+# The most characters of an array of strings, each counted as long as the longest.
+LARGEST_TEXT = 2**28
 
 
 class WeightsWriter:
@@ -47,8 +50,13 @@ def encode(array: np.ndarray, element_type: Type) -> memoryview:
 
 def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> np.ndarray:
     """The array that the bytes hold, in place where possible. Raises ValueError where they are too few or too many."""
-    if element_type is Type.string:
+    if element_type is Type.string and 0 not in shape:
         return _decode_strings(content).reshape(shape)
+    count = math.prod(shape)
+    if len(content) != packed_size(count, element_type):
+        raise ValueError(
+            f"{element_type}{list(shape)} takes {packed_size(count, element_type)} bytes, not {len(content)}"
+        )
     if is_packed(element_type):
         return unpack(content, element_type, shape)
     return np.frombuffer(content, element_type.to_dtype()).reshape(shape)
@@ -62,11 +70,15 @@ def _encode_strings(array: np.ndarray) -> bytes:
 
 
 def _decode_strings(content: memoryview) -> np.ndarray:
-    (count,) = np.frombuffer(content[:4], np.int32)
+    count = int.from_bytes(content[:4], "little", signed=True)
     if not 0 <= count <= len(content) // 4 - 2:
         raise ValueError(f"{count} strings do not fit into {len(content)} bytes")
     offsets = np.frombuffer(content[4 : 4 * (count + 2)], np.int32)
     text = content[4 * (count + 2) :]
     if offsets[0] < 0 or (np.diff(offsets) < 0).any() or offsets[-1] > len(text):
         raise ValueError("the strings do not lie one after the other")
+    longest = int(np.diff(offsets).max(initial=0))
+    if count * longest > LARGEST_TEXT:
+        # An array of text gives each element the room of the longest.
+        raise ValueError(f"{count} strings of up to {longest} bytes take too much memory")
     return np.array([bytes(text[begin:end]).decode() for begin, end in pairwise(offsets)], np.str_)

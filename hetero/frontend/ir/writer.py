@@ -44,7 +44,7 @@ def serialize(
         raise FrontendError(f"the name of an IR file ends in .xml, but is {xml}")
     weights = Path(bin_path) if bin_path else xml.with_suffix(".bin")
     try:
-        with _replacing(weights) as binary, _replacing(xml) as text:
+        with _replacing(weights, xml) as (binary, text):
             root = model_element(model, WeightsWriter(binary))
             ElementTree.indent(root, "\t")
             text.write(b'<?xml version="1.0"?>\n')
@@ -130,17 +130,25 @@ def _add_port(ports: Element, number: int, value: Output, named: bool) -> None:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes its place under its name when all is written, and is gone where anything fails."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def _replacing(*paths: Path) -> Iterator[list[BinaryIO]]:
+    """Files that take their places under their names when all are written, and are gone where anything fails."""
+    made: list[str] = []
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
+        with contextlib.ExitStack() as files:
+            opened = []
+            for path in paths:
+                handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+                made.append(name)
+                opened.append(files.enter_context(os.fdopen(handle, "wb")))
+            yield opened
         # The permissions that a file has by default, as a temporary one is its owner's alone.
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
+        for name, path in zip(list(made), paths):
+            os.chmod(name, 0o666 & ~mask)
+            os.replace(name, path)
+            made.remove(name)
     except BaseException:
-        os.unlink(name)
+        for name in made:
+            os.unlink(name)
         raise
