@@ -110,6 +110,20 @@ class Dimension:
             return self
         return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
 
+    def refines(self, other: DimensionLike) -> bool:
+        """Whether every length that fits here fits the other."""
+        other = Dimension.of(other)
+        return other._min <= self._min and (other._max is None or (self._max is not None and self._max <= other._max))
+
+    def relaxes(self, other: DimensionLike) -> bool:
+        """Whether every length that fits the other fits here."""
+        return Dimension.of(other).refines(self)
+
+    def same_scheme(self, other: DimensionLike) -> bool:
+        """Whether both are the same length, or both are not known."""
+        other = Dimension.of(other)
+        return self == other if self.is_static else other.is_dynamic
+
     def __add__(self, other: DimensionLike) -> Dimension:
         other = Dimension.of(other) if not isinstance(other, int) or other >= 0 else other
         if isinstance(other, int):
@@ -209,6 +223,40 @@ class PartialShape:
 
     def get_shape(self) -> tuple[int, ...]:
         return self.to_shape()
+
+    @property
+    def all_non_negative(self) -> bool:
+        """True: no length here is negative."""
+        return True
+
+    def get_dimension(self, index: int) -> Dimension:
+        return self[index]
+
+    def get_min_shape(self) -> tuple[int, ...]:
+        """The least length of each dimension. Raises GraphError while the rank is unknown."""
+        return tuple(d.min_length for d in self)
+
+    def get_max_shape(self) -> tuple[int, ...]:
+        """The largest length of each dimension, -1 where there is none. Raises GraphError while the rank is unknown."""
+        return tuple(d.max_length for d in self)
+
+    def refines(self, other: PartialShapeLike) -> bool:
+        """Whether every shape that fits here fits the other."""
+        other = PartialShape(other)
+        if self._dimensions is None or other._dimensions is None:
+            return other._dimensions is None
+        return len(self) == len(other) and all(a.refines(b) for a, b in zip(self, other))
+
+    def relaxes(self, other: PartialShapeLike) -> bool:
+        """Whether every shape that fits the other fits here."""
+        return PartialShape(other).refines(self)
+
+    def same_scheme(self, other: PartialShapeLike) -> bool:
+        """Whether both know the same: the same lengths, and not the same."""
+        other = PartialShape(other)
+        if self._dimensions is None or other._dimensions is None:
+            return self._dimensions is other._dimensions
+        return len(self) == len(other) and all(a.same_scheme(b) for a, b in zip(self, other))
 
     def compatible(self, other: PartialShapeLike) -> bool:
         """Whether some concrete shape fits both."""

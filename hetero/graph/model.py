@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero.errors import GraphError
+from hetero.graph.info_paths import InfoPath, has_info, info_at, set_info
 from hetero.graph.node import Node, Output, as_output
 from hetero.graph.order import topological_order, with_bodies
 from hetero.graph.terminals import Parameter, Result
 from hetero.graph.variable import Variable, VariableInfo
 from hetero.shape import PartialShape, PartialShapeLike
+from hetero.types import Type
 
 if TYPE_CHECKING:
     import networkx
@@ -57,11 +59,23 @@ class Model:
     def set_friendly_name(self, name: str) -> None:
         self._friendly_name = name
 
+    @property
+    def name(self) -> str:
+        return self._friendly_name
+
     def get_name(self) -> str:
         return self._friendly_name
 
-    def get_rt_info(self) -> dict[str, Any]:
-        return self.rt_info
+    def get_rt_info(self, path: InfoPath | None = None) -> Any:
+        """All notes on the model, or the one at a path of keys. Raises GraphError when there is none such."""
+        return self.rt_info if path is None else info_at(self.rt_info, path)
+
+    def set_rt_info(self, value: Any, path: InfoPath) -> None:
+        """Make a note at a path of keys, with dictionaries on the way."""
+        set_info(self.rt_info, path, value)
+
+    def has_rt_info(self, path: InfoPath) -> bool:
+        return has_info(self.rt_info, path)
 
     @property
     def parameters(self) -> list[Parameter]:
@@ -77,6 +91,68 @@ class Model:
     def get_results(self) -> list[Result]:
         return self.results
 
+    def add_parameters(self, parameters: Sequence[Parameter]) -> None:
+        """Take in Parameters, which become the last inputs."""
+        self._parameters += parameters
+
+    def remove_parameter(self, parameter: Parameter) -> None:
+        """Take a Parameter out of the inputs. Raises GraphError when it is none of them."""
+        self._parameters.pop(self._index_of(self._parameters, parameter))
+
+    def replace_parameter(self, index: int, parameter: Parameter) -> None:
+        """Let another Parameter stand in the place of an input; whoever read the old one reads the new one."""
+        old = self._parameters[index]
+        for target in old.output(0).get_target_inputs():
+            target.replace_source_output(parameter.output(0))
+        self._parameters[index] = parameter
+
+    def get_parameter_index(self, parameter: Parameter) -> int:
+        """The place of a Parameter among the inputs, -1 when it is none."""
+        return self._parameters.index(parameter) if parameter in self._parameters else -1
+
+    def add_results(self, results: Sequence[Result]) -> None:
+        """Hand out more values, as the last outputs."""
+        self._results += [_as_result(result) for result in results]
+
+    def remove_result(self, result: Result) -> None:
+        """Take a Result out of the outputs. Raises GraphError when it is none of them."""
+        self._results.pop(self._index_of(self._results, result))
+
+    def get_result(self) -> Result:
+        """The only Result. Raises GraphError where there are several."""
+        return self.output().node  # type: ignore[return-value]
+
+    @property
+    def result(self) -> Result:
+        return self.get_result()
+
+    def get_result_index(self, value: Output | Result) -> int:
+        """The place of a Result, or of the value that it hands out, among the outputs; -1 when it is none."""
+        for index, result in enumerate(self._results):
+            if value is result or value in (result.output(0), result.input_value(0)):
+                return index
+        return -1
+
+    def get_output_size(self) -> int:
+        return len(self._results)
+
+    def get_output_op(self, index: int) -> Result:
+        return self._results[index]
+
+    def get_output_element_type(self, index: int) -> Type:
+        return self._results[index].get_output_element_type(0)
+
+    def get_output_partial_shape(self, index: int) -> PartialShape:
+        return self._results[index].get_output_partial_shape(0)
+
+    def get_output_shape(self, index: int) -> tuple[int, ...]:
+        return self._results[index].get_output_shape(0)
+
+    def _index_of(self, nodes: Sequence[Node], node: Node) -> int:
+        if node not in nodes:
+            raise GraphError(f"'{node.friendly_name}' is no part of model '{self.friendly_name}'")
+        return nodes.index(node)
+
     @property
     def sinks(self) -> list[Node]:
         """The nodes that run although no Result needs them."""
@@ -84,6 +160,10 @@ class Model:
 
     def get_sinks(self) -> list[Node]:
         return self.sinks
+
+    def remove_sink(self, sink: Node) -> None:
+        """Take a node out of the sinks. Raises GraphError when it is none of them."""
+        self._sinks.pop(self._index_of(self._sinks, sink))
 
     def add_sinks(self, sinks: Sequence[Node]) -> None:
         """Let these nodes run too, although no Result needs them."""
@@ -133,6 +213,10 @@ class Model:
 
     def get_ops(self) -> list[Node]:
         return self.get_ordered_ops()
+
+    @property
+    def dynamic(self) -> bool:
+        return self.is_dynamic()
 
     def is_dynamic(self) -> bool:
         """Whether the shape of any value is not fully known."""

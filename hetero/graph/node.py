@@ -97,6 +97,14 @@ class Output:
         """The inputs that read this value, in the order in which they were connected."""
         return list(self._targets)
 
+    @property
+    def target_inputs(self) -> list[Input]:
+        return self.get_target_inputs()
+
+    def remove_target_input(self, target: Input) -> None:
+        """Forget a reader, which goes on reading this value: for nodes that are thrown away."""
+        self._targets.pop(target, None)
+
     def replace(self, other: Output) -> None:
         """Let every reader of this value read another one, which takes over its names."""
         for target in self.get_target_inputs():
@@ -292,6 +300,10 @@ class Node:
 
     def set_friendly_name(self, name: str) -> None:
         self._friendly_name = name
+
+    @property
+    def name(self) -> str:
+        return self._friendly_name
 
     def get_name(self) -> str:
         return self._friendly_name

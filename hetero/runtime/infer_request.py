@@ -151,6 +151,21 @@ class InferRequest:
         else:
             self.set_tensor(self._compiled_model.input(index), tensor)
 
+    def set_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
+        """Use tensors for inputs and outputs, by index of the inputs, name or port."""
+        for key, tensor in tensors.items():
+            self.set_tensor(self._compiled_model.input(key) if isinstance(key, int) else key, tensor)
+
+    def set_input_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
+        """Use tensors for inputs, by index, name or port."""
+        for key, tensor in tensors.items():
+            self.set_tensor(self._compiled_model.input(key), tensor)
+
+    def set_output_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
+        """Use tensors for outputs, by index, name or port."""
+        for key, tensor in tensors.items():
+            self.set_tensor(self._compiled_model.output(key), tensor)
+
     def set_output_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """``set_output_tensor(tensor)`` for the only output, ``…(index, tensor)`` for one of several."""
         if tensor is None:
