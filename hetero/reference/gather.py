@@ -46,7 +46,7 @@ def gather(node: Node, data: np.ndarray, indices: np.ndarray, axis: np.ndarray) 
 
 @evaluates(ops.GatherElements)
 def gather_elements(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    return np.take_along_axis(data, indices.astype(np.int64, copy=False), node.axis)
+    return np.take(data.reshape(-1), element_numbers(data.shape, indices, node.axis % data.ndim))
 
 
 @evaluates(ops.GatherND, ops.GatherNDV5)
@@ -72,6 +72,21 @@ def row_numbers(shape: tuple[int, ...], indices: np.ndarray, batch: int = 0) -> 
         numbers = numbers * shape[axis] + along
     for place, length in enumerate(shape[batch:]):
         numbers = numbers * length + checked_indices(indices[..., place], length)
+    return numbers
+
+
+def element_numbers(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
+    """The numbers, counted over the flattened data, of the elements that indices along an axis name.
+
+    Raises IndexError where one lies outside.
+    """
+    numbers = np.zeros(1, np.int64)
+    for place, length in enumerate(shape):
+        if place == axis:
+            along = checked_indices(indices, length)
+        else:
+            along = np.arange(indices.shape[place]).reshape(-1, *[1] * (indices.ndim - place - 1))
+        numbers = numbers * length + along
     return numbers
 
 

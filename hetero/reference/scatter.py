@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.gather import checked_indices, row_numbers
+from hetero.reference.gather import element_numbers, row_numbers
 from hetero.reference.registry import evaluates, in_single
 
 _REDUCTIONS = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np.minimum, "max": np.maximum,
@@ -60,7 +60,7 @@ def scatter_elements_update(
     result = _copy(data, updates)
     if not indices.size:
         return result
-    elements = _element_numbers(data.shape, indices, int(axis.reshape(-1)[0]) % data.ndim)
+    elements = element_numbers(data.shape, indices, int(axis.reshape(-1)[0]) % data.ndim).reshape(-1)
     flat, updates = result.reshape(-1), updates.reshape(-1)
     if node.reduction == "none":
         flat[elements] = updates
@@ -78,18 +78,6 @@ def scatter_elements_update(
         else:
             flat[written] = totals / counts
     return result
-
-
-def _element_numbers(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
-    """The numbers, counted over the flattened data, of the elements that indices along an axis name."""
-    numbers = np.zeros(1, np.int64)
-    for place, length in enumerate(shape):
-        if place == axis:
-            along = checked_indices(indices, length)
-        else:
-            along = np.arange(indices.shape[place]).reshape(-1, *[1] * (indices.ndim - place - 1))
-        numbers = numbers * length + along
-    return numbers.reshape(-1)
 
 
 def _combine(reduction: str, flat: np.ndarray, elements: np.ndarray, updates: np.ndarray) -> None:

@@ -30,6 +30,7 @@ def top_k(node: Node, data: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.n
 def _best(rows: np.ndarray, count: int, largest: bool) -> np.ndarray:
     """The indices of the ``count`` best elements along the last axis, the best first, of equal ones the first."""
     length = rows.shape[-1]
+    rows = _narrowed(rows)
     if rows.dtype.itemsize > 4 or length >= 2**32:
         falling = (~rows if rows.dtype.kind in "iu" else -rows) if largest else rows
         return np.argsort(falling, axis=-1, kind="stable")[..., :count]
@@ -43,6 +44,14 @@ def _best(rows: np.ndarray, count: int, largest: bool) -> np.ndarray:
         keys = np.partition(keys, count - 1, axis=-1)[..., :count]
     keys = np.sort(keys[..., :count], axis=-1)
     return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+def _narrowed(rows: np.ndarray) -> np.ndarray:
+    """Integers of 64 bits as differences of 32 bits where they lie close enough together."""
+    if rows.dtype.kind not in "iu" or rows.dtype.itemsize <= 4 or not rows.size:
+        return rows
+    low, high = rows.min(), rows.max()
+    return (rows - low).astype(np.uint32) if int(high) - int(low) < 2**32 else rows
 
 
 def _order(values: np.ndarray) -> np.ndarray:

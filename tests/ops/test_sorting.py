@@ -74,6 +74,8 @@ def test_zeros_of_both_signs_are_equal_and_the_ends_of_the_range_in_order():
     data = np.float32([0.0, -0.0, np.inf, -np.inf, -1e-45, 1e-45])
     node = ops.TopK(data, np.array(6), 0, "max", "value")
     assert evaluate(node, [data, np.array(6)])[1].tolist() == [2, 5, 0, 1, 4, 3]
+    data = np.array([-(2**63), 2**63 - 1, 0, -1], np.int64)
+    assert evaluate(ops.TopK(data, np.array(4), 0, "max", "value"), [data, np.array(4)])[1].tolist() == [1, 2, 3, 0]
     data = np.array([-(2**31), 2**31 - 1, 0, -1], np.int32)
     assert evaluate(ops.TopK(data, np.array(4), 0, "min", "value"), [data, np.array(4)])[1].tolist() == [0, 3, 2, 1]
 
