@@ -129,6 +129,13 @@ from hetero.ops.movement import (
     Transpose,
     Unsqueeze,
 )
+from hetero.ops.nms import (
+    NonMaxSuppression,
+    NonMaxSuppressionV1,
+    NonMaxSuppressionV3,
+    NonMaxSuppressionV4,
+    NonMaxSuppressionV5,
+)
 from hetero.ops.normalization import MVN, BatchNormInference, LogSoftmax, Softmax
 from hetero.ops.patches import Col2Im, ExtractImagePatches
 from hetero.ops.pooling import (

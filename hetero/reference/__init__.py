@@ -18,6 +18,7 @@ from hetero.reference import (
     linear_algebra,
     matmul,
     movement,
+    nms,
     normalization,
     patches,
     pooling,

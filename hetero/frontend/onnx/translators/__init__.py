@@ -7,6 +7,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     conversion,
     convolution,
     cumulative,
+    detection,
     elementwise,
     matmul,
     matrices,
