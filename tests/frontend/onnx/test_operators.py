@@ -332,7 +332,6 @@ def test_operator(case, dynamic):
 
 # These need to know shapes, or ONNX Runtime does not run them when it does not.
 STATIC_ONLY = [
-    case("MaxPool", normal(1, 1, 4, 4), kernel_shape=[1, 1], strides=[2, 2], ceil_mode=1),
     case("ConvTranspose", IMAGE, Known(normal(4, 3, 3, 3)), strides=[2, 2], output_shape=[18, 16]),
     case("ConvTranspose", IMAGE, Known(normal(4, 3, 3, 3)), strides=[2, 2], output_shape=[17, 15]),
 ]
@@ -347,8 +346,6 @@ def test_operator_of_known_shape(case):
 
 # What is refused rather than translated into something else.
 REFUSED = [
-    (case("MaxPool", IMAGE, kernel_shape=[2, 2], strides=[2, 2], outputs=2, storage_order=1), "column-major"),
-    (case("AveragePool", IMAGE, kernel_shape=[2, 2], dilations=[2, 2], opset=19), "dilations"),
     (case("Pad", X, ints(1, 0, 0, 1, 0, 0), opset=19, mode="wrap"), "mode wrap"),
     (case("Resize", IMAGE, None, Known(np.float32([1, 1, 2])), mode="linear"), "3 scales for 4 axes"),
     (case("Cast", X, to=TensorProto.COMPLEX64), "the element type COMPLEX64 is not supported"),

@@ -2,78 +2,140 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
 from hetero.frontend.onnx.translators.convolution import Windows, read_windows
-from hetero.graph import Op, Output
+from hetero.graph import Output
 
 
 @translator("MaxPool")
 def max_pool(node: OnnxNodeContext) -> Translation:
     kernel = node.get_attribute("kernel_shape")
     windows = read_windows(node, len(kernel))
-    if node.has_output(1) and node.get_attribute("storage_order", 0):
-        raise FrontendError("indices in column-major order are not supported")
-    return ops.MaxPool(
+    result = ops.MaxPool(
         node.get_input(0),
         strides=windows.strides,
         dilations=windows.dilations,
         pads_begin=windows.pads_begin,
         pads_end=windows.pads_end,
         kernel_shape=kernel,
-        rounding_type=_rounding(node, windows, kernel),
+        rounding_type=_rounding(node, windows),
         auto_pad=windows.auto_pad,
         index_element_type="i64",
         axis=0,
     )
+    if not node.has_output(1) or not node.get_attribute("storage_order", 0):
+        return result
+    return result.output(0), _column_major(result.output(1), node.get_input(0), len(kernel))
 
 
-@translator("AveragePool", since=7)
+@translator("AveragePool")
 def average_pool(node: OnnxNodeContext) -> Translation:
     return average_pool_of(node, node.get_input(0))
 
 
-def average_pool_of(node: OnnxNodeContext, value: Output) -> Op:
+def average_pool_of(node: OnnxNodeContext, value: Output) -> Output:
     """The averages over windows of the value, by the attributes of the node."""
-    kernel = node.get_attribute("kernel_shape")
+    windows = read_windows(node, len(node.get_attribute("kernel_shape")))
+    rounding, include = _rounding(node, windows), bool(node.get_attribute("count_include_pad", 0))
+    if not include or rounding == "floor" or not any(windows.pads_begin + windows.pads_end):
+        return _average(node, value, windows, rounding, not include)
+    # What a window has beyond the padding does not count: after a Pad it is outside of the data.
+    padded = _pad(value, windows.pads_begin, windows.pads_end)
+    return _begun_in(value, windows, _average(node, padded, _without_pads(windows), "ceil", True))
+
+
+@translator("LpPool")
+def lp_pool(node: OnnxNodeContext) -> Translation:
+    """The p-th root of the sum of p-th powers, from the average of these over all of the window, padding too."""
+    kernel, power = node.get_attribute("kernel_shape"), node.get_attribute("p", 2)
     windows = read_windows(node, len(kernel))
-    if any(dilation != 1 for dilation in windows.dilations):
-        raise FrontendError(f"dilations {list(windows.dilations)} are not supported")
+    value = node.get_input(0)
+    powers = _power(ops.Abs(value).output(0), power)
+    if _rounding(node, windows) == "floor":
+        average = _average(node, powers, windows, "floor", False)
+    else:
+        ends = [end + stride - 1 for end, stride in zip(windows.pads_end, windows.strides)]
+        padded = _pad(powers, windows.pads_begin, ends)
+        average = _begun_in(value, windows, _average(node, padded, _without_pads(windows), "floor", False))
+    return _power(ops.Multiply(average, scalar_like(value, math.prod(kernel))).output(0), 1 / power)
+
+
+@translator("GlobalLpPool")
+def global_lp_pool(node: OnnxNodeContext) -> Translation:
+    value, power = node.get_input(0), node.get_attribute("p", 2)
+    axes = int64(range(2, rank_of(value)))
+    if power in (1, 2):
+        return (ops.ReduceL1 if power == 1 else ops.ReduceL2)(value, axes, True)
+    powers = _power(ops.Abs(value).output(0), power)
+    return _power(ops.ReduceSum(powers, axes, True).output(0), 1 / power)
+
+
+def _average(node: OnnxNodeContext, value: Output, windows: Windows, rounding: str, exclude_pad: bool) -> Output:
     return ops.AvgPool(
         value,
         strides=windows.strides,
         pads_begin=windows.pads_begin,
         pads_end=windows.pads_end,
-        kernel_shape=kernel,
-        exclude_pad=not node.get_attribute("count_include_pad", 0),
-        rounding_type=_rounding(node, windows, kernel),
+        kernel_shape=node.get_attribute("kernel_shape"),
+        exclude_pad=exclude_pad,
+        rounding_type=rounding,
         auto_pad=windows.auto_pad,
-    )
+        dilations=windows.dilations,
+    ).output(0)
 
 
-def _rounding(node: OnnxNodeContext, windows: Windows, kernel: tuple[int, ...]) -> str:
-    """``floor`` or ``ceil``.
+def _rounding(node: OnnxNodeContext, windows: Windows) -> str:
+    """ONNX leaves out a last window that would begin behind the data, as PyTorch does."""
+    return "ceil_torch" if node.get_attribute("ceil_mode", 0) and windows.auto_pad == "explicit" else "floor"
 
-    With ceil_mode ONNX drops a last window that would begin behind the data, where OpenVINO's "ceil" keeps it: where
-    that happens on every axis that rounds, "floor" is what is meant.
-    """
-    if not node.get_attribute("ceil_mode", 0) or windows.auto_pad != "explicit":
-        return "floor"
-    extents = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, windows.dilations)]
-    if all(end <= extent - stride for end, extent, stride in zip(windows.pads_end, extents, windows.strides)):
-        return "ceil"  # no window can begin there
-    lengths = node.get_input(0).partial_shape[2:]
-    if lengths.is_dynamic:
-        raise FrontendError("ceil_mode with windows that may begin behind the data needs an input of known shape")
-    kept = set()
-    for length, extent, stride, begin, end in zip(
-        lengths.to_shape(), extents, windows.strides, windows.pads_begin, windows.pads_end
-    ):
-        room = length + begin + end - extent
-        if room % stride:
-            kept.add(-(-room // stride) * stride < length + begin)
-    if len(kept) > 1:
-        raise FrontendError("ceil_mode that adds a window on one axis but not on another is not supported")
-    return "ceil" if True in kept else "floor"
+
+def _without_pads(windows: Windows) -> Windows:
+    zeros = (0,) * len(windows.strides)
+    return windows._replace(pads_begin=zeros, pads_end=zeros)
+
+
+def _pad(value: Output, begin: tuple[int, ...], end: tuple[int, ...] | list[int]) -> Output:
+    """The value with zeros around its spatial axes."""
+    return ops.Pad(value, int64((0, 0, *begin)), int64((0, 0, *end)), "constant", scalar_like(value, 0)).output(0)
+
+
+def _begun_in(value: Output, windows: Windows, pooled: Output) -> Output:
+    """The pooled values of those windows that begin in front of the end of the value."""
+    axes = int64(range(2, 2 + len(windows.strides)))
+    lengths = ops.Gather(ops.ShapeOf(value), axes, np.int64(0))
+    strides = np.array(windows.strides)
+    stops = ops.Divide(ops.Add(lengths, np.array(windows.pads_begin) + strides - 1), strides)
+    ones = np.ones_like(strides)
+    return ops.Slice(pooled, ones - 1, stops, ones, axes).output(0)
+
+
+def _power(value: Output, power: float) -> Output:
+    if power == 1:
+        return value
+    if power in (2, 0.5):
+        return (ops.Multiply(value, value) if power == 2 else ops.Sqrt(value)).output(0)
+    return ops.Power(value, scalar_like(value, power)).output(0)
+
+
+def _column_major(indices: Output, data: Output, count: int) -> Output:
+    """Indices into data in which the first of the ``count`` spatial axes changes fastest, from those into the data."""
+    shape = ops.ShapeOf(data)
+    lengths = [ops.Gather(shape, int64(axis), np.int64(0)).output(0) for axis in range(2, 2 + count)]
+    plane = ops.ReduceProd(ops.Gather(shape, int64(range(2, 2 + count)), np.int64(0)), int64([0]), False)
+    inner = ops.FloorMod(indices, plane)
+    result = ops.Subtract(indices, inner)
+    step = int64(1).output(0)
+    rest = plane.output(0)
+    for length in lengths:
+        rest = ops.Divide(rest, length).output(0)
+        place = ops.FloorMod(ops.Divide(inner, rest), length)
+        result = ops.Add(result, ops.Multiply(place, step))
+        step = ops.Multiply(step, length).output(0)
+    return result.output(0)
