@@ -17,6 +17,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     pooling,
     quantization,
     random,
+    recurrent,
     reduction,
     resize,
     scatter,
