@@ -67,14 +67,15 @@ class Sliced(Op):
             self.fail(f"start has {count} values for {rank} dimensions")
         return None if count is None else list(range(count))
 
-    def index(self, rank: int, bounds: Sequence[np.ndarray]) -> tuple[slice, ...]:
-        """The numpy index for data of this rank and exact values of start, stop, step and perhaps axes."""
+    def index(self, shape: Sequence[int], bounds: Sequence[np.ndarray]) -> tuple[slice, ...]:
+        """The numpy index for data of this shape and exact values of start, stop, step and perhaps axes."""
         start, stop, step, *axes = (value.reshape(-1).tolist() for value in bounds)
         if 0 in step:
             self.fail("step must not be 0")
+        rank = len(shape)
         index = [slice(None)] * rank
         for axis, *part in zip(normalize_axes(self, axes[0], rank) if axes else range(rank), start, stop, step):
-            index[axis] = slice(*part)
+            index[axis] = cut(shape[axis], *part)
         return tuple(index)
 
 
@@ -88,7 +89,7 @@ class Slice(Sliced, opset=8):
         self.set_output_type(0, self.get_input_element_type(0), self.sliced_shape())
 
     def infer_value(self) -> np.ndarray | None:
-        return _indexed_value(self, lambda value, bounds: self.index(value.ndim, bounds))
+        return _indexed_value(self, lambda value, bounds: self.index(value.shape, bounds))
 
 
 class StridedSlice(Op, opset=1):
@@ -176,7 +177,7 @@ class StridedSlice(Op, opset=1):
                 index.append(None)
                 continue
             if isinstance(item, Part):
-                index.append(slice(*item))
+                index.append(cut(shape[axis], *item))
             else:  # an index beyond the ends means the element at the end
                 length, place = shape[axis], item[0]
                 index.append(min(max(place + length if place < 0 else place, 0), length - 1))
@@ -250,6 +251,14 @@ class VariadicSplit(Op, opset=1):
         return _split_values(self)
 
 
+def cut(length: int, start: int, stop: int, step: int) -> slice:
+    """The slice of an axis of this length: numpy's, but with a negative step it begins at the first element at least.
+
+    Where numpy finds nothing before the beginning, OpenVINO and ONNX Runtime thus find the first element.
+    """
+    return slice(max(start, -length) if step < 0 else start, stop, step)
+
+
 def sliced(length: Dimension, part: Part) -> Dimension:
     """The length of a slice of an axis."""
     if part.start is None or part.stop is None or part.step is None:
@@ -273,9 +282,13 @@ def _ends(bound: int | Dimension) -> tuple[int, int]:
 
 def _sliced_exactly(length: Dimension, start: int, stop: int, step: int) -> Dimension:
     """The length of a slice between known bounds."""
-    cut = slice(*(bound if abs(bound) < ENDLESS else bound << 32 for bound in (start, stop)), step)
+    start, stop = (bound if abs(bound) < ENDLESS else bound << 32 for bound in (start, stop))
+
+    def count(place: int) -> int:
+        return len(range(*cut(place, start, stop, step).indices(place)))
+
     # Between these lengths, where a bound begins to matter, the count of elements only grows or only falls.
-    turns = [abs(bound) for bound in (start, stop) if abs(bound) < ENDLESS]
+    turns = [abs(bound) for bound in (start, stop) if abs(bound) < ENDLESS << 32]
     turns.append(sum(turns))
     beyond = sum(turns) + length.min_length + 2 * abs(step) + 2
     bounded = length.max_length != -1
@@ -283,13 +296,9 @@ def _sliced_exactly(length: Dimension, start: int, stop: int, step: int) -> Dime
     places = {length.min_length, last}
     for turn in turns:
         places.update(place for place in range(turn - 1, turn + 2) if length.min_length <= place <= last)
-    counts = [_count(cut, place) for place in places]
-    grows = not bounded and _count(cut, beyond + 2 * abs(step)) > _count(cut, beyond)
+    counts = [count(place) for place in places]
+    grows = not bounded and count(beyond + 2 * abs(step)) > count(beyond)
     return Dimension(min(counts), -1 if grows else max(counts))
-
-
-def _count(cut: slice, length: int) -> int:
-    return len(range(*cut.indices(length)))
 
 
 def bounds_of(source: Output, count: int) -> list[Bound]:

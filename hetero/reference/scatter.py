@@ -34,7 +34,7 @@ def _copy(data: np.ndarray, updates: np.ndarray) -> np.ndarray:
 @evaluates(ops.SliceScatter)
 def slice_scatter(node: Node, data: np.ndarray, updates: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
     result = _copy(data, updates)
-    result[node.index(data.ndim, bounds)] = updates
+    result[node.index(data.shape, bounds)] = updates
     return result
 
 

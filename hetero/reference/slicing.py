@@ -12,7 +12,7 @@ from hetero.shape import Dimension
 
 @evaluates(ops.Slice)
 def slice_(node: Node, data: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
-    return data[node.index(data.ndim, bounds)]
+    return data[node.index(data.shape, bounds)]
 
 
 @evaluates(ops.StridedSlice)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hetero import Parameter, Type, ops
+from hetero.ops.slicing import cut
 from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
 
 LAST, FIRST = 2**63 - 1, -(2**63)
@@ -45,7 +46,11 @@ STRIDED_SLICES = [
     (ints(-1, 2), ints(0, 3), ints(-2, 1), [1, 0], [1, 0]),
     (ints(-2), ints(-1), ints(1), [0], [0], [0], [1], [0]),
 ]
+# start, stop, step of a vector of two elements
+BEYOND = [(-7, -3, -1), (-7, -30, -1), (-3, -9, -2), (-3, 0, -1), (7, 0, -1), (9, 9, 1), (-9, -7, 1), (LAST, FIRST, -1)]
 RESULTS = [
+    *[("slice", random(2), *map(ints, bounds)) for bounds in BEYOND],
+    *[("strided_slice", random(2), *map(ints, bounds), [0], [0]) for bounds in BEYOND],
     *[("slice", random(5, 6), *bounds) for bounds in SLICES],
     *[("strided_slice", random(5, 6, 4), *bounds) for bounds in STRIDED_SLICES],
     ("split", random(4, 6), number(-1), 3),
@@ -152,6 +157,6 @@ BOUNDS = (FIRST, -7, -3, -1, 0, 2, 5, LAST)
 def test_slices_of_an_interval_are_those_of_its_lengths(interval, step):
     lengths = range(interval[0], interval[1] + 1)
     for start, stop in itertools.product(BOUNDS, BOUNDS):
-        counts = [len(range(*slice(start, stop, step).indices(length))) for length in lengths]
+        counts = [len(range(*cut(length, start, stop, step).indices(length))) for length in lengths]
         node = ops.Slice(Parameter(Type.f32, [interval]), ints(start), ints(stop), ints(step))
         assert node.get_output_partial_shape(0) == [(min(counts), max(counts))], (start, stop)
