@@ -5,6 +5,7 @@ from hetero.graph import Constant, Parameter, Result
 from hetero.ops.activation import (
     Elu,
     Gelu,
+    GeluV2,
     HardSigmoid,
     HSigmoid,
     HSwish,
@@ -70,6 +71,7 @@ from hetero.ops.convolution import (
     GroupConvolutionBackpropData,
 )
 from hetero.ops.cumulative import CumProd, CumSum
+from hetero.ops.einsum import Einsum
 from hetero.ops.elementwise import (
     Abs,
     Acos,
@@ -104,7 +106,7 @@ from hetero.ops.embedding import (
     SegmentMax,
     SparseFillEmptyRows,
 )  # fmt: skip
-from hetero.ops.expansion import Broadcast, OneHot, OneHotV1, Pad, Range, Tile
+from hetero.ops.expansion import Broadcast, BroadcastV1, OneHot, OneHotV1, Pad, PadV1, Range, RangeV1, Tile
 from hetero.ops.gather import (
     Gather,
     GatherElements,
@@ -116,7 +118,7 @@ from hetero.ops.gather import (
     NonZero,
 )  # fmt: skip
 from hetero.ops.interpolation import Interpolate, InterpolateV1, InterpolateV4
-from hetero.ops.linear_algebra import Det, Einsum, Eye, Inverse
+from hetero.ops.linear_algebra import Det, Eye, Inverse
 from hetero.ops.matmul import MatMul
 from hetero.ops.movement import (
     Concat,
@@ -124,11 +126,13 @@ from hetero.ops.movement import (
     Identity,
     Reshape,
     ShapeOf,
+    ShapeOfV1,
     SpaceToDepth,
     Squeeze,
+    SqueezeV1,
     Transpose,
     Unsqueeze,
-)
+)  # fmt: skip
 from hetero.ops.nms import (
     NonMaxSuppression,
     NonMaxSuppressionV1,
@@ -136,7 +140,15 @@ from hetero.ops.nms import (
     NonMaxSuppressionV4,
     NonMaxSuppressionV5,
 )
-from hetero.ops.normalization import MVN, BatchNormInference, LogSoftmax, Softmax
+from hetero.ops.normalization import (
+    MVN,
+    MVNV2,
+    BatchNormInference,
+    BatchNormInferenceV1,
+    LogSoftmax,
+    Softmax,
+    SoftmaxV1,
+)  # fmt: skip
 from hetero.ops.patches import Col2Im, ExtractImagePatches
 from hetero.ops.pooling import (
     AdaptiveAvgPool,

@@ -45,6 +45,12 @@ class SoftSign(RealUnary, opset=9):
     """x / (1 + |x|)"""
 
 
+class GeluV2(RealUnary, type_name="Gelu", opset=2):
+    """x times the normal distribution function of x."""
+
+    approximation_mode = "erf"
+
+
 class Gelu(RealUnary, opset=7):
     """x times the normal distribution function of x, exactly by erf or nearly by tanh."""
 

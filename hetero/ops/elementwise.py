@@ -33,12 +33,24 @@ class Acos(Unary, opset=1):
     """The angle in radians whose cosine is x."""
 
 
+class Acosh(Unary, opset=4):
+    """The number whose cosh is x, which is not below 1."""
+
+
 class Asin(Unary, opset=1):
     """The angle in radians whose sine is x."""
 
 
+class Asinh(Unary, opset=4):
+    """The number whose sinh is x."""
+
+
 class Atan(Unary, opset=1):
     """The angle in radians whose tangent is x."""
+
+
+class Atanh(Unary, opset=4):
+    """The number whose tanh is x."""
 
 
 class Ceiling(Unary, opset=1):
@@ -95,18 +107,6 @@ class Tan(Unary, opset=1):
 
 class Tanh(Unary, opset=1):
     """tanh x"""
-
-
-class Acosh(Unary, opset=4):
-    """The number that is not negative and whose hyperbolic cosine is x."""
-
-
-class Asinh(Unary, opset=4):
-    """The number whose hyperbolic sine is x."""
-
-
-class Atanh(Unary, opset=4):
-    """The number whose hyperbolic tangent is x."""
 
 
 class Round(Unary, opset=5):

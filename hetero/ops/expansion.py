@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +16,20 @@ from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
-class Broadcast(Op, opset=3):
-    """The data repeated along dimensions of length 1 to ``target_shape``; explicit mode names where its axes go."""
+def _numpy_or_none(value: Any) -> str:
+    """Files call mode explicit "none"."""
+    return choice("numpy", "none")("none" if str(value).lower() == "explicit" else value)
 
+
+_numpy_or_none.accepts = "one of numpy, explicit"  # type: ignore[attr-defined]
+
+
+class _Broadcast(Op):
     inputs = ("data", "target_shape", "axes_mapping?")
     shape_inputs = (1, 2)
-    broadcast_spec = Attribute(choice("numpy", "explicit", "bidirectional"), "NUMPY", ir="mode")
+    broadcast_spec: Any
 
     def validate_and_infer_types(self) -> None:
-        if (self.broadcast_spec == "explicit") != self.has_input("axes_mapping"):
-            self.fail("axes_mapping belongs to broadcast_spec explicit, and to no other")
         data, target = self.get_input_partial_shape(0), shape_of_value(self.input_value(1))
         self.set_output_type(0, self.get_input_element_type(0), self._shape(data, target))
 
@@ -70,6 +75,32 @@ class Broadcast(Op, opset=3):
         return move_known_value(self, lambda value, shape: self.spread(value, shape, mapping))
 
 
+class Broadcast(_Broadcast, opset=3):
+    """The data repeated along dimensions of length 1 to ``target_shape``; explicit mode names where its axes go."""
+
+    broadcast_spec = Attribute(choice("numpy", "explicit", "bidirectional"), "NUMPY", ir="mode")
+
+    def validate_and_infer_types(self) -> None:
+        if (self.broadcast_spec == "explicit") != self.has_input("axes_mapping"):
+            self.fail("axes_mapping belongs to broadcast_spec explicit, and to no other")
+        super().validate_and_infer_types()
+
+
+class BroadcastV1(_Broadcast, type_name="Broadcast", opset=1):
+    """Broadcast without mode bidirectional; in mode numpy axes_mapping says nothing."""
+
+    mode = Attribute(_numpy_or_none, "NUMPY")
+
+    @property
+    def broadcast_spec(self) -> str:
+        return "explicit" if self.mode == "none" else "numpy"
+
+    def validate_and_infer_types(self) -> None:
+        if self.mode == "none" and not self.has_input("axes_mapping"):
+            self.fail("mode explicit needs axes_mapping")
+        super().validate_and_infer_types()
+
+
 class Tile(Op, opset=1):
     """The data repeated ``repeats`` times along each dimension; the shorter of the two is filled with ones in front."""
 
@@ -99,9 +130,7 @@ class Tile(Op, opset=1):
         return move_known_value(self, lambda value, _: np.tile(value, times))
 
 
-class Pad(Op, opset=12):
-    """The data with elements added, or cut off where a number is negative, at both ends of each axis."""
-
+class _Pad(Op):
     inputs = ("arg", "pads_begin", "pads_end", "arg_pad_value?")
     shape_inputs = (1, 2)
     parameter_order = ("arg", "pads_begin", "pads_end", "pad_mode", "arg_pad_value")
@@ -142,12 +171,18 @@ class Pad(Op, opset=12):
             self.fail(f"pad_mode {self.pad_mode} cannot add {pad} elements to a dimension of {length}")
 
 
-class Range(Op, opset=4):
-    """The numbers from ``start`` up to ``stop``, which is left out, in steps of ``step``: a 1-D tensor."""
+class Pad(_Pad, opset=12):
+    """The data with elements added, or cut off where a number is negative, at both ends of each axis."""
 
+
+class PadV1(_Pad, type_name="Pad", opset=1):
+    """Pad that is not promised to cut off elements, but does."""
+
+
+class _Range(Op):
     inputs = ("start", "stop", "step")
     shape_inputs = (0, 1, 2)
-    output_type = Attribute(Type)
+    output_type: Any
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.output_type, [self._length()])
@@ -204,6 +239,20 @@ class Range(Op, opset=4):
         steps = np.arange(self.length(start, stop, step))
         dtype = self.output_type.to_dtype()
         return (start + steps * step).astype(dtype)
+
+
+class Range(_Range, opset=4):
+    """The numbers from ``start`` up to ``stop``, which is left out, in steps of ``step``: a 1-D tensor."""
+
+    output_type = Attribute(Type)
+
+
+class RangeV1(_Range, type_name="Range", opset=1):
+    """Range of numbers of the type that its inputs share."""
+
+    @property
+    def output_type(self) -> Type:
+        return common_type(self, range(3))
 
 
 def _interval(value: np.ndarray) -> int | Dimension:

@@ -1,73 +1,12 @@
-"""Operations on matrices: Einsum, Eye, Inverse and Det."""
+"""Operations on matrices: Eye, Inverse and Det."""
 
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_scalar_or_one, check_type, common_type, is_number
+from hetero.ops.checks import check_scalar_or_one, check_type
 from hetero.ops.values import exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
-
-
-class Einsum(Op, opset=7):
-    """Sums of products by Einstein's notation: ``"bij,bjk->bik"`` for products of matrices.
-
-    Upper and lower case letters are labels, ``...`` stands for any dimensions; without ``->`` the result has the
-    labels that come once, in alphabetical order.
-    """
-
-    inputs = ("*inputs",)
-    equation = Attribute(str)
-
-    def validate_and_infer_types(self) -> None:
-        check_type(self, range(self.get_input_size()), is_number, "a number")
-        element_type = common_type(self, range(self.get_input_size()))
-        subscripts, result = self._parsed()
-        if len(subscripts) != self.get_input_size():
-            self.fail(f"equation '{self.equation}' is for {len(subscripts)} inputs, but it has {self.get_input_size()}")
-        lengths: dict[str, Dimension] = {}
-        spread: PartialShape = PartialShape([])
-        for index, labels in enumerate(subscripts):
-            shape = self.get_input_partial_shape(index)
-            if not shape.has_rank:
-                return self.set_output_type(0, element_type, PartialShape.dynamic())
-            spread = self._add_lengths(labels, shape, lengths, spread)
-        unknown = [label for label in result if label != "." and label not in lengths]
-        if unknown:
-            self.fail(f"label {unknown[0]} of the result is in no input of '{self.equation}'")
-        before, ellipsis, after = result.partition("...")
-        middle = spread if ellipsis else []
-        made = concatenate([lengths[label] for label in before], middle, [lengths[label] for label in after])
-        self.set_output_type(0, element_type, made)
-
-    def _parsed(self) -> tuple[list[str], str]:
-        """The labels of each input, and of the result."""
-        equation = self.equation.replace(" ", "")
-        given, arrow, result = equation.partition("->")
-        subscripts = given.split(",")
-        if not all(label.isascii() and (label.isalpha() or label in ".,") for label in given + result):
-            self.fail(f"equation '{self.equation}' may have letters, commas, '...' and '->' only")
-        if not arrow:
-            once = sorted(label for label in set(given) if label.isalpha() and given.count(label) == 1)
-            result = ("..." if "..." in given else "") + "".join(once)
-        return subscripts, result
-
-    def _add_lengths(
-        self, labels: str, shape: PartialShape, lengths: dict[str, Dimension], spread: PartialShape
-    ) -> PartialShape:
-        """Take in the dimensions of an input; returns what ``...`` stands for so far."""
-        before, ellipsis, after = labels.partition("...")
-        count = len(before) + len(after)
-        if len(shape) < count or (len(shape) > count and not ellipsis):
-            self.fail(f"labels '{labels}' do not fit an input of shape {shape}")
-        last = len(shape) - len(after)
-        for label, length in zip(before + after, [*shape[: len(before)], *shape[last:]]):
-            known = lengths.get(label, length)
-            # A dimension of 1 is repeated, as numpy does.
-            if not known.compatible(length) and not known.compatible(1) and not length.compatible(1):
-                self.fail(f"label {label} of '{self.equation}' stands for {known} and for {length}")
-            lengths[label] = known.merge(length) if known.compatible(length) else known.broadcast(length)
-        return spread.broadcast(shape[len(before) : last]) if ellipsis else spread
 
 
 class Eye(Op, opset=9):
@@ -108,7 +47,7 @@ class _OfSquareMatrices(Op):
 
 
 class Inverse(_OfSquareMatrices, opset=14):
-    """The inverse of each square matrix ``[…, n, n]``; with ``adjoint`` the adjugate: it times the determinant."""
+    """The inverse of each square matrix ``[…, n, n]``; with ``adjoint`` that of its transpose."""
 
     adjoint = Attribute(bool, False)
 

@@ -84,11 +84,12 @@ class Reshape(Op, opset=1):
         return Dimension(low, high if high == -1 else max(low, high))
 
 
-class Squeeze(Op, opset=1):
+class SqueezeV1(Op, type_name="Squeeze", opset=1):
     """The data without its dimensions of length 1: those in ``axes``, or all. An axis of another length stays."""
 
     inputs = ("data", "axes?")
     shape_inputs = (1,)
+    allow_axis_skip = False
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self._shape())
@@ -100,15 +101,23 @@ class Squeeze(Op, opset=1):
         axes = exact_value(self.input_value(1)) if self.has_input("axes") else np.array([], np.int64)
         if axes is None:
             one = element_count_of(self.get_input_partial_shape(1)) == 1
-            return PartialShape.dynamic(len(data) - 1 if one else None)
+            return PartialShape.dynamic(len(data) - 1 if one and not self.allow_axis_skip else None)
         if axes.size == 0:
             unsure = any(d.is_dynamic and d.compatible(1) for d in data)
             return PartialShape.dynamic() if unsure else PartialShape([d for d in data if d != 1])
         gone = {normalize_axis(self, int(axis), len(data)) for axis in axes.reshape(-1)}
+        if self.allow_axis_skip and any(data[axis].is_dynamic and data[axis].compatible(1) for axis in gone):
+            return PartialShape.dynamic()
         return PartialShape([d for axis, d in enumerate(data) if axis not in gone or not d.compatible(1)])
 
     def infer_value(self) -> np.ndarray | None:
         return move_known_value(self, np.reshape)
+
+
+class Squeeze(SqueezeV1, opset=15):
+    """Squeeze that says whether an axis of unknown length may stay: then the rank is not known."""
+
+    allow_axis_skip = Attribute(bool, False)
 
 
 class Unsqueeze(Op, opset=1):
@@ -197,20 +206,29 @@ class Concat(Op, opset=1):
         return tidy(np.concatenate(values, axis=self.axis))
 
 
-class ShapeOf(Op, opset=3):
-    """The shape of the data as a 1-D tensor."""
+class ShapeOfV1(Op, type_name="ShapeOf", opset=1):
+    """The shape of the data as a 1-D tensor of i64."""
 
     inputs = ("data",)
-    output_type = Attribute(Type, "i64")
+    output_type = Type.i64
 
     def validate_and_infer_types(self) -> None:
-        if self.output_type not in (Type.i32, Type.i64):
-            self.fail(f"output_type must be i32 or i64, but is {self.output_type}")
         self.set_output_type(0, self.output_type, [self.get_input_partial_shape(0).rank])
 
     def infer_value(self) -> np.ndarray | None:
         value = value_of_shape(self.get_input_partial_shape(0))
         return value if value is None or value.dtype == object else value.astype(self.output_type.to_dtype())
+
+
+class ShapeOf(ShapeOfV1, opset=3):
+    """The shape of the data as a 1-D tensor."""
+
+    output_type = Attribute(Type, "i64")
+
+    def validate_and_infer_types(self) -> None:
+        if self.output_type not in (Type.i32, Type.i64):
+            self.fail(f"output_type must be i32 or i64, but is {self.output_type}")
+        super().validate_and_infer_types()
 
 
 class Identity(Op, opset=16):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetero.errors import GraphError
-from hetero.graph import Attribute, Op, choice
+from hetero.graph import Attribute, Op, choice, integers
 from hetero.ops.checks import check_type, common_type, merge_dimensions, normalize_axis
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -24,34 +24,53 @@ class Softmax(_AlongAxis, opset=8):
     """exp(x) over the sum of exp(x) along the axis, which may be negative."""
 
 
+class SoftmaxV1(_AlongAxis, type_name="Softmax", opset=1):
+    """exp(x) over the sum of exp(x) along the axis, which is counted from the front."""
+
+    def validate_and_infer_types(self) -> None:
+        if self.axis < 0:
+            self.fail(f"axis must not be negative, but is {self.axis}")
+        super().validate_and_infer_types()
+
+
 class LogSoftmax(_AlongAxis, opset=5):
     """The logarithm of Softmax."""
 
 
-class BatchNormInference(Op, opset=5):
-    """(x - mean) / √(variance + epsilon) · gamma + beta, each a vector with an element for every channel (axis 1)."""
-
-    inputs = ("data", "gamma", "beta", "mean", "variance")
+class _BatchNormInference(Op):
     epsilon = Attribute(float)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, range(5), Type.is_real, "a floating-point number")
         if self.epsilon < 0:
             self.fail(f"epsilon must not be negative, but is {self.epsilon}")
-        shape = self.get_input_partial_shape(0)
+        shape = self.get_input_partial_shape(self.input_index("data"))
         if shape.has_rank and len(shape) < 2:
             self.fail(f"data must have channels in dimension 1, but has the shape {shape}")
         channels = [shape[1] if shape.has_rank else Dimension()]
-        for index in range(1, 5):
-            vector = self.get_input_partial_shape(index)
+        for name in ("gamma", "beta", "mean", "variance"):
+            vector = self.get_input_partial_shape(self.input_index(name))
             try:
                 channels.append(vector.merge([-1])[0])
             except GraphError:
-                self.fail(f"{self.inputs_declared[index]} must have one dimension, but has the shape {vector}")
+                self.fail(f"{name} must have one dimension, but has the shape {vector}")
         merged = merge_dimensions(self, channels, "the channels of its inputs")
         if shape.has_rank:
             shape = PartialShape([shape[0], merged, *shape[2:]])
         self.set_output_type(0, common_type(self, range(5)), shape)
+
+
+class BatchNormInference(_BatchNormInference, opset=5):
+    """(x - mean) / √(variance + epsilon) · gamma + beta, each a vector with an element for every channel (axis 1)."""
+
+    inputs = ("data", "gamma", "beta", "mean", "variance")
+
+
+class BatchNormInferenceV1(_BatchNormInference, type_name="BatchNormInference", opset=1):
+    """BatchNormInference whose data is the third of its inputs."""
+
+    inputs = ("gamma", "beta", "data", "mean", "variance")
+    parameter_order = ("data", "gamma", "beta", "mean", "variance", "epsilon")
 
 
 class MVN(Op, opset=6):
@@ -71,3 +90,23 @@ class MVN(Op, opset=6):
         if not axes.compatible([-1]) and not axes.compatible([]):
             self.fail(f"axes must have one dimension, but have the shape {axes}")
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+class MVNV2(Op, type_name="MVN", opset=2):
+    """MVN over all dimensions from the third on, and over the channels, the second, where across_channels is set.
+
+    ``reduction_axes``: other axes, or None for these.
+    """
+
+    inputs = ("data",)
+    across_channels = Attribute(bool, False)
+    normalize_variance = Attribute(bool, False)
+    eps = Attribute(float, 1e-9)
+    reduction_axes = Attribute(integers, None)
+    eps_mode = "inside_sqrt"
+
+    def validate_and_infer_types(self) -> None:
+        shape = self.get_input_partial_shape(0)
+        if self.reduction_axes is None and shape.has_rank:
+            self.reduction_axes = range(1 if self.across_channels else 2, len(shape))
+        self.set_output_type(0, self.get_input_element_type(0), shape)

@@ -10,6 +10,7 @@ from hetero.reference import (
     conversion,
     convolution,
     cumulative,
+    einsum,
     elementwise,
     embedding,
     expansion,

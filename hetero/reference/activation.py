@@ -34,7 +34,7 @@ def relu(node, x):
     return np.maximum(x, x.dtype.type(0))
 
 
-@evaluates(ops.Gelu)
+@evaluates(ops.Gelu, ops.GeluV2)
 @in_single
 def gelu(node, x):
     half, one = x.dtype.type(0.5), x.dtype.type(1)

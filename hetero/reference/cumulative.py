@@ -1,4 +1,4 @@
-"""Cumulative sums and products in numpy."""
+"""Running sums and products in numpy."""
 
 from __future__ import annotations
 
@@ -7,26 +7,21 @@ import numpy as np
 from hetero import ops
 from hetero.reference.registry import evaluates, in_single
 
+_FUNCTIONS = {ops.CumSum: np.add, ops.CumProd: np.multiply}
 
-@evaluates(ops.CumSum)
+
+@evaluates(*_FUNCTIONS)
 @in_single
-def cum_sum(node, x, axis):
-    return _accumulate(node, np.cumsum, x, axis, 0)
-
-
-@evaluates(ops.CumProd)
-@in_single
-def cum_prod(node, x, axis):
-    return _accumulate(node, np.cumprod, x, axis, 1)
-
-
-def _accumulate(node, function, x: np.ndarray, axis: np.ndarray, neutral: int) -> np.ndarray:
-    axis = int(axis.reshape(-1)[0])
-    given = np.flip(x, axis) if node.reverse else x
-    result = function(given, axis, dtype=x.dtype)
-    if node.exclusive and x.shape[axis]:
-        result = np.roll(result, 1, axis)
-        first = [slice(None)] * x.ndim
-        first[axis] = slice(0, 1)
-        result[tuple(first)] = neutral
-    return np.flip(result, axis) if node.reverse else result
+def cumulative(node, x, axis):
+    function = _FUNCTIONS[type(node)]
+    if not x.ndim:
+        return np.full((), function.identity, x.dtype) if node.exclusive else x
+    result = np.empty(x.shape, x.dtype)
+    # Both with the axis first, and in the order of the running sum.
+    along = slice(None, None, -1 if node.reverse else 1)
+    source, target = (np.moveaxis(array, int(axis.reshape(-1)[0]), 0)[along] for array in (x, result))
+    if node.exclusive:
+        target[:1] = function.identity
+        source, target = source[:-1], target[1:]
+    function.accumulate(source, 0, x.dtype, target)
+    return result

@@ -11,7 +11,7 @@ from hetero.graph import Node
 from hetero.reference.registry import evaluates
 
 
-@evaluates(ops.Broadcast)
+@evaluates(ops.Broadcast, ops.BroadcastV1)
 def broadcast(
     node: Node, data: np.ndarray, target_shape: np.ndarray, axes_mapping: np.ndarray | None = None
 ) -> np.ndarray:
@@ -23,7 +23,7 @@ def tile(node: Node, data: np.ndarray, repeats: np.ndarray) -> np.ndarray:
     return np.tile(data, np.maximum(repeats, 0).reshape(-1))
 
 
-@evaluates(ops.Pad)
+@evaluates(ops.Pad, ops.PadV1)
 def pad(
     node: Node,
     data: np.ndarray,
@@ -44,7 +44,7 @@ def pad(
     return padded[tuple(cut)]
 
 
-@evaluates(ops.Range)
+@evaluates(ops.Range, ops.RangeV1)
 def range_(node: Node, start: np.ndarray, stop: np.ndarray, step: np.ndarray) -> np.ndarray:
     return node.numbers([start, stop, step])
 

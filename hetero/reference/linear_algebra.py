@@ -8,12 +8,6 @@ from hetero import ops
 from hetero.reference.registry import evaluates, in_single
 
 
-@evaluates(ops.Einsum)
-@in_single
-def einsum(node, *arrays):
-    return np.einsum(node.equation, *arrays, optimize=True)
-
-
 @evaluates(ops.Eye)
 def eye(node, num_rows, num_columns, diagonal_index, batch_shape=None):
     rows, columns, diagonal = (int(array.reshape(-1)[0]) for array in (num_rows, num_columns, diagonal_index))
@@ -24,8 +18,7 @@ def eye(node, num_rows, num_columns, diagonal_index, batch_shape=None):
 @evaluates(ops.Inverse)
 @in_single
 def inverse(node, x):
-    inverted = np.linalg.inv(x)
-    return inverted * np.linalg.det(x)[..., None, None] if node.adjoint else inverted
+    return np.linalg.inv(np.swapaxes(x, -1, -2) if node.adjoint else x)
 
 
 @evaluates(ops.Det)

@@ -16,7 +16,7 @@ def reshape(node: Node, data: np.ndarray, output_shape: np.ndarray) -> np.ndarra
     return data.reshape(shape.to_shape())
 
 
-@evaluates(ops.Squeeze)
+@evaluates(ops.Squeeze, ops.SqueezeV1)
 def squeeze(node: Node, data: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
     if axes is None or axes.size == 0:
         return np.squeeze(data)
@@ -39,7 +39,7 @@ def concat(node: Node, *arrays: np.ndarray) -> np.ndarray:
     return np.concatenate(arrays, axis=node.axis)
 
 
-@evaluates(ops.ShapeOf)
+@evaluates(ops.ShapeOf, ops.ShapeOfV1)
 def shape_of(node: Node, data: np.ndarray) -> np.ndarray:
     return np.array(data.shape, node.output_type.to_dtype())
 

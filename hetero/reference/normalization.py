@@ -9,7 +9,7 @@ from hetero.reference.reduction import axes_of
 from hetero.reference.registry import evaluates, in_single
 
 
-@evaluates(ops.Softmax)
+@evaluates(ops.Softmax, ops.SoftmaxV1)
 @in_single
 def softmax(node, x):
     if x.size == 0:
@@ -36,10 +36,25 @@ def batch_norm_inference(node, x, gamma, beta, mean, variance):
     return x * scale.reshape(channels) + (beta - mean * scale).reshape(channels)
 
 
+@evaluates(ops.BatchNormInferenceV1)
+def batch_norm_inference_v1(node, gamma, beta, x, mean, variance):
+    return batch_norm_inference(node, x, gamma, beta, mean, variance)
+
+
 @evaluates(ops.MVN)
 @in_single
 def mvn(node, x, axes):
-    axes = axes_of(axes, x.ndim)
+    return _mvn(node, x, axes_of(axes, x.ndim))
+
+
+@evaluates(ops.MVNV2)
+@in_single
+def mvn_v2(node, x):
+    axes = node.reduction_axes
+    return _mvn(node, x, tuple(range(1 if node.across_channels else 2, x.ndim)) if axes is None else axes)
+
+
+def _mvn(node, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     centred = x - x.mean(axis=axes, keepdims=True)
     if not node.normalize_variance:
         return centred

@@ -14,7 +14,9 @@ UNIT = np.linspace(-1, 1, 101, dtype=np.float32)
 POSITIVE = np.float32([0, 1e-6, 0.1, 1, 2, 1000])
 
 UNARY = [
-    ("abs", SIGNED, {}), ("acos", UNIT, {}), ("asin", UNIT, {}), ("atan", WIDE, {}), ("ceiling", WIDE, {}),
+    ("acosh", 1 + POSITIVE, {}), ("asinh", WIDE, {}), ("atanh", UNIT[1:-1], {}),
+    ("absolute", SIGNED, {}), ("ceil", WIDE, {}), ("abs", SIGNED, {}), ("acos", UNIT, {}),
+    ("asin", UNIT, {}), ("atan", WIDE, {}), ("ceiling", WIDE, {}),
     ("cos", WIDE, {}), ("cosh", UNIT, {}), ("erf", WIDE, {}), ("exp", WIDE, {}), ("floor", WIDE, {}),
     ("log", POSITIVE, {}), ("negative", SIGNED, {}), ("sign", WIDE, {}), ("sin", WIDE, {}), ("sinh", UNIT, {}),
     ("sqrt", POSITIVE, {}), ("tan", UNIT, {}), ("tanh", SIGNED, {}), ("round", WIDE, {}),

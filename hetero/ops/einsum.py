@@ -1,0 +1,116 @@
+"""Einsum: sums of products over dimensions that letters name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hetero.errors import GraphError
+from hetero.graph import Attribute, Op
+from hetero.ops.checks import check_type, common_type, is_number
+from hetero.shape import Dimension, PartialShape
+
+ELLIPSIS = "..."
+
+
+@dataclass
+class Subscript:
+    """The labels of a tensor's dimensions: letters, and ELLIPSIS at most once for any number of dimensions."""
+
+    labels: list[str]
+
+    @classmethod
+    def parse(cls, text: str) -> Subscript:
+        """Raises ValueError for what is neither a letter nor one ellipsis."""
+        parts = text.split(ELLIPSIS)
+        labels = [*parts[0], *(label for part in parts[1:] for label in (ELLIPSIS, *part))]
+        if len(parts) > 2 or not all(label == ELLIPSIS or (label.isascii() and label.isalpha()) for label in labels):
+            raise ValueError(text)
+        return cls(labels)
+
+    def expanded(self, rank: int, longest: int) -> list[str]:
+        """A label for each dimension: those of an ellipsis are numbers, the last of ``longest`` being the last."""
+        if ELLIPSIS not in self.labels:
+            return list(self.labels)
+        count = rank - len(self.labels) + 1
+        place = self.labels.index(ELLIPSIS)
+        numbers = [str(number) for number in range(longest - count, longest)]
+        return [*self.labels[:place], *numbers, *self.labels[place + 1 :]]
+
+
+def parse_equation(equation: str) -> tuple[list[Subscript], Subscript]:
+    """The subscripts of the inputs and of the output, which is worked out where the equation does not say it.
+
+    Then it has the ellipsis first, and in alphabetical order the labels that are there once, as numpy has it.
+    Raises ValueError where the equation is none.
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    inputs = [Subscript.parse(text) for text in left.split(",")]
+    every = [label for subscript in inputs for label in subscript.labels]
+    if arrow:
+        output = Subscript.parse(right)
+    else:
+        once = sorted(label for label in set(every) - {ELLIPSIS} if every.count(label) == 1)
+        output = Subscript([ELLIPSIS] * (ELLIPSIS in every) + once)
+    if not set(output.labels) <= set(every) or len(set(output.labels)) < len(output.labels):
+        raise ValueError(equation)
+    return inputs, output
+
+
+class Einsum(Op, opset=7):
+    """The product of the inputs, each dimension named by a letter, summed over the letters that the output lacks.
+
+    "ij,jk->ik" is the product of matrices, "ii->i" a diagonal; dimensions of an ellipsis are broadcast.
+    """
+
+    inputs = ("*inputs",)
+    equation = Attribute(str)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, range(self.get_input_size()), is_number, "a number")
+        element_type = common_type(self, range(self.get_input_size()))
+        try:
+            subscripts, output = parse_equation(self.equation)
+        except ValueError:
+            self.fail(f"equation '{self.equation}' must be letters for each input, '->', and some of them once")
+        if len(subscripts) != self.get_input_size():
+            self.fail(f"equation '{self.equation}' has {len(subscripts)} inputs, but it has {self.get_input_size()}")
+        self.set_output_type(0, element_type, self._shape(subscripts, output))
+
+    def _shape(self, subscripts: list[Subscript], output: Subscript) -> PartialShape:
+        lengths: dict[str, Dimension] = {}
+        broadcast: PartialShape | None = None
+        for index, subscript in enumerate(subscripts):
+            shape, labels = self.get_input_partial_shape(index), subscript.labels
+            if not shape.has_rank:
+                broadcast = shape if ELLIPSIS in labels else broadcast
+                continue
+            letters = len(labels) - (ELLIPSIS in labels)
+            if len(shape) < letters or (len(shape) > letters and ELLIPSIS not in labels):
+                self.fail(f"input {index} has the shape {shape}, but {letters} letters in equation '{self.equation}'")
+            dimensions = list(shape)
+            if ELLIPSIS in labels:
+                place = labels.index(ELLIPSIS)
+                behind = len(shape) - (len(labels) - place - 1)
+                broadcast = self._broadcast(broadcast, PartialShape(dimensions[place:behind]))
+                dimensions[place:behind] = []
+            for label, dimension in zip((label for label in labels if label != ELLIPSIS), dimensions):
+                lengths[label] = self._merge(label, lengths.get(label, Dimension()), dimension)
+        if ELLIPSIS in output.labels and not broadcast.has_rank:
+            return PartialShape.dynamic()
+        dimensions = []
+        for label in output.labels:
+            dimensions += list(broadcast) if label == ELLIPSIS else [lengths.get(label, Dimension())]
+        return PartialShape(dimensions)
+
+    def _merge(self, label: str, one: Dimension, other: Dimension) -> Dimension:
+        if one.compatible(other):
+            return one.merge(other)
+        if not one.compatible(1) and not other.compatible(1):
+            self.fail(f"in equation '{self.equation}' {label} is {one} as well as {other}")
+        return one.broadcast(other)  # a dimension of 1 is repeated, as numpy does
+
+    def _broadcast(self, one: PartialShape | None, other: PartialShape) -> PartialShape:
+        try:
+            return other if one is None else one.broadcast(other)
+        except GraphError as error:
+            self.fail(str(error))

@@ -1,0 +1,81 @@
+"""Einsum in numpy: one input after the other, each pair as a product of stacked matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.ops.einsum import ELLIPSIS, Subscript, parse_equation
+from hetero.reference.registry import Runner, in_single, prepares
+
+
+@prepares(ops.Einsum)
+def einsum(node: Node) -> Runner:
+    subscripts, output = parse_equation(node.equation)
+
+    @in_single
+    def run(node: Node, *arrays: np.ndarray) -> np.ndarray:
+        return contract(arrays, subscripts, output)
+
+    return lambda variables, *arrays: run(node, *arrays)
+
+
+def contract(arrays: Sequence[np.ndarray], subscripts: Sequence[Subscript], output: Subscript) -> np.ndarray:
+    """The sum of products of the arrays that the subscripts describe."""
+    counts = [a.ndim - len(s.labels) + 1 for a, s in zip(arrays, subscripts) if ELLIPSIS in s.labels]
+    longest = max(counts, default=0)
+    names = [s.expanded(a.ndim, longest) for a, s in zip(arrays, subscripts)]
+    wanted = output.expanded(len(output.labels) - 1 + longest, longest)
+    result, labels = _diagonal(arrays[0], names[0])
+    for index in range(1, len(arrays)):
+        later = set(wanted).union(*names[index + 1 :])
+        array, others = _diagonal(arrays[index], names[index])
+        result, labels = _product(result, labels, array, others, later)
+    result, labels = _sum_out(result, labels, set(wanted))
+    return result.transpose([labels.index(label) for label in wanted])
+
+
+def _diagonal(array: np.ndarray, labels: list[str]) -> tuple[np.ndarray, list[str]]:
+    """The array with one dimension for each label, and the labels."""
+    unique = list(dict.fromkeys(labels))
+    if len(unique) == len(labels):
+        return array, labels
+    places = {label: place for place, label in enumerate(unique)}
+    return np.einsum(array, [places[label] for label in labels], list(range(len(unique)))), unique
+
+
+def _sum_out(array: np.ndarray, labels: list[str], kept: set[str]) -> tuple[np.ndarray, list[str]]:
+    """The array summed over the labels that nobody asks for, and the labels left."""
+    gone = tuple(place for place, label in enumerate(labels) if label not in kept)
+    return (array.sum(gone, array.dtype), [label for label in labels if label in kept]) if gone else (array, labels)
+
+
+def _product(
+    a: np.ndarray, a_labels: list[str], b: np.ndarray, b_labels: list[str], later: set[str]
+) -> tuple[np.ndarray, list[str]]:
+    """The product of two arrays, summed over the labels that are not needed later, and its labels."""
+    a, a_labels = _sum_out(a, a_labels, later | set(b_labels))
+    b, b_labels = _sum_out(b, b_labels, later | set(a_labels))
+    both = [label for label in a_labels if label in b_labels]
+    inner = [label for label in both if label not in later]
+    stacked = [label for label in both if label in later]
+    rows = [label for label in a_labels if label not in both]
+    columns = [label for label in b_labels if label not in both]
+    a = a.transpose([a_labels.index(label) for label in stacked + rows + inner])
+    b = b.transpose([b_labels.index(label) for label in stacked + inner + columns])
+    depth = len(stacked)
+    stack = np.broadcast_shapes(a.shape[:depth], b.shape[:depth])
+    row_lengths, column_lengths = a.shape[depth : depth + len(rows)], b.shape[depth + len(inner) :]
+    inner_lengths = np.broadcast_shapes(a.shape[depth + len(rows) :], b.shape[depth : depth + len(inner)])
+    a = np.broadcast_to(a, (*a.shape[: depth + len(rows)], *inner_lengths))
+    b = np.broadcast_to(b, (*b.shape[:depth], *inner_lengths, *column_lengths))
+    size = math.prod(inner_lengths)
+    left = a.reshape(*a.shape[:depth], math.prod(row_lengths), size)
+    right = b.reshape(*b.shape[:depth], size, math.prod(column_lengths))
+    # Without an inner label the product is an outer one, which needs no sums.
+    product = np.matmul(left, right) if inner else left * right
+    return product.reshape((*stack, *row_lengths, *column_lengths)), stacked + rows + columns
