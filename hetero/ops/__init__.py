@@ -67,6 +67,7 @@ from hetero.ops.conversion import (
 from hetero.ops.convolution import (
     Convolution,
     ConvolutionBackpropData,
+    FusedConvolution,
     GroupConvolution,
     GroupConvolutionBackpropData,
 )

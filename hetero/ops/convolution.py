@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from hetero.graph import Attribute, Op, integers
@@ -78,6 +79,22 @@ class GroupConvolution(_ForwardConvolution, opset=1):
     """Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]`` to ``[N, G·O, spatial…]``."""
 
     filter_axes = 3
+
+
+class FusedConvolution(_ForwardConvolution):
+    """A convolution plus a bias ``[O]``, kept between two bounds: what a pass makes of such a chain for a device.
+
+    ``grouped``: whether the filters are those of GroupConvolution.
+    """
+
+    inputs = ("data", "filters", "bias?")
+    grouped = Attribute(bool, False)
+    minimum = Attribute(float, -math.inf)
+    maximum = Attribute(float, math.inf)
+
+    @property
+    def filter_axes(self) -> int:  # type: ignore[override]
+        return 3 if self.grouped else 2
 
 
 class _BackwardConvolution(_AnyConvolution):

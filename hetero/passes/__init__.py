@@ -3,6 +3,7 @@
 from hetero.passes.batch_norm_folding import fold_batch_norm
 from hetero.passes.common_subexpressions import eliminate_common_subexpressions
 from hetero.passes.constant_folding import fold_constants
+from hetero.passes.convolution_fusion import fuse_convolution
 from hetero.passes.dead_code import eliminate_dead_code
 from hetero.passes.gelu import fuse_gelu
 from hetero.passes.known_branches import take_known_branches
@@ -15,6 +16,6 @@ from hetero.passes.unique_names import make_names_unique
 
 __all__ = [
     "Pass", "PassManager", "align_prelu_slopes", "eliminate_common_subexpressions", "eliminate_dead_code",
-    "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fuse_gelu", "fuse_layer_norm", "make_names_unique",
-    "specialize", "take_known_branches", "value_parameters",
+    "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fuse_convolution", "fuse_gelu", "fuse_layer_norm",
+    "make_names_unique", "specialize", "take_known_branches", "value_parameters",
 ]  # fmt: skip

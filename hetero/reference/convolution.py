@@ -23,6 +23,18 @@ def group_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.n
     return _convolve(node, data, filters)
 
 
+@evaluates(ops.FusedConvolution)
+def fused_convolution(node: Node, data: np.ndarray, filters: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
+    result = _convolve(node, data, filters if node.grouped else filters[None])
+    if bias is not None:
+        result += bias.reshape(-1, *[1] * (result.ndim - 2))
+    if node.minimum > -math.inf:
+        np.maximum(result, result.dtype.type(node.minimum), out=result)
+    if node.maximum < math.inf:
+        np.minimum(result, result.dtype.type(node.maximum), out=result)
+    return result
+
+
 @evaluates(ops.ConvolutionBackpropData)
 def convolution_backprop_data(
     node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None

@@ -13,6 +13,7 @@ from hetero.passes import (
     eliminate_dead_code,
     eliminate_no_ops,
     fold_constants,
+    fuse_convolution,
     fuse_gelu,
     fuse_layer_norm,
 )
@@ -135,6 +136,54 @@ def test_what_only_looks_alike_stays(name):
     before = operations(model)
     assert not fuse(model)
     assert operations(model) == before
+
+
+IMAGE = np.random.default_rng(6).standard_normal((2, 4, 5, 6)).astype(np.float32)
+FILTERS = np.random.default_rng(7).standard_normal((6, 4, 3, 3)).astype(np.float32)
+BIAS = np.arange(6, dtype=np.float32).reshape(6, 1, 1) - 2
+
+
+def convolved(x, grouped=False):
+    filters = FILTERS.reshape(2, 3, 4, 3, 3)[:, :, :2] if grouped else FILTERS
+    operation = ops.GroupConvolution if grouped else ops.Convolution
+    return operation(x, filters.copy(), [1, 1], [1, 1], [1, 1], [1, 1])
+
+
+CHAINS = {
+    "bias": lambda x: ops.Add(convolved(x), BIAS),
+    "bias first, and relu": lambda x: ops.Relu(ops.Add(BIAS, convolved(x))),
+    "bounds": lambda x: ops.Clamp(convolved(x), -1.0, 2.5),
+    "one bias for all channels, groups": lambda x: ops.Relu(ops.Add(convolved(x, True), np.float32([[[0.5]]]))),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_convolution_with_what_follows(name):
+    x = Parameter(Type.f32, [-1, 4, 5, 6])
+    model = Model(CHAINS[name](x), [x])
+    (wanted,) = run(model, IMAGE)
+    names = {n.friendly_name for n in model.get_ordered_ops() if n.get_type_name() in operations(model)}
+    assert fuse_convolution(model)
+    assert operations(model) == ["FusedConvolution"]
+    assert set(original_names(model.results[0].input_value(0).node)) == names
+    np.testing.assert_allclose(run(model, IMAGE)[0], wanted, rtol=1e-5, atol=1e-6)
+    assert not fuse_convolution(model)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        convolved,
+        lambda x: ops.Add(convolved(x), np.ones((5, 6), np.float32)),
+        lambda x: (lambda c: [ops.Relu(c), ops.Exp(c)])(convolved(x)),
+        lambda x: (lambda c: [ops.Relu(c), c])(convolved(x)),
+        lambda x: (lambda c: ops.Add(c, c))(convolved(x)),
+    ],
+    ids=["alone", "another addend", "two readers", "an output of the model", "twice itself"],
+)
+def test_convolutions_that_stay(build):
+    x = Parameter(Type.f32, [-1, 4, 5, 6])
+    assert not fuse_convolution(Model(build(x), [x]))
 
 
 def test_common_subexpressions_are_computed_once():

@@ -16,6 +16,7 @@ from hetero.passes import (
     eliminate_no_ops,
     fold_batch_norm,
     fold_constants,
+    fuse_convolution,
     fuse_gelu,
     fuse_layer_norm,
     take_known_branches,
@@ -47,6 +48,7 @@ class TemplatePlugin(Plugin):
         eliminate_common_subexpressions,
         eliminate_no_ops,
         fold_batch_norm,
+        fuse_convolution,
         fuse_layer_norm,
         fuse_gelu,
     )
