@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.reference.products import in_element_type, working_type
 from hetero.reference.registry import evaluates
 
 
@@ -52,7 +53,8 @@ def group_convolution_backprop_data(
 def _convolve(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
     """Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]``."""
     groups, outputs, channels, *kernel = filters.shape
-    data, filters = _for_blas(data), _for_blas(filters)
+    element_type, work = data.dtype, working_type(data, filters, channels * math.prod(kernel))
+    data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
     begin, end = node.resolve_pads(data.shape[2:], kernel)
     data = _pad(data, begin, end)
     positions = [
@@ -60,13 +62,13 @@ def _convolve(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
         for length, size, stride, dilation in zip(data.shape[2:], kernel, node.strides, node.dilations)
     ]
     if channels == outputs == 1 and groups > 1:
-        return _convolve_depthwise(node, data, filters, positions)
+        return in_element_type(_convolve_depthwise(node, data, filters, positions), element_type)
     matrix = filters.reshape(groups, outputs, -1)
     result = np.empty((len(data), groups, outputs, math.prod(positions)), data.dtype)
     for image, target in zip(data, result):
         columns = _columns(node, image, kernel, positions).reshape(groups, matrix.shape[2], -1)
         np.matmul(matrix, columns, out=target)
-    return result.reshape(len(data), groups * outputs, *positions)
+    return in_element_type(result.reshape(len(data), groups * outputs, *positions), element_type)
 
 
 def _columns(node: Node, image: np.ndarray, kernel: list[int], positions: list[int]) -> np.ndarray:
@@ -109,14 +111,15 @@ def _convolve_backward(
         for count, stride, size, dilation in zip(positions, node.strides, kernel, node.dilations)
     ]
     padded = [length + padding for length, padding in zip(lengths, node.output_padding)]
-    data, filters = _for_blas(data), _for_blas(filters)
+    element_type, work = data.dtype, working_type(data, filters, channels * math.prod(kernel))
+    data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
     matrix = filters.reshape(groups, channels, -1).transpose(0, 2, 1)
     columns = np.matmul(matrix, data.reshape(len(data), groups, channels, -1))
     columns = columns.reshape(len(data), groups * outputs, math.prod(kernel), *positions)
     result = np.zeros((len(data), groups * outputs, *padded), data.dtype)
     for number, offset in enumerate(itertools.product(*map(range, kernel))):
         result[window_slices(offset, positions, node.strides, node.dilations)] += columns[:, :, number]
-    return _pad(result, [-b for b in begin], [-e for e in end])
+    return in_element_type(_pad(result, [-b for b in begin], [-e for e in end]), element_type)
 
 
 def window_slices(offset, positions, strides, dilations) -> tuple[slice, ...]:
@@ -138,8 +141,3 @@ def _pad(data: np.ndarray, begin, end) -> np.ndarray:
     if not any(pad > 0 for pad in (*begin, *end)):
         return data
     return np.pad(data, ((0, 0), (0, 0), *((max(b, 0), max(e, 0)) for b, e in zip(begin, end))))
-
-
-def _for_blas(array: np.ndarray) -> np.ndarray:
-    """The array in a type in which numpy multiplies matrices fast and sums do not lose much."""
-    return array.astype(np.float32) if array.dtype.itemsize < 4 else array

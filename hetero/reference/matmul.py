@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.reference.products import in_element_type, working_type
 from hetero.reference.registry import evaluates, in_single
 
 
@@ -15,6 +16,11 @@ def matmul(node, a, b):
         a = a.swapaxes(-1, -2)
     if node.transpose_b and b.ndim > 1:
         b = b.swapaxes(-1, -2)
+    work, element_type = working_type(a, b, a.shape[-1]), a.dtype
+    return in_element_type(_product(a.astype(work, copy=False), b.astype(work, copy=False)), element_type)
+
+
+def _product(a, b):
     if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
         # One product of all rows instead of one a matrix.
         return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[-1])
