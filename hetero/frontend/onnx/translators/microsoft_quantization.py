@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from hetero import ops
 from hetero.errors import FrontendError
@@ -14,8 +14,13 @@ from hetero.frontend.onnx.translators.quantization import (
     dequantize,
     dequantize_linear,
     dynamically_quantized,
+    less_zero_point,
+    one,
+    optional,
+    product,
     quantize,
     quantize_linear,
+    quantize_quotient,
     spread,
 )
 from hetero.graph import Op, Output
@@ -27,19 +32,17 @@ translator("QuantizeLinear", domain=DOMAIN)(quantize_linear)
 translator("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
 
 
-def _optional(node: OnnxNodeContext, index: int) -> Output | None:
-    return node.get_input(index) if node.has_input(index) else None
-
-
 def _number(node: OnnxNodeContext, index: int) -> Output:
     """The number that three inputs from an index on are: an integer, its scale and its zero point."""
-    return dequantize(node.get_input(index), node.get_input(index + 1), _optional(node, index + 2))
+    scale, zero_point = one(node.get_input(index + 1)), optional(node, index + 2)
+    return dequantize(node.get_input(index), scale, None if zero_point is None else one(zero_point), Type.f32)
 
 
 def _quantized(node: OnnxNodeContext, value: Output | Op, index: int, kind: Type) -> Output:
     """A number by the scale and the zero point in two inputs from an index on."""
     value = value if isinstance(value, Output) else value.output(0)
-    return quantize(value, node.get_input(index), _optional(node, index + 1), kind)
+    scale, zero_point = one(node.get_input(index)), optional(node, index + 1)
+    return quantize(value, scale, None if zero_point is None else one(zero_point), kind)
 
 
 def _binary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
@@ -112,57 +115,45 @@ def qlinear_where(node: OnnxNodeContext) -> Translation:
 @translator("QGemm", domain=DOMAIN)
 def qgemm(node: OnnxNodeContext) -> Translation:
     """alpha·A·B + C, C being i32 of the scale alpha·a_scale·b_scale; f32 where no scale of the result is given."""
-    first, second = (_centred(node, index) for index in (0, 3))
+    first, second, columns = node.get_input(0), node.get_input(3), node.get_input(4)
+    second_zero = optional(node, 5)
+    if rank_of(columns) == 1 and node.get_attribute("transB", 0) and second_zero is not None:
+        second_zero = spread(second_zero, second, 0)
+    numbers = (
+        less_zero_point(first, optional(node, 2), Type.i32),
+        less_zero_point(second, second_zero, Type.i32),
+    )
     transposed = [bool(node.get_attribute(name, 0)) for name in ("transA", "transB")]
-    total: Op | Output = ops.MatMul(first, second, *transposed)
+    total = ops.MatMul(*numbers, *transposed).output(0)
     if node.has_input(6):
-        total = ops.Add(total, ops.Convert(node.get_input(6), "f64"))
-    factor = ops.Multiply(node.get_input(1), node.get_input(4))
-    factor = ops.Multiply(factor, scalar_like(factor.output(0), node.get_attribute("alpha", 1.0)))
-    number = ops.Multiply(ops.Convert(total, Type.f32), factor)
+        total = ops.Add(total, node.get_input(6)).output(0)
+    factor = ops.Multiply(node.get_input(1), columns).output(0)
+    factor = ops.Multiply(factor, scalar_like(factor, node.get_attribute("alpha", 1.0))).output(0)
     if not node.has_input(7):
-        return number
-    return _quantized(node, number, 7, node.get_input(0).element_type)
-
-
-def _centred(node: OnnxNodeContext, index: int) -> Output:
-    """The integer in an input less the zero point two inputs behind it, in f64, which is exact."""
-    number, zero_point = ops.Convert(node.get_input(index), "f64"), _optional(node, index + 2)
-    if zero_point is None:
-        return number.output(0)
-    return ops.Subtract(number, ops.Convert(zero_point, "f64")).output(0)
+        return ops.Multiply(ops.Convert(total, Type.f32), factor)
+    zero_point = optional(node, 8)
+    kind = first.element_type if zero_point is None else zero_point.element_type
+    factor = ops.Divide(factor, node.get_input(7))
+    return quantize_quotient(ops.Multiply(ops.Convert(total, Type.f32), factor).output(0), zero_point, kind)
 
 
 @translator("MatMulIntegerToFloat", domain=DOMAIN)
 def matmul_integer_to_float(node: OnnxNodeContext) -> Translation:
     """(A - a_zero_point) · (B - b_zero_point) · a_scale · b_scale + bias"""
-    return _scaled_product(node.get_input(0), node.get_input(2), _optional(node, 4), node, 3, 5, 6)
+    total = product(node.get_input(0), optional(node, 4), node.get_input(1), optional(node, 5))
+    return _scaled(node, total, node.get_input(2), 3, 6)
 
 
 @translator("DynamicQuantizeMatMul", domain=DOMAIN)
 def dynamic_quantize_matmul(node: OnnxNodeContext) -> Translation:
     """The same with A quantized to u8 by what is in it."""
     value, scale, zero_point = dynamically_quantized(node.get_input(0))
-    return _scaled_product(value, scale, zero_point, node, 2, 3, 4)
+    total = product(value, zero_point, node.get_input(1), optional(node, 3))
+    return _scaled(node, total, scale, 2, 4)
 
 
-def _scaled_product(
-    value: Output,
-    value_scale: Output,
-    value_zero: Output | None,
-    node: OnnxNodeContext,
-    scale: int,
-    zero: int,
-    bias: int,
-) -> Op:
-    """The value times input 1, whose scale and zero point, and a bias, are in the inputs of these numbers."""
-    second, second_zero = node.get_input(1), _optional(node, zero)
-    numbers: Sequence[Output] = [ops.Convert(operand, "f64").output(0) for operand in (value, second)]
-    centred = [
-        number if zero_point is None else ops.Subtract(number, ops.Convert(spread(zero_point, number, axis), "f64"))
-        for number, zero_point, axis in zip(numbers, (value_zero, second_zero), (-2, -1))
-    ]
-    total = ops.Convert(ops.MatMul(*centred, False, False), Type.f32)
-    factor = ops.Multiply(value_scale, spread(node.get_input(scale), second, -1))
-    result = ops.Multiply(total, factor)
+def _scaled(node: OnnxNodeContext, total: Output, first_scale: Output, second_scale: int, bias: int) -> Op:
+    """A product in units of two scales as numbers; the second scale, and a bias, are in the inputs of these indices."""
+    columns = spread(node.get_input(second_scale), node.get_input(1), -1)
+    result = ops.Multiply(ops.Convert(total, Type.f32), ops.Multiply(first_scale, columns))
     return ops.Add(result, node.get_input(bias)) if node.has_input(bias) else result

@@ -1,17 +1,20 @@
 """Quantized numbers: a number is (integer - zero point) · scale.
 
-Sums of products of integers are computed in f64, which holds them exactly and multiplies matrices fast.
+Sums of products of integers are made in i32, so they are exact.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero import ops
+from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.tensors import element_type
 from hetero.frontend.onnx.translators.common import int64, normalized, per_channel, rank_of, reshape, scalar_like
 from hetero.frontend.onnx.translators.convolution import convolve
-from hetero.graph import Output
+from hetero.graph import Output, is_constant
 from hetero.types import Type
 
 
@@ -20,9 +23,13 @@ def quantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
     zero_point = node.get_input(2) if node.has_input(2) else None
     number = node.get_attribute("output_dtype", 0)
-    kind = zero_point.element_type if zero_point is not None else element_type(number) if number else Type.u8
+    asked = element_type(number) if number else None
+    kind = zero_point.element_type if zero_point is not None else asked or Type.u8
+    if asked not in (None, kind):
+        raise FrontendError(f"output_dtype is {asked}, but the zero point {kind}")
     precision = node.get_attribute("precision", 0)
-    computed = element_type(precision) if precision else scale.element_type
+    kind_of_scale = scale.element_type if scale.element_type in _PRECISIONS else Type.f32
+    computed = element_type(precision) if precision else kind_of_scale
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
     value, scale = (ops.Convert(v, computed).output(0) for v in (value, spread(scale, value, axis, block)))
     if zero_point is not None:
@@ -36,16 +43,23 @@ def dequantize_linear(node: OnnxNodeContext) -> Translation:
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
     zero_point = spread(node.get_input(2), value, axis, block) if node.has_input(2) else None
     number = node.get_attribute("output_dtype", 0)
-    result = dequantize(value, spread(scale, value, axis, block), zero_point)
-    return ops.Convert(result, element_type(number)) if number else result
+    return dequantize(
+        value, spread(scale, value, axis, block), zero_point, element_type(number) if number else scale.element_type
+    )
+
+
+# The types in which a quotient may be computed.
+_PRECISIONS = (Type.f64, Type.f32, Type.f16, Type.bf16)
 
 
 def spread(parameter: Output, value: Output, axis: int, block: int = 0) -> Output:
     """A scale or a zero point in a shape that broadcasts to the value: it is one for all, for each place or block of
     an axis."""
     shape = parameter.partial_shape
-    if shape.has_rank and (len(shape) == 0 or (len(shape) == 1 and not block and shape == [1])):
+    if shape.has_rank and len(shape) == 0:
         return parameter
+    if shape == [1] and not block:
+        return one(parameter)
     rank = rank_of(value)
     axis = normalized(axis, rank)
     if block:
@@ -55,42 +69,57 @@ def spread(parameter: Output, value: Output, axis: int, block: int = 0) -> Outpu
     return reshape(parameter, (*[1] * axis, -1, *[1] * (rank - axis - 1)))
 
 
+def one(parameter: Output) -> Output:
+    """A vector of one element as a scalar, so that it adds no dimension to a scalar."""
+    return reshape(parameter, ()) if parameter.partial_shape == [1] else parameter
+
+
 def quantize(value: Output, scale: Output, zero_point: Output | None, kind: Type, saturate: bool = True) -> Output:
     """Numbers as integers of a kind, or as f8: rounded to the nearest, halves to even, and kept in the kind's range."""
-    scaled = ops.Divide(value, scale).output(0)
+    # Halves do not hold all integers of 16 bits.
+    return quantize_quotient(converted(ops.Divide(value, scale).output(0), Type.f32), zero_point, kind, saturate)
+
+
+def quantize_quotient(scaled: Output, zero_point: Output | None, kind: Type, saturate: bool = True) -> Output:
+    """The same for numbers that are divided by the scale already, f32."""
+    if kind.is_integral():
+        scaled = ops.Round(scaled, "half_to_even").output(0)
+    if zero_point is not None and not is_zero(zero_point):
+        scaled = ops.Add(scaled, converted(zero_point, Type.f32)).output(0)
     if kind.is_real():
-        if zero_point is not None:
-            scaled = ops.Add(scaled, ops.Convert(zero_point, scaled.element_type)).output(0)
         return ops.Cast(scaled, kind, saturate).output(0)
-    rounded = ops.Round(scaled, "half_to_even").output(0)
-    if rounded.element_type.bitwidth < 32:
-        # The sum with the zero point needs more digits than halves have.
-        rounded = ops.Convert(rounded, "f32").output(0)
-    if zero_point is not None:
-        rounded = ops.Add(rounded, ops.Convert(zero_point, rounded.element_type)).output(0)
+    if not kind.is_integral():
+        raise FrontendError(f"numbers cannot be quantized to {kind}")
     low = -(1 << kind.bitwidth - 1) if kind.is_signed() else 0
-    return ops.Convert(ops.Clamp(rounded, low, low + (1 << kind.bitwidth) - 1), kind).output(0)
+    return ops.Convert(ops.Clamp(scaled, low, low + (1 << kind.bitwidth) - 1), kind).output(0)
 
 
-def dequantize(value: Output, scale: Output, zero_point: Output | None) -> Output:
-    """Integers, or f8, as numbers of the scale's type."""
-    kind = scale.element_type
-    computed = Type.f32 if kind.bitwidth < 32 and value.element_type.is_integral() else kind
-    number = ops.Convert(value, computed).output(0)
-    if zero_point is not None:
-        number = ops.Subtract(number, ops.Convert(zero_point, computed)).output(0)
-    if computed is not kind:
-        return ops.Convert(ops.Multiply(number, ops.Convert(scale, computed)), kind).output(0)
-    return ops.Multiply(number, scale).output(0)
+def dequantize(value: Output, scale: Output, zero_point: Output | None, kind: Type) -> Output:
+    """Integers, or f8, as numbers of a kind, computed in f32."""
+    # Integers of 32 bits do not fit into f32 before the zero point is gone.
+    exact = Type.i32 if value.element_type is Type.i32 else Type.f32
+    number = converted(less_zero_point(value, zero_point, exact), Type.f32)
+    return converted(ops.Multiply(number, converted(scale, Type.f32)).output(0), kind)
 
 
-def _centred(value: Output, zero_point: Output | None) -> Output:
-    """Integers less their zero point, exactly, as f64."""
-    number = ops.Convert(value, "f64").output(0)
-    return number if zero_point is None else ops.Subtract(number, ops.Convert(zero_point, "f64")).output(0)
+def less_zero_point(value: Output, zero_point: Output | None, kind: Type) -> Output:
+    """Integers less their zero point, as a kind that holds them exactly."""
+    number = converted(value, kind)
+    if zero_point is None or is_zero(zero_point):
+        return number
+    return ops.Subtract(number, converted(zero_point, kind)).output(0)
 
 
-def _optional(node: OnnxNodeContext, index: int) -> Output | None:
+def converted(value: Output, kind: Type) -> Output:
+    return value if value.element_type is kind else ops.Convert(value, kind).output(0)
+
+
+def is_zero(zero_point: Output) -> bool:
+    """Whether all zero points are known to be 0."""
+    return is_constant(zero_point) and not zero_point.node.data.astype(np.float32).any()
+
+
+def optional(node: OnnxNodeContext, index: int) -> Output | None:
     return node.get_input(index) if node.has_input(index) else None
 
 
@@ -106,36 +135,45 @@ def _for_columns(parameter: Output | None, value: Output) -> Output | None:
 @translator("MatMulInteger", since=10)
 def matmul_integer(node: OnnxNodeContext) -> Translation:
     first, second = node.get_input(0), node.get_input(1)
-    product = ops.MatMul(
-        _centred(first, _for_rows(_optional(node, 2), first)),
-        _centred(second, _for_columns(_optional(node, 3), second)), False, False,
-    )  # fmt: skip
-    return ops.Convert(product, Type.i32)
+    return product(first, optional(node, 2), second, optional(node, 3))
+
+
+def product(first: Output, first_zero: Output | None, second: Output, second_zero: Output | None) -> Output:
+    """The matrix product of integers less their zero points, i32: one for all, each row of the first, each column of
+    the second."""
+    numbers = (
+        less_zero_point(first, _for_rows(first_zero, first), Type.i32),
+        less_zero_point(second, _for_columns(second_zero, second), Type.i32),
+    )
+    return ops.MatMul(*numbers, False, False).output(0)
 
 
 @translator("QLinearMatMul", since=10)
 def qlinear_matmul(node: OnnxNodeContext) -> Translation:
     first, first_scale, first_zero, second, second_scale, second_zero, scale, zero_point = node.get_inputs()
-    product = ops.MatMul(
-        _centred(first, _for_rows(first_zero, first)), _centred(second, _for_columns(second_zero, second)), False, False
-    )
-    factor = ops.Multiply(_for_rows(first_scale, first), _for_columns(second_scale, second)).output(0)
-    return _requantized(product.output(0), factor, scale, zero_point)
+    rows, columns = _for_rows(first_scale, first), _for_columns(second_scale, second)
+    if first.element_type.is_real():
+        numbers = (
+            dequantize(first, rows, _for_rows(first_zero, first), Type.f32),
+            dequantize(second, columns, _for_columns(second_zero, second), Type.f32),
+        )
+        number = ops.MatMul(*numbers, False, False).output(0)
+        return quantize(number, converted(scale, Type.f32), zero_point, zero_point.element_type)
+    total = product(first, first_zero, second, second_zero)
+    return _requantized(total, rows, columns, _for_rows(scale, total), _for_rows(zero_point, total))
 
 
-def _requantized(total: Output, factor: Output, scale: Output, zero_point: Output) -> Output:
-    """An exact sum of products times a factor, as integers of another scale and zero point."""
-    number = ops.Multiply(ops.Convert(total, Type.f32), ops.Convert(factor, Type.f32)).output(0)
-    return quantize(number, ops.Convert(scale, Type.f32).output(0), zero_point, zero_point.element_type)
+def _requantized(total: Output, first: Output, second: Output, scale: Output, zero_point: Output) -> Output:
+    """A sum of products of integers of two scales, as integers of another scale and zero point."""
+    first, second, scale = (converted(value, Type.f32) for value in (first, second, scale))
+    factor = ops.Divide(ops.Multiply(first, second), scale).output(0)
+    number = ops.Multiply(converted(total, Type.f32), factor).output(0)
+    return quantize_quotient(number, zero_point, zero_point.element_type)
 
 
 @translator("ConvInteger", since=10)
 def conv_integer(node: OnnxNodeContext) -> Translation:
-    data, filters = node.get_input(0), node.get_input(1)
-    filters_zero = _optional(node, 3)
-    if filters_zero is not None:
-        filters_zero = spread(filters_zero, filters, 0)
-    return ops.Convert(convolve(node, _centred(data, _optional(node, 2)), _centred(filters, filters_zero)), Type.i32)
+    return _integer_convolution(node, node.get_input(0), optional(node, 2), node.get_input(1), optional(node, 3))
 
 
 @translator("QLinearConv", since=10)
@@ -143,12 +181,19 @@ def qlinear_conv(node: OnnxNodeContext) -> Translation:
     data, data_scale, data_zero, filters, filters_scale, filters_zero, scale, zero_point = (
         node.get_input(index) for index in range(8)
     )
-    total = convolve(node, _centred(data, data_zero), _centred(filters, spread(filters_zero, filters, 0)))
-    rank = rank_of(total)
+    total = _integer_convolution(node, data, data_zero, filters, filters_zero)
     if node.has_input(8):
-        total = ops.Add(total, ops.Convert(per_channel(node.get_input(8), rank), "f64")).output(0)
-    factor = ops.Multiply(data_scale, spread(filters_scale, total, 1)).output(0)
-    return _requantized(total, factor, scale, zero_point)
+        total = ops.Add(total, per_channel(node.get_input(8), rank_of(total))).output(0)
+    return _requantized(total, data_scale, spread(filters_scale, total, 1), scale, zero_point)
+
+
+def _integer_convolution(
+    node: OnnxNodeContext, data: Output, data_zero: Output | None, filters: Output, filters_zero: Output | None
+) -> Output:
+    """The convolution of integers less their zero points, i32. Padding is with the zero point: with zeros here."""
+    if filters_zero is not None:
+        filters_zero = spread(filters_zero, filters, 0)
+    return convolve(node, less_zero_point(data, data_zero, Type.i32), less_zero_point(filters, filters_zero, Type.i32))
 
 
 @translator("DynamicQuantizeLinear", since=11)
@@ -158,11 +203,11 @@ def dynamic_quantize_linear(node: OnnxNodeContext) -> Translation:
 
 
 def dynamically_quantized(value: Output) -> tuple[Output, Output, Output]:
-    """The value as u8, its scale and its zero point."""
-    axes, zero = int64(range(rank_of(value))), scalar_like(value, 0)
-    high = ops.Maximum(ops.ReduceMax(value, axes, False), zero)
-    low = ops.Minimum(ops.ReduceMin(value, axes, False), zero)
-    scale = ops.Divide(ops.Subtract(high, low), scalar_like(value, 255)).output(0)
-    place = ops.Clamp(ops.Divide(ops.Negative(low), scale), 0, 255)
-    zero_point = ops.Convert(ops.Round(place, "half_to_even"), Type.u8).output(0)
+    """The value as u8, its scale and its zero point. Where all numbers are 0 the scale is 1, as ONNX Runtime has it."""
+    flat, zero = ops.Reshape(value, int64([-1]), False), scalar_like(value, 0)
+    high = ops.Maximum(ops.ReduceMax(flat, int64([0]), False), zero)
+    low = ops.Minimum(ops.ReduceMin(flat, int64([0]), False), zero)
+    scale = ops.Divide(ops.Subtract(high, low), scalar_like(value, 255))
+    scale = ops.Select(ops.Equal(scale, zero), scalar_like(value, 1), scale).output(0)
+    zero_point = quantize(ops.Negative(low).output(0), scale, None, Type.u8)
     return quantize(value, scale, zero_point, Type.u8), scale, zero_point
