@@ -98,7 +98,8 @@ class Op(Node):
     attributes_declared: tuple[Attribute, ...] = ()
     # The names of the parameters in order, where that is not all inputs and then all attributes.
     parameter_order: tuple[str, ...] = ()
-    # The name of the one parameter, a dict, in which all attributes are given, where the factory has such.
+    # The name of the one parameter, a dict, in which all attributes are given, where the factory has such;
+    # with "?" it may be left out.
     attributes_in: str = ""
     output_size = 1
 
@@ -156,14 +157,15 @@ class Op(Node):
 
     @classmethod
     def _with_attributes_of_dict(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        given = dict(arguments.pop(cls.attributes_in) or {})
+        parameter = cls.attributes_in.strip("?")
+        given = dict(arguments.pop(parameter) or {})
         for attribute in cls.attributes_declared:
             value = given.pop(attribute.name, attribute.default)
             if value is REQUIRED:
-                raise GraphError(f"{cls.type_info.name}: {cls.attributes_in} lacks {attribute.name}")
+                raise GraphError(f"{cls.type_info.name}: {parameter} lacks {attribute.name}")
             arguments[attribute.name] = value
         if given:
-            raise GraphError(f"{cls.type_info.name}: {cls.attributes_in} cannot have {', '.join(map(str, given))}")
+            raise GraphError(f"{cls.type_info.name}: {parameter} cannot have {', '.join(map(str, given))}")
         return arguments
 
     @classmethod
@@ -207,8 +209,7 @@ class Op(Node):
 def _make_signature(cls: type[Op]) -> inspect.Signature:
     defaults = {d.strip("*?"): None if d.endswith("?") else REQUIRED for d in cls.inputs_declared}
     if cls.attributes_in:
-        required = any(attribute.default is REQUIRED for attribute in cls.attributes_declared)
-        defaults[cls.attributes_in] = REQUIRED if required else None
+        defaults[cls.attributes_in.strip("?")] = None if cls.attributes_in.endswith("?") else REQUIRED
     else:
         defaults |= {attribute.name: attribute.default for attribute in cls.attributes_declared}
     parameters = []

@@ -126,6 +126,6 @@ class IsNaN(_Classification, opset=10):
 class IsInf(_Classification, opset=10):
     """Whether x is infinite, in the directions that count."""
 
-    attributes_in = "attributes"
+    attributes_in = "attributes?"
     detect_negative = Attribute(bool, True)
     detect_positive = Attribute(bool, True)
