@@ -50,6 +50,8 @@ _ONE_WORD = {"Col2Im", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "Sof
 
 # Names that are not made of the operation's in any regular way; "if" is a word of Python's.
 _OTHERWISE = {"If": "if_op", "IsNaN": "is_nan"}
+# Opsets whose factory makes the version before theirs, as OpenVINO's does.
+_FACTORIES_BEHIND = {"Interpolate": range(4, 10)}
 # Second names of factories.
 _ALIASES = {"Abs": "absolute", "Ceiling": "ceil", "CumSum": "cumsum"}
 
@@ -86,7 +88,8 @@ class OpsetModule(ModuleType):
         self._filled = True
         for name, cls in classes_in(self._opset).items():
             setattr(self, name, cls)
-            factory = _factory(cls)
+            behind = _FACTORIES_BEHIND.get(name, ())
+            factory = _factory(classes_in(behind[0] - 1)[name] if self._opset in behind else cls)
             setattr(self, snake_case(name), factory)
             if name in _ALIASES:
                 setattr(self, _ALIASES[name], factory)

@@ -40,7 +40,7 @@ def gather(node: Node, data: np.ndarray, indices: np.ndarray, axis: np.ndarray) 
         result = np.take(data, indices, axis=place)
     if outside is not None:
         shape = (*outside.shape[:batch], *(1,) * (place - batch), *outside.shape[batch:])
-        result = np.where(outside.reshape(*shape, *(1,) * (result.ndim - len(shape))), data.dtype.type(0), result)
+        result = np.where(outside.reshape(*shape, *(1,) * (result.ndim - len(shape))), np.zeros((), data.dtype), result)
     return result
 
 
