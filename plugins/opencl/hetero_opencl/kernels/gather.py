@@ -24,7 +24,7 @@ def refuse_gather(node: Node) -> str | None:
     return refuse(node)
 
 
-@lowers(ops.Gather, unless=refuse_gather)
+@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=refuse_gather)
 def gather(lowering: Lowering, node: Node) -> None:
     """Data [batches, outer, length, inner] by indices [batches, count], in words as large as inner allows."""
     data, indices, output = node.input_value(0), node.input_value(1), node.output(0)

@@ -74,7 +74,7 @@ def shape_input(node: Node, index: int) -> np.ndarray:
     return node.input_value(index).node.data
 
 
-@lowers(ops.Reshape, ops.Squeeze, ops.Unsqueeze, ops.Identity, unless=refuse)
+@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, unless=refuse)
 def keep(lowering: Lowering, node: Node) -> None:
     lowering.share(node.output(0), node.input_value(0))
 
