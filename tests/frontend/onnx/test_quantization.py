@@ -17,7 +17,9 @@ rng = np.random.default_rng(3)
 
 def case(op_type, *inputs, **options):
     """A case with numpy's scalars as arrays."""
-    return test_operators.case(op_type, *(i if isinstance(i, Known) else np.asarray(i) for i in inputs), **options)
+    return test_operators.case(
+        op_type, *(i if i is None or isinstance(i, Known) else np.asarray(i) for i in inputs), **options
+    )
 
 
 def codes(dtype, *shape):

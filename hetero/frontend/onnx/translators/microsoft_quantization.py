@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
+from hetero.frontend.onnx.translators.common import flatten, int64, rank_of, scalar_like
 from hetero.frontend.onnx.translators.pooling import average_pool_of
 from hetero.frontend.onnx.translators.quantization import (
     dequantize,
@@ -21,6 +20,7 @@ from hetero.frontend.onnx.translators.quantization import (
     quantize,
     quantize_linear,
     quantize_quotient,
+    quantized_convolution,
     spread,
 )
 from hetero.graph import Op, Output
@@ -69,9 +69,11 @@ def _leaky_relu(node: OnnxNodeContext, value: Output) -> Op:
 
 
 def _softmax(node: OnnxNodeContext, value: Output) -> Op:
-    if node.get_attribute("opset") < 13:
-        raise FrontendError("QLinearSoftmax of an operator set before 13 is not supported")
-    return ops.Softmax(value, node.get_attribute("axis", -1))
+    axis = node.get_attribute("axis", -1)
+    if node.get_attribute("opset") >= 13:
+        return ops.Softmax(value, axis)
+    # Softmax was over all dimensions from the axis on.
+    return ops.Reshape(ops.Softmax(flatten(value, axis), 1), ops.ShapeOf(value), False)
 
 
 def _reduce_mean(node: OnnxNodeContext, value: Output) -> Op:
@@ -85,10 +87,24 @@ def _global_average_pool(node: OnnxNodeContext, value: Output) -> Op:
     return ops.ReduceMean(value, int64(range(1, rank - 1) if last else range(2, rank)), True)
 
 
-def _average_pool(node: OnnxNodeContext, value: Output) -> Op | Output:
-    if node.get_attribute("channels_last", 0):
-        raise FrontendError("QLinearAveragePool with channels_last is not supported")
-    return average_pool_of(node, value)
+def _average_pool(node: OnnxNodeContext, value: Output) -> Output:
+    return _channels_second(node, value, average_pool_of)
+
+
+def _channels_second(
+    node: OnnxNodeContext, value: Output, function: Callable[[OnnxNodeContext, Output], Output]
+) -> Output:
+    """What a function for ``[N, C, spatial…]`` makes of a value, which is ``[N, spatial…, C]`` with channels_last."""
+    if not node.get_attribute("channels_last", 0):
+        return function(node, value)
+    rank = rank_of(value)
+    result = function(node, ops.Transpose(value, int64([0, rank - 1, *range(1, rank - 1)])).output(0))
+    return ops.Transpose(result, int64([0, *range(2, rank), 1])).output(0)
+
+
+@translator("QLinearConv", domain=DOMAIN)
+def qlinear_conv(node: OnnxNodeContext) -> Translation:
+    return _channels_second(node, node.get_input(0), quantized_convolution)
 
 
 for _type, _function in {

@@ -178,8 +178,13 @@ def conv_integer(node: OnnxNodeContext) -> Translation:
 
 @translator("QLinearConv", since=10)
 def qlinear_conv(node: OnnxNodeContext) -> Translation:
-    data, data_scale, data_zero, filters, filters_scale, filters_zero, scale, zero_point = (
-        node.get_input(index) for index in range(8)
+    return quantized_convolution(node, node.get_input(0))
+
+
+def quantized_convolution(node: OnnxNodeContext, data: Output) -> Output:
+    """QLinearConv of data by the other inputs of the node."""
+    data_scale, data_zero, filters, filters_scale, filters_zero, scale, zero_point = (
+        node.get_input(index) for index in range(1, 8)
     )
     total = _integer_convolution(node, data, data_zero, filters, filters_zero)
     if node.has_input(8):
