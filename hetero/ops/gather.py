@@ -24,6 +24,10 @@ class _Gather(Op):
         axis = exact_value(self.input_value(2))
         if axis is not None and axis.size != 1:
             self.fail(f"axis must be one number, but has {axis.size}")
+        if data.has_rank and not len(data):
+            self.fail("data must have one or more dimensions, but is a scalar")
+        if data.has_rank and axis is not None:
+            normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
         if not data.has_rank or not indices.has_rank:
             return PartialShape.dynamic()
         batch = self.batch_dims + len(indices) if self.batch_dims < 0 else self.batch_dims

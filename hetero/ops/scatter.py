@@ -27,6 +27,8 @@ class ScatterUpdate(Op, opset=3):
         check_scalar_or_one(self, 3)
         data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
         axis = exact_value(self.input_value(3))
+        if data.has_rank and not len(data):
+            self.fail("data must have one or more dimensions, but is a scalar")
         if data.has_rank and indices.has_rank and not updates.rank.compatible(len(data) + len(indices) - 1):
             self.fail(f"updates {updates} must have the dimensions of data {data} and indices {indices} but for one")
         if data.has_rank and axis is not None:

@@ -95,9 +95,11 @@ class Unique(Op, opset=10):
             check_scalar_or_one(self, 1)
             all_of, values = Dimension(), PartialShape.dynamic(data.rank)
             axis = exact_value(self.input_value(1))
+            if data.has_rank and not len(data):
+                self.fail("it can have an axis only where data has dimensions, but that is a scalar")
             if axis is not None and data.has_rank:
                 place = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
-                all_of = data[place] if len(data) else Dimension(1)
+                all_of = data[place]
                 values = PartialShape([*data[:place], _at_least_one(all_of), *data[place + 1 :]])
         else:
             values = PartialShape([_at_least_one(all_of)])

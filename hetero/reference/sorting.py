@@ -65,7 +65,7 @@ def _order(values: np.ndarray) -> np.ndarray:
 @evaluates(ops.Unique)
 @in_single
 def unique(node: Node, data: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-    place = None if axis is None or not data.ndim else int(axis.reshape(-1)[0]) % data.ndim
+    place = None if axis is None else int(axis.reshape(-1)[0]) % data.ndim
     values, first, inverse, counts = np.unique(
         data, return_index=True, return_inverse=True, return_counts=True, axis=place
     )
@@ -76,7 +76,7 @@ def unique(node: Node, data: np.ndarray, axis: np.ndarray | None = None) -> tupl
         places[order] = np.arange(order.size)
         values, first, counts = np.take(values, order, axis=place), first[order], counts[order]
         inverse = places[inverse]
-    return values.reshape(()) if axis is not None and not data.ndim else values, first, inverse, counts
+    return values, first, inverse, counts
 
 
 @evaluates(ops.Bucketize)

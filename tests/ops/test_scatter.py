@@ -117,6 +117,7 @@ def test_shapes(case):
 
 
 REFUSED = [
+    ("scatter_update", 3, Unknown([]), Unknown([], I64), Unknown([]), Unknown([], I64)),
     ("gather_elements", 6, Unknown("[...]"), Unknown([], I64), 0),
     ("scatter_update", 3, Unknown([3, 4]), Unknown([2, 2], I64), Unknown([3, 4]), Unknown([], I64)),
     ("scatter_nd_update", 4, Unknown([]), Unknown([1], I64), Unknown("[...]")),

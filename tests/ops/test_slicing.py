@@ -135,6 +135,8 @@ def test_shapes_known_better_than_in_openvino(case, expected):
         ("variadic_split", Unknown([3, 10]), number(0), ints(2, 2)),
         ("variadic_split", Unknown("[...]"), ints(0, 1), ints(2, 2)),
         ("split", Unknown([]), number(0), 1),
+        ("gather", Unknown([]), Unknown([2], np.int64), number(0)),
+        ("gather", Unknown([2]), Unknown("[...]", np.int64), number(-4)),
         ("concat", [Unknown([]), Unknown([])], 0),
         ("slice", Unknown([]), ints(0), ints(1), ints(1)),
         ("gather", Unknown([3, 4]), Unknown([2, 4], np.int64), Unknown([], np.int64), 1),

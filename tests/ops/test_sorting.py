@@ -43,6 +43,7 @@ RESULTS = [
     *[("bucketize", 3, Data(np.float32([[0, 1, 2.5], [7, 3, 9]])), Data(np.float32([1, 3, 7])), kind, right)
       for kind in ("i64", "i32") for right in (True, False)],
     ("bucketize", 3, random(2, 3, dtype=np.int32), Data(np.float32([-5, 0, 7]))),
+    ("unique", 10, Data(np.float32([[5]]))),
     ("bucketize", 3, random(2, 3), Data(np.zeros(0, np.float32))),
     *[("search_sorted", 15, Data(np.sort(random(4, 6).array.round(0))), random(4, 9), right)
       for right in (False, True)],
@@ -136,6 +137,7 @@ def test_more_elements_than_there_are():
 
 
 REFUSED = [
+    ("unique", 10, Unknown([]), number(0)),
     ("topk", 11, Unknown([2, 3]), number(-1), 1, "max", "value"),
     ("topk", 11, Unknown([2, 3]), ints(1, 2), 1, "max", "value"),
     ("topk", 11, Unknown([2, 3]), number(1), 2, "max", "value"),
