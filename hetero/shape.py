@@ -11,6 +11,9 @@ from hetero.errors import GraphError
 DimensionLike = Union["Dimension", int, str, tuple]
 PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
 
+# numpy's; without a bound, a short file could ask for shapes that fill the memory.
+LARGEST_RANK = 64
+
 
 class Dimension:
     """The length of one axis: an interval ``min..max`` of whole numbers, ``max`` None when unbounded.
@@ -199,6 +202,8 @@ class PartialShape:
         """A shape of unknown rank, or one of the given rank and unknown dimensions."""
         if isinstance(rank, Dimension):
             rank = rank.get_length() if rank.is_static else None
+        if rank is not None and rank > LARGEST_RANK:
+            raise GraphError(f"a tensor of rank {rank} cannot be, only up to {LARGEST_RANK}")
         return PartialShape(None if rank is None else [Dimension()] * rank)
 
     @property

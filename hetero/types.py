@@ -66,6 +66,9 @@ class Type(enum.Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Type | None:
+        if isinstance(value, str):
+            # From a file, maybe: numpy takes far more for a dtype than names.
+            return _BY_DTYPE_NAME.get(value)
         try:
             dtype = np.dtype(value)  # type: ignore[call-overload]
         except TypeError:

@@ -92,7 +92,7 @@ def read_bodies(
     """The node with its bodies, each given by the name of its element. Raises FrontendError and GraphError."""
     node = cls()
     node.set_arguments(inputs)
-    outputs = 0
+    node.set_output_size(len(layer.findall("output/port")))
     for index, name in enumerate(body_names(node)):
         if name not in bodies:
             raise FrontendError(f"it has no {name}")
@@ -100,11 +100,10 @@ def read_bodies(
         ports = _PortReader(layer, name.removesuffix("body"), body, node_of)
         node.bodies[index] = body
         node.input_descriptions[index] = ports.inputs(layer)
-        node.output_descriptions[index] = ports.outputs(len(inputs))
-        outputs = max([outputs, *(made.output_index + 1 for made in node.output_descriptions[index])])
+        node.output_descriptions[index] = ports.outputs(len(inputs), node.get_output_size())
         if isinstance(node, Loop):
             node.set_special_body_ports(ports.special_ports())
-    node.set_output_size(outputs)
+    node.check_complete()
     node.infer()
     return node
 
@@ -136,16 +135,19 @@ class _PortReader:
                 found.append(InvariantInputDescription(index, parameter))
         return found
 
-    def outputs(self, input_count: int) -> list[OutputDescription]:
+    def outputs(self, input_count: int, output_count: int) -> list[OutputDescription]:
         found = []
         for port in self._ports.iterfind("output"):
-            index, result = _number(port, "external_port_id"), self._result(port.get("internal_layer_id", ""))
-            if index < 0:
+            number, result = _number(port, "external_port_id"), self._result(port.get("internal_layer_id", ""))
+            if number < 0:
                 continue
+            index = number - input_count
+            if not 0 <= index < output_count:
+                raise FrontendError(f"its port map makes port {number}, which is none of its outputs")
             if "axis" in port.attrib:
-                found.append(ConcatOutputDescription(result, index - input_count, **_places(port)))
+                found.append(ConcatOutputDescription(result, index, **_places(port)))
             else:
-                found.append(BodyOutputDescription(result, index - input_count))
+                found.append(BodyOutputDescription(result, index))
         return found
 
     def special_ports(self) -> tuple[int, int]:

@@ -14,7 +14,9 @@ from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.ops.control_flow import MultiSubGraphOp
 from hetero.ops.opsets import operation_classes
+from hetero.ops.slicing import Split, VariadicSplit
 from hetero.ops.variables import AssignV3
+from hetero.shape import Dimension
 from hetero.types import Type
 
 
@@ -131,6 +133,7 @@ class _GraphReader:
             return read_bodies(
                 cls, layer, inputs, {name: (reader.read(), reader.node) for name, reader in bodies.items()}
             )
+        _check_output_count(cls, layer, inputs, texts)
         attributes = {
             attribute.name: attribute_value(attribute, texts[attribute.ir_name])
             for attribute in cls.attributes_declared
@@ -169,3 +172,16 @@ class _GraphReader:
     def _fail(self, layer: Element, problem: str, cause: Exception | None = None) -> NoReturn:
         name = f"layer {layer.get('id')}, {layer.get('type')} '{layer.get('name')}'"
         raise FrontendError(f"{name}: {problem}") from cause
+
+
+def _check_output_count(cls: type[Op], layer: Element, inputs: list[Output], texts: dict[str, str]) -> None:
+    """Refuse what would make more outputs than the layer has, of which a few bytes may ask for millions."""
+    if cls is Split and texts.get("num_splits", "").isdecimal():
+        count = Dimension(int(texts["num_splits"]))
+    elif cls is VariadicSplit and len(inputs) == 3:
+        count = inputs[2].partial_shape.element_count()
+    else:
+        return
+    ports = len(layer.findall("output/port"))
+    if count.is_static and count != ports:
+        raise FrontendError(f"it has {ports} output ports, but makes {count} parts")
