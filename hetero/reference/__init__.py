@@ -15,6 +15,7 @@ from hetero.reference import (
     embedding,
     expansion,
     gather,
+    grid_sample,
     interpolation,
     linear_algebra,
     matmul,

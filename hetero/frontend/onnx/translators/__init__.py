@@ -20,6 +20,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     recurrent,
     reduction,
     resize,
+    sampling,
     scatter,
     selection,
     sequences,

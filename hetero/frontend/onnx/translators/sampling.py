@@ -1,0 +1,21 @@
+"""Data sampled at the points of a grid."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+
+# The names since version 20, in OpenVINO's words.
+_MODES = {"linear": "bilinear", "cubic": "bicubic"}
+
+
+@translator("GridSample", since=16)
+def grid_sample(node: OnnxNodeContext) -> Translation:
+    mode = node.get_attribute("mode", "bilinear")
+    attributes = {
+        "align_corners": bool(node.get_attribute("align_corners", 0)),
+        "mode": _MODES.get(mode, mode),
+        "padding_mode": node.get_attribute("padding_mode", "zeros"),
+    }
+    return ops.GridSample(node.get_input(0), node.get_input(1), attributes)
