@@ -143,11 +143,15 @@ from hetero.ops.nms import (
     NonMaxSuppressionV5,
 )
 from hetero.ops.normalization import (
+    GRN,
+    LRN,
     MVN,
     MVNV2,
     BatchNormInference,
     BatchNormInferenceV1,
+    GroupNormalization,
     LogSoftmax,
+    NormalizeL2,
     Softmax,
     SoftmaxV1,
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice, integers
 from hetero.ops.checks import check_type, common_type, merge_dimensions, normalize_axis
+from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -110,3 +111,89 @@ class MVNV2(Op, type_name="MVN", opset=2):
         if self.reduction_axes is None and shape.has_rank:
             self.reduction_axes = range(1 if self.across_channels else 2, len(shape))
         self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+class GroupNormalization(Op, opset=12):
+    """(x - mean) / √(variance + epsilon) of each group of channels (axis 1), times scale plus bias of each channel."""
+
+    inputs = ("data", "scale", "bias")
+    num_groups = Attribute(int)
+    epsilon = Attribute(float)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, range(3), Type.is_real, "a floating-point number")
+        shape, groups = self.get_input_partial_shape(0), self.num_groups
+        if groups < 1:
+            self.fail(f"num_groups must be positive, but is {groups}")
+        if shape.has_rank and len(shape) < 2:
+            self.fail(f"data must have channels in dimension 1, but has the shape {shape}")
+        channels = [shape[1] if shape.has_rank else Dimension()]
+        for index in (1, 2):
+            vector = self.get_input_partial_shape(index)
+            if not vector.compatible([-1]):
+                self.fail(f"{self.inputs_declared[index]} must have one dimension, but has the shape {vector}")
+            channels.append(vector.merge([-1])[0])
+        merged = merge_dimensions(self, channels, "the channels of its inputs")
+        if merged.is_static and merged.get_length() % groups:
+            self.fail(f"{merged} channels cannot be divided into {groups} groups of one size")
+        if shape.has_rank:
+            shape = PartialShape([shape[0], merged, *shape[2:]])
+        self.set_output_type(0, common_type(self, range(3)), shape)
+
+
+class LRN(Op, opset=1):
+    """x / (bias + alpha · s / sizeⁿ)ᵝ, s the sum of x² in a window of ``size`` around each element on the n axes."""
+
+    inputs = ("data", "axes")
+    shape_inputs = (1,)
+    alpha = Attribute(float, 1)
+    beta = Attribute(float, 0.5)
+    bias = Attribute(float, 1)
+    size = Attribute(int, 5)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), Type.is_real, "a floating-point number")
+        if self.size < 1:
+            self.fail(f"size must be positive, but is {self.size}")
+        _check_axes(self, PartialShape([-1]))
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+class NormalizeL2(Op, opset=1):
+    """x over the root of its sum of squares over the axes, to which eps is added, or which is at least eps."""
+
+    inputs = ("data", "axes")
+    shape_inputs = (1,)
+    eps = Attribute(float)
+    eps_mode = Attribute(choice("add", "max"))
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), Type.is_real, "a floating-point number")
+        _check_axes(self, PartialShape([-1]), PartialShape([]))
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+class GRN(Op, opset=1):
+    """x / √(s + bias), s the sum of x² over the channels (axis 1)."""
+
+    inputs = ("data",)
+    bias = Attribute(float)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), Type.is_real, "a floating-point number")
+        shape = self.get_input_partial_shape(0)
+        if shape.has_rank and not 2 <= len(shape) <= 4:
+            self.fail(f"data must have 2 to 4 dimensions, but has the shape {shape}")
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+def _check_axes(node: Op, *shapes: PartialShape) -> None:
+    """Raises GraphError where input 1 is of none of these shapes, or names an axis that input 0 does not have."""
+    check_type(node, (1,), Type.is_integral, "a whole number")
+    data, shape = node.get_input_partial_shape(0), node.get_input_partial_shape(1)
+    if not any(shape.compatible(fitting) for fitting in shapes):
+        node.fail(f"axes must have one dimension, but have the shape {shape}")
+    axes = exact_value(node.input_value(1))
+    if axes is not None and data.has_rank:
+        for axis in axes.reshape(-1).tolist():
+            normalize_axis(node, axis, len(data))

@@ -62,3 +62,54 @@ def _mvn(node, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     if node.eps_mode == "inside_sqrt":
         return centred / np.sqrt(variance + epsilon)
     return centred / (np.sqrt(variance) + epsilon)
+
+
+@evaluates(ops.GroupNormalization)
+@in_single
+def group_normalization(node, x, scale, bias):
+    if x.size == 0:
+        return x
+    groups = x.reshape(x.shape[0], node.num_groups, -1)
+    centred = groups - groups.mean(axis=2, keepdims=True)
+    variance = np.square(centred).mean(axis=2, keepdims=True)
+    centred /= np.sqrt(variance + x.dtype.type(node.epsilon))
+    channels = (-1, *[1] * (x.ndim - 2))
+    result = centred.reshape(x.shape)
+    result *= scale.reshape(channels)
+    result += bias.reshape(channels)
+    return result
+
+
+@evaluates(ops.LRN)
+@in_single
+def lrn(node, x, axes):
+    sums, axes = np.square(x), axes_of(axes, x.ndim)
+    for axis in axes:
+        sums = _window_sums(sums, axis, node.size)
+    sums *= x.dtype.type(node.alpha / node.size ** len(axes))
+    sums += x.dtype.type(node.bias)
+    return x / np.power(sums, x.dtype.type(node.beta))
+
+
+def _window_sums(x: np.ndarray, axis: int, size: int) -> np.ndarray:
+    """The sum of the elements around each one: (size - 1) // 2 before it, size // 2 behind it, and itself."""
+    x, length = x.swapaxes(0, axis), x.shape[axis]
+    sums = x.copy()
+    for distance in range(1, min((size - 1) // 2, length - 1) + 1):
+        sums[distance:] += x[:-distance]
+    for distance in range(1, min(size // 2, length - 1) + 1):
+        sums[:-distance] += x[distance:]
+    return sums.swapaxes(0, axis)
+
+
+@evaluates(ops.NormalizeL2)
+@in_single
+def normalize_l2(node, x, axes):
+    sums, eps = np.square(x).sum(axis=axes_of(axes, x.ndim), keepdims=True), x.dtype.type(node.eps)
+    return x / np.sqrt(sums + eps if node.eps_mode == "add" else np.maximum(sums, eps))
+
+
+@evaluates(ops.GRN)
+@in_single
+def grn(node, x):
+    return x / np.sqrt(np.square(x).sum(axis=1, keepdims=True) + x.dtype.type(node.bias))
