@@ -18,16 +18,17 @@ from hetero.reference.registry import evaluates, in_single
 @in_single
 def col2im(node: Node, data: np.ndarray, output_size: np.ndarray, kernel_size: np.ndarray) -> np.ndarray:
     size, kernel = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
-    padded = [sum(lengths) for lengths in zip(size, node.pads_begin, node.pads_end)]
-    places = _places(padded, kernel, node.dilations, node.strides)
+    # Attributes are still left out where the number of spatial dimensions was not known.
+    strides, dilations = (values or (1,) * len(size) for values in (node.strides, node.dilations))
+    begin, end = (values or (0,) * len(size) for values in (node.pads_begin, node.pads_end))
+    padded = [sum(lengths) for lengths in zip(size, begin, end)]
+    places = _places(padded, kernel, dilations, strides)
     batch = data.shape[0] if data.ndim == 3 else 1
     patches = data.reshape(batch, data.shape[-2] // math.prod(kernel), *kernel, *places)
     image = np.zeros((*patches.shape[:2], *padded), data.dtype)
     for offset in itertools.product(*map(range, kernel)):
-        image[window_slices(offset, places, node.strides, node.dilations)] += patches[
-            (slice(None), slice(None), *offset)
-        ]
-    cut = (slice(begin, begin + length) for begin, length in zip(node.pads_begin, size))
+        image[window_slices(offset, places, strides, dilations)] += patches[(slice(None), slice(None), *offset)]
+    cut = (slice(first, first + length) for first, length in zip(begin, size))
     return image[(slice(None) if data.ndim == 3 else 0, slice(None), *cut)]
 
 

@@ -93,3 +93,22 @@ def test_like_onnxruntime(item, dynamic):
     proto, inputs = model_of(item, dynamic)
     model = OnnxFrontEnd().convert(proto.SerializeToString())
     assert_close(run_reference(model, inputs), run_onnxruntime(proto, inputs))
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        case("Slice", X, np.int64([1, 0]), np.int64([3, 2])),
+        case("Slice", X, np.int64([1]), np.int64([3]), np.int64([2])),
+        case("Split", X, np.int64([1, 3]), outputs=2, axis=1),
+        case("Col2Im", normal(1, 8, 9), np.int64([4, 4]), np.int64([2, 2]), opset=18),
+    ],
+    ids=str,
+)
+def test_how_many_numbers_there_are_need_not_be_known(item):
+    proto, inputs = model_of(item, dynamic=False)
+    expected = run_onnxruntime(proto, inputs)
+    for value in proto.graph.input:
+        value.type.tensor_type.shape.dim[0].dim_param = f"{value.name}_0"
+    model = OnnxFrontEnd().convert(proto.SerializeToString())
+    assert_close(run_reference(model, inputs), expected)

@@ -108,6 +108,8 @@ def split(node: OnnxNodeContext) -> Translation:
 def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
     value, axis, count = node.get_input(0), node.get_attribute("axis", 0), node.get_output_size()
     if lengths is not None:
+        if lengths.partial_shape.is_dynamic:  # as many as the node has outputs
+            lengths = reshape_to(lengths, (count,))
         return ops.VariadicSplit(value, int64(axis), lengths)
     parts = node.get_attribute("num_outputs", count)
     if parts != count:

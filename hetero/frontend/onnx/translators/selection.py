@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, normalized, rank_of, reshape
-from hetero.graph import Constant, Output
+from hetero.frontend.onnx.translators.common import int64, normalized, rank_of, reshape, scalar_like
+from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
 
@@ -24,15 +23,16 @@ def slice_by_attributes(node: OnnxNodeContext) -> Translation:
 @translator("Slice", since=10)
 def slice_by_inputs(node: OnnxNodeContext) -> Translation:
     starts, ends = node.get_input(1), node.get_input(2)
-    if node.has_input(4):
-        steps = node.get_input(4)
-    else:
-        count = starts.partial_shape
-        if count.is_dynamic:
-            raise FrontendError("steps may be left out only where the number of starts is known")
-        steps = Constant(np.ones(count.to_shape(), starts.element_type.to_dtype())).output(0)
+    steps = node.get_input(4) if node.has_input(4) else _ones_like(starts)
     axes = (node.get_input(3),) if node.has_input(3) else ()
     return ops.Slice(node.get_input(0), starts, ends, steps, *axes)
+
+
+def _ones_like(value: Output) -> Node:
+    shape = value.partial_shape
+    if shape.is_dynamic:
+        return ops.Broadcast(scalar_like(value, 1), ops.ShapeOf(value))
+    return Constant(np.ones(shape.to_shape(), value.element_type.to_dtype()))
 
 
 @translator("Gather")
