@@ -11,6 +11,8 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     elementwise,
     matmul,
     matrices,
+    microsoft,
+    microsoft_attention,
     microsoft_quantization,
     movement,
     normalization,

@@ -1,0 +1,137 @@
+"""Attention of the domain com.microsoft: ``B`` batches, ``S`` queries, ``T`` keys, ``N`` heads of ``H`` numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
+from hetero.frontend.onnx.translators.microsoft import DOMAIN, optional, output_of
+from hetero.graph import Op, Output
+
+# Very negative, so that exp of it is 0 beside that of any score.
+_MASKED = -10000.0
+
+
+@translator("Attention", domain=DOMAIN)
+def attention(node: OnnxNodeContext) -> Translation:
+    """Self-attention of ``[B, S, I]`` by weights ``[I, 3·N·H]`` and a bias for queries, keys and values together."""
+    if node.get_attribute("do_rotary", 0):
+        raise FrontendError("do_rotary is not supported")
+    value, heads = node.get_input(0), node.get_attribute("num_heads")
+    projected = ops.MatMul(value, node.get_input(1), False, False)
+    projected = ops.Add(projected, node.get_input(2)) if node.has_input(2) else projected
+    sizes = node.get_attribute("qkv_hidden_sizes", None)
+    parts = ops.VariadicSplit(projected, int64(-1), int64(sizes)) if sizes else ops.Split(projected, int64(-1), 3)
+    query, key, content = (split_heads(part, heads) for part in parts.outputs())
+    present = None
+    if node.has_input(4):
+        past_key, past_content = ops.Split(node.get_input(4), int64(0), 2).outputs()
+        key = _joined(output_of(ops.Squeeze(past_key, int64([0]))), key)
+        content = _joined(output_of(ops.Squeeze(past_content, int64([0]))), content)
+    if node.has_output(1):
+        pair = [ops.Unsqueeze(part, int64([0])) for part in (key, content)]
+        present = ops.Concat(pair, 0).output(0)
+    mask = _mask(node, optional(node, 3), query, key)
+    result = attend(node, query, key, content, [mask, optional(node, 5)])
+    return [result] if present is None else [result, present]
+
+
+@translator("MultiHeadAttention", domain=DOMAIN)
+def multi_head_attention(node: OnnxNodeContext) -> Translation:
+    """Attention of queries ``[B, S, N·H]`` to keys and values ``[B, T, N·H]``, or ``[B, N, T, H]`` of a cache."""
+    heads = node.get_attribute("num_heads")
+    if not node.has_input(1):
+        raise FrontendError("queries, keys and values in one packed input are not supported")
+    if not node.has_input(2):
+        raise FrontendError("keys and values in one packed input are not supported")
+    parts = [node.get_input(index) for index in range(3)]
+    if node.has_input(3):
+        biases = _shares(node.get_input(3), parts)
+        parts = [output_of(ops.Add(p, b)) if rank_of(p) == 3 else p for p, b in zip(parts, biases)]
+    query, key, content = (split_heads(part, heads) if rank_of(part) == 3 else part for part in parts)
+    if node.has_input(6):
+        key, content = _joined(node.get_input(6), key), _joined(node.get_input(7), content)
+    mask = _mask(node, optional(node, 4), query, key)
+    result = attend(node, query, key, content, [mask, optional(node, 5)])
+    return [result, key, content][: max(1, node.get_output_size())]
+
+
+def _shares(bias: Output, parts: list[Output]) -> list[Output]:
+    """The biases of queries, keys and values, which lie in one vector."""
+    widths = [part.partial_shape[2] if rank_of(part) == 3 else part.partial_shape[1] * part.partial_shape[3]
+              for part in parts]  # fmt: skip
+    if any(width.is_dynamic for width in widths):
+        raise FrontendError("a bias needs queries, keys and values of known width")
+    return ops.VariadicSplit(bias, int64(0), int64([width.get_length() for width in widths])).outputs()
+
+
+def _joined(past: Output, new: Output) -> Output:
+    return ops.Concat([past, new], 2).output(0)
+
+
+def split_heads(value: Output, heads: int) -> Output:
+    """``[B, S, N·H]`` as ``[B, N, S, H]``."""
+    apart = ops.Reshape(value, int64([0, 0, heads, -1]), True)
+    return ops.Transpose(apart, int64([0, 2, 1, 3])).output(0)
+
+
+def attend(node: OnnxNodeContext, query: Output, key: Output, content: Output, addends: list[Output | None]) -> Output:
+    """softmax(Q·Kᵀ·scale + masks)·V of ``[B, N, S, H]``, as ``[B, S, N·H]``."""
+    width = query.partial_shape[3]
+    scale = node.get_attribute("scale", 0.0)
+    if not scale:
+        if width.is_dynamic:
+            raise FrontendError("without a scale the width of a head must be known")
+        scale = 1 / math.sqrt(width.get_length())
+    scores: Op = ops.Multiply(ops.MatMul(query, key, False, True), scalar_like(query, scale))
+    if node.get_attribute("unidirectional", 0):
+        scores = ops.Add(scores, _future(query, key, node.get_attribute("mask_filter_value", _MASKED)))
+    for addend in addends:
+        scores = scores if addend is None else ops.Add(scores, addend)
+    result = ops.Transpose(ops.MatMul(ops.Softmax(scores, -1), content, False, False), int64([0, 2, 1, 3]))
+    return ops.Reshape(result, int64([0, 0, -1]), True).output(0)
+
+
+def _length(value: Output) -> Output:
+    return ops.Gather(ops.ShapeOf(value), int64(2), int64(0)).output(0)
+
+
+def _places(count: Output) -> Output:
+    return ops.Range(int64(0), count, int64(1), "i64").output(0)
+
+
+def _future(query: Output, key: Output, masked: float) -> Output:
+    """``[S, T]``: very negative where a key comes after the query, of which the last one sees all keys."""
+    queries, keys = _length(query), _length(key)
+    rows = ops.Add(_places(queries), ops.Subtract(keys, queries))
+    seen = ops.LessEqual(_places(keys), ops.Unsqueeze(rows, int64([1])))
+    return ops.Select(seen, scalar_like(query, 0), scalar_like(query, masked)).output(0)
+
+
+def _mask(node: OnnxNodeContext, mask: Output | None, query: Output, key: Output) -> Output | None:
+    """What is added to scores ``[B, N, S, T]`` for a mask: lengths ``[B]``, or ones and zeros ``[B, T]``, ``[B, S, T]``."""
+    if mask is None:
+        return None
+    rank = rank_of(mask)
+    if rank == 1:
+        if (
+            mask.partial_shape[0].is_static
+            and query.partial_shape[0].is_static
+            and mask.partial_shape != query.partial_shape[:1]
+        ):
+            raise FrontendError("a mask of ends and starts is not supported")
+        seen = ops.Less(_places(_length(key)), ops.Unsqueeze(ops.Convert(mask, "i64"), int64([1])))
+        axes = [1, 2]
+    elif rank in (2, 3):
+        seen = ops.NotEqual(mask, ops.Convert(np.int64(0), mask.element_type))
+        axes = [1, 2] if rank == 2 else [1]
+    else:
+        raise FrontendError(f"a mask of rank {rank} is not supported")
+    masked = scalar_like(query, node.get_attribute("mask_filter_value", _MASKED))
+    return ops.Unsqueeze(ops.Select(seen, scalar_like(query, 0), masked), int64(axes)).output(0)
