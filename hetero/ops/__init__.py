@@ -39,6 +39,7 @@ from hetero.ops.bitwise import (
     BitwiseRightShift,
     BitwiseXor,
 )  # fmt: skip
+from hetero.ops.class_nms import MatrixNms, MulticlassNms, MulticlassNmsV8
 from hetero.ops.comparison import (
     Equal,
     Greater,
@@ -136,6 +137,7 @@ from hetero.ops.movement import (
     Unsqueeze,
 )  # fmt: skip
 from hetero.ops.nms import (
+    NMSRotated,
     NonMaxSuppression,
     NonMaxSuppressionV1,
     NonMaxSuppressionV3,

@@ -145,3 +145,25 @@ class NonMaxSuppressionV1(_WithDefaults, type_name="NonMaxSuppression", opset=1)
     validate_and_infer_types = NonMaxSuppressionV3.validate_and_infer_types
     rows_of_batches = NonMaxSuppressionV3.rows_of_batches
     output_type = Type.i64
+
+
+class NMSRotated(_BoxSuppression, opset=13):
+    """NonMaxSuppression of boxes that are turned: x and y of the centre, width, height and an angle in radians.
+
+    The angle is counted in the way of the clock where ``clockwise`` is true, y pointing down.
+    """
+
+    inputs = ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold")
+    box_numbers: ClassVar[int] = 5
+    output_size = 3
+    sort_result_descending = Attribute(bool, True)
+    output_type = Attribute(Type, "i64")
+    clockwise = Attribute(bool, True)
+
+    def validate_and_infer_types(self) -> None:
+        check_index_type(self, "output_type")
+        check_type(self, (0, 1, 3, 4), Type.is_real, "a floating-point type")
+        check_type(self, [2], Type.is_integral, "an integer")
+        for index in (2, 3, 4):
+            check_scalar_or_one(self, index)
+        set_kept_types(self)

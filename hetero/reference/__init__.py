@@ -5,6 +5,7 @@ from hetero.reference import (
     activation,
     arithmetic,
     bitwise,
+    class_nms,
     comparison,
     control_flow,
     conversion,

@@ -51,3 +51,15 @@ def suppress(boxes: np.ndarray, threshold: float, most: int, overlap: Overlap = 
         if waiting.size and kept.size < most:
             waiting = waiting[(overlap(boxes[block], boxes[waiting]) <= threshold).all(axis=0)]
     return kept[:most]
+
+
+def suppress_adaptively(boxes: np.ndarray, threshold: float, eta: float, overlap: Overlap) -> np.ndarray:
+    """As ``suppress`` without a limit, but with each box kept a threshold above one half is made smaller by ``eta``."""
+    waiting, kept = np.arange(len(boxes)), []
+    while waiting.size:
+        best, waiting = waiting[:1], waiting[1:]
+        kept.append(best[0])
+        if threshold > 0.5:
+            threshold = threshold * boxes.dtype.type(eta)
+        waiting = waiting[overlap(boxes[best], boxes[waiting])[0] <= threshold]
+    return np.array(kept, np.intp)

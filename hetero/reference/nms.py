@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.boxes import falling, intersection_over_union, suppress
+from hetero.reference.boxes import Overlap, falling, intersection_over_union, suppress
 from hetero.reference.registry import evaluates, in_single
+from hetero.reference.rotated_boxes import rotated_intersection_over_union
 
 
 def _number(value: np.ndarray | None) -> float:
@@ -17,7 +20,23 @@ def _number(value: np.ndarray | None) -> float:
 @evaluates(ops.NonMaxSuppression, ops.NonMaxSuppressionV5)
 @in_single
 def non_max_suppression(node: Node, boxes: np.ndarray, scores: np.ndarray, *numbers: np.ndarray) -> tuple:
-    places, values = _kept(node, boxes, scores, *numbers)
+    return _outputs(*_kept(node, boxes, scores, *numbers))
+
+
+@evaluates(ops.NMSRotated)
+@in_single
+def nms_rotated(node: Node, boxes: np.ndarray, scores: np.ndarray, *numbers: np.ndarray) -> tuple:
+    most, highest, least = (_number(value) for value in numbers)
+    if not node.clockwise:
+        boxes = boxes * boxes.dtype.type([1, 1, 1, 1, -1])
+
+    def suppressed(batch: int, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _suppress_hard(boxes[batch], row, int(most), highest, least, rotated_intersection_over_union)
+
+    return _outputs(*_of_all_classes(node, scores, suppressed))
+
+
+def _outputs(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return places, np.column_stack([places[:, :2], values]), np.array([len(places)])
 
 
@@ -38,18 +57,22 @@ def _kept(node: Node, boxes, scores, most=None, overlap=None, least=None, sigma=
     """Batch, class and index of the boxes kept, and their scores."""
     most, overlap, least, sigma = (_number(value) for value in (most, overlap, least, sigma))
     corners = _corners(boxes.astype(np.float32, copy=False), node.box_encoding)
-    places, values = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.float32)]
-    for batch, kind in np.ndindex(scores.shape[:2]):
-        row = scores[batch, kind]
+
+    def suppressed(batch: int, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if sigma > 0:
             # Only the older version lets boxes that overlap by more than the threshold go here, too.
             highest = overlap if isinstance(node, ops.NonMaxSuppressionV5) else np.inf
-            kept, found = _suppress_softly(corners[batch], row, int(most), highest, least, sigma)
-        else:
-            candidates = np.flatnonzero(row > least)
-            candidates = candidates[falling(row[candidates])]
-            kept = candidates[suppress(corners[batch][candidates], overlap, int(most))]
-            found = row[kept]
+            return _suppress_softly(corners[batch], row, int(most), highest, least, sigma)
+        return _suppress_hard(corners[batch], row, int(most), overlap, least, intersection_over_union)
+
+    return _of_all_classes(node, scores, suppressed)
+
+
+def _of_all_classes(node: Node, scores: np.ndarray, suppressed: Callable) -> tuple[np.ndarray, np.ndarray]:
+    """Batch, class and index of the boxes, and their scores, that ``suppressed`` keeps of each batch and class."""
+    places, values = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.float32)]
+    for batch, kind in np.ndindex(scores.shape[:2]):
+        kept, found = suppressed(batch, scores[batch, kind])
         places.append(np.stack(np.broadcast_arrays(batch, kind, kept), axis=1))
         values.append(found)
     places, values = np.concatenate(places), np.concatenate(values)
@@ -65,6 +88,16 @@ def _corners(boxes: np.ndarray, encoding: str) -> np.ndarray:
     if encoding == "center":
         first, second = first - second / 2, first + second / 2
     return np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=-1)
+
+
+def _suppress_hard(
+    boxes: np.ndarray, scores: np.ndarray, most: int, highest: float, least: float, overlap: Overlap
+) -> tuple[np.ndarray, np.ndarray]:
+    """Boxes kept and their scores, where those taken let all others go that overlap them by more than ``highest``."""
+    candidates = np.flatnonzero(scores > least)
+    candidates = candidates[falling(scores[candidates])]
+    kept = candidates[suppress(boxes[candidates], highest, most, overlap)]
+    return kept, scores[kept]
 
 
 def _suppress_softly(

@@ -1,0 +1,77 @@
+"""How much boxes overlap that are turned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# The corners of a box of width and height 1 around the origin, one after the other along the border.
+_UNIT = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+# What rounding may move a point that lies on a border out of it, in parts of the length of a side.
+_ROUNDING = 1e-9
+
+
+def rotated_intersection_over_union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The part that boxes ``[n, 5]`` share with boxes ``[m, 5]``, of what both cover: ``[n, m]``.
+
+    A box is x and y of its centre, width, height and an angle in radians from the x axis to the y axis.
+    """
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    areas_a, areas_b = a[:, 2] * a[:, 3], b[:, 2] * b[:, 3]
+    distance = np.hypot(a[:, None, 0] - b[:, 0], a[:, None, 1] - b[:, 1])
+    reach = (np.hypot(a[:, 2], a[:, 3])[:, None] + np.hypot(b[:, 2], b[:, 3])) / 2
+    rows, columns = np.nonzero((distance < reach) & (areas_a[:, None] > 0) & (areas_b > 0))
+    overlap = np.zeros((len(a), len(b)))
+    shared = _shared_areas(a[rows], b[columns])
+    overlap[rows, columns] = shared / (areas_a[rows] + areas_b[columns] - shared)
+    return overlap
+
+
+def _shared_areas(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The areas that pairs of boxes share: those of the polygons of all corners and crossings that lie in both."""
+    middle = a[:, None, :2]  # coordinates near the boxes lose less to rounding
+    corners_a, corners_b = _corners(a) - middle, _corners(b) - middle
+    crossings, crossed = _crossings(corners_a, corners_b)
+    points = np.concatenate([corners_a, corners_b, crossings], axis=1)
+    inside = np.concatenate([_contains(b, corners_a + middle), _contains(a, corners_b + middle), crossed], axis=1)
+    # A point that does not count is one more copy of one that does, which adds no area.
+    instead = np.take_along_axis(points, inside.argmax(axis=1)[:, None, None], axis=1)
+    points = np.where(inside[..., None], points, instead)
+    around = points - points.mean(axis=1, keepdims=True)
+    order = np.argsort(np.arctan2(around[..., 1], around[..., 0]), axis=1)
+    around = np.take_along_axis(around, order[..., None], axis=1)
+    return np.abs(_cross(around, np.roll(around, -1, axis=1)).sum(axis=1)) / 2 * inside.any(axis=1)
+
+
+def _corners(boxes: np.ndarray) -> np.ndarray:
+    offsets = _UNIT * boxes[:, None, 2:4]
+    cosine, sine = np.cos(boxes[:, 4:5]), np.sin(boxes[:, 4:5])
+    x, y = offsets[..., 0], offsets[..., 1]
+    return np.stack([x * cosine - y * sine, x * sine + y * cosine], axis=-1) + boxes[:, None, :2]
+
+
+def _contains(boxes: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Which of the points ``[pairs, points, 2]`` lie in the box of their pair."""
+    offsets = points - boxes[:, None, :2]
+    cosine, sine = np.cos(boxes[:, 4:5]), np.sin(boxes[:, 4:5])
+    x, y = offsets[..., 0], offsets[..., 1]
+    along = np.abs(np.stack([x * cosine + y * sine, y * cosine - x * sine], axis=-1))
+    return (along <= boxes[:, None, 2:4] * (0.5 + _ROUNDING)).all(axis=-1)
+
+
+def _crossings(corners_a: np.ndarray, corners_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the four sides of one box cross those of the other ``[pairs, 16, 2]``, and which of them do."""
+    start_a, start_b = corners_a[:, :, None], corners_b[:, None]
+    side_a = np.roll(corners_a, -1, axis=1)[:, :, None] - start_a
+    side_b = np.roll(corners_b, -1, axis=1)[:, None] - start_b
+    slope = _cross(side_a, side_b)
+    parallel = slope == 0
+    slope = np.where(parallel, 1, slope)
+    along_a = _cross(start_b - start_a, side_b) / slope
+    along_b = _cross(start_b - start_a, side_a) / slope
+    crossed = ~parallel & (along_a >= 0) & (along_a <= 1) & (along_b >= 0) & (along_b <= 1)
+    points = start_a + along_a[..., None] * side_a
+    return points.reshape(len(points), 16, 2), crossed.reshape(len(points), 16)
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
