@@ -1,4 +1,4 @@
-"""Operators that ONNX Runtime's optimizer writes, against ONNX Runtime: single ones, and models of the zoo optimized by it."""
+"""Operators that ONNX Runtime's optimizer writes, against it: alone, and in models of the zoo that it optimized."""
 
 import numpy as np
 import onnx

@@ -115,16 +115,12 @@ def _future(query: Output, key: Output, masked: float) -> Output:
 
 
 def _mask(node: OnnxNodeContext, mask: Output | None, query: Output, key: Output) -> Output | None:
-    """What is added to scores ``[B, N, S, T]`` for a mask: lengths ``[B]``, or ones and zeros ``[B, T]``, ``[B, S, T]``."""
+    """What is added to scores ``[B, N, S, T]``, for lengths ``[B]`` or ones and zeros ``[B, T]`` or ``[B, S, T]``."""
     if mask is None:
         return None
     rank = rank_of(mask)
     if rank == 1:
-        if (
-            mask.partial_shape[0].is_static
-            and query.partial_shape[0].is_static
-            and mask.partial_shape != query.partial_shape[:1]
-        ):
+        if not mask.partial_shape[0].compatible(query.partial_shape[0]):
             raise FrontendError("a mask of ends and starts is not supported")
         seen = ops.Less(_places(_length(key)), ops.Unsqueeze(ops.Convert(mask, "i64"), int64([1])))
         axes = [1, 2]

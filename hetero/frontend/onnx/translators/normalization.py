@@ -52,7 +52,8 @@ def instance_normalization(node: OnnxNodeContext) -> Translation:
     return ops.Add(scaled, per_channel(node.get_input(2), rank))
 
 
-@translator("LayerNormalization", since=17)
+# Part of ONNX from operator set 17 on; ONNX Runtime's optimizer writes it into older models too.
+@translator("LayerNormalization")
 def layer_normalization(node: OnnxNodeContext) -> Translation:
     data, axis = node.get_input(0), node.get_attribute("axis", -1)
     rank = rank_of(data)
