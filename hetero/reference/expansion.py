@@ -55,7 +55,7 @@ def one_hot(
 ) -> np.ndarray:
     axis, length = node.axis % (indices.ndim + 1), int(depth.reshape(-1)[0])
     before, behind = math.prod(indices.shape[:axis]), math.prod(indices.shape[axis:])
-    result = np.full((before, length, behind), off_value.reshape(-1)[0], off_value.dtype)
+    result = np.full((before, length, behind), off_value.reshape(-1)[0], np.result_type(on_value, off_value))
     places = indices.reshape(before, behind).astype(np.int64)
     if node.negative_indices_mode == "normalize":
         places = np.where(places < 0, places + length, places)

@@ -67,6 +67,8 @@ def test_strings_may_be_longer_than_those_that_they_replace():
     data, updates = np.array([["a", "b"]]), np.array([["longer"]])
     inputs = data, np.array([[1]]), updates, np.array(1)
     assert evaluate(ops.ScatterElementsUpdate(*inputs), inputs)[0].tolist() == [["a", "longer"]]
+    inputs = np.array([1]), np.array(2), np.array("longer"), np.array("a")
+    assert evaluate(ops.OneHot(*inputs, 0), inputs)[0].tolist() == [["a"], ["longer"]]
 
 
 def test_the_sequences_of_a_beam_search():

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from hetero.frontend.onnx import OnnxFrontEnd
-from tests.frontend.onnx.compare import assert_close, run_onnxruntime, run_reference
+from tests.frontend.onnx.compare import assert_close, make_model, run_onnxruntime, run_reference
 from tests.frontend.onnx.test_operators import Known, case, ints, model_of, normal, one
 
 
@@ -112,3 +113,11 @@ def test_how_many_numbers_there_are_need_not_be_known(item):
         value.type.tensor_type.shape.dim[0].dim_param = f"{value.name}_0"
     model = OnnxFrontEnd().convert(proto.SerializeToString())
     assert_close(run_reference(model, inputs), expected)
+
+
+def test_elements_of_data_of_unknown_rank():
+    node = helper.make_node("GatherElements", ["x", "i"], ["y"], axis=-1)
+    fed = {"x": X, "i": picks(-3, 3, 3, 4, 2)}
+    expected = run_onnxruntime(make_model([node], fed), fed)
+    model = OnnxFrontEnd().convert(make_model([node], fed, shapes={"x": None}))
+    assert_close(run_reference(model, fed), expected)

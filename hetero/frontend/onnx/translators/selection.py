@@ -42,9 +42,11 @@ def gather(node: OnnxNodeContext) -> Translation:
 
 @translator("GatherElements", since=11)
 def gather_elements(node: OnnxNodeContext) -> Translation:
-    value, indices = node.get_input(0), node.get_input(1)
+    value, indices, axis = node.get_input(0), node.get_input(1), node.get_attribute("axis", 0)
+    if not value.partial_shape.has_rank:
+        return ops.GatherElements(value, indices, axis)
     rank = rank_of(value)
-    axis = normalized(node.get_attribute("axis", 0), rank)
+    axis = normalized(axis, rank)
     # Beside the axis there may be fewer indices than elements, of which the last are then not for picking.
     other = [place for place in range(rank) if place != axis]
     if any(_may_differ(value, indices, place) for place in other):
