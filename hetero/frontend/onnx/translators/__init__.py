@@ -14,6 +14,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     microsoft,
     microsoft_attention,
     microsoft_quantization,
+    microsoft_weights,
     movement,
     normalization,
     pooling,
