@@ -9,6 +9,8 @@ from hetero.types import Type
 # The parts in which the bits of an element are kept, lowest first: those of 3 and 6 bits lie apart from each other.
 _PARTS = {1: (1,), 2: (2,), 3: (2, 1), 4: (4,), 6: (4, 2)}
 
+_STREAMS = (Type.f6e2m3, Type.f6e3m2)
+
 
 def is_packed(element_type: Type) -> bool:
     """Whether several elements share a byte in files."""
@@ -19,18 +21,20 @@ def packed_size(count: int, element_type: Type) -> int:
     """The bytes that so many elements take in a file."""
     if not is_packed(element_type):
         return count * element_type.size
-    # Elements of 3 and 6 bits come in groups that fill whole bytes.
-    group = {3: 8, 6: 4}.get(element_type.bitwidth, 1)
+    # Elements of u3 and u6 come in groups that fill whole bytes.
+    group = {Type.u3: 8, Type.u6: 4}.get(element_type, 1)
     return (-(-count // group) * group * element_type.bitwidth + 7) // 8
 
 
 def pack(array: np.ndarray, element_type: Type) -> np.ndarray:
     """The bytes, u8, of the elements one after the other. Of u2, u4, i4 … the first is in a byte's lowest bits;
-    of u1, u3 and u6 in its highest, as OpenVINO has them."""
+    of u1, u3 and u6 in its highest, as OpenVINO has them. The bits of f6 follow each other, as ONNX has them."""
     width = element_type.bitwidth
     if not array.size:
         return np.empty(0, np.uint8)
     codes = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & np.uint8((1 << width) - 1)
+    if element_type in _STREAMS:
+        return np.packbits(np.unpackbits(codes[:, None], axis=1, count=width, bitorder="little"), bitorder="little")
     group = _group(width)
     codes = np.pad(codes, (0, -codes.size % group)).reshape(-1, group)
     parts, low = [], 0
@@ -48,6 +52,9 @@ def unpack(content: np.ndarray | memoryview, element_type: Type, shape: tuple[in
         raise ValueError(f"{count} elements of {element_type} take other than {data.size} bytes")
     if not count:
         return np.empty(shape, element_type.to_dtype())
+    if element_type in _STREAMS:
+        bits = np.unpackbits(data, count=count * width, bitorder="little").reshape(count, width)
+        return np.packbits(bits, axis=1, bitorder="little").view(element_type.to_dtype()).reshape(shape)
     group = _group(width)
     size = group * width // 8
     data = np.pad(data, (0, -data.size % size)).reshape(-1, size)

@@ -37,7 +37,7 @@ def test_packed_as_openvino_packs(kind, count):
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 8, 19])
-@pytest.mark.parametrize("kind", [*TYPES, Type.i2], ids=str)
+@pytest.mark.parametrize("kind", [*TYPES, Type.i2, Type.f6e2m3, Type.f6e3m2], ids=str)
 def test_there_and_back(kind, count):
     array = unpack(pack(codes(kind, count), kind), kind, (count,))
     assert array.dtype == kind.to_dtype()
@@ -47,7 +47,8 @@ def test_there_and_back(kind, count):
 @pytest.mark.parametrize(
     ("kind", "number"),
     [(Type.i4, TensorProto.INT4), (Type.u4, TensorProto.UINT4), (Type.i2, TensorProto.INT2),
-     (Type.u2, TensorProto.UINT2), (Type.f4e2m1, TensorProto.FLOAT4E2M1)],
+     (Type.u2, TensorProto.UINT2), (Type.f4e2m1, TensorProto.FLOAT4E2M1),
+     (Type.f6e2m3, TensorProto.FLOAT6E2M3), (Type.f6e3m2, TensorProto.FLOAT6E3M2)],
     ids=str,
 )  # fmt: skip
 def test_packed_as_onnx_packs(kind, number):

@@ -22,7 +22,7 @@ _TYPES = {
     TensorProto.FLOAT8E4M3FNUZ: Type.f8e4m3fnuz, TensorProto.FLOAT8E5M2FNUZ: Type.f8e5m2fnuz,
     TensorProto.INT4: Type.i4, TensorProto.UINT4: Type.u4,
     TensorProto.FLOAT4E2M1: Type.f4e2m1, TensorProto.FLOAT8E8M0: Type.f8e8m0, TensorProto.UINT2: Type.u2,
-    TensorProto.INT2: Type.i2,
+    TensorProto.INT2: Type.i2, TensorProto.FLOAT6E2M3: Type.f6e2m3, TensorProto.FLOAT6E3M2: Type.f6e3m2,
 }  # fmt: skip
 
 

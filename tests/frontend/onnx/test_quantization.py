@@ -108,20 +108,20 @@ def same(model, inputs, expected):
 
 NARROW = [TensorProto.INT4, TensorProto.UINT4, TensorProto.INT2, TensorProto.UINT2, TensorProto.FLOAT8E4M3FN,
           TensorProto.FLOAT8E5M2, TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2FNUZ,
-          TensorProto.FLOAT4E2M1]  # fmt: skip
+          TensorProto.FLOAT4E2M1, TensorProto.FLOAT6E2M3, TensorProto.FLOAT6E3M2]  # fmt: skip
 BY_ONNX = [
     case("QuantizeLinear", np.int32([[-7, 200, 90000]]), single(3), U8(2)),
-    *[case("QuantizeLinear", X * 4, single(0.9), opset=25, output_dtype=kind, saturate=saturate)
+    *[case("QuantizeLinear", X * 4, single(0.9), opset=28, output_dtype=kind, saturate=saturate)
       for kind in NARROW for saturate in (1, 0)],
-    *[case("QuantizeLinear", X * 4, single(*np.linspace(0.1, 4, 3)), opset=25, output_dtype=kind, axis=1)
+    *[case("QuantizeLinear", X * 4, single(*np.linspace(0.1, 4, 3)), opset=28, output_dtype=kind, axis=1)
       for kind in NARROW],
     case("QuantizeLinear", X, np.linspace(0.1, 4, 12, dtype=np.float32).reshape(2, 3, 2), opset=25, axis=2,
          block_size=2, output_dtype=TensorProto.INT4),
     case("QuantizeLinear", X.astype(np.float16), np.float16(0.3), I16(900), opset=23),
     case("QuantizeLinear", X, single(0.3), opset=23, precision=TensorProto.FLOAT16, output_dtype=TensorProto.INT8),
-    *[case("DequantizeLinear", (X * 2).astype(dtype), single(0.3), opset=25)
+    *[case("DequantizeLinear", (X * 2).astype(dtype), single(0.3), opset=28)
       for dtype in (ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2,
-                    ml_dtypes.float4_e2m1fn, ml_dtypes.int2)],
+                    ml_dtypes.float4_e2m1fn, ml_dtypes.float6_e2m3fn, ml_dtypes.float6_e3m2fn, ml_dtypes.int2)],
     case("DequantizeLinear", codes(U16, 3, 4), np.float16(0.3), U16(40000), opset=23),
     case("DequantizeLinear", codes(U8, 3, 4), single(0.3), U8(4), opset=23, output_dtype=TensorProto.FLOAT16),
     case("DequantizeLinear", codes(U8, 3, 4), np.array(0.25, ml_dtypes.float8_e8m0fnu), opset=24,
