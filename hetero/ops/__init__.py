@@ -168,6 +168,7 @@ from hetero.ops.pooling import (
     MaxPoolV1,
     MaxPoolV8,
 )  # fmt: skip
+from hetero.ops.prior_boxes import PriorBox, PriorBoxClustered, PriorBoxV1
 from hetero.ops.random import Multinomial, RandomUniform
 from hetero.ops.rearrangement import BatchToSpace, Reverse, ReverseSequence, Roll, ShuffleChannels, SpaceToBatch
 from hetero.ops.recurrent import (

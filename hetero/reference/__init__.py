@@ -25,6 +25,7 @@ from hetero.reference import (
     normalization,
     patches,
     pooling,
+    prior_boxes,
     random,
     rearrangement,
     recurrent,

@@ -1,0 +1,48 @@
+"""PriorBox and PriorBoxClustered: all boxes from the places of the cells and the boxes of one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.registry import evaluates
+
+
+@evaluates(ops.PriorBox, ops.PriorBoxV1)
+def prior_box(node: Node, size: np.ndarray, image: np.ndarray) -> np.ndarray:
+    step = node.step
+    if not node.scale_all_sizes:
+        step = image[0] / size[0] if step == -1 else step * image[0]
+    steps, offset = (image / size, 0.5) if step == 0 else (np.array([step, step]), node.offset)
+    boxes = _boxes(node, size, image, steps, offset)
+    # Boxes of fixed sizes end at the image's border in any case.
+    fixed = len(node.dense_boxes())
+    np.clip(boxes[..., :fixed, :], 0, 1, out=boxes[..., :fixed, :])
+    return _with_variances(node, boxes)
+
+
+@evaluates(ops.PriorBoxClustered)
+def prior_box_clustered(node: Node, size: np.ndarray, image: np.ndarray) -> np.ndarray:
+    steps = np.array([node.step_h or node.step, node.step_w or node.step])
+    return _with_variances(node, _boxes(node, size, image, steps if steps.any() else image / size, node.offset))
+
+
+def _boxes(node: Node, size: np.ndarray, image: np.ndarray, steps: np.ndarray, offset: float) -> np.ndarray:
+    """The boxes ``[height, width, boxes of a cell, 4]`` in parts of the image."""
+    of_cell = node.boxes_of_a_cell(int(image[0]))
+    y, x = ((np.arange(count, dtype=np.float32) + np.float32(offset)) * np.float32(step)
+            for count, step in zip(size, steps))  # fmt: skip
+    boxes = np.empty((y.size, x.size, len(of_cell), 4), np.float32)
+    x, y = x[:, None] + of_cell[:, 0], y[:, None, None] + of_cell[:, 1]
+    boxes[..., 0::2] = np.stack([x - of_cell[:, 2], x + of_cell[:, 2]], axis=-1)
+    boxes[..., 1::2] = np.stack([y - of_cell[:, 3], y + of_cell[:, 3]], axis=-1)
+    boxes *= (1 / image[[1, 0, 1, 0]]).astype(np.float32)
+    return boxes
+
+
+def _with_variances(node: Node, boxes: np.ndarray) -> np.ndarray:
+    if node.clip:
+        np.clip(boxes, 0, 1, out=boxes)
+    variances = np.broadcast_to(np.float32(node.variance or 0.1), boxes.shape)
+    return np.stack([boxes.reshape(-1), variances.reshape(-1)])
