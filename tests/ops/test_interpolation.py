@@ -1,8 +1,5 @@
 """Interpolate beside OpenVINO's."""
 
-import inspect
-from importlib import import_module
-
 import numpy as np
 import openvino
 import pytest
@@ -140,10 +137,3 @@ def test_shapes_of_older_versions():
             "interpolate", image, Unknown([2], np.int64), np.float32([2, 0.5]), "nearest", calculation,
             axes=SPATIAL, opset=10,
         )  # fmt: skip
-
-
-@pytest.mark.parametrize("opset", [1, 4, 9, 10, 11])
-def test_factories_make_the_versions_that_openvinos_make(opset):
-    module, theirs = (import_module(f"{package}.opset{opset}") for package in ("hetero", "openvino"))
-    names = [name for name in inspect.signature(theirs.interpolate).parameters if name != "name"]
-    assert list(inspect.signature(module.interpolate).parameters) == names

@@ -27,9 +27,9 @@ NOT_IN_FACTORY = {
 NOT_IN_OLD_FACTORY = {"topk": {"index_element_type"}}
 # The first opset where they are alike. In between OpenVINO's Python modules still hold the factory of opset1, though
 # the operation set has a newer operation; and Squeeze-1 may come without axes in files, but not from the factory.
-ALIKE_SINCE = {"range": 12, "interpolate": 10, "squeeze": 15}
+ALIKE_SINCE = {"range": 12, "squeeze": 15}
 # Where they are alike before that, as both have the operation of opset1.
-ALIKE_BEFORE = {"range": 4, "interpolate": 4, "squeeze": 1}
+ALIKE_BEFORE = {"range": 4, "squeeze": 1}
 
 
 def factories(module: ModuleType) -> dict:
