@@ -29,7 +29,10 @@ class Tensor:
         elif isinstance(source, Type) or shape is not None:
             if shape is None:
                 raise TensorError("a tensor made from an element type needs a shape: Tensor(Type.f32, [1, 3])")
-            self._data = np.zeros(tuple(shape), Type(source).to_dtype())
+            try:
+                self._data = np.zeros(tuple(shape), Type(source).to_dtype())
+            except (MemoryError, ValueError) as error:
+                raise TensorError(f"there is no room for a tensor of {source}{list(shape)}: {error}") from error
         else:
             self._data = np.asarray(source) if shared_memory else np.array(source)
         self._memory = self._data  # all there is; the data may be a part of it after set_shape

@@ -49,7 +49,7 @@ def _known_outputs(node: Node) -> list[np.ndarray | None]:
         return exact
     try:
         return evaluate(node, [source.node.data for source in sources])
-    except (HeteroError, ValueError, IndexError, ZeroDivisionError):
+    except (HeteroError, ValueError, IndexError, TypeError, ZeroDivisionError, MemoryError):
         return exact  # the error is the user's to see when the operation runs
 
 

@@ -83,7 +83,7 @@ class Program:
             try:
                 results = step.run(variables, *[values[slot] for slot in step.reads])
                 results = in_types(results, step.dtypes)
-            except (ValueError, IndexError, TypeError, ZeroDivisionError) as error:
+            except (ValueError, IndexError, TypeError, ZeroDivisionError, MemoryError) as error:
                 # What shape inference could not see before the shapes were known.
                 name, kind = step.node.friendly_name, step.node.type_info.name
                 raise DeviceError(f"{kind} '{name}' cannot run on these inputs: {error}") from error

@@ -1,0 +1,206 @@
+"""ONNX files that are damaged or made to do harm: read or refused in words, soon and in little memory."""
+
+import functools
+import resource
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
+
+import hetero
+from hetero.errors import FrontendError
+from hetero.frontend.onnx import OnnxFrontEnd
+
+# What reading a file of some kilobytes may take of memory beyond what is there before.
+MOST_MEMORY = 1 << 30
+
+
+def constant(name, value):
+    return numpy_helper.from_array(np.array(value), name)
+
+
+def branch(name, operation):
+    """A body of one operation on the outer value r."""
+    result = helper.make_tensor_value_info(f"{name}_out", TensorProto.FLOAT, None)
+    return helper.make_graph([helper.make_node(operation, ["r"], [result.name])], name, [], [result])
+
+
+@functools.cache
+def sample() -> bytes:
+    """A model with operators of each kind: windows, shapes, indices, quantized numbers, bodies, a function, strings."""
+    loop = helper.make_graph(
+        [helper.make_node("Identity", ["more"], ["again"]), helper.make_node("Relu", ["state"], ["next"])],
+        "loop",
+        [
+            helper.make_tensor_value_info("number", TensorProto.INT64, []),
+            helper.make_tensor_value_info("more", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("state", TensorProto.FLOAT, None),
+        ],
+        [onnx.ValueInfoProto(name=name) for name in ("again", "next", "state")],
+    )
+    make = helper.make_node
+    nodes = [
+        make("Conv", ["x", "filters", "bias"], ["c"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2], group=2),
+        make("MaxPool", ["c"], ["p"], kernel_shape=[2, 2], strides=[1, 1], ceil_mode=1),
+        make("Shape", ["p"], ["shape"]),
+        make("Reshape", ["p", "flat"], ["r"], allowzero=0),
+        make("Concat", ["shape", "flat"], ["joined"], axis=0),
+        make("Slice", ["p", "zero", "two", "axis"], ["s"]),
+        make("Gather", ["s", "zero"], ["g"], axis=1),
+        make("Transpose", ["g"], ["t"], perm=[3, 2, 1, 0]),
+        make("Resize", ["p", "", "scales"], ["resized"], mode="linear"),
+        make("ConstantOfShape", ["two"], ["filled"], value=constant("", np.float32([1]))),
+        make("Range", ["start", "stop", "start"], ["places"]),
+        make("Expand", ["filled", "flat"], ["expanded"]),
+        make("Tile", ["filled", "two"], ["tiled"]),
+        make("OneHot", ["places", "stop", "hot"], ["onehot"], axis=-1),
+        make("QuantizeLinear", ["p", "scale"], ["q"]),
+        make("DequantizeLinear", ["q", "scale"], ["d"]),
+        make("TopK", ["r", "two"], ["best", "where"], axis=1),
+        make("Split", ["r"], ["half", "other"], num_outputs=2, axis=0),
+        make("If", ["yes"], ["chosen"], then_branch=branch("then", "Relu"), else_branch=branch("else", "Exp")),
+        make("Loop", ["trips", "yes", "r"], ["last", "all"], body=loop),
+        make("SequenceConstruct", ["r", "half"], ["sequence"]),
+        make("SequenceAt", ["sequence", "start"], ["item"]),
+        make("Twice", ["item"], ["doubled"], domain="local", factor=2.0),
+        make("LSTM", ["lstm_x", "lstm_w", "lstm_r"], ["lstm_y"], hidden_size=3, direction="forward"),
+        make("Einsum", ["filled", "filled"], ["e"], equation="i,j->ij"),
+        make("Cast", ["r"], ["cast"], to=TensorProto.INT4),
+        make("StringNormalizer", ["words"], ["lower"], case_change_action="LOWER", stopwords=["a"]),
+    ]  # fmt: skip
+    factor = AttributeProto(name="value_float", ref_attr_name="factor", type=AttributeProto.FLOAT)
+    constant_node = make("Constant", [], ["factor"])
+    constant_node.attribute.append(factor)
+    twice = helper.make_function(
+        "local", "Twice", ["a"], ["b"], [constant_node, make("Mul", ["a", "factor"], ["b"])],
+        [helper.make_opsetid("", 18)], ["factor"],
+    )  # fmt: skip
+    tensors = {
+        "filters": np.ones((4, 2, 3, 3), np.float32), "bias": np.ones(4, np.float32), "flat": np.int64([4, -1]),
+        "zero": np.int64([0]), "two": np.int64([2, 2])[:1], "axis": np.int64([1]), "start": np.int64(1),
+        "stop": np.int64(7), "hot": np.float32([0, 1]), "scale": np.float32(0.1), "trips": np.int64(3),
+        "yes": np.array(True), "scales": np.float32([1, 1, 2, 2]), "lstm_x": np.ones((2, 1, 4), np.float32),
+        "lstm_w": np.ones((1, 12, 4), np.float32), "lstm_r": np.ones((1, 12, 3), np.float32),
+        "words": np.array(["A", "b"], object),
+    }  # fmt: skip
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 16, "width"])],
+        [onnx.ValueInfoProto(name=name) for name in ("t", "resized", "expanded", "all", "doubled", "lstm_y", "lower")],
+        [numpy_helper.from_array(array, name) for name, array in tensors.items()],
+    )
+    domains = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+    return helper.make_model(graph, opset_imports=domains, ir_version=10, functions=[twice]).SerializeToString()
+
+
+def read(content: bytes) -> None:
+    """Read a model, or have it refused; anything but a FrontendError is a fault, and so is much memory."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        OnnxFrontEnd().convert(content)
+    except FrontendError:
+        pass
+    finally:
+        grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    assert grown < MOST_MEMORY
+
+
+def test_the_sample_is_read():
+    model = OnnxFrontEnd().convert(sample())
+    assert len(model.outputs) == 7
+
+
+def test_truncated():
+    content = sample()
+    for length in range(1, len(content) - 1, 61):
+        with pytest.raises(FrontendError, match="the ONNX model"):
+            OnnxFrontEnd().convert(content[:length])
+
+
+NUMBERS = [0, 1, -1, 2, 3, 7, 1000, 1 << 31, -(1 << 31), 1 << 40, (1 << 63) - 1, -(1 << 63)]
+NAMES = ["", "x", "r", "p", "c", "flat", "words", "yes", "nothing", "sequence", "q", "filters"]
+WORDS = ["", "NOTSET", "SAME_UPPER", "linear", "cubic", "ij,jk->ik", "ij->", "a.b", "\x00", "reverse", "ü" * 50]
+KINDS = [
+    "Conv", "Relu", "Reshape", "If", "Loop", "Scan", "Gather", "LSTM", "Twice", "QLinearConv", "SequenceAt",
+    "Attention", "TopK", "Pad", "Col2Im", "DFT", "Constant", "Nothing", "OneHot", "Resize", "ScatterND",
+]  # fmt: skip
+CHANGES = ["kind", "input", "output", "attribute", "drop", "tensor", "shape", "opset", "twice"]
+
+
+def graphs_of(model):
+    waiting = [model.graph]
+    while waiting:
+        graph = waiting.pop()
+        yield graph
+        waiting += [a.g for node in graph.node for a in node.attribute if a.type == AttributeProto.GRAPH]
+
+
+def change(model, data):
+    """One change of a node, an attribute, a tensor, an input or the operator sets."""
+    graph = data.draw(st.sampled_from(list(graphs_of(model))))
+    node = data.draw(st.sampled_from(list(graph.node)))
+    what = data.draw(st.sampled_from(CHANGES))
+    if what == "kind":
+        node.op_type = data.draw(st.sampled_from(KINDS))
+    elif what in ("input", "output"):
+        names = getattr(node, what)
+        names[:] = [data.draw(st.sampled_from(NAMES)) if data.draw(st.booleans()) else name for name in names]
+    elif what == "attribute" and node.attribute:
+        alter(data.draw(st.sampled_from(list(node.attribute))), data)
+    elif what == "drop" and node.attribute:
+        del node.attribute[data.draw(st.integers(0, len(node.attribute) - 1))]
+    elif what in ("tensor", "shape") and graph.initializer:
+        tensor = data.draw(st.sampled_from(list(graph.initializer)))
+        if what == "shape":
+            tensor.dims[:] = data.draw(st.lists(st.sampled_from(NUMBERS), max_size=4))
+        elif tensor.data_type == TensorProto.INT64:
+            numbers = data.draw(st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=4))
+            tensor.CopyFrom(numpy_helper.from_array(np.array(numbers, np.int64), tensor.name))
+        else:
+            tensor.data_type = data.draw(st.sampled_from(list(TensorProto.DataType.values())))
+    elif what == "opset":
+        model.opset_import[0].version = data.draw(st.integers(0, 30))
+    elif what == "twice":
+        graph.node.append(node)
+
+
+def alter(attribute, data):
+    if data.draw(st.booleans()):
+        attribute.type = data.draw(st.sampled_from(list(AttributeProto.AttributeType.values())))
+    attribute.i = data.draw(st.sampled_from(NUMBERS))
+    attribute.ints[:] = data.draw(st.lists(st.sampled_from(NUMBERS), max_size=5))
+    attribute.f = data.draw(st.sampled_from([0.0, -1.5, 1e30, float("nan"), float("inf")]))
+    attribute.s = data.draw(st.sampled_from(WORDS)).encode()
+
+
+@settings(max_examples=300, deadline=10_000)
+@given(st.data())
+def test_any_change_is_read_or_refused(data):
+    model = onnx.ModelProto.FromString(sample())
+    for _ in range(data.draw(st.integers(1, 3))):
+        change(model, data)
+    read(model.SerializeToString())
+
+
+@settings(max_examples=300, deadline=10_000)
+@given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=8))
+def test_any_changed_byte_is_read_or_refused(changes):
+    altered = bytearray(sample())
+    for place, byte in changes:
+        altered[int(place * len(altered))] = byte
+    read(bytes(altered))
+
+
+def test_what_is_run_later_fails_in_words():
+    """Numbers that make huge tensors are known when the model is read; it is refused, or when it runs."""
+    shape = helper.make_node("ConstantOfShape", ["shape"], ["y"])
+    graph = helper.make_graph(
+        [shape], "g", [], [onnx.ValueInfoProto(name="y")], [constant("shape", [1 << 40, 1 << 20])]
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    with pytest.raises(hetero.HeteroError, match="1099511627776"):
+        hetero.Core().compile_model(proto, "TEMPLATE")([])
