@@ -346,7 +346,6 @@ def test_operator_of_known_shape(case):
 
 # What is refused rather than translated into something else.
 REFUSED = [
-    (case("Pad", X, ints(1, 0, 0, 1, 0, 0), opset=19, mode="wrap"), "mode wrap"),
     (case("Resize", IMAGE, None, Known(np.float32([1, 1, 2])), mode="linear"), "3 scales for 4 axes"),
     (case("Cast", X, to=TensorProto.COMPLEX64), "the element type COMPLEX64 is not supported"),
     (case("Softmax", X, opset=11, axis=3), "axis 3"),

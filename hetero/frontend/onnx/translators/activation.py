@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from hetero import ops
@@ -69,11 +71,19 @@ def celu(node: OnnxNodeContext) -> Translation:
 
 
 @translator("Selu")
+def selu_of_few_digits(node: OnnxNodeContext) -> Translation:
+    return _selu(node, 1.6732, 1.0507)
+
+
+@translator("Selu", since=6)
 def selu(node: OnnxNodeContext) -> Translation:
+    return _selu(node, 1.67326319217681884765625, 1.05070102214813232421875)
+
+
+def _selu(node: OnnxNodeContext, alpha: float, gamma: float) -> Translation:
     value = node.get_input(0)
-    alpha = node.get_attribute("alpha", 1.67326319217681884765625)
-    gamma = node.get_attribute("gamma", 1.05070102214813232421875)
-    return ops.Selu(value, scalar_like(value, alpha), scalar_like(value, gamma))
+    factors = (node.get_attribute("alpha", alpha), node.get_attribute("gamma", gamma))
+    return ops.Selu(value, *(scalar_like(value, factor) for factor in factors))
 
 
 @translator("LeakyRelu")
@@ -92,6 +102,9 @@ def prelu_by_channel(node: OnnxNodeContext) -> Translation:
 def prelu(node: OnnxNodeContext) -> Translation:
     # ONNX broadcasts the slope as numpy does; PRelu-1 takes a slope of one dimension as one for each channel.
     value, slope = node.get_input(0), node.get_input(1)
+    if slope.partial_shape.has_rank:
+        one_dimension = len(slope.partial_shape) == 1
+        return ops.PRelu(value, ops.Unsqueeze(slope, int64([0])) if one_dimension else slope)
     zero = scalar_like(value, 0)
     negative = ops.Multiply(ops.Minimum(value, zero), slope)
     return ops.Add(ops.Maximum(value, zero), negative)
@@ -120,6 +133,11 @@ def hard_sigmoid(node: OnnxNodeContext) -> Translation:
 
 
 @translator("Clip")
+def clip_without_limits(node: OnnxNodeContext) -> Translation:
+    return ops.Clamp(node.get_input(0), node.get_attribute("min", -math.inf), node.get_attribute("max", math.inf))
+
+
+@translator("Clip", since=6)
 def clip_by_attributes(node: OnnxNodeContext) -> Translation:
     limits = np.finfo(np.float32)
     return ops.Clamp(
@@ -131,9 +149,13 @@ def clip_by_attributes(node: OnnxNodeContext) -> Translation:
 def clip(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     bounds = [node.get_input(index) if node.has_input(index) else None for index in (1, 2)]
-    known = [exact_value(bound) if bound else None for bound in bounds]
+    if bounds == [None, None]:
+        return value
+    known = [exact_value(bound) if bound else np.array(limit) for bound, limit in zip(bounds, (-math.inf, math.inf))]
     if value.element_type.is_real() and all(k is not None and k.size == 1 for k in known):
-        return ops.Clamp(value, *[k.item() for k in known])
+        low, high = (k.item() for k in known)
+        if low <= high:
+            return ops.Clamp(value, low, high)
     for operation, bound in zip((ops.Maximum, ops.Minimum), bounds):
         if bound is not None:
             value = operation(value, bound).output(0)

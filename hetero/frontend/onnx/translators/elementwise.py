@@ -148,13 +148,3 @@ def where(node: OnnxNodeContext) -> Translation:
 @translator("Identity")
 def identity(node: OnnxNodeContext) -> Translation:
     return node.get_input(0)
-
-
-@translator("Dropout")
-def dropout(node: OnnxNodeContext) -> Translation:
-    # At inference nothing is dropped; the mask, where wanted, keeps everything.
-    value = node.get_input(0)
-    if not node.has_output(1):
-        return value
-    keep = ops.Broadcast(True, ops.ShapeOf(value))
-    return [value, keep.output(0)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from hetero import ops
@@ -125,9 +127,18 @@ def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
     return ops.VariadicSplit(value, int64(axis), lengths)
 
 
+@translator("Pad")
+def pad_by_old_attributes(node: OnnxNodeContext) -> Translation:
+    return _pad_by_attributes(node, node.get_attribute("paddings"))
+
+
 @translator("Pad", since=2)
 def pad_by_attributes(node: OnnxNodeContext) -> Translation:
-    value, pads = node.get_input(0), np.array(node.get_attribute("pads"), np.int64)
+    return _pad_by_attributes(node, node.get_attribute("pads"))
+
+
+def _pad_by_attributes(node: OnnxNodeContext, numbers: Sequence[int]) -> Translation:
+    value, pads = node.get_input(0), np.array(numbers, np.int64)
     number = np.array(node.get_attribute("value", 0.0), value.element_type.to_dtype())
     return _pad(node, pads, Constant(number).output(0))
 
@@ -164,9 +175,22 @@ def _pad(node: OnnxNodeContext, pads: np.ndarray, number: Output | None) -> Tran
 
 def _pad_between(node: OnnxNodeContext, begin: Output, end: Output, number: Output | None) -> Translation:
     mode = node.get_attribute("mode", "constant")
+    if mode == "wrap":
+        return _pad_around(node.get_input(0), begin, end)
     if mode not in ("constant", "reflect", "edge"):
         raise FrontendError(f"padding by mode {mode} is not supported")
     return ops.Pad(node.get_input(0), begin, end, mode, number if mode == "constant" else None)
+
+
+def _pad_around(value: Output, begin: Output, end: Output) -> Translation:
+    """Pads of elements from the other end, as if the value were repeated without end."""
+    for axis in range(rank_of(value)):
+        before, behind, length = (
+            ops.Gather(vector, int64(axis), int64(0)) for vector in (begin, end, ops.ShapeOf(value))
+        )
+        places = ops.Range(ops.Negative(before), ops.Add(length, behind), int64(1), Type.i64)
+        value = ops.Gather(value, ops.FloorMod(places, length), int64(axis)).output(0)
+    return value
 
 
 @translator("DepthToSpace")

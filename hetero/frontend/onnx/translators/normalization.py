@@ -11,19 +11,39 @@ from hetero.graph import Output
 
 
 @translator("BatchNormalization")
-def batch_normalization(node: OnnxNodeContext) -> Translation:
-    if any(map(node.has_output, range(1, node.get_output_size()))):
-        raise FrontendError("batch normalization as in training is not supported before operator set 14")
+def old_batch_normalization(node: OnnxNodeContext) -> Translation:
     if not node.get_attribute("spatial", 1):
-        raise FrontendError("batch normalization with spatial=0 is not supported")
+        return _normalization_of_each_element(node)
+    # It is in training where it has more outputs than one: at the end again the new mean and variance.
+    if any(map(node.has_output, range(1, node.get_output_size()))):
+        return _batch_normalization_in_training(node)
+    return _batch_normalization(node)
+
+
+@translator("BatchNormalization", since=14)
+def batch_normalization(node: OnnxNodeContext) -> Translation:
+    if not node.get_attribute("training_mode", 0):
+        return _batch_normalization(node)
+    return _batch_normalization_in_training(node)[:3]
+
+
+def _batch_normalization(node: OnnxNodeContext) -> Translation:
     data, scale, bias, mean, variance = node.get_inputs()
     return ops.BatchNormInference(data, scale, bias, mean, variance, node.get_attribute("epsilon", 1e-5))
 
 
-@translator("BatchNormalization", since=14)
-def batch_normalization_with_running_statistics(node: OnnxNodeContext) -> Translation:
-    if not node.get_attribute("training_mode", 0):
-        return batch_normalization(node)
+def _normalization_of_each_element(node: OnnxNodeContext) -> Translation:
+    """The statistics are of each place ``[C, d…]`` on its own."""
+    if any(map(node.has_output, range(1, node.get_output_size()))):
+        raise FrontendError("batch normalization with spatial=0 is not supported in training")
+    data, scale, bias, mean, variance = node.get_inputs()
+    deviation = ops.Sqrt(ops.Add(variance, scalar_like(variance, node.get_attribute("epsilon", 1e-5))))
+    factor = ops.Divide(scale, deviation)
+    return ops.Add(ops.Multiply(data, factor), ops.Subtract(bias, ops.Multiply(mean, factor)))
+
+
+def _batch_normalization_in_training(node: OnnxNodeContext) -> list[Output]:
+    """The result, the running mean and variance brought up to date, and the mean and variance of the data."""
     data, scale, bias, *running = node.get_inputs()
     rank, epsilon = rank_of(data), node.get_attribute("epsilon", 1e-5)
     axes = int64([axis for axis in range(rank) if axis != 1])
@@ -33,7 +53,7 @@ def batch_normalization_with_running_statistics(node: OnnxNodeContext) -> Transl
     result = ops.BatchNormInference(data, scale, bias, mean, variance, epsilon)
     momentum = node.get_attribute("momentum", 0.9)
     updated = [_moved(old, new.output(0), momentum) for old, new in zip(running, (mean, variance))]
-    return [result.output(0), *updated]
+    return [result.output(0), *updated, mean.output(0), variance.output(0)]
 
 
 def _moved(old: Output, new: Output, momentum: float) -> Output:

@@ -34,6 +34,11 @@ def _uniform(node: OnnxNodeContext, shape: Output, kind: Type, low: float, high:
     return ops.RandomUniform(shape, *limits, kind, seed, stream if seed else 0).output(0)
 
 
+def uniform_like(node: OnnxNodeContext, value: Output) -> Output:
+    """As many numbers from 0 up to 1, in f32, as the value has elements, by the seed of the node."""
+    return _uniform(node, ops.ShapeOf(value).output(0), Type.f32, 0, 1)
+
+
 def _normal(node: OnnxNodeContext, shape: Output, kind: Type) -> Translation:
     """By the transformation of Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
     number = partial(np.array, dtype=kind.to_dtype())

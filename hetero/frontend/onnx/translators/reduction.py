@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, rank_of
+from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
 from hetero.graph import Node, Op, Output
+from hetero.types import Type
 
 # Makes a reduction of a value over axes, keeping them with length 1 or not.
 Reduction = Callable[[Output, Output, bool], Node]
@@ -25,13 +27,34 @@ def _sum_square(value: Output, axes: Output, keep: bool) -> Node:
 def _log_sum_exp(value: Output, axes: Output, keep: bool) -> Node:
     # The largest element is taken out first, so that exp does not overflow.
     largest = ops.ReduceMax(value, axes, True)
+    if value.element_type.is_real():
+        largest = ops.Select(ops.IsFinite(largest), largest, scalar_like(value, 0))
     total = ops.Log(ops.ReduceSum(ops.Exp(ops.Subtract(value, largest)), axes, keep))
     return ops.Add(total, largest if keep else ops.Squeeze(largest, axes))
 
 
+def _max(value: Output, axes: Output, keep: bool) -> Node:
+    if value.element_type is Type.boolean:
+        return ops.ReduceLogicalOr(value, axes, keep)
+    return _of_nothing(value, axes, keep, -math.inf) or ops.ReduceMax(value, axes, keep)
+
+
+def _min(value: Output, axes: Output, keep: bool) -> Node:
+    if value.element_type is Type.boolean:
+        return ops.ReduceLogicalAnd(value, axes, keep)
+    return _of_nothing(value, axes, keep, math.inf) or ops.ReduceMin(value, axes, keep)
+
+
+def _of_nothing(value: Output, axes: Output, keep: bool, limit: float) -> Node | None:
+    """The extreme of no numbers, which ONNX has as infinite and OpenVINO as the last finite number."""
+    if not value.element_type.is_real() or value.partial_shape.element_count() != 0:
+        return None
+    return ops.Add(ops.ReduceSum(value, axes, keep), scalar_like(value, limit))
+
+
 _REDUCTIONS: dict[str, Reduction] = {
     "ReduceL1": ops.ReduceL1, "ReduceL2": ops.ReduceL2, "ReduceLogSum": _log_sum, "ReduceLogSumExp": _log_sum_exp,
-    "ReduceMax": ops.ReduceMax, "ReduceMean": ops.ReduceMean, "ReduceMin": ops.ReduceMin, "ReduceProd": ops.ReduceProd,
+    "ReduceMax": _max, "ReduceMean": ops.ReduceMean, "ReduceMin": _min, "ReduceProd": ops.ReduceProd,
     "ReduceSum": ops.ReduceSum, "ReduceSumSquare": _sum_square,
 }  # fmt: skip
 
