@@ -23,12 +23,24 @@ OPSETS = range(1, 17)
 
 def operation_classes() -> Iterator[type[Op]]:
     """All classes of the operation sets."""
+    return (cls for cls in _all_classes() if cls.type_info.version_id.startswith("opset"))
+
+
+def extension_classes() -> dict[str, type[Op]]:
+    """The operations beyond the operation sets, by their names: the classes that are nobody's base."""
+    return {
+        cls.type_info.name: cls
+        for cls in _all_classes()
+        if cls.type_info.version_id == "extension" and not cls.__subclasses__()
+    }
+
+
+def _all_classes() -> Iterator[type[Op]]:
     waiting = list(Op.__subclasses__())
     while waiting:
         cls = waiting.pop()
         waiting += cls.__subclasses__()
-        if cls.type_info.version_id.startswith("opset"):
-            yield cls
+        yield cls
 
 
 def opset_of(cls: type[Op]) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from xml.etree import ElementTree
 
@@ -17,6 +19,7 @@ import openvino
 import pytest
 
 import hetero
+from hetero.frontend.ir import IrFrontEnd
 from hetero.frontend.ir.spelling import attribute_text
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
@@ -70,10 +73,13 @@ def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5
     """
     arrays = [value.array for value in _given(arguments, keywords) if isinstance(value, Data)]
     ours, parameters = in_hetero(name, opset, arguments, keywords)
-    compiled = core.compile_model(through_ir(ours, parameters), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    written = ir_of(ours, parameters)
+    compiled = core.compile_model(core.read_model(*written), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     results = compiled(arrays)
     expected = [np.array(results[output]) for output in compiled.outputs]
     same_shapes(name, *arguments, opset=opset, **keywords)
+    same_after_reading(ours, written)
+    same_after_reading(ours, ir_of_openvino(*in_openvino(name, opset, arguments, keywords)))
     for dynamic in (False, True):
         ours, parameters = in_hetero(name, opset, arguments, keywords, dynamic)
         for found, wanted in zip(run(ours, parameters, arrays), expected, strict=True):
@@ -84,9 +90,33 @@ def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5
 
 def through_ir(node: Node, parameters: list[Parameter]) -> openvino.Model:
     """OpenVINO's model of one node that reads Parameters and Constants, by way of an IR that we write."""
+    return core.read_model(*ir_of(node, parameters))
+
+
+def ir_of(node: Node, parameters: list[Parameter]) -> tuple[bytes, bytes]:
+    """The IR that we write of a model of one node that reads Parameters and Constants."""
     weights = BytesIO()
     net = model_element(hetero.Model(node.outputs(), parameters), WeightsWriter(weights))
-    return core.read_model(ElementTree.tostring(net), weights.getvalue())
+    return ElementTree.tostring(net), weights.getvalue()
+
+
+def ir_of_openvino(node: openvino.Node, parameters: list[openvino.Node]) -> tuple[bytes, bytes]:
+    """The IR that OpenVINO writes."""
+    model = openvino.Model(node.outputs(), parameters)
+    with TemporaryDirectory() as folder:
+        openvino.serialize(model, f"{folder}/model.xml")
+        return Path(folder, "model.xml").read_bytes(), Path(folder, "model.bin").read_bytes()
+
+
+def same_after_reading(node: Node, ir: tuple[bytes, bytes]) -> None:
+    """We read the node from the IR of a model of this one."""
+    read = next(n for n in IrFrontEnd().convert(*ir).get_ordered_ops() if n.type_info == node.type_info)
+    assert [(o.element_type, o.partial_shape) for o in read.outputs()] == [
+        (o.element_type, o.partial_shape) for o in node.outputs()
+    ]
+    found, expected = read.get_attributes(), node.get_attributes()
+    for name in expected.keys() - WORKED_OUT:
+        assert _plain(found[name]) == pytest.approx(_plain(expected[name])), name
 
 
 def same_attributes(ours: Node, theirs: openvino.Node) -> None:

@@ -13,7 +13,7 @@ from hetero.frontend.ir.spelling import attribute_value, operation_name, split_n
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.ops.control_flow import MultiSubGraphOp
-from hetero.ops.opsets import operation_classes
+from hetero.ops.opsets import OPSETS, classes_in, extension_classes
 from hetero.ops.slicing import Split, VariadicSplit
 from hetero.ops.variables import AssignV3
 from hetero.shape import Dimension
@@ -22,20 +22,31 @@ from hetero.types import Type
 
 def read_net(net: Element, weights: memoryview | None) -> Model:
     """The model of a ``net`` element. Raises FrontendError and GraphError."""
-    model = _GraphReader(net, weights, _classes()).read()
+    model = _GraphReader(net, weights, _Operations()).read()
     model.rt_info.update(read_model_info(net))
     return model
 
 
-def _classes() -> dict[tuple[str, str], type[Op]]:
-    return {(cls.type_info.name, cls.type_info.version_id): cls for cls in operation_classes()}
+class _Operations(dict):
+    """The classes of operations by name, for each version, made when the version is first met.
+
+    As in OpenVINO a version holds all operations of its operation set, also those that came with earlier ones.
+    """
+
+    def __missing__(self, version: str) -> dict[str, type[Op]]:
+        numbers = {f"opset{number}": number for number in OPSETS}
+        if version == "extension":
+            self[version] = extension_classes()
+        else:
+            self[version] = classes_in(numbers[version]) if version in numbers else {}
+        return self[version]
 
 
 class _GraphReader:
     """Reads the graph of a model or of a body."""
 
-    def __init__(self, element: Element, weights: memoryview | None, classes: dict[tuple[str, str], type[Op]]) -> None:
-        self._element, self._weights, self._classes = element, weights, classes
+    def __init__(self, element: Element, weights: memoryview | None, operations: _Operations) -> None:
+        self._element, self._weights, self._operations = element, weights, operations
         self._layers: dict[str, Element] = {}
         for layer in element.iterfind("layers/layer"):
             number = layer.get("id", "")
@@ -106,7 +117,7 @@ class _GraphReader:
     def _make(self, number: str, layer: Element) -> Node:
         inputs = self._inputs(number, layer)
         kind, version = operation_name(layer.get("type", "")), layer.get("version", "")
-        cls = self._classes.get((kind, version))
+        cls = self._operations[version].get(kind)
         if cls is None:
             raise FrontendError(f"there is no operation {kind} of {version or 'no version'}")
         data = layer.find("data")
@@ -129,7 +140,7 @@ class _GraphReader:
 
     def _operation(self, cls: type[Op], layer: Element, inputs: list[Output], texts: dict[str, str]) -> Node:
         if issubclass(cls, MultiSubGraphOp):
-            bodies = {b.tag: _GraphReader(b, self._weights, self._classes) for b in layer if b.tag.endswith("body")}
+            bodies = {b.tag: _GraphReader(b, self._weights, self._operations) for b in layer if b.tag.endswith("body")}
             return read_bodies(
                 cls, layer, inputs, {name: (reader.read(), reader.node) for name, reader in bodies.items()}
             )

@@ -39,21 +39,22 @@ def attribute_text(value: Any) -> str:
     if isinstance(value, PartialShape):
         return str(value).removeprefix("[").removesuffix("]")
     if isinstance(value, tuple):
-        return ", ".join(map(attribute_text, value))
+        return ", ".join(attribute_text(item).replace(",", "\\,") for item in value)
     return repr(value) if isinstance(value, float) else str(value)
 
 
 def attribute_value(attribute: Attribute, text: str) -> Any:
     """The value that the text of an attribute means, for the attribute's converter. Raises FrontendError."""
     convert = attribute.convert
-    text = text.strip()
     try:
+        if convert is str:
+            return text
         if convert is bool:
-            return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+            return {"true": True, "1": True, "false": False, "0": False}[text.strip().lower()]
         if convert in (integers, floats, texts):
             item = {integers: int, floats: float, texts: str}[convert]
-            return tuple(item(part.strip()) for part in text.split(",")) if text else ()
-        return convert(text)
+            return tuple(item(part.removeprefix(" ")) for part in _split(text)) if text else ()
+        return convert(text.strip())
     except (KeyError, ValueError, TypeError) as error:
         accepts = getattr(convert, "accepts", convert.__name__)
         raise FrontendError(f"attribute {attribute.ir_name} cannot be '{text}', it takes {accepts}") from error
@@ -66,5 +67,9 @@ def joined_names(names: set[str]) -> str:
 
 def split_names(text: str) -> list[str]:
     """The names of ``joined_names``."""
-    parts = text.replace("\\,", "\0").split(",")
-    return [part.replace("\0", ",") for part in parts if part]
+    return [part for part in _split(text) if part]
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that have no backslash before them."""
+    return [part.replace("\0", ",") for part in text.replace("\\,", "\0").split(",")]
