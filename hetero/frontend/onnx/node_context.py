@@ -29,6 +29,10 @@ class OnnxNodeContext(NodeContext):
         self._node, self._name, self._inputs = node, name, inputs
         self._attributes, self._tensors = attributes, tensors
 
+    def with_inputs(self, inputs: Sequence[Output | None]) -> OnnxNodeContext:
+        """The node as if it had other inputs."""
+        return OnnxNodeContext(self._node, self._name, inputs, self._attributes, self._tensors)
+
     @property
     def name(self) -> str:
         return self._name

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import flatten, int64, rank_of, scalar_like
+from hetero.frontend.onnx.translators.common import flatten, int64, rank_of, reshape, scalar_like
 from hetero.frontend.onnx.translators.pooling import average_pool_of
 from hetero.frontend.onnx.translators.quantization import (
     dequantize,
@@ -23,6 +23,7 @@ from hetero.frontend.onnx.translators.quantization import (
     quantized_convolution,
     spread,
 )
+from hetero.frontend.onnx.translators.recurrent import lstm
 from hetero.graph import Op, Output
 from hetero.types import Type
 
@@ -173,3 +174,24 @@ def _scaled(node: OnnxNodeContext, total: Output, first_scale: Output, second_sc
     columns = spread(node.get_input(second_scale), node.get_input(1), -1)
     result = ops.Multiply(ops.Convert(total, Type.f32), ops.Multiply(first_scale, columns))
     return ops.Add(result, node.get_input(bias)) if node.has_input(bias) else result
+
+
+@translator("DynamicQuantizeLSTM", domain=DOMAIN)
+def dynamic_quantize_lstm(node: OnnxNodeContext) -> Translation:
+    """LSTM with quantized weights, ``[directions, inputs, 4 · hidden_size]``.
+
+    The data is quantized as ONNX Runtime does it, but not the hidden state in each step, so that the result is nearer
+    to that of the weights without any quantization: it differs by up to a step of such codes, a 255th.
+    """
+    value, scale, zero_point = dynamically_quantized(node.get_input(0))
+    weights = [_lstm_weights(node, index, first) for index, first in ((1, 8), (2, 10))]
+    others = [optional(node, index) for index in range(3, 8)]
+    return lstm(node.with_inputs([dequantize(value, scale, zero_point, Type.f32), *weights, *others]))
+
+
+def _lstm_weights(node: OnnxNodeContext, index: int, first: int) -> Output:
+    """Weights ``[directions, 4 · hidden_size, inputs]`` of the input of an index, with the scale in input ``first``."""
+    codes = node.get_input(index)
+    directions = codes.shape[0]
+    scale, zero_point = (reshape(node.get_input(place), (directions, 1, -1)) for place in (first, first + 1))
+    return ops.Transpose(dequantize(codes, scale, zero_point, Type.f32), int64([0, 2, 1])).output(0)
