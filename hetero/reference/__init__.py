@@ -4,6 +4,7 @@
 from hetero.reference import (
     activation,
     arithmetic,
+    attention,
     bitwise,
     class_nms,
     comparison,

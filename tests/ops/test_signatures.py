@@ -14,14 +14,14 @@ MISSING = {
     "binary_convolution", "ctc_greedy_decoder", "ctc_greedy_decoder_seq_len", "ctc_loss", "deformable_convolution",
     "deformable_psroi_pooling", "detection_output", "generate_proposals", "i420_to_bgr", "i420_to_rgb", "nv12_to_bgr",
     "nv12_to_rgb", "proposal", "psroi_pooling", "region_yolo", "reorg_yolo", "roi_align", "roi_align_rotated",
-    "roi_pooling", "scaled_dot_product_attention",
+    "roi_pooling",
 }  # fmt: skip
 # OpenVINO has an overloaded class, of which Python cannot tell the parameters; a Parameter has a test of its own.
 UNTOLD = {"assign", "if_op", "loop", "read_value", "reverse", "tensor_iterator", "parameter", "constant", "result"}
 # Attributes and inputs of OpenVINO's operations that its factories cannot set.
 NOT_IN_FACTORY = {
     "divide": {"m_pythondiv"}, "search_sorted": {"output_type"}, "mvn": {"reduction_axes"},
-    "lstm_cell": {"P", "weights_format", "input_forget"},
+    "scaled_dot_product_attention": {"sink"}, "lstm_cell": {"P", "weights_format", "input_forget"},
 }  # fmt: skip
 # TopK-1 has this attribute, but only newer factories can set it.
 NOT_IN_OLD_FACTORY = {"topk": {"index_element_type"}}
