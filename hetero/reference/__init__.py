@@ -12,6 +12,7 @@ from hetero.reference import (
     conversion,
     convolution,
     cumulative,
+    detection,
     einsum,
     elementwise,
     embedding,

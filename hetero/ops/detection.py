@@ -1,0 +1,131 @@
+"""DetectionOutput, the last operation of single-shot detectors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+from hetero.graph import Attribute, Op, integers
+from hetero.ops.checks import check_type, merge_dimensions
+from hetero.ops.nms import dimensions_of
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE"
+
+Length = TypeVar("Length", int, Dimension)
+
+
+def code_type(value: str) -> str:
+    """How offsets of boxes are coded: of the corners, or of the centre and by what the sides grow."""
+    if value not in (CORNER, CENTER_SIZE):
+        raise ValueError
+    return value
+
+
+code_type.accepts = f"{CORNER} or {CENTER_SIZE}"  # type: ignore[attr-defined]
+
+
+class _Counts(NamedTuple):
+    images: Dimension
+    priors: Dimension
+    classes: Dimension
+
+
+class DetectionOutput(Op, opset=8):
+    """The boxes that a single-shot detector finds, ``[1, 1, boxes, 7]``: image, class, score and corners of each.
+
+    Inputs: offsets ``[images, priors * location classes * 4]``, scores ``[images, priors * classes]``, the priors and
+    their variances ``[1 or images, 2, priors * 4]`` (5 where they are not ``normalized``, of which the first is not
+    used; without the variances where they are in the offsets), and for detectors of two steps the scores
+    ``[images, priors * 2]`` and offsets of the first. The row after the last box has -1 for the image.
+    """
+
+    inputs = ("box_logits", "class_preds", "proposals", "aux_class_preds?", "aux_box_preds?")
+    attributes_in = "attrs"
+    parameter_order = ("box_logits", "class_preds", "proposals", "attrs", "aux_class_preds", "aux_box_preds")
+    background_label_id = Attribute(int, 0)
+    top_k = Attribute(int, -1)
+    variance_encoded_in_target = Attribute(bool, False)
+    keep_top_k = Attribute(integers)
+    code_type = Attribute(code_type, CORNER)
+    share_location = Attribute(bool, True)
+    nms_threshold = Attribute(float)
+    confidence_threshold = Attribute(float, 0.0)
+    clip_after_nms = Attribute(bool, False)
+    clip_before_nms = Attribute(bool, False)
+    decrease_label_id = Attribute(bool, False)
+    normalized = Attribute(bool, False)
+    input_height = Attribute(int, 1)
+    input_width = Attribute(int, 1)
+    objectness_score = Attribute(float, 0.0)
+
+    @property
+    def prior_size(self) -> int:
+        return 4 if self.normalized else 5
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, range(self.get_input_size()), Type.is_real, "a floating-point type")
+        if len(self.keep_top_k) != 1:
+            self.fail(f"keep_top_k must be one number, but has {len(self.keep_top_k)}")
+        if self.get_input_size() == 4:
+            self.fail("aux_class_preds must come with aux_box_preds")
+        images, priors, classes = self.counts()
+        rows = self.rows(images, priors, classes)
+        # The number of rows is of no use in part: OpenVINO leaves it open, too.
+        self.set_output_type(0, self.get_input_element_type(0), [1, 1, rows if rows.is_static else Dimension(), 7])
+
+    def rows(self, images: Length, priors: Length, classes: Length) -> Length:
+        """The number of rows of the output."""
+        if self.keep_top_k[0] > 0:
+            return images * self.keep_top_k[0]
+        return images * classes * (self.top_k if self.keep_top_k[0] == -1 and self.top_k > 0 else priors)
+
+    def counts(self) -> _Counts:
+        """The numbers of images, priors and classes. Raises GraphError where inputs do not fit."""
+        offsets = dimensions_of(self, 0, 2, name="box_logits")
+        scores = dimensions_of(self, 1, 2, name="class_preds")
+        proposals = dimensions_of(self, 2, 3, name="proposals")
+        priors = self._whole_part(proposals[2], self.prior_size, "proposals")
+        classes = self.known_classes(scores, priors)
+        if priors.is_dynamic and (self.share_location or classes.is_static):
+            locations = 1 if self.share_location else classes.get_length()
+            priors = self._whole_part(offsets[1], 4 * locations, "box_logits")
+            classes = self.known_classes(scores, priors)
+        locations = Dimension(1) if self.share_location else classes
+        images = [offsets[0], scores[0]]
+        wanted = [(0, offsets[1], priors * locations * 4), (1, scores[1], priors * classes)]
+        if self.get_input_size() == 5:
+            more_scores = dimensions_of(self, 3, 2, name="aux_class_preds")
+            more_offsets = dimensions_of(self, 4, 2, name="aux_box_preds")
+            images += [more_scores[0], more_offsets[0]]
+            wanted += [(3, more_scores[1], priors * 2), (4, more_offsets[1], priors * locations * 4)]
+        for index, length, expected in wanted:
+            if not length.compatible(expected):
+                self.fail(f"input {index} must have rows of {expected} numbers, but they have {length}")
+        count = merge_dimensions(self, images, "the images of all inputs")
+        if not proposals[0].compatible(1) and not proposals[0].compatible(count):
+            self.fail(f"proposals must be for one image or all {count}, but are for {proposals[0]}")
+        rows = 1 if self.variance_encoded_in_target else 2
+        if not proposals[1].compatible(rows):
+            self.fail(f"proposals must have {rows} rows for an image, but have {proposals[1]}")
+        return _Counts(count, priors, classes)
+
+    def known_classes(self, scores: PartialShape, priors: Dimension) -> Dimension:
+        """The number of classes, by the number of scores of a prior."""
+        if priors.is_dynamic or priors == 0:
+            return Dimension()
+        return self._whole_part(scores[1], priors.get_length(), "class_preds")
+
+    def _whole_part(self, length: Dimension, size: int, name: str) -> Dimension:
+        if length.is_static and length.get_length() % size:
+            self.fail(f"the rows of {name} must be multiples of {size} long, but are {length}")
+        return length // size
+
+
+class DetectionOutputV1(DetectionOutput, type_name="DetectionOutput", opset=1):
+    """DetectionOutput that is told the number of classes."""
+
+    num_classes = Attribute(int)
+
+    def known_classes(self, scores: PartialShape, priors: Dimension) -> Dimension:
+        return Dimension(self.num_classes)
