@@ -33,6 +33,7 @@ from hetero.reference import (
     recurrent,
     reduction,
     resize,
+    roi,
     scatter,
     sequences,
     signal,

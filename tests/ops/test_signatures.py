@@ -12,8 +12,8 @@ from hetero.ops.opsets import OPSETS, make_modules
 # Factories of OpenVINO that hetero does not have yet.
 MISSING = {
     "binary_convolution", "ctc_greedy_decoder", "ctc_greedy_decoder_seq_len", "ctc_loss", "deformable_convolution",
-    "deformable_psroi_pooling", "generate_proposals", "i420_to_bgr", "i420_to_rgb", "nv12_to_bgr", "nv12_to_rgb",
-    "proposal", "psroi_pooling", "region_yolo", "reorg_yolo", "roi_align", "roi_align_rotated", "roi_pooling",
+    "generate_proposals", "i420_to_bgr", "i420_to_rgb", "nv12_to_bgr", "nv12_to_rgb", "proposal", "region_yolo",
+    "reorg_yolo",
 }  # fmt: skip
 # OpenVINO has an overloaded class, of which Python cannot tell the parameters; a Parameter has a test of its own.
 UNTOLD = {"assign", "if_op", "loop", "read_value", "reverse", "tensor_iterator", "parameter", "constant", "result"}

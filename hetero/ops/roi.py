@@ -1,0 +1,189 @@
+"""Pooling of regions of interest (ROI): boxes in the images of a batch, each pooled to one size."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from hetero.graph import Attribute, Op, choice, integers
+from hetero.ops.checks import check_type, common_type, merge_dimensions
+from hetero.shape import Dimension, PartialShape
+from hetero.types import Type
+
+
+class _RegionPooling(Op):
+    """What all share: data ``[N, C, H, W]`` and boxes ``[R, numbers]`` in rows."""
+
+    box_length = 5
+
+    def check_inputs(self) -> None:
+        """Raises GraphError where data and boxes are not floating-point numbers or of other ranks."""
+        check_type(self, (0, 1), Type.is_real, "floating-point numbers")
+        for index, rank in ((0, 4), (1, 2)):
+            shape = self.get_input_partial_shape(index)
+            if shape.has_rank and len(shape) != rank:
+                self.fail(f"input {index} must have {rank} dimensions, but is {shape}")
+        boxes = self.get_input_partial_shape(1)
+        if boxes.has_rank and not boxes[1].compatible(self.box_length):
+            self.fail(f"each region must have {self.box_length} numbers, but has {boxes[1]}")
+
+    def check_positive(self, *names: str) -> None:
+        for name in names:
+            if getattr(self, name) <= 0:
+                self.fail(f"{name} must be positive, but is {getattr(self, name)}")
+
+    @property
+    def channels(self) -> Dimension:
+        data = self.get_input_partial_shape(0)
+        return data[1] if data.has_rank else Dimension()
+
+    @property
+    def region_count(self) -> Dimension:
+        boxes = self.get_input_partial_shape(1)
+        return boxes[0] if boxes.has_rank else Dimension()
+
+
+class ROIPooling(_RegionPooling, opset=2):
+    """Regions ``[image, x1, y1, x2, y2]`` to ``[R, C, output_roi…]``: the largest of each part, or bilinear samples.
+
+    A region of an image below 0, and all after it, gives zeros.
+    """
+
+    inputs = ("input", "coords")
+    parameter_order = ("input", "coords", "output_roi", "spatial_scale", "method")
+    output_roi = Attribute(integers, None)
+    spatial_scale = Attribute(float, None)
+    method = Attribute(choice("max", "bilinear"), "max")
+    # Other names of output_roi in files; output_size is one of the factory, too.
+    size = Attribute(integers, None, ir="output_size")
+    pooled_h = Attribute(int, None)
+    pooled_w = Attribute(int, None)
+
+    @classmethod
+    def signature(cls) -> inspect.Signature:
+        signature = super().signature()
+        other = inspect.Parameter("output_size", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+        return signature.replace(parameters=[*signature.parameters.values(), other])
+
+    @classmethod
+    def bind(cls, *arguments: Any, **keywords: Any) -> dict[str, Any]:
+        bound = super().bind(*arguments, **keywords)
+        return {"size": bound.pop("output_size"), "pooled_h": None, "pooled_w": None} | bound
+
+    def validate_and_infer_types(self) -> None:
+        if not self.size and not self.output_roi and None not in (self.pooled_h, self.pooled_w):
+            self.size = self.pooled_h, self.pooled_w
+        self.output_roi = self.size or self.output_roi or ()
+        if len(self.output_roi) != 2 or min(self.output_roi) < 1:
+            self.fail(f"output_roi must be two positive numbers, but is {list(self.output_roi)}")
+        self.size = self.output_roi
+        self.pooled_h, self.pooled_w = self.output_roi
+        if self.spatial_scale is None or self.spatial_scale <= 0:
+            self.fail(f"spatial_scale must be a positive number, but is {self.spatial_scale}")
+        self.check_inputs()
+        self.set_output_type(0, common_type(self, (0, 1)), [self.region_count, self.channels, *self.output_roi])
+
+
+class _AlignedPooling(_RegionPooling):
+    """Boxes with the images that they are in, in two inputs, each cut into bins of bilinear samples."""
+
+    inputs = ("data", "rois", "batch_indices")
+    pooled_h = Attribute(int)
+    pooled_w = Attribute(int)
+    sampling_ratio = Attribute(int)
+    spatial_scale = Attribute(float)
+
+    def validate_and_infer_types(self) -> None:
+        for name in ("pooled_h", "pooled_w", "sampling_ratio"):
+            if getattr(self, name) < 0:
+                self.fail(f"{name} cannot be negative, but is {getattr(self, name)}")
+        self.check_inputs()
+        check_type(self, (2,), Type.is_integral, "integers")
+        images = self.get_input_partial_shape(2)
+        if images.has_rank and len(images) != 1:
+            self.fail(f"batch_indices must have one dimension, but is {images}")
+        counts = (self.region_count, images[0] if images.has_rank else Dimension())
+        regions = merge_dimensions(self, counts, "the numbers of rois and batch_indices")
+        self.set_output_type(0, common_type(self, (0, 1)), [regions, self.channels, self.pooled_h, self.pooled_w])
+
+
+class ROIAlignV3(_AlignedPooling, type_name="ROIAlign", opset=3):
+    """Regions ``[x1, y1, x2, y2]`` to ``[R, C, pooled_h, pooled_w]``: mean or maximum of the samples of each bin.
+
+    ``sampling_ratio`` samples a bin on each axis; 0: as many as its length, rounded up.
+    """
+
+    box_length = 4
+    mode = Attribute(choice("avg", "max"))
+    aligned_mode = "asymmetric"
+
+
+class ROIAlign(ROIAlignV3, opset=9):
+    """ROIAlign-3 with a choice of where the middle of an element lies."""
+
+    aligned_mode = Attribute(choice("asymmetric", "half_pixel_for_nn", "half_pixel"), "asymmetric")
+
+
+class ROIAlignRotated(_AlignedPooling, opset=15):
+    """Regions ``[x of the middle, y of the middle, width, height, angle]`` to ``[R, C, pooled_h, pooled_w]``: means."""
+
+    clockwise_mode = Attribute(bool)
+
+
+class PSROIPooling(_RegionPooling, opset=1):
+    """Regions ``[image, x1, y1, x2, y2]`` to ``[R, output_dim, group_size, group_size]``, parts of other channels.
+
+    The mean of each part, or bilinear samples of a region in parts of the image, averaged over ``spatial_bins``.
+    """
+
+    inputs = ("input", "coords")
+    output_dim = Attribute(int)
+    group_size = Attribute(int)
+    spatial_scale = Attribute(float)
+    spatial_bins_x = Attribute(int)
+    spatial_bins_y = Attribute(int)
+    mode = Attribute(choice("average", "bilinear"))
+
+    def validate_and_infer_types(self) -> None:
+        self.check_positive("output_dim", "group_size", "spatial_scale", "spatial_bins_x", "spatial_bins_y")
+        self.check_inputs()
+        parts = self.group_size**2 if self.mode == "average" else self.spatial_bins_x * self.spatial_bins_y
+        if not self.channels.compatible(self.output_dim * parts):
+            self.fail(f"input must have {self.output_dim * parts} channels, but has {self.channels}")
+        shape = [self.region_count, self.output_dim, self.group_size, self.group_size]
+        self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+class DeformablePSROIPooling(_RegionPooling, opset=1):
+    """PSROIPooling by means of bilinear samples, with the parts moved by ``offsets [R, 2·classes, part, part]``."""
+
+    inputs = ("feature_maps", "coords", "offsets?")
+    parameter_order = (
+        "feature_maps", "coords", "output_dim", "spatial_scale", "group_size", "mode", "spatial_bins_x",
+        "spatial_bins_y", "trans_std", "part_size", "offsets",
+    )  # fmt: skip
+    output_dim = Attribute(int)
+    spatial_scale = Attribute(float)
+    group_size = Attribute(int, 1)
+    mode = Attribute(choice("bilinear_deformable"), "bilinear_deformable")
+    spatial_bins_x = Attribute(int, 1)
+    spatial_bins_y = Attribute(int, 1)
+    trans_std = Attribute(float, 1.0)
+    part_size = Attribute(int, 1)
+
+    def validate_and_infer_types(self) -> None:
+        self.check_positive("output_dim", "group_size", "spatial_bins_x", "spatial_bins_y", "part_size")
+        self.check_inputs()
+        needed = self.output_dim * self.group_size**2
+        if self.channels.is_static and self.channels.get_length() < needed:
+            self.fail(f"feature_maps must have {needed} channels, but have {self.channels}")
+        if self.has_input("offsets"):
+            self._check_offsets(self.get_input_partial_shape(2))
+        shape = [self.region_count, self.output_dim, self.group_size, self.group_size]
+        self.set_output_type(0, common_type(self, range(self.get_input_size())), shape)
+
+    def _check_offsets(self, offsets: PartialShape) -> None:
+        if offsets.has_rank and len(offsets) != 4:
+            self.fail(f"offsets must have four dimensions, but are {offsets}")
+        if offsets.has_rank and not all(length.compatible(self.part_size) for length in offsets[2:]):
+            self.fail(f"offsets {offsets} must have part_size {self.part_size} rows and columns")
