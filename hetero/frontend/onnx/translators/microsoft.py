@@ -11,6 +11,7 @@ from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.translators.common import int64, normalized, rank_of, scalar_like
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.matmul import gemm
+from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
 from hetero.graph import Op, Output
 from hetero.types import Type
 
@@ -99,34 +100,13 @@ def quick_gelu(node: OnnxNodeContext) -> Translation:
     return ops.Swish(value, scalar_like(value, node.get_attribute("alpha", 1.702)))
 
 
-def _layer_norm(value: Output, axes: range, epsilon: float, scale: Output, bias: Output | None) -> list[Output]:
-    """The normalized value, the mean and the inverse of the deviation."""
-    mean = ops.ReduceMean(value, int64(axes), True).output(0)
-    centred = ops.Subtract(value, mean)
-    variance = ops.ReduceMean(ops.Multiply(centred, centred), int64(axes), True).output(0)
-    inverse = _inverse_root(variance, epsilon)
-    result = ops.Multiply(ops.MVN(value, int64(axes), True, epsilon, "inside_sqrt"), scale)
-    return [output_of(ops.Add(result, bias) if bias is not None else result), mean, inverse]
-
-
-def _rms_norm(value: Output, axes: range, epsilon: float, scale: Output) -> list[Output]:
-    """The value divided by the root of the mean of its squares, times the scale; and the inverse of that root."""
-    inverse = _inverse_root(ops.ReduceMean(ops.Multiply(value, value), int64(axes), True).output(0), epsilon)
-    return [ops.Multiply(ops.Multiply(value, inverse), scale).output(0), inverse]
-
-
-def _inverse_root(value: Output, epsilon: float) -> Output:
-    root = ops.Sqrt(ops.Add(value, scalar_like(value, epsilon)))
-    return ops.Divide(scalar_like(value, 1), root).output(0)
-
-
 # ONNX Runtime puts it in ONNX's own domain.
 @translator("SimplifiedLayerNormalization")
 def simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     rank = rank_of(value)
     axes = range(normalized(node.get_attribute("axis", -1), rank), rank)
-    return _rms_norm(value, axes, node.get_attribute("epsilon", 1e-5), node.get_input(1))
+    return rms_norm(value, axes, node.get_attribute("epsilon", 1e-5), node.get_input(1))
 
 
 @translator("SkipLayerNormalization", domain=DOMAIN)
@@ -134,7 +114,7 @@ def skip_layer_normalization(node: OnnxNodeContext) -> Translation:
     """LayerNormalization of the input plus a skipped one plus a bias; the last output is that sum."""
     total = _sum_with_skipped(node, 4)
     axes = range(rank_of(total) - 1, rank_of(total))
-    found = _layer_norm(total, axes, node.get_attribute("epsilon", 1e-12), node.get_input(2), optional(node, 3))
+    found = layer_norm(total, axes, node.get_attribute("epsilon", 1e-12), node.get_input(2), optional(node, 3))
     return [*found, total]
 
 
@@ -142,7 +122,7 @@ def skip_layer_normalization(node: OnnxNodeContext) -> Translation:
 def skip_simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
     total = _sum_with_skipped(node, 3)
     axes = range(rank_of(total) - 1, rank_of(total))
-    result, inverse = _rms_norm(total, axes, node.get_attribute("epsilon", 1e-12), node.get_input(2))
+    result, inverse = rms_norm(total, axes, node.get_attribute("epsilon", 1e-12), node.get_input(2))
     return [result, inverse, inverse, total]
 
 
@@ -165,7 +145,7 @@ def embed_layer_normalization(node: OnnxNodeContext) -> Translation:
     if node.has_input(1):
         total = ops.Add(total, ops.Gather(node.get_input(4), node.get_input(1), int64(0)))
     epsilon = node.get_attribute("epsilon", 1e-12)
-    result = _layer_norm(total.output(0), range(2, 3), epsilon, node.get_input(5), node.get_input(6))[0]
+    result = layer_norm(total.output(0), range(2, 3), epsilon, node.get_input(5), node.get_input(6))[0]
     return [result, _mask_index(node, ids), total.output(0)]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, per_channel, rank_of, scalar_like
+from hetero.frontend.onnx.translators.common import int64, normalized, per_channel, rank_of, scalar_like
 from hetero.graph import Output
+from hetero.types import Type
 
 
 @translator("BatchNormalization")
@@ -67,7 +70,7 @@ def _moved(old: Output, new: Output, momentum: float) -> Output:
 def instance_normalization(node: OnnxNodeContext) -> Translation:
     data = node.get_input(0)
     rank = rank_of(data)
-    normalized = _normalize(data, range(2, rank), node.get_attribute("epsilon", 1e-5))
+    normalized = _normalize(data, range(2, rank), _epsilon(node))
     scaled = ops.Multiply(normalized, per_channel(node.get_input(1), rank))
     return ops.Add(scaled, per_channel(node.get_input(2), rank))
 
@@ -75,11 +78,49 @@ def instance_normalization(node: OnnxNodeContext) -> Translation:
 # Part of ONNX from operator set 17 on; ONNX Runtime's optimizer writes it into older models too.
 @translator("LayerNormalization")
 def layer_normalization(node: OnnxNodeContext) -> Translation:
-    data, axis = node.get_input(0), node.get_attribute("axis", -1)
-    rank = rank_of(data)
-    axes = range(axis % rank if rank else 0, rank)
-    result = ops.Multiply(_normalize(data, axes, node.get_attribute("epsilon", 1e-5)), node.get_input(1))
-    return [(ops.Add(result, node.get_input(2)) if node.has_input(2) else result).output(0)]
+    bias = node.get_input(2) if node.has_input(2) else None
+    return layer_norm(node.get_input(0), _axes_from(node), _epsilon(node), node.get_input(1), bias)
+
+
+@translator("RMSNormalization", since=23)
+def rms_normalization(node: OnnxNodeContext) -> Translation:
+    return rms_norm(node.get_input(0), _axes_from(node), _epsilon(node), node.get_input(1))[0]
+
+
+@translator("GroupNormalization", since=18)
+def group_normalization_by_group(node: OnnxNodeContext) -> Translation:
+    """Scale and bias are of whole groups; the operation has one for each channel."""
+    data, groups = node.get_input(0), node.get_attribute("num_groups")
+    channels = ops.Gather(ops.ShapeOf(data), int64([1]), int64(0))
+    shape = ops.Concat([int64([groups]), ops.Divide(channels, int64([groups]))], 0)
+    vectors = [
+        ops.Reshape(ops.Broadcast(ops.Unsqueeze(node.get_input(index), int64([1])), shape), int64([-1]), False)
+        for index in (1, 2)
+    ]
+    return ops.GroupNormalization(data, *vectors, groups, _epsilon(node))
+
+
+@translator("GroupNormalization", since=21)
+def group_normalization(node: OnnxNodeContext) -> Translation:
+    return ops.GroupNormalization(*node.get_inputs(), node.get_attribute("num_groups"), _epsilon(node))
+
+
+@translator("LRN")
+def lrn(node: OnnxNodeContext) -> Translation:
+    alpha, beta = node.get_attribute("alpha", 1e-4), node.get_attribute("beta", 0.75)
+    bias, size = node.get_attribute("bias", 1.0), node.get_attribute("size")
+    return ops.LRN(node.get_input(0), int64([1]), alpha, beta, bias, size)
+
+
+@translator("LpNormalization")
+def lp_normalization(node: OnnxNodeContext) -> Translation:
+    value, axis, p = node.get_input(0), int64([node.get_attribute("axis", -1)]), node.get_attribute("p", 2)
+    if p not in (1, 2):
+        raise FrontendError(f"p must be 1 or 2, but is {p}")
+    norm = (ops.ReduceL1 if p == 1 else ops.ReduceL2)(value, axis, True)
+    # Zeros stay zeros.
+    zero = ops.Equal(norm, scalar_like(value, 0))
+    return ops.Divide(value, ops.Select(zero, scalar_like(value, 1), norm))
 
 
 @translator("MeanVarianceNormalization", since=9)
@@ -89,5 +130,46 @@ def mean_variance_normalization(node: OnnxNodeContext) -> Translation:
     return ops.MVN(node.get_input(0), axes, True, 1e-9, "outside_sqrt")
 
 
-def _normalize(data: Output, axes: range, epsilon: float) -> Output:
+def _normalize(data: Output, axes: Sequence[int], epsilon: float) -> Output:
     return ops.MVN(data, int64(axes), True, epsilon, "inside_sqrt").output(0)
+
+
+def layer_norm(value: Output, axes: Sequence[int], epsilon: float, scale: Output, bias: Output | None) -> list[Output]:
+    """The normalized value, and in f32 where it is of halves the mean and the inverse of the deviation."""
+    result = ops.Multiply(_normalize(value, axes, epsilon), scale)
+    result = result if bias is None else ops.Add(result, bias)
+    wide = _widened(value)
+    mean = ops.ReduceMean(wide, int64(axes), True).output(0)
+    centred = ops.Subtract(wide, mean)
+    return [result.output(0), mean, _inverse_root_of_mean_square(centred.output(0), axes, epsilon)]
+
+
+def rms_norm(value: Output, axes: Sequence[int], epsilon: float, scale: Output) -> list[Output]:
+    """The value divided by the root of the mean of its squares, times the scale; and the inverse of that root."""
+    wide = _widened(value)
+    inverse = _inverse_root_of_mean_square(wide, axes, epsilon)
+    result = ops.Multiply(wide, inverse).output(0)
+    if wide is not value:
+        result = ops.Convert(result, value.element_type).output(0)
+    return [ops.Multiply(result, scale).output(0), inverse]
+
+
+def _inverse_root_of_mean_square(value: Output, axes: Sequence[int], epsilon: float) -> Output:
+    mean = ops.ReduceMean(ops.Multiply(value, value), int64(axes), True)
+    root = ops.Sqrt(ops.Add(mean, scalar_like(value, epsilon)))
+    return ops.Divide(scalar_like(value, 1), root).output(0)
+
+
+def _widened(value: Output) -> Output:
+    """Halves as f32."""
+    return ops.Convert(value, Type.f32).output(0) if value.element_type in (Type.f16, Type.bf16) else value
+
+
+def _axes_from(node: OnnxNodeContext) -> range:
+    """All axes from that of the attribute on."""
+    rank = rank_of(node.get_input(0))
+    return range(normalized(node.get_attribute("axis", -1), rank), rank)
+
+
+def _epsilon(node: OnnxNodeContext) -> float:
+    return node.get_attribute("epsilon", 1e-5)
