@@ -98,6 +98,11 @@ def normalized(x, scale, bias, mean, variance):
     return (x - mean) / np.sqrt(variance + np.float32(1e-5)) * scale + bias
 
 
+DEPTHS = normal(1, 4, 2, 3)
+REDUCED = [
+    ("ReduceL1", B.sum(1)), ("ReduceL2", np.sqrt((B * B).sum(1))), ("ReduceLogSum", np.log(B.sum(1))),
+    ("ReduceLogSumExp", np.log(np.exp(B).sum(1))), ("ReduceMean", B.mean(1)), ("ReduceSumSquare", (B * B).sum(1)),
+]  # fmt: skip
 OLD = [
     ("Add", 1, [X, A], ALONG_1, X + A[:, None]), ("Sub", 6, [X, A], ALONG_1, X - A[:, None]),
     ("Mul", 1, [X, B], {"broadcast": 1}, X * B), ("Div", 6, [X, A], ALONG_1, X / A[:, None]),
@@ -136,7 +141,18 @@ OLD = [
     ("Upsample", 7, [X[None]], {"scales": [1.0, 1.0, 1.0, 3.0]}, X[None].repeat(3, 3)),
     ("Tile", 6, [A, np.int64([2])], {}, np.tile(A, 2)),
     ("AveragePool", 1, [X], {"kernel_shape": [2], "strides": [2]}, X.reshape(2, 3, 2, 2).mean(3)),
-    ("Softmax", 1, [X], {}, (np.exp(X) / np.exp(X).sum((1, 2), keepdims=True))),
+    *[("Softmax", opset, [X], {}, np.exp(X) / np.exp(X).sum((1, 2), keepdims=True)) for opset in (1, 11)],
+    *[("LogSoftmax", opset, [X], {}, X - np.log(np.exp(X).sum((1, 2), keepdims=True))) for opset in (1, 11)],
+    *[("Hardmax", opset, [X], {}, (X.max((1, 2), keepdims=True) == X).astype(np.float32)) for opset in (1, 11)],
+    ("Cast", 1, [X * 9], {"to": "INT32"}, (X * 9).astype(np.int32)),
+    ("DepthToSpace", 1, [DEPTHS], {"blocksize": 2},
+     DEPTHS.reshape(1, 2, 2, 1, 2, 3).transpose(0, 3, 4, 1, 5, 2).reshape(1, 1, 4, 6)),
+    ("MeanVarianceNormalization", 13, [X], {"axes": [0, 2]},
+     (X - X.mean((0, 2), keepdims=True)) / X.std((0, 2), keepdims=True)),
+    *[("Squeeze", opset, [X[:, :1]], {"axes": [1]}, X[:, 0]) for opset in (1, 11)],
+    *[("Unsqueeze", opset, [X], {"axes": [0, 2]}, X[None, :, None]) for opset in (1, 11)],
+    *[(name, opset, [B], {"axes": [1], "keepdims": 0}, wanted) for opset in (1, 11, 13) for name, wanted in REDUCED],
+    ("ReduceSum", 1, [X], {}, X.sum(keepdims=True)), ("ReduceSum", 11, [X], {"axes": [-1]}, X.sum(2, keepdims=True)),
 ]  # fmt: skip
 
 
