@@ -9,12 +9,22 @@ import pytest
 
 from hetero.ops.opsets import OPSETS, make_modules
 
-# Factories of OpenVINO that hetero does not have yet.
+# Factories of OpenVINO that hetero does not have yet, one a line.
 MISSING = {
-    "binary_convolution", "ctc_greedy_decoder", "ctc_greedy_decoder_seq_len", "ctc_loss", "deformable_convolution",
-    "generate_proposals", "i420_to_bgr", "i420_to_rgb", "nv12_to_bgr", "nv12_to_rgb", "proposal", "region_yolo",
+    "binary_convolution",
+    "ctc_greedy_decoder",
+    "ctc_greedy_decoder_seq_len",
+    "ctc_loss",
+    "deformable_convolution",
+    "generate_proposals",
+    "i420_to_bgr",
+    "i420_to_rgb",
+    "nv12_to_bgr",
+    "nv12_to_rgb",
+    "proposal",
+    "region_yolo",
     "reorg_yolo",
-}  # fmt: skip
+}
 # OpenVINO has an overloaded class, of which Python cannot tell the parameters; a Parameter has a test of its own.
 UNTOLD = {"assign", "if_op", "loop", "read_value", "reverse", "tensor_iterator", "parameter", "constant", "result"}
 # Attributes and inputs of OpenVINO's operations that its factories cannot set.
