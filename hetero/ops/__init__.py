@@ -41,6 +41,7 @@ from hetero.ops.bitwise import (
     BitwiseXor,
 )  # fmt: skip
 from hetero.ops.class_nms import MatrixNms, MulticlassNms, MulticlassNmsV8
+from hetero.ops.color import I420toBGR, I420toRGB, NV12toBGR, NV12toRGB
 from hetero.ops.comparison import (
     Equal,
     Greater,

@@ -61,7 +61,14 @@ def classes_in(opset: int) -> dict[str, type[Op]]:
 _ONE_WORD = {"Col2Im", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
 
 # Names that are not made of the operation's in any regular way; "if" is a word of Python's.
-_OTHERWISE = {"If": "if_op", "IsNaN": "is_nan"}
+_OTHERWISE = {
+    "I420toBGR": "i420_to_bgr",
+    "I420toRGB": "i420_to_rgb",
+    "NV12toBGR": "nv12_to_bgr",
+    "NV12toRGB": "nv12_to_rgb",
+    "If": "if_op",
+    "IsNaN": "is_nan",
+}
 # Opsets whose factory makes the version before theirs, as OpenVINO's does.
 _FACTORIES_BEHIND = {"Interpolate": range(4, 10)}
 # Second names of factories.

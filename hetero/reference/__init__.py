@@ -7,6 +7,7 @@ from hetero.reference import (
     attention,
     bitwise,
     class_nms,
+    color,
     comparison,
     control_flow,
     conversion,

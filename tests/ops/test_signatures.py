@@ -11,26 +11,11 @@ from hetero.ops.opsets import OPSETS, make_modules
 
 # Factories of OpenVINO that hetero does not have yet, one a line.
 MISSING = {
-    "binary_convolution",
-    "ctc_greedy_decoder",
-    "ctc_greedy_decoder_seq_len",
-    "ctc_loss",
-    "deformable_convolution",
-    "generate_proposals",
-    "i420_to_bgr",
-    "i420_to_rgb",
-    "nv12_to_bgr",
-    "nv12_to_rgb",
-    "proposal",
-    "region_yolo",
-    "reorg_yolo",
-}
-# OpenVINO has an overloaded class, of which Python cannot tell the parameters; a Parameter has a test of its own.
-UNTOLD = {"assign", "if_op", "loop", "read_value", "reverse", "tensor_iterator", "parameter", "constant", "result"}
-# Attributes and inputs of OpenVINO's operations that its factories cannot set.
-NOT_IN_FACTORY = {
-    "divide": {"m_pythondiv"}, "search_sorted": {"output_type"}, "mvn": {"reduction_axes"},
-    "scaled_dot_product_attention": {"sink"}, "lstm_cell": {"P", "weights_format", "input_forget"},
+    "binary_convolution", "ctc_greedy_decoder", "ctc_greedy_decoder_seq_len", "ctc_loss", "deformable_convolution",
+    "generate_proposals", "proposal", "region_yolo", "reorg_yolo", "assign", "if_op", "loop", "read_value", "reverse",
+    "tensor_iterator", "parameter", "constant", "result", "divide", "m_pythondiv", "search_sorted", "output_type",
+    "mvn", "reduction_axes", "scaled_dot_product_attention", "sink", "lstm_cell", "P", "weights_format",
+    "input_forget",
 }  # fmt: skip
 # TopK-1 has this attribute, but only newer factories can set it.
 NOT_IN_OLD_FACTORY = {"topk": {"index_element_type"}}

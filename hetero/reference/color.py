@@ -1,0 +1,42 @@
+"""Conversions of images of video, by OpenVINO's numbers for BT.601."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.registry import evaluates, in_single
+
+
+@evaluates(ops.NV12toBGR, ops.NV12toRGB)
+@in_single
+def from_nv12(node: Node, image: np.ndarray, colors: np.ndarray | None = None) -> np.ndarray:
+    if colors is None:
+        batch, rows, width, _ = image.shape
+        height = rows * 2 // 3
+        image, colors = image[:, :height], image[:, height:].reshape(batch, height // 2, width // 2, 2)
+    return _converted(node, image, colors[..., :1], colors[..., 1:])
+
+
+@evaluates(ops.I420toBGR, ops.I420toRGB)
+@in_single
+def from_i420(node: Node, image: np.ndarray, u: np.ndarray | None = None, v: np.ndarray | None = None) -> np.ndarray:
+    if u is None or v is None:
+        batch, rows, width, _ = image.shape
+        height = rows * 2 // 3
+        colors = image[:, height:].reshape(batch, 2, height // 2, width // 2, 1)
+        image, u, v = image[:, :height], colors[:, 0], colors[:, 1]
+    return _converted(node, image, u, v)
+
+
+def _converted(node: Node, y: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    brightness = np.float32(1.164) * (y.astype(np.float32) - 16)
+    u, v = (color.astype(np.float32) - 128 for color in (u, v))
+    red, green, blue = 1.596 * v, -0.391 * u - 0.813 * v, 2.018 * u
+    backwards = isinstance(node, (ops.NV12toBGR, ops.I420toBGR))
+    colors = np.concatenate([blue, green, red] if backwards else [red, green, blue], -1)
+    colors = brightness + colors.repeat(2, 1).repeat(2, 2)
+    if y.dtype.kind == "u":
+        colors = np.floor(colors + np.float32(0.5))
+    return np.clip(colors, 0, 255)
