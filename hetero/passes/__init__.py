@@ -9,6 +9,7 @@ from hetero.passes.gelu import fuse_gelu
 from hetero.passes.known_branches import take_known_branches
 from hetero.passes.layer_norm import fuse_layer_norm
 from hetero.passes.manager import Pass, PassManager
+from hetero.passes.newest_versions import take_newest_versions
 from hetero.passes.no_ops import eliminate_no_ops
 from hetero.passes.prelu_slopes import align_prelu_slopes
 from hetero.passes.specialization import specialize, value_parameters
@@ -17,5 +18,5 @@ from hetero.passes.unique_names import make_names_unique
 __all__ = [
     "Pass", "PassManager", "align_prelu_slopes", "eliminate_common_subexpressions", "eliminate_dead_code",
     "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fuse_convolution", "fuse_gelu", "fuse_layer_norm",
-    "make_names_unique", "specialize", "take_known_branches", "value_parameters",
+    "make_names_unique", "specialize", "take_known_branches", "take_newest_versions", "value_parameters",
 ]  # fmt: skip

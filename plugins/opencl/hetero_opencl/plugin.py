@@ -18,6 +18,7 @@ from hetero.passes import (
     fold_batch_norm,
     fold_constants,
     take_known_branches,
+    take_newest_versions,
 )
 from hetero.plugin import Plugin, QueryResult, full_name, get_supported_nodes, unsupported
 from hetero_opencl.compiled_model import OpenCLCompiledModel
@@ -43,7 +44,14 @@ class OpenCLPlugin(Plugin):
         props.cache_dir,
         props.disabled_passes,
     )
-    passes = (take_known_branches, align_prelu_slopes, fold_constants, eliminate_dead_code, fold_batch_norm)
+    passes = (
+        take_known_branches,
+        take_newest_versions,
+        align_prelu_slopes,
+        fold_constants,
+        eliminate_dead_code,
+        fold_batch_norm,
+    )
 
     def __init__(self) -> None:
         super().__init__()

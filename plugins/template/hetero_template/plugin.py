@@ -20,6 +20,7 @@ from hetero.passes import (
     fuse_gelu,
     fuse_layer_norm,
     take_known_branches,
+    take_newest_versions,
 )
 from hetero.plugin import Plugin, QueryResult, get_supported_nodes, unsupported
 from hetero.reference import unknown_operation
@@ -43,6 +44,7 @@ class TemplatePlugin(Plugin):
     )
     passes = (
         take_known_branches,
+        take_newest_versions,
         fold_constants,
         eliminate_dead_code,
         eliminate_common_subexpressions,
