@@ -231,3 +231,4 @@ from hetero.ops.strings import (
     TfIdfVectorizer,
 )  # fmt: skip
 from hetero.ops.variables import Assign, ReadValue
+from hetero.ops.yolo import RegionYolo, ReorgYolo

@@ -42,6 +42,7 @@ from hetero.reference import (
     sorting,
     strings,
     variables,
+    yolo,
 )  # fmt: skip
 from hetero.reference.program import Program, VariableValues
 from hetero.reference.registry import evaluate, evaluates, has_evaluate, prepares, unknown_operation

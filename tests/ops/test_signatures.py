@@ -12,9 +12,7 @@ from hetero.ops.opsets import OPSETS, make_modules
 # Factories of OpenVINO that hetero does not have yet, one a line.
 MISSING = {
     "binary_convolution", "ctc_greedy_decoder", "ctc_greedy_decoder_seq_len", "ctc_loss", "deformable_convolution",
-    "generate_proposals", "proposal", "region_yolo", "reorg_yolo", "assign", "if_op", "loop", "read_value", "reverse",
-    "tensor_iterator", "parameter", "constant", "result", "divide", "m_pythondiv", "search_sorted", "output_type",
-    "mvn", "reduction_axes", "scaled_dot_product_attention", "sink", "lstm_cell", "P", "weights_format",
+    "generate_proposals", "proposal", "m_pythondiv", "output_type", "reduction_axes", "sink", "P", "weights_format",
     "input_forget",
 }  # fmt: skip
 # TopK-1 has this attribute, but only newer factories can set it.

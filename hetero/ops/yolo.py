@@ -1,0 +1,81 @@
+"""Operations of the networks YOLO: RegionYolo and ReorgYolo."""
+
+from __future__ import annotations
+
+from hetero.graph import Attribute, Op, floats, integers
+from hetero.ops.checks import check_type, normalize_axis
+from hetero.ops.nms import dimensions_of
+from hetero.shape import Dimension, PartialShape, concatenate
+from hetero.types import Type
+
+
+class RegionYolo(Op, opset=1):
+    """Boxes from the last feature map ``[images, boxes * (coords + 1 + classes), height, width]``.
+
+    x, y and the confidence of each box go through the logistic function, and so do its classes, of which with
+    ``do_softmax`` a softmax is taken instead. With it there are ``num`` boxes in a cell, and the dimensions ``axis``
+    to ``end_axis`` become one; else there is one for each element of ``mask``. ``anchors`` are only kept.
+    """
+
+    inputs = ("input",)
+    coords = Attribute(int)
+    classes = Attribute(int)
+    num = Attribute(int)
+    do_softmax = Attribute(bool)
+    mask = Attribute(integers)
+    axis = Attribute(int)
+    end_axis = Attribute(int)
+    anchors = Attribute(floats, None)
+
+    @property
+    def box_size(self) -> int:
+        """Channels of a box."""
+        return self.coords + 1 + self.classes
+
+    @property
+    def boxes(self) -> int:
+        """Boxes in a cell."""
+        return self.num if self.do_softmax else len(self.mask)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, [0], Type.is_real, "a floating-point type")
+        self.anchors = self.anchors or ()
+        element_type = self.get_input_element_type(0)
+        if not self.get_input_partial_shape(0).has_rank:
+            self.set_output_type(0, element_type, PartialShape.dynamic())
+            return
+        shape = dimensions_of(self, 0, 4, name="data")
+        if not shape[1].compatible(Dimension.interval(self.boxes * self.box_size, None)):
+            self.fail(f"data must have {self.boxes * self.box_size} channels or more, but has the shape {shape}")
+        if self.do_softmax:
+            begin, end = (normalize_axis(self, axis, 4) for axis in (self.axis, self.end_axis))
+            if begin < end:
+                shape = concatenate(shape[:begin], [shape[begin : end + 1].element_count()], shape[end + 1 :])
+        else:
+            shape = concatenate(shape[:1], [self.boxes * self.box_size], shape[2:])
+        self.set_output_type(0, element_type, shape)
+
+
+class ReorgYolo(Op, opset=2):
+    """Elements of an image moved to the channels as in YOLO v2: as if it had more rows and fewer channels.
+
+    The data ``[N, C, H, W]``, taken as ``[N, C / stride², H * stride, W * stride]``, is cut into blocks of ``stride``
+    by ``stride`` elements, and those of one place in their blocks go together; the outcome is taken as
+    ``[N, C * stride², H / stride, W / stride]``.
+    """
+
+    inputs = ("input",)
+    stride = Attribute(integers)
+
+    def validate_and_infer_types(self) -> None:
+        if not self.stride or self.stride[0] < 1:
+            self.fail(f"stride must be a positive number, but is {self.stride}")
+        shape = self.get_input_partial_shape(0)
+        if shape.has_rank:
+            stride = self.stride[0]
+            batch, channels, height, width = dimensions_of(self, 0, 4, name="data")
+            for length, divisor in ((channels, stride**2), (height, stride), (width, stride)):
+                if length.is_static and length.get_length() % divisor:
+                    self.fail(f"data {shape} must have a multiple of {stride} rows and columns, of {stride}² channels")
+            shape = PartialShape([batch, channels * stride**2, height // stride, width // stride])
+        self.set_output_type(0, self.get_input_element_type(0), shape)
