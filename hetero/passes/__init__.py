@@ -1,5 +1,6 @@
 """Transformations of models. Each function changes its model in place and returns whether it changed anything."""
 
+from hetero.passes.attention import fuse_attention
 from hetero.passes.batch_norm_folding import fold_batch_norm
 from hetero.passes.common_subexpressions import eliminate_common_subexpressions
 from hetero.passes.constant_folding import fold_constants
@@ -17,6 +18,7 @@ from hetero.passes.unique_names import make_names_unique
 
 __all__ = [
     "Pass", "PassManager", "align_prelu_slopes", "eliminate_common_subexpressions", "eliminate_dead_code",
-    "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fuse_convolution", "fuse_gelu", "fuse_layer_norm",
-    "make_names_unique", "specialize", "take_known_branches", "take_newest_versions", "value_parameters",
+    "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fuse_attention", "fuse_convolution", "fuse_gelu",
+    "fuse_layer_norm", "make_names_unique", "specialize", "take_known_branches", "take_newest_versions",
+    "value_parameters",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from hetero.passes import (
     eliminate_dead_code,
     eliminate_no_ops,
     fold_constants,
+    fuse_attention,
     fuse_convolution,
     fuse_gelu,
     fuse_layer_norm,
@@ -184,6 +185,77 @@ def test_convolution_with_what_follows(name):
 def test_convolutions_that_stay(build):
     x = Parameter(Type.f32, [-1, 4, 5, 6])
     assert not fuse_convolution(Model(build(x), [x]))
+
+
+HEADS = [
+    np.random.default_rng(seed).standard_normal((2, 3, length, 8)).astype(np.float32)
+    for seed, length in enumerate((5, 7, 7))
+]
+MASK = np.where(np.random.default_rng(3).random((5, 7)) < 0.3, -1e4, 0).astype(np.float32)
+SWAP, APART = np.int64([0, 1, 3, 2]), np.int64([0, 2, 3, 1])
+
+# Scores of queries and keys, as exporters write them
+SCORES = {
+    "plain": lambda q, k: ops.MatMul(q, k, False, True),
+    "by a factor": lambda q, k: ops.Multiply(ops.MatMul(q, k, False, True), number(0.3)),
+    "by a divisor": lambda q, k: ops.Divide(ops.MatMul(q, k, False, True), number(3)),
+    "of turned keys": lambda q, k: ops.Multiply(ops.MatMul(q, ops.Transpose(k, SWAP), False, False), number(0.3)),
+    "with a mask": lambda q, k: ops.Add(ops.Multiply(ops.MatMul(q, k, False, True), number(0.3)), MASK),
+    "of scaled queries": lambda q, k: ops.Add(MASK, ops.MatMul(ops.Multiply(q, number(0.3)), k, False, True)),
+}
+
+
+def heads():
+    return [Parameter(Type.f32, [-1, 3, array.shape[2], 8]) for array in HEADS]
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_attention(name):
+    query, key, value = heads()
+    weights = ops.Softmax(SCORES[name](query, key), -1)
+    model = Model(ops.MatMul(weights, value, False, False), [query, key, value])
+    (wanted,) = run(model, *HEADS)
+    assert fuse_attention(model)
+    found = operations(model)
+    assert found[-1] == "ScaledDotProductAttention"
+    assert not {"Softmax", "MatMul", "Transpose"} & set(found)
+    np.testing.assert_allclose(run(model, *HEADS)[0], wanted, rtol=1e-4, atol=1e-5)
+    assert not fuse_attention(model)
+
+
+def test_attention_of_keys_moved_in_one_step():
+    """A Transpose that makes ``[B, N, H, S]`` is changed to make the key ``[B, N, S, H]``."""
+    query, key, value = heads()
+    moved = ops.Transpose(ops.Transpose(key, np.int64([0, 2, 1, 3])), APART)
+    weights = ops.Softmax(ops.MatMul(query, moved, False, False), -1)
+    model = Model(ops.MatMul(weights, value, False, False), [query, key, value])
+    (wanted,) = run(model, *HEADS)
+    assert fuse_attention(model)
+    assert operations(model).count("Transpose") == 2
+    np.testing.assert_allclose(run(model, *HEADS)[0], wanted, rtol=1e-4, atol=1e-5)
+
+
+def attend(weights, value):
+    return ops.MatMul(weights, value, False, False)
+
+
+def scores(query, key):
+    return ops.MatMul(query, key, False, True)
+
+
+OTHERS = {
+    "another axis": lambda q, k, v: attend(ops.Softmax(scores(q, k), 1), v),
+    "no product": lambda q, k, v: ops.MatMul(ops.Softmax(ops.Exp(q), -1), k, False, True),
+    "weights are handed out": lambda q, k, v: (lambda w: [attend(w, v), w])(ops.Softmax(scores(q, k), -1)),
+    "a factor for each key": lambda q, k, v: attend(
+        ops.Softmax(ops.Multiply(scores(q, k), np.ones(7, np.float32)), -1), v
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_is_no_attention_stays(name):
+    assert not fuse_attention(Model(OTHERS[name](*(given := heads())), given))
 
 
 def test_common_subexpressions_are_computed_once():

@@ -16,6 +16,7 @@ from hetero.passes import (
     eliminate_no_ops,
     fold_batch_norm,
     fold_constants,
+    fuse_attention,
     fuse_convolution,
     fuse_gelu,
     fuse_layer_norm,
@@ -51,6 +52,7 @@ class TemplatePlugin(Plugin):
         eliminate_no_ops,
         fold_batch_norm,
         fuse_convolution,
+        fuse_attention,
         fuse_layer_norm,
         fuse_gelu,
     )

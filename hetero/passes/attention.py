@@ -1,0 +1,85 @@
+"""Attention, which exporters write as two products with a Softmax between, as ScaledDotProductAttention."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Constant, Model, Node, Output
+from hetero.ops.values import exact_value
+from hetero.passes.pattern import AnyConstant, Anything, Either, Match, Operation, find, replace, single_number
+
+_QUERY, _KEY, _VALUE = Anything("query"), Anything("key"), Anything("value")
+_PRODUCT = Operation(ops.MatMul, _QUERY, _KEY, name="product", transpose_a=False)
+_FACTOR, _DIVISOR = AnyConstant("factor"), AnyConstant("divisor")
+_SCALED = Either(Operation(ops.Multiply, _PRODUCT, _FACTOR), Operation(ops.Divide, _PRODUCT, _DIVISOR), _PRODUCT)
+_SCORES = Either(Operation(ops.Add, _SCALED, Anything("mask")), _SCALED)
+# softmax(Q·Kᵀ·scale + mask)·V, of Vaswani et al., "Attention is all you need", 2017
+_ATTENTION = Operation(
+    ops.MatMul, Operation(ops.Softmax, _SCORES, name="weights"), _VALUE, transpose_a=False, transpose_b=False
+)
+
+
+def fuse_attention(model: Model) -> bool:
+    """Put ScaledDotProductAttention in the place of the operations that compute it.
+
+    Requires: constants are folded. Ensures: no Softmax over the last axis of a product, scaled or masked or not, of
+    three or more known dimensions, is all that another product reads, where nobody else reads what is between.
+    """
+    changed = False
+    for node in model.get_ordered_ops():
+        if isinstance(node, ops.MatMul):
+            match = find(_ATTENTION, node)
+            attention = _attention(match) if match else None
+            if attention is not None:
+                replace(match, attention)
+                changed = True
+    return changed
+
+
+def _attention(match: Match) -> Node | None:
+    query, key, value = match["query"], match["key"], match["value"]
+    ranks = {len(v.partial_shape) if v.partial_shape.has_rank else 0 for v in (query, key, value)}
+    if len(ranks) > 1 or min(ranks) < 3 or not query.element_type.is_real():
+        return None
+    rank = ranks.pop()
+    softmax = match["weights"].node
+    if softmax.axis not in (-1, rank - 1):
+        return None
+    scale = _scale(match)
+    if scale is None:
+        return None
+    if "mask" in match and not _is_mask(match["mask"], match["product"]):
+        return None
+    if not match["product"].node.transpose_b:
+        key = _with_last_axes_swapped(key, rank)
+    number = Constant(np.array(scale, query.element_type.to_dtype()))
+    return ops.ScaledDotProductAttention(query, key, value, match.values.get("mask"), number)
+
+
+def _scale(match: Match) -> float | None:
+    if "factor" in match:
+        return single_number(match["factor"])
+    if "divisor" in match:
+        divisor = single_number(match["divisor"])
+        return 1 / divisor if divisor else None
+    return 1.0
+
+
+def _is_mask(mask: Output, product: Output) -> bool:
+    """Whether what is added to the scores leaves their shape as it is."""
+    if mask.element_type != product.element_type or not mask.partial_shape.has_rank:
+        return False
+    return 2 <= len(mask.partial_shape) <= len(product.partial_shape)
+
+
+def _with_last_axes_swapped(value: Output, rank: int) -> Output:
+    """The value with its last two axes the other way; a Transpose that made it is changed instead of adding one."""
+    order = list(range(rank))
+    node = value.node
+    if isinstance(node, ops.Transpose) and (known := exact_value(node.input_value(1))) is not None and known.size:
+        value, order = node.input_value(0), known.tolist()
+    order[-1], order[-2] = order[-2], order[-1]
+    if order == list(range(rank)):
+        return value
+    return ops.Transpose(value, Constant(np.array(order, np.int64))).output(0)
