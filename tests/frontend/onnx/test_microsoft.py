@@ -27,6 +27,7 @@ IMAGE, FILTERS = floats(1, 3, 6, 7), floats(4, 3, 3, 3)
 IDS, MASK = ints([1, 3, 2], [0, 4, 4]), ints([1, 1, 0], [1, 1, 1])
 EMBEDDINGS = [floats(5, 8), floats(4, 8), floats(2, 8)]
 GAMMA, BETA = 1 + floats(8), floats(8)
+PLACES, CACHES = np.array([[0, 1, 2], [4, 2, 0]]), [floats(6, 2), floats(6, 2)]
 KEY, VALUE = floats(2, 5, 8), floats(2, 5, 8)
 
 # The operator, its inputs (None where left out), how many outputs it has, and its attributes
@@ -67,6 +68,11 @@ CASES = {
         {"num_heads": 2, "unidirectional": 1}),
     "Attention with other widths": (
         "Attention", [X, floats(8, 20), floats(20)], 1, {"num_heads": 2, "qkv_hidden_sizes": [8, 8, 4]}),
+    "RotaryEmbedding": ("RotaryEmbedding", [X, PLACES, *CACHES], 1, {}),
+    "RotaryEmbedding from a place on": ("RotaryEmbedding", [X, np.array([2]), *CACHES], 1, {"interleaved": 1}),
+    "RotaryEmbedding of heads": ("RotaryEmbedding", [floats(2, 2, 3, 4), PLACES, *CACHES], 1, {"interleaved": 1}),
+    "RotaryEmbedding of a part": (
+        "RotaryEmbedding", [floats(2, 3, 16), PLACES, *CACHES], 1, {"num_heads": 2, "rotary_embedding_dim": 4}),
     "MultiHeadAttention": ("MultiHeadAttention", [X, KEY, VALUE], 1, {"num_heads": 2, "scale": 0.3}),
     "MultiHeadAttention with a bias": ("MultiHeadAttention", [X, KEY, VALUE, floats(24)], 1, {"num_heads": 4}),
     "MultiHeadAttention with masks": (
