@@ -11,9 +11,13 @@ from hetero.ops.opsets import OPSETS, make_modules
 
 # Factories of OpenVINO that hetero does not have yet, one a line.
 MISSING = {
-    "binary_convolution", "ctc_greedy_decoder", "ctc_greedy_decoder_seq_len", "ctc_loss", "deformable_convolution",
-    "generate_proposals", "proposal", "m_pythondiv", "output_type", "reduction_axes", "sink", "P", "weights_format",
-    "input_forget",
+    "binary_convolution",
+    "ctc_greedy_decoder",
+    "ctc_greedy_decoder_seq_len",
+    "ctc_loss",
+    "deformable_convolution",
+    "generate_proposals",
+    "proposal",
 }  # fmt: skip
 # TopK-1 has this attribute, but only newer factories can set it.
 NOT_IN_OLD_FACTORY = {"topk": {"index_element_type"}}
