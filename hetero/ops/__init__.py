@@ -196,7 +196,15 @@ from hetero.ops.reduction import (
     ReduceSum,
 )  # fmt: skip
 from hetero.ops.resize import Resize
-from hetero.ops.roi import DeformablePSROIPooling, PSROIPooling, ROIAlign, ROIAlignRotated, ROIAlignV3, ROIPooling
+from hetero.ops.roi import (
+    DeformablePSROIPooling,
+    PSROIPooling,
+    ROIAlign,
+    ROIAlignLargestTerm,
+    ROIAlignRotated,
+    ROIAlignV3,
+    ROIPooling,
+)  # fmt: skip
 from hetero.ops.scatter import (
     ScatterElementsUpdate,
     ScatterElementsUpdateV3,

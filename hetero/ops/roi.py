@@ -124,6 +124,10 @@ class ROIAlign(ROIAlignV3, opset=9):
     aligned_mode = Attribute(choice("asymmetric", "half_pixel_for_nn", "half_pixel"), "asymmetric")
 
 
+class ROIAlignLargestTerm(ROIAlign):
+    """The largest of all weighted elements that the samples of a bin are sums of: what ONNX's RoiAlign means by max."""
+
+
 class ROIAlignRotated(_AlignedPooling, opset=15):
     """Regions ``[x of the middle, y of the middle, width, height, angle]`` to ``[R, C, pooled_h, pooled_w]``: means."""
 

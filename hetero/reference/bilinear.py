@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 
 def bilinear(
-    planes: np.ndarray, size: tuple[int, int], y: np.ndarray, x: np.ndarray, start: np.ndarray | int = 0
+    planes: np.ndarray,
+    size: tuple[int, int],
+    y: np.ndarray,
+    x: np.ndarray,
+    start: np.ndarray | int = 0,
+    combine: Callable[..., np.ndarray] = np.add,
 ) -> np.ndarray:
     """The samples at points that lie within images of ``size``, to ``[…, points…]``.
 
-    ``planes``: images in rows of memory ``[…, elements]``; ``start``: where a point's image begins in the row.
+    ``planes``: images in rows of memory ``[…, elements]``; ``start``: where a point's image begins in the row;
+    ``combine``: what is made of the four weighted elements.
     """
     height, width = size
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
@@ -27,5 +35,5 @@ def bilinear(
     ):
         part = np.take(planes, index, -1)
         part *= weight
-        result += part
+        combine(result, part, out=result)
     return result

@@ -6,7 +6,7 @@ DeformablePSROIPooling-1; regions outside of the image, and parts without an ele
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -68,14 +68,22 @@ def _within(image: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
     return (y >= 0) & (y <= height - 1) & (x >= 0) & (x <= width - 1)
 
 
-def _sample(image: np.ndarray, y: np.ndarray, x: np.ndarray, inside: np.ndarray, target: np.ndarray) -> None:
+def _sample(
+    image: np.ndarray,
+    y: np.ndarray,
+    x: np.ndarray,
+    inside: np.ndarray,
+    target: np.ndarray,
+    combine: Callable[..., np.ndarray] = np.add,
+) -> None:
     """Samples of an image ``[C, H, W]`` at points, 0 where they are not inside."""
     height, width = image.shape[1:]
     y, x = np.where(inside, np.clip(y, 0, height - 1), 0), np.where(inside, np.clip(x, 0, width - 1), 0)
-    np.multiply(bilinear(image.reshape(len(image), height * width), (height, width), y, x), inside, out=target)
+    planes = image.reshape(len(image), height * width)
+    np.multiply(bilinear(planes, (height, width), y, x, combine=combine), inside, out=target)
 
 
-@evaluates(ops.ROIAlign, ops.ROIAlignV3)
+@evaluates(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm)
 @in_single
 def roi_align(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndarray) -> np.ndarray:
     aligned = node.aligned_mode != "asymmetric"
@@ -87,7 +95,7 @@ def roi_align(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndar
         width, height = (right - left, bottom - top) if aligned else np.maximum((right - left, bottom - top), one)
         y = top + _in_bins(height, node.pooled_h, node.sampling_ratio)[:, None, :, None]
         x = left + _in_bins(width, node.pooled_w, node.sampling_ratio)[:, None]
-        _pool_bins(data[image], y, x, node.mode, target)
+        _pool_bins(data[image], y, x, "term" if isinstance(node, ops.ROIAlignLargestTerm) else node.mode, target)
     return result
 
 
@@ -115,18 +123,23 @@ def _in_bins(length: np.float32, count: int, ratio: int) -> np.ndarray:
 
 
 def _pool_bins(image: np.ndarray, y: np.ndarray, x: np.ndarray, mode: str, target: np.ndarray) -> None:
-    """The mean or maximum of samples ``[rows, columns, samples…]``; farther than 1 from the image they are 0."""
+    """The mean or maximum of samples ``[rows, columns, samples…]``; farther than 1 from the image they are 0.
+
+    ``mode`` "term": the largest of the weighted elements that the samples are sums of.
+    """
     height, width = image.shape[1:]
     y, x = np.broadcast_arrays(y, x)
     if not y.size:
         return
     inside = (y >= -1) & (y <= height) & (x >= -1) & (x <= width)
     samples = np.empty((len(image), *y.shape), image.dtype)
-    _sample(image, y, x, inside, samples)
+    _sample(image, y, x, inside, samples, np.maximum if mode == "term" else np.add)
     if mode == "avg":
         samples.mean((-2, -1), out=target)
-    else:
+    elif mode == "max":
         samples.max((-2, -1), out=target, initial=0)  # as in OpenVINO
+    else:
+        samples.max((-2, -1), out=target)
 
 
 @evaluates(ops.PSROIPooling)

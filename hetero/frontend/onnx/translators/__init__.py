@@ -25,6 +25,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     recurrent,
     reduction,
     resize,
+    roi,
     rotary,
     sampling,
     scatter,

@@ -1,0 +1,41 @@
+"""Pooling of regions of interest."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.onnx.registry import Translation, translator
+
+
+@translator("MaxRoiPool")
+def max_roi_pool(node: OnnxNodeContext) -> Translation:
+    scale = node.get_attribute("spatial_scale", 1.0)
+    return ops.ROIPooling(node.get_input(0), node.get_input(1), node.get_attribute("pooled_shape"), scale, "max")
+
+
+@translator("RoiAlign", since=10)
+def roi_align(node: OnnxNodeContext) -> Translation:
+    return _roi_align(node, "asymmetric")
+
+
+@translator("RoiAlign", since=16)
+def roi_align_of_choice(node: OnnxNodeContext) -> Translation:
+    # What ONNX calls half_pixel shifts by a half after the scale, not before it too.
+    half_pixel = node.get_attribute("coordinate_transformation_mode", "half_pixel") == "half_pixel"
+    return _roi_align(node, "half_pixel_for_nn" if half_pixel else "asymmetric")
+
+
+def _roi_align(node: OnnxNodeContext, aligned_mode: str) -> Translation:
+    mode = node.get_attribute("mode", "avg")
+    operation = ops.ROIAlign if mode == "avg" else ops.ROIAlignLargestTerm
+    return operation(
+        node.get_input(0),
+        node.get_input(1),
+        node.get_input(2),
+        pooled_h=node.get_attribute("output_height", 1),
+        pooled_w=node.get_attribute("output_width", 1),
+        sampling_ratio=node.get_attribute("sampling_ratio", 0),
+        spatial_scale=node.get_attribute("spatial_scale", 1.0),
+        mode=mode,
+        aligned_mode=aligned_mode,
+    )
