@@ -74,6 +74,7 @@ from hetero.ops.convolution import (
     GroupConvolution,
     GroupConvolutionBackpropData,
 )
+from hetero.ops.ctc import CTCGreedyDecoder, CTCGreedyDecoderSeqLen, CTCLoss
 from hetero.ops.cumulative import CumProd, CumSum
 from hetero.ops.detection import DetectionOutput, DetectionOutputV1
 from hetero.ops.einsum import Einsum

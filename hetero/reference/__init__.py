@@ -12,6 +12,7 @@ from hetero.reference import (
     control_flow,
     conversion,
     convolution,
+    ctc,
     cumulative,
     detection,
     einsum,

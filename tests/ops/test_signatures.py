@@ -12,9 +12,6 @@ from hetero.ops.opsets import OPSETS, make_modules
 # Factories of OpenVINO that hetero does not have yet, one a line.
 MISSING = {
     "binary_convolution",
-    "ctc_greedy_decoder",
-    "ctc_greedy_decoder_seq_len",
-    "ctc_loss",
     "deformable_convolution",
     "generate_proposals",
     "proposal",
