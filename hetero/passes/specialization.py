@@ -13,7 +13,13 @@ from hetero.passes.constant_folding import fold_constants
 
 
 def value_parameters(model: Model) -> list[Parameter]:
-    """The Parameters whose contents decide shapes: a path leads from them to an input that is read for its value."""
+    """The Parameters whose contents decide shapes."""
+    deciding = nodes_that_decide_shapes(model)
+    return [parameter for parameter in model.parameters if parameter in deciding]
+
+
+def nodes_that_decide_shapes(model: Model) -> set[Node]:
+    """The nodes from which a path leads to an input that is read for its value."""
     deciding: set[Node] = set()
     for node in reversed(model.get_ordered_ops()):
         for target in (t for output in node.outputs() for t in output.get_target_inputs()):
@@ -21,7 +27,7 @@ def value_parameters(model: Model) -> list[Parameter]:
             # Whoever computes a value that decides shapes does so from its inputs; of ShapeOf only the shape counts.
             if target.index in reader.shape_inputs or (reader in deciding and not isinstance(reader, ShapeOf)):
                 deciding.add(node)
-    return [parameter for parameter in model.parameters if parameter in deciding]
+    return deciding
 
 
 def specialize(model: Model, shapes: Mapping[int, tuple[int, ...]], values: Mapping[int, np.ndarray]) -> Model:

@@ -4,7 +4,10 @@ A builder is a function of the operations of one of the two, its ``Model`` class
 """
 
 from importlib import import_module
+from io import BytesIO
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import openvino
@@ -12,6 +15,8 @@ import pytest
 
 import hetero
 from hetero.errors import DeviceError, GraphError
+from hetero.frontend.ir.weights import WeightsWriter
+from hetero.frontend.ir.writer import model_element
 from hetero.ops.opsets import make_modules
 from hetero.ops.port_maps import BodyOutputDescription, InvariantInputDescription
 from hetero.passes import eliminate_common_subexpressions, fold_constants
@@ -44,14 +49,31 @@ def _run_theirs(model, arrays):
     return [np.array(results[output]) for output in compiled.outputs]
 
 
+def _read_again(model):
+    """Our model and OpenVINO's, read from an IR that we write, and our model from an IR that OpenVINO writes."""
+    weights = BytesIO()
+    xml = ElementTree.tostring(model_element(model, WeightsWriter(weights)))
+    theirs = openvino.Core().read_model(xml, weights.getvalue())
+    with TemporaryDirectory() as folder:
+        openvino.serialize(theirs, f"{folder}/model.xml")
+        back = hetero.Core().read_model(f"{folder}/model.xml")
+    return hetero.Core().read_model(xml, weights.getvalue()), back, theirs
+
+
 def same(build, *arrays, shapes=None):
-    """Shapes and results are OpenVINO's, also of a clone; ``shapes`` are ours where OpenVINO's say what may not be."""
+    """Shapes and results are OpenVINO's, also of a clone and of what goes through files, in each direction.
+
+    ``shapes`` are ours where OpenVINO's say what may not be.
+    """
     ours, theirs = build(OURS), build(THEIRS)
     theirs.validate_nodes_and_infer_types()
     wanted = shapes or [str(output.partial_shape) for output in theirs.outputs]
     assert [str(output.partial_shape) for output in ours.outputs] == wanted
     expected = _run_theirs(theirs, arrays)
-    for model in (ours, ours.clone()):
+    *read, read_by_them = _read_again(ours)
+    for found, wanted in zip(_run_theirs(read_by_them, arrays), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    for model in (ours, ours.clone(), *read):
         for found, wanted in zip(_run_ours(model, arrays), expected, strict=True):
             assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
             np.testing.assert_allclose(found, wanted, rtol=1e-6)

@@ -82,8 +82,9 @@ def _write_special_ports(ports: Element, node: Loop, parameters: list[int], resu
     if iteration >= 0:
         SubElement(ports, "input", external_port_id="-1", internal_layer_id=str(parameters[iteration]),
                    purpose="current_iteration")  # fmt: skip
-    SubElement(ports, "output", external_port_id="-1", internal_layer_id=str(results[condition]),
-               purpose="execution_condition")  # fmt: skip
+    if condition >= 0:
+        SubElement(ports, "output", external_port_id="-1", internal_layer_id=str(results[condition]),
+                   purpose="execution_condition")  # fmt: skip
 
 
 def read_bodies(

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from hetero.errors import FrontendError, HeteroError
 from hetero.frontend.ir.bodies import read_bodies
-from hetero.frontend.ir.runtime_info import read_model_info, read_node_info
+from hetero.frontend.ir.runtime_info import read_model_info, read_notes
 from hetero.frontend.ir.spelling import attribute_value, operation_name, split_names
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
@@ -24,7 +24,20 @@ def read_net(net: Element, weights: memoryview | None) -> Model:
     """The model of a ``net`` element. Raises FrontendError and GraphError."""
     model = _GraphReader(net, weights, _Operations()).read()
     model.rt_info.update(read_model_info(net))
+    if net.get("version") == "10":
+        _name_by_nodes(model)
     return model
+
+
+def _name_by_nodes(model: Model) -> None:
+    """Let inputs and outputs have the names of the nodes that make them too, as those who use version 10 expect."""
+    for parameter in model.parameters:
+        parameter.output(0).names.add(parameter.friendly_name)
+    for result in model.results:
+        source = result.input_value(0)
+        number = f".{source.index}" if source.node.get_output_size() > 1 else ""
+        for output in (source, result.output(0)):
+            output.names.add(f"{source.node.friendly_name}{number}")
 
 
 class _Operations(dict):
@@ -124,8 +137,10 @@ class _GraphReader:
         texts = {} if data is None else dict(data.attrib)
         node = self._constant(texts) if cls is Constant else self._operation(cls, layer, inputs, texts)
         node.friendly_name = layer.get("name") or node.friendly_name
-        read_node_info(layer, node)
-        self._name_outputs(number, layer, node)
+        node.rt_info.update(read_notes(layer))
+        for reader, port in zip(node.inputs(), layer.iterfind("input/port")):
+            reader.rt_info.update(read_notes(port))
+        self._read_outputs(number, layer, node)
         return node
 
     def _inputs(self, number: str, layer: Element) -> list[Output]:
@@ -168,7 +183,7 @@ class _GraphReader:
             content = content[:0]
         return Constant(decode(content, element_type, shape))
 
-    def _name_outputs(self, number: str, layer: Element, node: Node) -> None:
+    def _read_outputs(self, number: str, layer: Element, node: Node) -> None:
         if isinstance(node, Result):
             names = split_names(layer.get("output_names", ""))
             node.output(0).names = set(names) or set(node.input_value(0).names)
@@ -179,6 +194,7 @@ class _GraphReader:
         for port, output in zip(ports, node.outputs()):
             self._outputs[number, port.get("id", "")] = output
             output.names = set(split_names(port.get("names", "")))
+            output.rt_info.update(read_notes(port))
 
     def _fail(self, layer: Element, problem: str, cause: Exception | None = None) -> NoReturn:
         name = f"layer {layer.get('id')}, {layer.get('type')} '{layer.get('name')}'"

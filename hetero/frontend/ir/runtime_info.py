@@ -8,7 +8,6 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 from hetero.frontend.ir.spelling import joined_names, split_names
-from hetero.graph import Node
 from hetero.graph.runtime_info import ORIGINAL_NAMES
 
 # OpenVINO's name for the nodes that one stands for.
@@ -44,21 +43,49 @@ def _read(parent: Element) -> dict[str, Any]:
     return found
 
 
-def write_node_info(layer: Element, node: Node) -> None:
-    if not node.rt_info:
-        return
-    element = SubElement(layer, "rt_info")
-    for name, value in node.rt_info.items():
+class RuntimeAttribute(dict):
+    """A note of a kind that OpenVINO knows: its fields by their names. Its key ends in its version, ``layout_0``."""
+
+
+def write_notes(parent: Element, notes: Mapping[str, Any]) -> None:
+    """Add the notes on a node or a port; what is no note of OpenVINO's goes where OpenVINO keeps a user's."""
+    element = SubElement(parent, "rt_info") if notes else None
+    for name, value in notes.items():
         if name == ORIGINAL_NAMES:
-            SubElement(element, "attribute", name=_FUSED_NAMES, version="0", value=joined_names(set(value)))
+            SubElement(element, "attribute", name=_FUSED_NAMES, version="0", value=joined_names(value, ", "))
+        elif isinstance(value, RuntimeAttribute):
+            kind, _, version = name.rpartition("_")
+            SubElement(element, "attribute", {"name": kind, "version": version, **value})
         else:
-            SubElement(element, "attribute", name=str(name), version="0", value=str(value))
+            _write_user_data(element, name, value)
 
 
-def read_node_info(layer: Element, node: Node) -> None:
-    for attribute in layer.iterfind("rt_info/attribute"):
-        name, value = attribute.get("name", ""), attribute.get("value", "")
+def _write_user_data(parent: Element, name: str, value: Any) -> None:
+    element = SubElement(parent, "user_data", name=str(name))
+    if isinstance(value, Mapping):
+        for inner, its_value in value.items():
+            _write_user_data(element, inner, its_value)
+    else:
+        element.set("value", str(value))
+    element.set("version", "")
+
+
+def read_notes(parent: Element) -> dict[str, Any]:
+    """The notes on a node or a port: RuntimeAttributes, and a user's strings and dictionaries of such."""
+    found: dict[str, Any] = {}
+    for element in parent.iterfind("rt_info/attribute"):
+        fields = RuntimeAttribute(element.attrib)
+        name, version = fields.pop("name", ""), fields.pop("version", "")
         if name == _FUSED_NAMES:
-            node.rt_info[ORIGINAL_NAMES] = tuple(split_names(value))
+            found[ORIGINAL_NAMES] = tuple(split_names(fields.get("value", "")))
         else:
-            node.rt_info[name] = value
+            found[f"{name}_{version}"] = fields
+    for element in parent.iterfind("rt_info/user_data"):
+        found[element.get("name", "")] = _read_user_data(element)
+    return found
+
+
+def _read_user_data(element: Element) -> str | dict[str, Any]:
+    if "value" in element.attrib:
+        return element.attrib["value"]
+    return {inner.get("name", ""): _read_user_data(inner) for inner in element.iterfind("user_data")}

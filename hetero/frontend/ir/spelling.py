@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hetero.errors import FrontendError
@@ -60,14 +61,14 @@ def attribute_value(attribute: Attribute, text: str) -> Any:
         raise FrontendError(f"attribute {attribute.ir_name} cannot be '{text}', it takes {accepts}") from error
 
 
-def joined_names(names: set[str]) -> str:
+def joined_names(names: Iterable[str], separator: str = ",") -> str:
     """Names with commas between them; a comma of a name has a backslash before it."""
-    return ",".join(name.replace(",", "\\,") for name in sorted(names))
+    return separator.join(name.replace(",", "\\,") for name in names)
 
 
 def split_names(text: str) -> list[str]:
     """The names of ``joined_names``."""
-    return [part for part in _split(text) if part]
+    return [part.removeprefix(" ") for part in _split(text) if part]
 
 
 def _split(text: str) -> list[str]:

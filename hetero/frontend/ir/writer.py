@@ -15,7 +15,7 @@ from hetero.containers import ContainerType
 from hetero.errors import FrontendError
 from hetero.frontend.ir.bodies import write_bodies
 from hetero.frontend.ir.compression import compress_to_half
-from hetero.frontend.ir.runtime_info import write_model_info, write_node_info
+from hetero.frontend.ir.runtime_info import write_model_info, write_notes
 from hetero.frontend.ir.spelling import attribute_text, joined_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.graph import Constant, Model, Node, Op, Output, Result
@@ -89,17 +89,22 @@ def _add_layer(layers: Element, number: int, node: Node, weights: WeightsWriter)
     data = _data_of(node, weights)
     if data:
         SubElement(layer, "data", data)
-    write_node_info(layer, node)
+    write_notes(layer, node.rt_info)
     if node.get_input_size():
         ports = SubElement(layer, "input")
-        for index, value in enumerate(node.input_values()):
-            _add_port(ports, index, value, named=False)
+        for reader in node.inputs():
+            port = _add_port(ports, reader.index, reader.get_source_output())
+            write_notes(port, reader.rt_info)
     if isinstance(node, Result):
-        layer.set("output_names", joined_names(node.output(0).names))
+        if node.output(0).names:
+            layer.set("output_names", joined_names(sorted(node.output(0).names)))
     elif node.get_output_size():
         ports = SubElement(layer, "output")
         for output in node.outputs():
-            _add_port(ports, _port_number(output), output, named=True)
+            port = _add_port(ports, _port_number(output), output)
+            if output.names:
+                port.set("names", joined_names(sorted(output.names)))
+            write_notes(port, output.rt_info)
     if isinstance(node, MultiSubGraphOp):
         write_bodies(layer, node, lambda element, body: fill_graph(element, body, weights))
 
@@ -118,15 +123,14 @@ def _data_of(node: Node, weights: WeightsWriter) -> dict[str, str]:
     return {name: attribute_text(value) for name, value in values.items() if value is not None}
 
 
-def _add_port(ports: Element, number: int, value: Output, named: bool) -> None:
+def _add_port(ports: Element, number: int, value: Output) -> Element:
     if isinstance(value.element_type, ContainerType):
         raise FrontendError(f"'{value.node.friendly_name}' makes {value.element_type}, which IR files cannot hold")
     port = SubElement(ports, "port", id=str(number), precision=precision(value.element_type))
-    if named and value.names:
-        port.set("names", joined_names(value.names))
     if value.partial_shape.has_rank:
         for dimension in value.partial_shape:
             SubElement(port, "dim").text = str(dimension.get_length() if dimension.is_static else -1)
+    return port
 
 
 @contextlib.contextmanager
