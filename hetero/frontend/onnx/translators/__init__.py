@@ -10,6 +10,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     detection,
     dropout,
     elementwise,
+    group_query_attention,
     loss,
     matmul,
     matrices,
