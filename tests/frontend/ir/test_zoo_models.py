@@ -10,6 +10,8 @@ from tests import zoo
 from tests.frontend.onnx.compare import assert_close, run_reference
 
 core = openvino.Core()
+# OpenVINO can neither read the ONNX file of voice activity nor run its If, whose branches differ in rank.
+OPENVINOS = [name for name in zoo.MODELS if name != "voice_activity"]
 
 
 def run_openvino(path, inputs):
@@ -19,12 +21,20 @@ def run_openvino(path, inputs):
 
 
 @pytest.mark.parametrize("name", zoo.MODELS)
+def test_after_a_trip_template_computes_the_same(tmp_path, name):
+    hetero.serialize(OnnxFrontEnd().convert(zoo.path(name)), tmp_path / "model.xml")
+    compiled = hetero.Core().compile_model(tmp_path / "model.xml", "TEMPLATE")
+    results = compiled(zoo.inputs(name))
+    assert_close({output: results[output] for output in zoo.expected(name)}, zoo.expected(name), tolerance=1e-4)
+
+
+@pytest.mark.parametrize("name", OPENVINOS)
 def test_openvino_reads_what_we_write(tmp_path, name):
     hetero.serialize(OnnxFrontEnd().convert(zoo.path(name)), tmp_path / "model.xml")
     assert_close(run_openvino(tmp_path / "model.xml", zoo.inputs(name)), zoo.expected(name))
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", OPENVINOS)
 def test_we_read_what_openvino_writes(tmp_path, name):
     openvino.serialize(core.read_model(zoo.path(name)), tmp_path / "model.xml")
     model = IrFrontEnd().convert(tmp_path / "model.xml")
