@@ -5,27 +5,44 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.elementwise import erf, in_real
+from hetero.reference.elementwise import by_blocks, erf_into, in_real
 from hetero.reference.registry import evaluates, in_single
+
+# Each of the functions *_into writes what it makes of its first array into the last, a new one, and needs little else.
+
+
+def sigmoid_into(x: np.ndarray, out: np.ndarray) -> None:
+    """By tanh, which does not overflow."""
+    half = x.dtype.type(0.5)
+    np.multiply(x, half, out)
+    np.tanh(out, out)
+    out *= half
+    out += half
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
-    """By tanh, which does not overflow."""
-    half = x.dtype.type(0.5)
-    return half * np.tanh(half * x) + half
+    """1 / (1 + exp(-x)) of floating-point numbers."""
+    return by_blocks(sigmoid_into, x)
 
 
-def h_sigmoid(x: np.ndarray) -> np.ndarray:
-    return np.clip(x + x.dtype.type(3), 0, 6) / x.dtype.type(6)
+def h_sigmoid_into(x: np.ndarray, out: np.ndarray) -> None:
+    np.add(x, x.dtype.type(3), out)
+    np.clip(out, 0, 6, out)
+    out /= x.dtype.type(6)
 
 
-_REAL = {ops.HSigmoid: h_sigmoid, ops.HSwish: lambda x: x * h_sigmoid(x), ops.Sigmoid: sigmoid}
+def h_swish_into(x: np.ndarray, out: np.ndarray) -> None:
+    h_sigmoid_into(x, out)
+    out *= x
+
+
+_REAL = {ops.HSigmoid: h_sigmoid_into, ops.HSwish: h_swish_into, ops.Sigmoid: sigmoid_into}
 
 
 @evaluates(*_REAL)
 @in_single
 def real(node, x):
-    return in_real(_REAL[type(node)], x)
+    return in_real(lambda numbers: by_blocks(_REAL[type(node)], numbers), x)
 
 
 @evaluates(ops.Relu)
@@ -34,61 +51,123 @@ def relu(node, x):
     return np.maximum(x, x.dtype.type(0))
 
 
+def _gelu_by_erf_into(x: np.ndarray, out: np.ndarray) -> None:
+    erf_into(x * x.dtype.type(np.sqrt(0.5)), out)
+    out += x.dtype.type(1)
+    out *= x
+    out *= x.dtype.type(0.5)
+
+
+def _gelu_by_tanh_into(x: np.ndarray, out: np.ndarray) -> None:
+    number = x.dtype.type
+    np.multiply(x, x, out)
+    out *= number(0.044715 * np.sqrt(2 / np.pi))
+    out += number(np.sqrt(2 / np.pi))
+    out *= x
+    np.tanh(out, out)
+    out += number(1)
+    out *= x
+    out *= number(0.5)
+
+
 @evaluates(ops.Gelu, ops.GeluV2)
 @in_single
 def gelu(node, x):
-    half, one = x.dtype.type(0.5), x.dtype.type(1)
-    if node.approximation_mode == "erf":
-        return half * x * (one + erf(x * x.dtype.type(np.sqrt(0.5))))
-    inner = x.dtype.type(np.sqrt(2 / np.pi)) * (x + x.dtype.type(0.044715) * x * x * x)
-    return half * x * (one + np.tanh(inner))
+    return by_blocks(_gelu_by_erf_into if node.approximation_mode == "erf" else _gelu_by_tanh_into, x)
+
+
+def elu_into(x: np.ndarray, alpha: float, out: np.ndarray) -> None:
+    """max(x, 0) + alpha · (exp(min(x, 0)) - 1), which needs no choice."""
+    zero = x.dtype.type(0)
+    np.minimum(x, zero, out=out)
+    np.expm1(out, out)
+    out *= x.dtype.type(alpha)
+    out += np.maximum(x, zero)
 
 
 @evaluates(ops.Elu)
 @in_single
 def elu(node, x):
-    return np.where(x > 0, x, x.dtype.type(node.alpha) * np.expm1(np.minimum(x, 0)))
+    return in_real(lambda numbers: by_blocks(lambda part, out: elu_into(part, node.alpha, out), numbers), x)
 
 
 @evaluates(ops.Selu)
 @in_single
 def selu(node, x, alpha, lambda_value):
-    return lambda_value * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+    if alpha.size > 1 or lambda_value.size > 1:
+        return lambda_value * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+    def selu_into(part: np.ndarray, out: np.ndarray) -> None:
+        elu_into(part, alpha.item(), out)
+        out *= lambda_value.reshape(())
+
+    return by_blocks(selu_into, x)
 
 
 @evaluates(ops.PRelu)
 @in_single
 def prelu(node, x, slope):
+    if slope.size == 1 and 0 < slope.item() <= 1:
+        return np.maximum(x, slope.reshape(()) * x)  # the larger of the two is the right one
     if slope.ndim == 1 and x.ndim > 1 and slope.size == x.shape[1]:
         slope = slope.reshape(-1, *[1] * (x.ndim - 2))  # one slope a channel
     return np.where(x > 0, x, slope * x)
 
 
+def _mish_into(x: np.ndarray, out: np.ndarray) -> None:
+    """tanh(ln(1 + e)) is n / (n + 2) with n = e · (e + 2), and 1 long before e, exp(x), overflows."""
+    np.minimum(x, x.dtype.type(40), out=out)
+    np.exp(out, out)
+    out *= out + x.dtype.type(2)
+    out /= out + x.dtype.type(2)
+    out *= x
+
+
 @evaluates(ops.Mish)
 @in_single
 def mish(node, x):
-    return x * np.tanh(np.logaddexp(x, x.dtype.type(0)))
+    return by_blocks(_mish_into, x)
+
+
+def _soft_plus_into(x: np.ndarray, out: np.ndarray) -> None:
+    """max(x, 0) + ln(1 + exp(-|x|)), which does not overflow."""
+    np.abs(x, out)
+    np.negative(out, out)
+    np.exp(out, out)
+    np.log1p(out, out)
+    out += np.maximum(x, x.dtype.type(0))
 
 
 @evaluates(ops.SoftPlus)
 @in_single
 def soft_plus(node, x):
-    return np.logaddexp(x, x.dtype.type(0))
+    return by_blocks(_soft_plus_into, x)
 
 
 @evaluates(ops.SoftSign)
 @in_single
 def soft_sign(node, x):
-    return x / (1 + np.abs(x))
+    result = np.abs(x)
+    result = np.add(result, x.dtype.type(1))
+    return np.divide(x, result)
 
 
 @evaluates(ops.Swish)
 @in_single
 def swish(node, x, beta=None):
-    return x * sigmoid(x if beta is None else beta * x)
+    def swish_into(part: np.ndarray, out: np.ndarray) -> None:
+        sigmoid_into(part if beta is None else part * beta.reshape(()), out)
+        out *= part
+
+    return by_blocks(swish_into, x)
 
 
 @evaluates(ops.HardSigmoid)
 @in_single
 def hard_sigmoid(node, x, alpha, beta):
-    return np.clip(alpha.reshape(()) * x + beta.reshape(()), 0, 1)
+    def hard_sigmoid_into(part: np.ndarray, out: np.ndarray) -> None:
+        np.multiply(part, alpha.reshape(()), out)
+        out += beta.reshape(())
+        np.clip(out, 0, 1, out)
+
+    return by_blocks(hard_sigmoid_into, x)

@@ -28,17 +28,20 @@ def divide(node, a, b):
     return quotient if node.m_pythondiv else quotient + ((quotient < 0) & (quotient * b != a))
 
 
+# The powers that models are full of, faster than pow.
+_SIMPLER_POWERS = {
+    -1: np.reciprocal, -0.5: lambda x: np.reciprocal(np.sqrt(x)), 0.5: np.sqrt, 1: np.positive, 2: np.square,
+    3: lambda x: np.square(x) * x, 4: lambda x: np.square(np.square(x)),
+}  # fmt: skip
+
+
 @evaluates(ops.Power)
 @in_single
 def power(node, a, b):
     if a.dtype.kind == "f" and b.size == 1:
-        # The powers that models are full of, faster than pow.
-        exponent = b.reshape(()).item()
-        shape = np.broadcast_shapes(a.shape, b.shape)
-        if exponent == 2:
-            return np.square(a).reshape(shape)
-        if exponent == 0.5:
-            return np.sqrt(a).reshape(shape)
+        simpler = _SIMPLER_POWERS.get(b.item())
+        if simpler:
+            return simpler(a).reshape(np.broadcast_shapes(a.shape, b.shape))
     if b.dtype.kind == "i" and (b < 0).any():
         return np.power(a.astype(np.float64), b).astype(a.dtype)  # numpy refuses negative whole exponents
     return np.power(a, b)
@@ -47,7 +50,8 @@ def power(node, a, b):
 @evaluates(ops.SquaredDifference)
 @in_single
 def squared_difference(node, a, b):
-    return np.square(a - b)
+    difference = a - b
+    return np.square(difference, difference) if difference.ndim else np.square(difference)
 
 
 @evaluates(ops.Select)

@@ -31,20 +31,29 @@ _ERF_P = (
 _BLOCK = 1 << 14
 
 
-def erf(x: np.ndarray) -> np.ndarray:
-    """The error function of f32 or f64, to 1.2e-7."""
+def by_blocks(function: Callable[[np.ndarray, np.ndarray], None], x: np.ndarray) -> np.ndarray:
+    """A new array that ``function(part, out)`` fills block by block from the parts of ``x`` at the same places."""
     result = np.empty(x.shape, x.dtype)
     source, target = x.reshape(-1), result.reshape(-1)
     for start in range(0, x.size, _BLOCK):
-        part = np.clip(source[start : start + _BLOCK], -_ERF_END, _ERF_END)
-        square = part * part
-        polynomial = np.full_like(part, _ERF_P[-1])
-        for coefficient in reversed(_ERF_P[:-1]):
-            polynomial *= square
-            polynomial += x.dtype.type(coefficient)
-        polynomial *= part
-        np.tanh(polynomial, out=target[start : start + _BLOCK])
+        function(source[start : start + _BLOCK], target[start : start + _BLOCK])
     return result
+
+
+def erf_into(x: np.ndarray, out: np.ndarray) -> None:
+    """The error function of f32 or f64, to 1.2e-7."""
+    part = np.clip(x, -_ERF_END, _ERF_END)
+    square = part * part
+    polynomial = np.full_like(part, _ERF_P[-1])
+    for coefficient in reversed(_ERF_P[:-1]):
+        polynomial *= square
+        polynomial += x.dtype.type(coefficient)
+    polynomial *= part
+    np.tanh(polynomial, out)
+
+
+def erf(x: np.ndarray) -> np.ndarray:
+    return by_blocks(erf_into, x)
 
 
 _REAL = {
@@ -73,9 +82,8 @@ def round_(node, x):
         return x
     if node.mode == "half_to_even":
         return np.rint(x)
-    # Not by adding a half, which the largest number below a half does not survive.
-    whole = np.trunc(x)
-    return np.where(np.abs(x - whole) >= 0.5, whole + np.sign(x), whole)
+    # Not by adding a half, which the largest number below a half does not survive, but that largest number.
+    return np.trunc(x + np.copysign(np.nextafter(x.dtype.type(0.5), x.dtype.type(0)), x))
 
 
 @evaluates(ops.Clamp)

@@ -44,6 +44,10 @@ def test_slopes_of_prelu(data, slope):
     same_results("prelu", *[Data(rng.standard_normal(shape).astype(np.float32)) for shape in (data, slope)])
 
 
+def test_elu_of_integers():
+    same_results("elu", Data(np.int32([-7, -1, 0, 2])), 1.0)
+
+
 @pytest.mark.parametrize("name", ["hsigmoid", "hswish", "sigmoid"])
 def test_of_integers(name):
     same_results(name, Data(np.int32([-7, -1, 0, 1, 2, 5])))
@@ -53,6 +57,9 @@ def test_of_integers(name):
 DEFINED = [
     (ops.Gelu, {"approximation_mode": "erf"}, np.float32([-1000, -20, np.inf]), [0, 0, np.inf]),
     (ops.Relu, {}, np.float32([np.nan]), [np.nan]),
+    (ops.SoftPlus, {}, np.float32([-np.inf, np.inf, np.nan, 1000, -1000]), [0, np.inf, np.nan, 1000, 0]),
+    (ops.Mish, {}, np.float32([np.inf, np.nan, 1000, -1000, 0]), [np.inf, np.nan, 1000, 0, 0]),
+    (ops.Elu, {"alpha": 0.5}, np.float32([-np.inf, np.inf, np.nan]), [-0.5, np.inf, np.nan]),
 ]
 
 

@@ -40,7 +40,7 @@ def test_division_of_integers_rounds_as_the_attribute_says(a, b, pythonic, expec
     assert node.output(0).value.tolist() == [expected]
 
 
-@pytest.mark.parametrize("exponent", [2, 0.5, 3, -1])
+@pytest.mark.parametrize("exponent", [2, 0.5, -0.5, 1, 3, 4, -1, 2.5])
 def test_powers_that_models_use(exponent):
     same_results("power", Data(np.float32([0.5, 1, 2, 9])), np.float32(exponent))
 
