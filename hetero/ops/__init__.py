@@ -173,6 +173,7 @@ from hetero.ops.pooling import (
     MaxPoolV8,
 )  # fmt: skip
 from hetero.ops.prior_boxes import PriorBox, PriorBoxClustered, PriorBoxV1
+from hetero.ops.proposals import GenerateProposals, Proposal, ProposalV1
 from hetero.ops.random import Multinomial, RandomUniform
 from hetero.ops.rearrangement import BatchToSpace, Reverse, ReverseSequence, Roll, ShuffleChannels, SpaceToBatch
 from hetero.ops.recurrent import (

@@ -30,6 +30,7 @@ from hetero.reference import (
     patches,
     pooling,
     prior_boxes,
+    proposals,
     random,
     rearrangement,
     recurrent,

@@ -31,6 +31,12 @@ def _areas(boxes: np.ndarray, border: float) -> np.ndarray:
     return (boxes[:, 2] - boxes[:, 0] + border) * (boxes[:, 3] - boxes[:, 1] + border)
 
 
+def pixel_overlap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The same for boxes that their corners belong to. Pixels side by side are no overlap, a common border is one."""
+    apart = (a[:, None, :2] > b[:, 2:]) | (b[:, :2] > a[:, None, 2:])
+    return np.where(apart.any(axis=-1), 0, intersection_over_union(a, b, 1))
+
+
 def falling(scores: np.ndarray) -> np.ndarray:
     """The order from the largest score to the smallest, of equal ones the first first."""
     return np.argsort(-scores, kind="stable")

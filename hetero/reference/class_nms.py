@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.boxes import falling, intersection_over_union, suppress, suppress_adaptively
+from hetero.reference.boxes import falling, intersection_over_union, pixel_overlap, suppress, suppress_adaptively
 from hetero.reference.registry import evaluates, in_single
 
 
@@ -57,7 +57,8 @@ def _candidates(node: Node, scores: np.ndarray, fits: np.ndarray) -> np.ndarray:
 def _decayed(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The boxes kept and their new scores, by Wang et al., SOLOv2 (2020), section 3.3."""
     candidates = _candidates(node, scores, scores > node.score_threshold)
-    overlap = np.tril(_overlap(node, boxes[candidates]), -1)
+    boxes = boxes[candidates]
+    overlap = np.tril((intersection_over_union if node.normalized else pixel_overlap)(boxes, boxes), -1)
     largest = overlap.max(axis=1, initial=0)
     if node.decay_function == "gaussian":
         decay = np.exp((largest**2 - overlap**2) * np.float32(node.gaussian_sigma))
@@ -69,21 +70,11 @@ def _decayed(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndar
     return candidates[good], values[good]
 
 
-def _overlap(node: Node, boxes: np.ndarray) -> np.ndarray:
-    """How much the boxes overlap each other. Pixels side by side do not, though they do when they share a border."""
-    if node.normalized:
-        return intersection_over_union(boxes, boxes)
-    apart = (boxes[:, None, :2] > boxes[:, 2:]) | (boxes[:, :2] > boxes[:, None, 2:])
-    return np.where(apart.any(axis=-1), 0, intersection_over_union(boxes, boxes, 1))
-
-
 def _suppressed(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The boxes kept and their scores."""
     candidates = _candidates(node, scores, scores >= node.score_threshold)
 
-    def overlap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return intersection_over_union(a, b, 0 if node.normalized else 1)
-
+    overlap = intersection_over_union if node.normalized else pixel_overlap
     boxes, threshold = boxes[candidates], np.float32(node.iou_threshold)
     if node.nms_eta < 1:
         kept = candidates[suppress_adaptively(boxes, threshold, node.nms_eta, overlap)]

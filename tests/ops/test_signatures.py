@@ -13,8 +13,6 @@ from hetero.ops.opsets import OPSETS, make_modules
 MISSING = {
     "binary_convolution",
     "deformable_convolution",
-    "generate_proposals",
-    "proposal",
 }
 # OpenVINO has an overloaded class, of which Python cannot tell the parameters; a Parameter has a test of its own.
 UNTOLD = {"assign", "if_op", "loop", "read_value", "reverse", "tensor_iterator", "parameter", "constant", "result"}

@@ -1,0 +1,107 @@
+"""Regions proposed by the first step of a detector: Proposal and GenerateProposals."""
+
+from __future__ import annotations
+
+from hetero.graph import Attribute, Op, floats
+from hetero.ops.checks import check_type, common_type, merge_dimensions
+from hetero.ops.nms import dimensions_of
+from hetero.ops.sorting import check_index_type
+from hetero.shape import Dimension
+from hetero.types import Type
+
+
+class Proposal(Op, opset=4):
+    """The best boxes of each image, ``[images * post_nms_topn, 5]``: the image and the corners; and their scores.
+
+    Inputs: scores ``[images, 2 * anchors, height, width]``, of which the second half is of objects; offsets ``[images,
+    4 * anchors, height, width]``; and the image's height, width and scale, or scales of both. The anchors are boxes of
+    all ratios and scales around each cell. Rows that are not needed are 0, but for the first of them, which has -1.
+    """
+
+    inputs = ("class_probs", "bbox_deltas", "image_shape")
+    attributes_in = "attrs"
+    output_size = 2
+    base_size = Attribute(int)
+    pre_nms_topn = Attribute(int)
+    post_nms_topn = Attribute(int)
+    nms_thresh = Attribute(float)
+    feat_stride = Attribute(int)
+    min_size = Attribute(int)
+    ratio = Attribute(floats)
+    scale = Attribute(floats)
+    clip_before_nms = Attribute(bool, True)
+    clip_after_nms = Attribute(bool, False)
+    normalize = Attribute(bool, False)
+    box_size_scale = Attribute(float, 1.0)
+    box_coordinate_scale = Attribute(float, 1.0)
+    framework = Attribute(str, "")
+
+    @property
+    def is_tensorflow(self) -> bool:
+        """Whether boxes are as in TensorFlow: their far corner does not belong to them, and x counts the rows."""
+        return self.framework == "tensorflow"
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0, 1, 2), Type.is_real, "a floating-point type")
+        scores = dimensions_of(self, 0, 4, name="class_probs")
+        offsets = dimensions_of(self, 1, 4, name="bbox_deltas")
+        image = dimensions_of(self, 2, 1, name="image_shape")
+        if not image[0].compatible(3) and not image[0].compatible(4):
+            self.fail(f"image_shape must have 3 or 4 numbers, but has {image[0]}")
+        if not offsets[1].compatible(scores[1] * 2):
+            self.fail(f"there must be 4 offsets for 2 scores, but {offsets[1]} for {scores[1]}")
+        images = merge_dimensions(self, (scores[0], offsets[0]), "the images of scores and offsets")
+        merge_dimensions(self, (scores[2], offsets[2]), "the rows of scores and offsets")
+        merge_dimensions(self, (scores[3], offsets[3]), "the columns of scores and offsets")
+        rows = images * self.post_nms_topn if images.is_static else Dimension()
+        self.set_output_type(0, self.get_input_element_type(0), [rows, 5])
+        if self.output_size == 2:
+            self.set_output_type(1, self.get_input_element_type(0), [rows])
+
+
+class ProposalV1(Proposal, type_name="Proposal", opset=1):
+    """Proposal without the scores."""
+
+    output_size = 1
+
+
+class GenerateProposals(Op, opset=9):
+    """The best boxes of all images ``[boxes, 4]``, their scores, and how many there are of each image.
+
+    Inputs: height, width and scales of each image ``[images, 3 or 4]``, the anchors ``[height, width, anchors, 4]``,
+    offsets ``[images, 4 * anchors, height, width]`` and scores ``[images, anchors, height, width]``.
+    """
+
+    inputs = ("im_info", "anchors", "deltas", "scores")
+    output_size = 3
+    min_size = Attribute(float)
+    nms_threshold = Attribute(float)
+    pre_nms_count = Attribute(int)
+    post_nms_count = Attribute(int)
+    normalized = Attribute(bool, True)
+    nms_eta = Attribute(float, 1.0)
+    roi_num_type = Attribute(Type, "i64")
+
+    def validate_and_infer_types(self) -> None:
+        check_index_type(self, "roi_num_type")
+        check_type(self, range(4), Type.is_real, "a floating-point type")
+        common_type(self, range(4))
+        if self.pre_nms_count < 1 or self.post_nms_count < 1:
+            self.fail(f"pre_nms_count {self.pre_nms_count} and post_nms_count {self.post_nms_count} must be positive")
+        image = dimensions_of(self, 0, 2, name="im_info")
+        anchors = dimensions_of(self, 1, 4, name="anchors")
+        offsets = dimensions_of(self, 2, 4, name="deltas")
+        scores = dimensions_of(self, 3, 4, name="scores")
+        if not image[1].compatible(3) and not image[1].compatible(4):
+            self.fail(f"im_info must have 3 or 4 numbers for an image, but has {image[1]}")
+        if not anchors[3].compatible(4) or not anchors[2].compatible(scores[1]):
+            self.fail(f"anchors {anchors} must have 4 numbers each, and one for each of {scores[1]} scores of a cell")
+        if not offsets[1].compatible(scores[1] * 4):
+            self.fail(f"there must be 4 offsets for each score, but {offsets[1]} for {scores[1]}")
+        merge_dimensions(self, (anchors[0], offsets[2], scores[2]), "the rows of anchors, offsets and scores")
+        merge_dimensions(self, (anchors[1], offsets[3], scores[3]), "the columns of anchors, offsets and scores")
+        images = merge_dimensions(self, (image[0], offsets[0], scores[0]), "the images of all inputs")
+        rows = Dimension(0, (images * self.post_nms_count).max_length)
+        self.set_output_type(0, self.get_input_element_type(0), [rows, 4])
+        self.set_output_type(1, self.get_input_element_type(0), [rows])
+        self.set_output_type(2, self.roi_num_type, [images])
