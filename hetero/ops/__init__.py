@@ -76,6 +76,7 @@ from hetero.ops.convolution import (
 )
 from hetero.ops.ctc import CTCGreedyDecoder, CTCGreedyDecoderSeqLen, CTCLoss
 from hetero.ops.cumulative import CumProd, CumSum
+from hetero.ops.deformable import DeformableConvolution, DeformableConvolutionV1
 from hetero.ops.detection import DetectionOutput, DetectionOutputV1
 from hetero.ops.einsum import Einsum
 from hetero.ops.elementwise import (

@@ -14,6 +14,7 @@ from hetero.reference import (
     convolution,
     ctc,
     cumulative,
+    deformable,
     detection,
     einsum,
     elementwise,

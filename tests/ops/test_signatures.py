@@ -12,7 +12,6 @@ from hetero.ops.opsets import OPSETS, make_modules
 # Factories of OpenVINO that hetero does not have yet, one a line.
 MISSING = {
     "binary_convolution",
-    "deformable_convolution",
 }
 # OpenVINO has an overloaded class, of which Python cannot tell the parameters; a Parameter has a test of its own.
 UNTOLD = {"assign", "if_op", "loop", "read_value", "reverse", "tensor_iterator", "parameter", "constant", "result"}

@@ -1,0 +1,98 @@
+"""Convolution whose filters meet the data at places that another input moves."""
+
+from __future__ import annotations
+
+import math
+
+from hetero.graph import Attribute, Op, integers
+from hetero.ops.checks import common_type, merge_dimensions
+from hetero.ops.windows import auto_pad_choice, complete_window_attributes, resolve_pads, window_positions
+from hetero.shape import Dimension, PartialShape, concatenate
+
+
+class _DeformableConvolution(Op):
+    """Data ``[N, C, H, W]`` with filters ``[O, C / group, height, width]`` to ``[N, O, positions…]``.
+
+    The offsets ``[N, 2·deformable_group·height·width, positions…]`` move each element of the filters, along H and
+    along W, for each position and each of ``deformable_group`` groups of channels. Between elements of the data the
+    samples are bilinear.
+    """
+
+    def validate_and_infer_types(self) -> None:
+        complete_window_attributes(self, 2, "strides", "pads_begin", "pads_end", "dilations")
+        if min(self.group, self.deformable_group) < 1:
+            self.fail(f"group {self.group} and deformable_group {self.deformable_group} must be positive")
+        element_type = common_type(self, range(self.get_input_size()))
+        shapes = [self._planes(index) for index in range(self.get_input_size())]
+        data, offsets, filters = shapes[:3]
+        moves = [offsets, *shapes[3:]]
+        self._check_groups(data[1], filters)
+        for shape, each in zip(moves, (2, 1)):
+            self._check_moves(shape, filters, each)
+        batch = merge_dimensions(self, [data[0], *(shape[0] for shape in moves)], "the batches of data and offsets")
+        spatial = window_positions(self, data[2:], filters[2:], self.dilations)
+        for axis, positions in enumerate(spatial):
+            lengths = [positions, *(shape[2 + axis] for shape in moves)]
+            merge_dimensions(self, lengths, f"the positions and the offsets on spatial axis {axis}")
+        self.set_output_type(0, element_type, concatenate([batch, filters[0]], spatial))
+
+    def _planes(self, index: int) -> PartialShape:
+        shape = self.get_input_partial_shape(index)
+        if shape.has_rank and len(shape) != 4:
+            self.fail(f"input {index} must have four dimensions, but is {shape}")
+        return shape if shape.has_rank else PartialShape.dynamic(4)
+
+    def _check_groups(self, channels: Dimension, filters: PartialShape) -> None:
+        merge_dimensions(self, (channels, filters[1] * self.group), "channels of data and filters")
+        for length, groups, what in (
+            (filters[0], self.group, "filters"),
+            (channels, self.group, "channels of data"),
+            (channels, self.deformable_group, "channels of data"),
+        ):
+            if length.is_static and length.get_length() % groups:
+                self.fail(f"the {length} {what} cannot be shared among {groups} groups")
+
+    def _check_moves(self, shape: PartialShape, filters: PartialShape, each: int) -> None:
+        if all(length.is_static for length in filters[2:]):
+            needed = each * self.deformable_group * math.prod(filters[2:].to_shape())
+            if not shape[1].compatible(needed):
+                self.fail(f"{'offsets' if each == 2 else 'mask'} {shape} must have {needed} channels")
+
+    def resolve_pads(self, lengths: tuple[int, ...], kernel: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        """The padding in front and behind on each spatial axis, for data and filters of these lengths."""
+        return resolve_pads(self, lengths, kernel, self.dilations)
+
+
+class DeformableConvolutionV1(_DeformableConvolution, type_name="DeformableConvolution", opset=1):
+    __doc__ = _DeformableConvolution.__doc__
+
+    inputs = ("data", "deformable_values", "filters")
+    strides = Attribute(integers)
+    pads_begin = Attribute(integers)
+    pads_end = Attribute(integers)
+    dilations = Attribute(integers)
+    auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
+    group = Attribute(int, 1)
+    deformable_group = Attribute(int, 1)
+    bilinear_interpolation_pad = False
+
+
+class DeformableConvolution(_DeformableConvolution, opset=8):
+    """DeformableConvolution-1 with a weight for each element, ``mask [N, deformable_group·height·width, positions…]``.
+
+    With ``bilinear_interpolation_pad`` there are zeros around the data, else its edges have no width.
+    """
+
+    inputs = ("data", "offsets", "filters", "mask?")
+    parameter_order = (
+        "data", "offsets", "filters", "strides", "pads_begin", "pads_end", "dilations", "mask", "auto_pad", "group",
+        "deformable_group", "bilinear_interpolation_pad",
+    )  # fmt: skip
+    strides = Attribute(integers)
+    pads_begin = Attribute(integers)
+    pads_end = Attribute(integers)
+    dilations = Attribute(integers)
+    auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
+    group = Attribute(int, 1)
+    deformable_group = Attribute(int, 1)
+    bilinear_interpolation_pad = Attribute(bool, False)
