@@ -17,6 +17,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     microsoft,
     microsoft_attention,
     microsoft_quantization,
+    microsoft_single,
     microsoft_weights,
     movement,
     normalization,

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, normalized, rank_of, scalar_like
+from hetero.frontend.onnx.translators.common import int64, normalized, per_channel, rank_of, scalar_like
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.matmul import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
 from hetero.graph import Op, Output
+from hetero.ops.values import exact_value
 from hetero.types import Type
 
 DOMAIN = "com.microsoft"
@@ -100,6 +103,79 @@ def quick_gelu(node: OnnxNodeContext) -> Translation:
     return ops.Swish(value, scalar_like(value, node.get_attribute("alpha", 1.702)))
 
 
+@translator("GemmFastGelu", domain=DOMAIN)
+def gemm_fast_gelu(node: OnnxNodeContext) -> Translation:
+    product = ops.MatMul(node.get_input(0), node.get_input(1), False, False)
+    return ops.Gelu(ops.Add(product, node.get_input(2)) if node.has_input(2) else product, "tanh")
+
+
+@translator("BiasSplitGelu", domain=DOMAIN)
+def bias_split_gelu(node: OnnxNodeContext) -> Translation:
+    """The first half of the last axis times the Gelu of the second."""
+    left, right = ops.Split(ops.Add(node.get_input(0), node.get_input(1)), int64(-1), 2).outputs()
+    return ops.Multiply(left, ops.Gelu(right, "erf"))
+
+
+@translator("BiasAdd", domain=DOMAIN)
+def bias_add(node: OnnxNodeContext) -> Translation:
+    return ops.Add(ops.Add(node.get_input(0), node.get_input(1)), node.get_input(2))
+
+
+@translator("BiasDropout", domain=DOMAIN)
+def bias_dropout(node: OnnxNodeContext) -> Translation:
+    """A sum with a bias and a residual; what is dropped in training is not supported."""
+    training = exact_value(node.get_input(4)) if node.has_input(4) else np.array(False)
+    if training is None or training.any():
+        raise FrontendError("dropout in training is not supported")
+    total = ops.Add(node.get_input(0), node.get_input(1)).output(0)
+    result = ops.Add(total, node.get_input(2)).output(0) if node.has_input(2) else total
+    return [result, ops.Broadcast(True, ops.ShapeOf(total)).output(0)]
+
+
+@translator("BiasSoftmax", domain=DOMAIN)
+def bias_softmax(node: OnnxNodeContext) -> Translation:
+    """Softmax over the axis and all behind it of a sum."""
+    data, bias = node.get_input(0), node.get_input(1)
+    rank = rank_of(data)
+    axis = normalized(node.get_attribute("axis", 1), rank)
+    if axis != rank - 1:
+        raise FrontendError("a softmax of several axes is not supported")
+    if not node.get_attribute("is_inner_broadcast", 1) and rank_of(bias) < rank:
+        # The bias lacks axes behind its first ones, not before its last ones.
+        raise FrontendError("a bias of the first axes must have all axes")
+    return ops.Softmax(ops.Add(data, bias), -1)
+
+
+@translator("GroupNorm", domain=DOMAIN)
+def group_norm(node: OnnxNodeContext) -> Translation:
+    return _group_norm(node, node.get_input(0))
+
+
+@translator("SkipGroupNorm", domain=DOMAIN)
+def skip_group_norm(node: OnnxNodeContext) -> Translation:
+    """GroupNorm of a sum, which is the second output; the skipped tensor may lack the axes of the image."""
+    skip = node.get_input(3)
+    if rank_of(skip) == 2:
+        skip = ops.Unsqueeze(skip, int64([1, 2] if node.get_attribute("channels_last", 1) else [2, 3])).output(0)
+    total = ops.Add(node.get_input(0), skip)
+    if node.has_input(4):
+        bias = node.get_input(4)
+        total = ops.Add(total, bias if node.get_attribute("channels_last", 1) else per_channel(bias, 4))
+    return [_group_norm(node, total.output(0)), total.output(0)]
+
+
+def _group_norm(node: OnnxNodeContext, data: Output) -> Output:
+    last = node.get_attribute("channels_last", 1)
+    rank = rank_of(data)
+    data = ops.Transpose(data, int64([0, rank - 1, *range(1, rank - 1)])).output(0) if last else data
+    vectors = (ops.ConvertLike(node.get_input(index), data) for index in (1, 2))
+    epsilon = node.get_attribute("epsilon", 1e-5)
+    result = ops.GroupNormalization(data, *vectors, node.get_attribute("groups"), epsilon).output(0)
+    if node.get_attribute("activation"):
+        result = ops.Swish(result).output(0)
+    return ops.Transpose(result, int64([0, *range(2, rank), 1])).output(0) if last else result
+
+
 # ONNX Runtime puts it in ONNX's own domain.
 @translator("SimplifiedLayerNormalization")
 def simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
@@ -154,13 +230,3 @@ def _mask_index(node: OnnxNodeContext, ids: Output) -> Output:
         return ops.Convert(ops.ReduceSum(node.get_input(7), int64([1]), False), Type.i32).output(0)
     rows = ops.Gather(ops.ShapeOf(ids), int64([0]), int64(0))
     return ops.Convert(ops.Broadcast(int64(0), rows), Type.i32).output(0)
-
-
-@translator("Inverse", domain=DOMAIN)
-def inverse(node: OnnxNodeContext) -> Translation:
-    return ops.Inverse(node.get_input(0))
-
-
-@translator("ExpandDims", domain=DOMAIN)
-def expand_dims(node: OnnxNodeContext) -> Translation:
-    return ops.Unsqueeze(node.get_input(0), node.get_input(1))

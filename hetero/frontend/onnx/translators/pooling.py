@@ -16,10 +16,19 @@ from hetero.graph import Output
 
 @translator("MaxPool")
 def max_pool(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    result = max_pool_of(node, value)
+    if not node.has_output(1) or not node.get_attribute("storage_order", 0):
+        return result
+    return result.output(0), _column_major(result.output(1), value, len(result.kernel_shape))
+
+
+def max_pool_of(node: OnnxNodeContext, value: Output) -> ops.MaxPool:
+    """The largest values in windows of the value, by the attributes of the node."""
     kernel = node.get_attribute("kernel_shape")
     windows = read_windows(node, len(kernel))
-    result = ops.MaxPool(
-        node.get_input(0),
+    return ops.MaxPool(
+        value,
         strides=windows.strides,
         dilations=windows.dilations,
         pads_begin=windows.pads_begin,
@@ -30,9 +39,6 @@ def max_pool(node: OnnxNodeContext) -> Translation:
         index_element_type="i64",
         axis=0,
     )
-    if not node.has_output(1) or not node.get_attribute("storage_order", 0):
-        return result
-    return result.output(0), _column_major(result.output(1), node.get_input(0), len(kernel))
 
 
 @translator("AveragePool")
