@@ -125,6 +125,7 @@ from hetero.ops.gather import (
     NonZero,
 )  # fmt: skip
 from hetero.ops.grid_sample import GridSample
+from hetero.ops.image_files import ImageDecoder
 from hetero.ops.interpolation import Interpolate, InterpolateV1, InterpolateV4
 from hetero.ops.linear_algebra import Det, Eye, Inverse
 from hetero.ops.matmul import MatMul

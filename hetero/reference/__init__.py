@@ -22,6 +22,7 @@ from hetero.reference import (
     expansion,
     gather,
     grid_sample,
+    image_files,
     interpolation,
     linear_algebra,
     matmul,

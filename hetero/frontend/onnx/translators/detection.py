@@ -1,4 +1,4 @@
-"""Operators that find objects."""
+"""Operators that read images and find objects in them."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def non_max_suppression(node: OnnxNodeContext) -> Translation:
     encoding = "center" if node.get_attribute("center_point_box", 0) else "corner"
     kept = ops.NonMaxSuppression(boxes, scores, *numbers, box_encoding=encoding, sort_result_descending=False)
     return kept.output(0)
+
+
+@translator("ImageDecoder", since=20)
+def image_decoder(node: OnnxNodeContext) -> Translation:
+    return ops.ImageDecoder(node.get_input(0), node.get_attribute("pixel_format", "RGB"))

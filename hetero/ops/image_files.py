@@ -1,0 +1,25 @@
+"""ImageDecoder: ONNX's operation that reads image files; OpenVINO has no such."""
+
+from __future__ import annotations
+
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import check_type
+from hetero.ops.nms import dimensions_of
+from hetero.shape import Dimension
+from hetero.types import Type
+
+
+class ImageDecoder(Op):
+    """The pixels ``[height, width, channels]`` of an image file's bytes; no pixels where they are not an image."""
+
+    inputs = ("encoded_stream",)
+    pixel_format = Attribute(choice("rgb", "bgr", "grayscale"), "rgb")
+
+    @property
+    def channels(self) -> int:
+        return 1 if self.pixel_format == "grayscale" else 3
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, [0], lambda t: t is Type.u8, "u8")
+        dimensions_of(self, 0, 1, name="bytes")
+        self.set_output_type(0, Type.u8, [Dimension(), Dimension(), self.channels])

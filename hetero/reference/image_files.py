@@ -1,0 +1,24 @@
+"""ImageDecoder, by Pillow."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.registry import evaluates
+
+
+@evaluates(ops.ImageDecoder)
+def image_decoder(node: Node, encoded: np.ndarray) -> np.ndarray:
+    from PIL import Image  # takes long to import, and few models need it
+
+    try:
+        with Image.open(BytesIO(encoded.tobytes())) as image:
+            pixels = np.asarray(image.convert("L" if node.pixel_format == "grayscale" else "RGB"))
+    except (OSError, SyntaxError, ValueError):  # what Pillow raises for damaged files
+        return np.zeros((0, 0, node.channels), np.uint8)
+    pixels = pixels.reshape(*pixels.shape[:2], node.channels)
+    return pixels[..., ::-1] if node.pixel_format == "bgr" else pixels
