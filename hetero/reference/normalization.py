@@ -14,7 +14,8 @@ from hetero.reference.registry import evaluates, in_single
 def softmax(node, x):
     if x.size == 0:
         return x
-    result = np.exp(x - x.max(axis=node.axis, keepdims=True))  # less the largest, so that nothing overflows
+    result = x - x.max(axis=node.axis, keepdims=True)  # less the largest, so that nothing overflows
+    np.exp(result, out=result)
     result /= result.sum(axis=node.axis, keepdims=True)
     return result
 
@@ -25,7 +26,8 @@ def log_softmax(node, x):
     if x.size == 0:
         return x
     shifted = x - x.max(axis=node.axis, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=node.axis, keepdims=True))
+    shifted -= np.log(np.exp(shifted).sum(axis=node.axis, keepdims=True))
+    return shifted
 
 
 @evaluates(ops.BatchNormInference)
@@ -33,7 +35,9 @@ def log_softmax(node, x):
 def batch_norm_inference(node, x, gamma, beta, mean, variance):
     channels = (-1, *[1] * (x.ndim - 2))
     scale = gamma / np.sqrt(variance + x.dtype.type(node.epsilon))
-    return x * scale.reshape(channels) + (beta - mean * scale).reshape(channels)
+    result = x * scale.reshape(channels)
+    result += (beta - mean * scale).reshape(channels)
+    return result
 
 
 @evaluates(ops.BatchNormInferenceV1)
@@ -59,9 +63,8 @@ def _mvn(node, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     if not node.normalize_variance:
         return centred
     variance, epsilon = np.square(centred).mean(axis=axes, keepdims=True), x.dtype.type(node.eps)
-    if node.eps_mode == "inside_sqrt":
-        return centred / np.sqrt(variance + epsilon)
-    return centred / (np.sqrt(variance) + epsilon)
+    centred /= np.sqrt(variance + epsilon) if node.eps_mode == "inside_sqrt" else np.sqrt(variance) + epsilon
+    return centred
 
 
 @evaluates(ops.GroupNormalization)
@@ -88,7 +91,8 @@ def lrn(node, x, axes):
         sums = _window_sums(sums, axis, node.size)
     sums *= x.dtype.type(node.alpha / node.size ** len(axes))
     sums += x.dtype.type(node.bias)
-    return x / np.power(sums, x.dtype.type(node.beta))
+    np.power(sums, x.dtype.type(node.beta), out=sums)
+    return np.divide(x, sums, out=sums)
 
 
 def _window_sums(x: np.ndarray, axis: int, size: int) -> np.ndarray:

@@ -20,10 +20,6 @@ from tests.frontend.onnx.backend import cases, run_case
 MISSING = {
     "DeformConv": "not written yet",
     "ImageDecoder": "not written yet",
-    "LRN": "not written yet",
-    "LpNormalization": "not written yet",
-    "MaxRoiPool": "not written yet",
-    "RoiAlign": "not written yet",
 }
 # Versions without a case that means the same by the same node, by the file of the tests that try them instead.
 REDUCTIONS = [f"Reduce{name}" for name in ("L1", "L2", "LogSum", "LogSumExp", "Mean", "SumSquare")]
