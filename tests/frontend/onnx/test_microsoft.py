@@ -74,6 +74,12 @@ CASES = {
     "RotaryEmbedding of a part": (
         "RotaryEmbedding", [floats(2, 3, 16), PLACES, *CACHES], 1, {"num_heads": 2, "rotary_embedding_dim": 4}),
     "MultiHeadAttention": ("MultiHeadAttention", [X, KEY, VALUE], 1, {"num_heads": 2, "scale": 0.3}),
+    "Attention with ends and starts": (
+        "Attention", [X, floats(8, 24), floats(24), ints(2, 3, 0, 1)], 1, {"num_heads": 2}),
+    "MultiHeadAttention of a cache": (
+        "MultiHeadAttention", [X, floats(2, 2, 5, 4), floats(2, 2, 5, 4)], 1, {"num_heads": 2}),
+    "MultiHeadAttention, causal": (
+        "MultiHeadAttention", [X, X.copy(), X.copy()], 1, {"num_heads": 2, "unidirectional": 1}),
     "MultiHeadAttention with a bias": ("MultiHeadAttention", [X, KEY, VALUE, floats(24)], 1, {"num_heads": 4}),
     "MultiHeadAttention with masks": (
         "MultiHeadAttention", [X, KEY, VALUE, None, ints([1, 1, 1, 0, 0], [1, 1, 1, 1, 1]), floats(2, 2, 3, 5)], 1,
@@ -115,6 +121,19 @@ def test_single_operators(name):
     kind, inputs, outputs, attributes = CASES[name]
     fed = {f"x{index}": array for index, array in enumerate(inputs) if array is not None}
     assert_close(*run_both(model_of(kind, inputs, outputs, attributes), fed), tolerance=1e-4)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_packed_keys_and_values(count):
+    """ONNX Runtime's CPU does not take them: as the same apart, ``[B, S, N, count, H]`` as ``[B, S, N·H]`` each."""
+    packed = floats(2, 3, 2, count, 4)
+    apart = [packed[:, :, :, k].reshape(2, 3, 8) for k in range(count)]
+    first = [] if count == 3 else [X]
+    found = []
+    for inputs in ([*first, packed], [*first, *apart]):
+        model = model_of("MultiHeadAttention", inputs, 1, {"num_heads": 2})
+        found.append(hetero.Core().compile_model(model, "TEMPLATE")(inputs)["y0"])
+    np.testing.assert_allclose(*found, rtol=1e-6)
 
 
 OPTIMIZED = ["ocr_detection", "ocr_recognition", "ocr_direction", "magika", "squeezenet", "shufflenet"]

@@ -46,14 +46,15 @@ def attention(node: OnnxNodeContext) -> Translation:
 def multi_head_attention(node: OnnxNodeContext) -> Translation:
     """Attention of queries ``[B, S, N·H]`` to keys and values ``[B, T, N·H]``, or ``[B, N, T, H]`` of a cache."""
     heads = node.get_attribute("num_heads")
-    if not node.has_input(1):
-        raise FrontendError("queries, keys and values in one packed input are not supported")
-    if not node.has_input(2):
-        raise FrontendError("keys and values in one packed input are not supported")
-    parts = [node.get_input(index) for index in range(3)]
+    if node.has_input(2):
+        parts = [node.get_input(index) for index in range(3)]
+    elif node.has_input(1):
+        parts = [node.get_input(0), *_unpacked(node.get_input(1), 2)]
+    else:
+        parts = _unpacked(node.get_input(0), 3)
     if node.has_input(3):
-        biases = _shares(node.get_input(3), parts)
-        parts = [output_of(ops.Add(p, b)) if rank_of(p) == 3 else p for p, b in zip(parts, biases)]
+        biases = _shares(node.get_input(3), parts, heads)
+        parts = [p if b is None else output_of(ops.Add(p, b)) for p, b in zip(parts, biases)]
     query, key, content = (split_heads(part, heads) if rank_of(part) == 3 else part for part in parts)
     if node.has_input(6):
         key, content = _joined(node.get_input(6), key), _joined(node.get_input(7), content)
@@ -62,13 +63,19 @@ def multi_head_attention(node: OnnxNodeContext) -> Translation:
     return [result, key, content][: max(1, node.get_output_size())]
 
 
-def _shares(bias: Output, parts: list[Output]) -> list[Output]:
-    """The biases of queries, keys and values, which lie in one vector."""
-    widths = [part.partial_shape[2] if rank_of(part) == 3 else part.partial_shape[1] * part.partial_shape[3]
-              for part in parts]  # fmt: skip
+def _unpacked(packed: Output, count: int) -> list[Output]:
+    """``[B, S, N, count, H]`` as so many ``[B, N, S, H]``."""
+    parts = ops.Split(packed, int64(3), count).outputs()
+    return [ops.Transpose(ops.Squeeze(part, int64([3])), int64([0, 2, 1, 3])).output(0) for part in parts]
+
+
+def _shares(bias: Output, parts: list[Output], heads: int) -> list[Output | None]:
+    """The biases of queries, keys and values, which lie in one vector; None for keys and values of a cache."""
+    widths = [part.partial_shape[2] if rank_of(part) == 3 else part.partial_shape[3] * heads for part in parts]
     if any(width.is_dynamic for width in widths):
         raise FrontendError("a bias needs queries, keys and values of known width")
-    return ops.VariadicSplit(bias, int64(0), int64([width.get_length() for width in widths])).outputs()
+    shares = ops.VariadicSplit(bias, int64(0), int64([width.get_length() for width in widths])).outputs()
+    return [share if rank_of(part) == 3 else None for share, part in zip(shares, parts)]
 
 
 def _joined(past: Output, new: Output) -> Output:
@@ -120,10 +127,7 @@ def _mask(node: OnnxNodeContext, mask: Output | None, query: Output, key: Output
         return None
     rank = rank_of(mask)
     if rank == 1:
-        if not mask.partial_shape[0].compatible(query.partial_shape[0]):
-            raise FrontendError("a mask of ends and starts is not supported")
-        seen = ops.Less(_places(_length(key)), ops.Unsqueeze(ops.Convert(mask, "i64"), int64([1])))
-        axes = [1, 2]
+        seen, axes = _within(mask, query, key), [1, 2]
     elif rank in (2, 3):
         seen = ops.NotEqual(mask, ops.Convert(np.int64(0), mask.element_type))
         axes = [1, 2] if rank == 2 else [1]
@@ -131,3 +135,15 @@ def _mask(node: OnnxNodeContext, mask: Output | None, query: Output, key: Output
         raise FrontendError(f"a mask of rank {rank} is not supported")
     masked = scalar_like(query, node.get_attribute("mask_filter_value", _MASKED))
     return ops.Unsqueeze(ops.Select(seen, scalar_like(query, 0), masked), int64(axes)).output(0)
+
+
+def _within(ends: Output, query: Output, key: Output) -> Output:
+    """``[B, T]``: which keys lie before the end of their sequence, for ``[B]`` ends, or behind starts ``[2·B]`` too."""
+    batch, count = query.partial_shape[0], ends.partial_shape[0]
+    places, ends = _places(_length(key)), ops.Convert(ends, "i64").output(0)
+    if batch.compatible(count):
+        return ops.Less(places, ops.Unsqueeze(ends, int64([1]))).output(0)
+    if not (batch * 2).compatible(count):
+        raise FrontendError(f"a mask of {count} numbers for {batch} sequences is not supported")
+    end, start = (ops.Unsqueeze(half, int64([1])) for half in ops.Split(ends, int64(0), 2).outputs())
+    return ops.LogicalAnd(ops.Less(places, end), ops.GreaterEqual(places, start)).output(0)
