@@ -8,7 +8,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import per_channel, rank_of, reshape
+from hetero.frontend.onnx.translators.common import int64, per_channel, rank_of, reshape
 from hetero.graph import Output
 
 
@@ -78,20 +78,42 @@ def transposed_convolution(node: OnnxNodeContext) -> Translation:
     return _with_bias(node, result.output(0))
 
 
+@translator("DeformConv", since=19)
+def deformable_convolution(node: OnnxNodeContext) -> Translation:
+    filters = node.get_input(1)
+    windows = read_windows(node, rank_of(filters) - 2)
+    result = ops.DeformableConvolution(
+        node.get_input(0),
+        node.get_input(2),
+        filters,
+        strides=windows.strides,
+        pads_begin=windows.pads_begin,
+        pads_end=windows.pads_end,
+        dilations=windows.dilations,
+        mask=node.get_input(4) if node.has_input(4) else None,
+        auto_pad="explicit",
+        group=node.get_attribute("group", 1),
+        deformable_group=node.get_attribute("offset_group", 1),
+        bilinear_interpolation_pad=True,
+    )
+    return _with_bias(node, result.output(0), 3)
+
+
 def _by_group(filters: Output, groups: int) -> Output:
     """Filters ``[O, I/G, …]`` as ``[G, O/G, I/G, …]``; those of a transposed convolution ``[I, O/G, …]`` likewise."""
-    if filters.partial_shape.is_dynamic:
-        raise FrontendError("filters in groups must be of known shape")
-    first, *others = filters.shape
-    if groups < 1 or first % groups:
-        raise FrontendError(f"filters {list(filters.shape)} cannot be shared among {groups} groups")
-    return reshape(filters, (groups, first // groups, *others))
+    first = filters.partial_shape[0]
+    if groups < 1 or (first.is_static and first.get_length() % groups):
+        raise FrontendError(f"filters {filters.partial_shape} cannot be shared among {groups} groups")
+    if filters.partial_shape.is_static:
+        return reshape(filters, (groups, first.get_length() // groups, *filters.shape[1:]))
+    others = ops.Slice(ops.ShapeOf(filters), int64([1]), int64([rank_of(filters)]), int64([1]))
+    return ops.Reshape(filters, ops.Concat([int64([groups, -1]), others], 0), False).output(0)
 
 
-def _with_bias(node: OnnxNodeContext, result: Output) -> Translation:
-    if not node.has_input(2):
+def _with_bias(node: OnnxNodeContext, result: Output, index: int = 2) -> Translation:
+    if not node.has_input(index):
         return result
-    return ops.Add(result, per_channel(node.get_input(2), rank_of(result)))
+    return ops.Add(result, per_channel(node.get_input(index), rank_of(result)))
 
 
 def _transposed_pads(
@@ -103,7 +125,10 @@ def _transposed_pads(
         return windows.pads_begin, windows.pads_end, padding
     if not wanted and windows.auto_pad == "valid":
         return (0,) * len(padding), (0,) * len(padding), padding
-    kernel = node.get_input(1).partial_shape[2:].to_shape()
+    lengths = node.get_input(1).partial_shape[2:]
+    if lengths.is_dynamic and not node.has_attribute("kernel_shape"):
+        raise FrontendError("auto_pad and output_shape need filters of known shape")
+    kernel = lengths.to_shape() if lengths.is_static else node.get_attribute("kernel_shape")
     surplus = [(k - 1) * d + 1 - s + p for k, d, s, p in zip(kernel, windows.dilations, windows.strides, padding)]
     if wanted:
         lengths = node.get_input(0).partial_shape[2:]
