@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero.errors import GraphError
-from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, common_type, is_number
+from hetero.graph import Attribute, Op
+from hetero.ops.checks import check_type, common_type, is_number, numpy_or_none
 from hetero.ops.conversion import all_fit
 from hetero.ops.values import as_objects, is_exact, known_values, tidy
 from hetero.shape import Dimension, PartialShape
@@ -19,7 +19,7 @@ class Broadcasting(Op):
     """Numbers of one type, whose shapes are broadcast."""
 
     inputs = ("left_node", "right_node")
-    auto_broadcast = Attribute(choice("numpy", "none"), "NUMPY")
+    auto_broadcast = Attribute(numpy_or_none, "NUMPY")
     #: How known values combine, as Dimensions too where Dimension has the operator; None where they do not.
     combine: Callable | None = None
 
@@ -132,7 +132,7 @@ class Select(Op, opset=1):
     """then_node where cond is true, else else_node"""
 
     inputs = ("cond", "then_node", "else_node")
-    auto_broadcast = Attribute(choice("numpy", "none"), "numpy")
+    auto_broadcast = Attribute(numpy_or_none, "numpy")
     broadcast_shape = Broadcasting.broadcast_shape
 
     def validate_and_infer_types(self) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
-from hetero.graph import Node
+from hetero.graph import Node, choice
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -77,3 +78,11 @@ def merge_dimensions(node: Node, dimensions: Iterable[Dimension], what: str) -> 
             node.fail(f"{what} must be equal, but are {merged} and {dimension}")
         merged = merged.merge(dimension)
     return merged
+
+
+def numpy_or_none(value: Any) -> str:
+    """How shapes are broadcast, for attributes: "numpy", or "none", which may be written "explicit" too."""
+    return choice("numpy", "none")("none" if str(value).lower() == "explicit" else value)
+
+
+numpy_or_none.accepts = "one of numpy, explicit"  # type: ignore[attr-defined]

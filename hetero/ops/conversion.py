@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, common_type
+from hetero.ops.checks import check_type, common_type, numpy_or_none
 from hetero.ops.values import is_exact, known_values
 from hetero.shape import Dimension
 from hetero.types import Type
@@ -182,7 +182,7 @@ class FakeQuantize(Op, opset=1):
 
     inputs = ("data", "input_low", "input_high", "output_low", "output_high")
     levels = Attribute(int)
-    auto_broadcast = Attribute(choice("numpy", "none"), "NUMPY")
+    auto_broadcast = Attribute(numpy_or_none, "NUMPY")
 
     def validate_and_infer_types(self) -> None:
         if self.levels < 2:

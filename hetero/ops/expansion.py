@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar, check_type, common_type, merge_dimensions, normalize_axes, normalize_axis
+from hetero.ops.checks import (
+    check_scalar,
+    check_type,
+    common_type,
+    merge_dimensions,
+    normalize_axes,
+    normalize_axis,
+    numpy_or_none,
+)
 from hetero.ops.movement import move_known_value
 from hetero.ops.values import LONGEST_VALUE, exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
-
-
-def _numpy_or_none(value: Any) -> str:
-    """Files call mode explicit "none"."""
-    return choice("numpy", "none")("none" if str(value).lower() == "explicit" else value)
-
-
-_numpy_or_none.accepts = "one of numpy, explicit"  # type: ignore[attr-defined]
 
 
 class _Broadcast(Op):
@@ -89,7 +89,7 @@ class Broadcast(_Broadcast, opset=3):
 class BroadcastV1(_Broadcast, type_name="Broadcast", opset=1):
     """Broadcast without mode bidirectional; in mode numpy axes_mapping says nothing."""
 
-    mode = Attribute(_numpy_or_none, "NUMPY")
+    mode = Attribute(numpy_or_none, "NUMPY")
 
     @property
     def broadcast_spec(self) -> str:

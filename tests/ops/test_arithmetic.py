@@ -12,6 +12,14 @@ SHAPES = [([2, 3], [2, 3]), ([2, 3], [3]), ([2, 1, 4], [3, 1]), ([], [2]), ([0, 
 ARITHMETIC = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "mod", "floor_mod", "squared_difference"]
 
 
+@pytest.mark.parametrize("broadcast", ["NUMPY", "none", "explicit"])
+def test_how_shapes_are_broadcast(broadcast):
+    data = Data(rng.uniform(1, 2, [2, 3]).astype(np.float32))
+    same_results("add", data, data, broadcast)
+    if broadcast != "NUMPY":
+        both_refuse("add", data, Unknown([3]), broadcast)
+
+
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 @pytest.mark.parametrize("name", [*ARITHMETIC, "power"])
 def test_arithmetic_of_floats(name, shapes):
