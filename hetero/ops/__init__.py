@@ -68,6 +68,7 @@ from hetero.ops.conversion import (
     FakeQuantize,
 )  # fmt: skip
 from hetero.ops.convolution import (
+    BinaryConvolution,
     Convolution,
     ConvolutionBackpropData,
     FusedConvolution,

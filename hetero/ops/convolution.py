@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from hetero.graph import Attribute, Op, integers
-from hetero.ops.checks import common_type, merge_dimensions
+from hetero.graph import Attribute, Op, choice, integers
+from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions
 from hetero.ops.values import shape_of_value
 from hetero.ops.windows import auto_pad_choice, complete_window_attributes, extent, resolve_pads, window_positions
 from hetero.shape import Dimension, PartialShape, concatenate
+from hetero.types import Type
 
 
 class _AnyConvolution(Op):
@@ -55,8 +56,11 @@ class _ForwardConvolution(_AnyConvolution):
     dilations = Attribute(integers)
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
 
+    def result_type(self) -> Type:
+        return common_type(self, (0, 1))
+
     def validate_and_infer_types(self) -> None:
-        element_type, count = common_type(self, (0, 1)), self.spatial_count()
+        element_type, count = self.result_type(), self.spatial_count()
         if count is None:
             return self.set_output_type(0, element_type, PartialShape.dynamic())
         complete_window_attributes(self, count, "strides", "pads_begin", "pads_end", "dilations")
@@ -95,6 +99,29 @@ class FusedConvolution(_ForwardConvolution):
     @property
     def filter_axes(self) -> int:  # type: ignore[override]
         return 3 if self.grouped else 2
+
+
+class BinaryConvolution(_ForwardConvolution, opset=1):
+    """Data ``[N, C, H, W]`` and filters ``[O, C, height, width]`` of 0 and 1: how many of the elements that meet are
+    equal, less how many are not. The padding is of ``pad_value``.
+    """
+
+    parameter_order = (
+        "data", "filters", "strides", "pads_begin", "pads_end", "dilations", "mode", "pad_value", "auto_pad",
+    )  # fmt: skip
+    mode = Attribute(choice("xnor-popcount"))
+    pad_value = Attribute(float)
+
+    def result_type(self) -> Type:
+        check_type(self, (0,), is_number, "numbers")
+        return self.get_input_element_type(0)
+
+    def spatial_count(self) -> int:
+        for index in (0, 1):
+            shape = self.get_input_partial_shape(index)
+            if shape.has_rank and len(shape) != 4:
+                self.fail(f"input {index} must have four dimensions, but is {shape}")
+        return 2
 
 
 class _BackwardConvolution(_AnyConvolution):

@@ -36,6 +36,21 @@ def fused_convolution(node: Node, data: np.ndarray, filters: np.ndarray, bias: n
     return result
 
 
+@evaluates(ops.BinaryConvolution)
+def binary_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
+    """With 1 for 1 and -1 for 0 products of equal elements are 1, of others -1."""
+    begin, end = node.resolve_pads(data.shape[2:], filters.shape[2:])
+    pads = ((0, 0), (0, 0), *zip(begin, end))
+    data = np.pad(data.astype(np.float32), pads, constant_values=node.pad_value)
+    ones, zeros = (data == 1).astype(np.float32), (data == 0).astype(np.float32)
+    signs = 2 * filters.astype(np.float32)[None] - 1
+    result = _convolve_padded(node, ones - zeros, signs)
+    if data.size > np.count_nonzero(ones) + np.count_nonzero(zeros):
+        # Other values, such as a pad_value of -1, equal neither.
+        result -= _convolve_padded(node, 1 - ones - zeros, np.ones_like(signs))
+    return result
+
+
 @evaluates(ops.ConvolutionBackpropData)
 def convolution_backprop_data(
     node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None
@@ -52,23 +67,26 @@ def group_convolution_backprop_data(
 
 def _convolve(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
     """Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]``."""
-    groups, outputs, channels, *kernel = filters.shape
-    element_type, work = data.dtype, working_type(data, filters, channels * math.prod(kernel))
+    begin, end = node.resolve_pads(data.shape[2:], filters.shape[3:])
+    element_type, work = data.dtype, working_type(data, filters, math.prod(filters.shape[2:]))
     data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
-    begin, end = node.resolve_pads(data.shape[2:], kernel)
-    data = _pad(data, begin, end)
+    return in_element_type(_convolve_padded(node, _pad(data, begin, end), filters), element_type)
+
+
+def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
+    groups, outputs, channels, *kernel = filters.shape
     positions = [
         (length - (size - 1) * dilation - 1) // stride + 1
         for length, size, stride, dilation in zip(data.shape[2:], kernel, node.strides, node.dilations)
     ]
     if channels == outputs == 1 and groups > 1:
-        return in_element_type(_convolve_depthwise(node, data, filters, positions), element_type)
+        return _convolve_depthwise(node, data, filters, positions)
     matrix = filters.reshape(groups, outputs, -1)
     result = np.empty((len(data), groups, outputs, math.prod(positions)), data.dtype)
     for image, target in zip(data, result):
         columns = _columns(node, image, kernel, positions).reshape(groups, matrix.shape[2], -1)
         np.matmul(matrix, columns, out=target)
-    return in_element_type(result.reshape(len(data), groups * outputs, *positions), element_type)
+    return result.reshape(len(data), groups * outputs, *positions)
 
 
 def _columns(node: Node, image: np.ndarray, kernel: list[int], positions: list[int]) -> np.ndarray:

@@ -1,9 +1,12 @@
 """Convolutions beside OpenVINO's."""
 
+import ml_dtypes
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
-from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
+from hetero import ops
+from tests.ops.oracle import Data, Unknown, both_refuse, run, same_results, same_shapes
 
 LENGTHS = (9, 8, 7)
 KERNEL = (3, 2, 3)
@@ -113,3 +116,46 @@ def test_dynamic_shapes(case):
 )
 def test_what_cannot_be(case):
     both_refuse(*case)
+
+
+def equal_less_unequal(data, filters, stride, dilation):
+    """BinaryConvolution of padded data by its definition, as OpenVINO's CPU does not run it on plain inputs."""
+    rows, columns = ((filters.shape[axis] - 1) * dilation + 1 for axis in (2, 3))
+    windows = sliding_window_view(data, (rows, columns), (2, 3))[:, None, :, ::stride, ::stride, ::dilation, ::dilation]
+    equal = windows == filters[None, :, :, None, None]
+    return np.where(equal, 1, -1).sum((2, 5, 6)).astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, ml_dtypes.uint1])
+@pytest.mark.parametrize("pad_value", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize(("stride", "dilation", "pad"), [(1, 1, 0), (2, 1, 1), (1, 2, 2)])
+def test_binary_convolution(stride, dilation, pad, pad_value, dtype):
+    generator = np.random.default_rng(1)
+    data, filters = (generator.integers(0, 2, shape) for shape in ((2, 3, 6, 7), (4, 3, 3, 2)))
+    each = [[value] * 2 for value in (stride, pad, pad, dilation)]
+    node = ops.BinaryConvolution(data.astype(np.float32), filters.astype(dtype), *each, "xnor-popcount", pad_value)
+    padded = np.pad(data, ((0, 0), (0, 0), (pad, pad), (pad, pad)), constant_values=pad_value)
+    expected = equal_less_unequal(padded, filters, stride, dilation)
+    found = run(node, [], [])[0]
+    assert node.shape == found.shape
+    np.testing.assert_array_equal(found, expected)
+
+
+MODE = (*([1, 1], [0, 0], [0, 0], [1, 1]), "xnor-popcount", 0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+@pytest.mark.parametrize(
+    "shapes",
+    [("[...]", [3, 5, 2, 2]), ("[...]", "[...]"), ([1, 4, -1, 6], "[...]"), ([-1, -1, (2, 5), 6], [3, 5, 2, -1])],
+    ids=str,
+)
+def test_dynamic_shapes_of_binary_convolution(shapes, dtype):
+    same_shapes("binary_convolution", Unknown(shapes[0], dtype), Unknown(shapes[1], np.uint8), *MODE)
+
+
+@pytest.mark.parametrize(
+    "shapes", [([1, 4, 6, 6], [3, 5, 2, 2]), ([1, 4, 6], [3, 4, 2]), ([1, 4, 1, 6], [3, 4, 2, 2])], ids=str
+)
+def test_binary_convolution_that_cannot_be(shapes):
+    both_refuse("binary_convolution", *map(Unknown, shapes), *MODE)
