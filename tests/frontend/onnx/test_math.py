@@ -216,3 +216,42 @@ def test_clip_of_known_bounds(bounds):
     model.graph.initializer.extend([low, high])
     found = run_reference(OnnxFrontEnd().convert(model.SerializeToString()), {"x": value})
     np.testing.assert_array_equal(found["y"], ReferenceEvaluator(model).run(None, {"x": value})[0])
+
+
+def reference(model, inputs):
+    return ReferenceEvaluator(model).run(None, feed(inputs))[0]
+
+
+@pytest.mark.parametrize("align", [0, 1])
+@pytest.mark.parametrize("size", [(1, 3, 4, 5), (2, 3, 4, 5), (2, 1, 3, 4, 5), (1, 1, 1, 4, 5)], ids=str)
+def test_affine_grid(size, align):
+    dimensions = len(size) - 2
+    inputs = [normal(size[0], dimensions, dimensions + 1), np.array(size, np.int64)]
+    (found,), model = translated("AffineGrid", *inputs, opset=20, align_corners=align)
+    np.testing.assert_allclose(found, reference(model, inputs), rtol=1e-5, atol=1e-6)
+
+
+def test_affine_grid_of_unknown_dimensions():
+    model = make_model([helper.make_node("AffineGrid", ["x0", "x1"], ["y"])], feed([X, np.int64([1, 1, 2, 2])]),
+                       opset=20, shapes={"x0": ("n", "d", "e")})  # fmt: skip
+    with pytest.raises(FrontendError, match="where theta tells"):
+        OnnxFrontEnd().convert(model.SerializeToString())
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (10, 9), (6, 12), (9, 2)], ids=str)
+@pytest.mark.parametrize("axes", [{"axes": [0, 2]}, {"axes": [-1, 0]}], ids=str)
+def test_center_crop_pad(shape, axes):
+    inputs = [normal(8, 3, 7), np.array(shape, np.int64)]
+    (found,), model = translated("CenterCropPad", *inputs, opset=18, **axes)
+    np.testing.assert_array_equal(found, reference(model, inputs))
+
+
+def test_center_crop_pad_of_all_axes():
+    inputs = [normal(4, 3), np.array([2, 6], np.int64)]
+    (found,), model = translated("CenterCropPad", *inputs, opset=18)
+    np.testing.assert_array_equal(found, reference(model, inputs))
+
+
+def test_swiglu():
+    (found,), _ = translated("SwiGLU", X, 2 * X, opset=28, alpha=1.5)
+    np.testing.assert_allclose(found, X / (1 + np.exp(-1.5 * X)) * 2 * X, rtol=1e-5)

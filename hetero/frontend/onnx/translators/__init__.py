@@ -2,6 +2,7 @@
 
 from hetero.frontend.onnx.translators import (  # noqa: F401
     activation,
+    affine_grid,
     constant,
     control_flow,
     conversion,

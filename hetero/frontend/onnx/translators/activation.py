@@ -51,6 +51,11 @@ def swish(node: OnnxNodeContext) -> Translation:
     return ops.Swish(value, scalar_like(value, node.get_attribute("alpha", 1.0)))
 
 
+@translator("SwiGLU", since=28)
+def swiglu(node: OnnxNodeContext) -> Translation:
+    return ops.Multiply(swish(node), node.get_input(1))
+
+
 @translator("Gelu", since=20)
 def gelu(node: OnnxNodeContext) -> Translation:
     tanh = node.get_attribute("approximate", "none") == "tanh"

@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import flatten, int64, known_input, normalized, rank_of
+from hetero.frontend.onnx.translators.common import flatten, int64, known_input, normalized, rank_of, scalar_like
 from hetero.frontend.onnx.translators.common import reshape as reshape_to
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
@@ -180,6 +180,20 @@ def _pad_between(node: OnnxNodeContext, begin: Output, end: Output, number: Outp
     if mode not in ("constant", "reflect", "edge"):
         raise FrontendError(f"padding by mode {mode} is not supported")
     return ops.Pad(node.get_input(0), begin, end, mode, number if mode == "constant" else None)
+
+
+@translator("CenterCropPad", since=18)
+def center_crop_pad(node: OnnxNodeContext) -> Translation:
+    """Both ends are cut or filled by half the difference of the lengths, the end behind by one more if it is odd."""
+    value = node.get_input(0)
+    rank = rank_of(value)
+    axes = int64([normalized(axis, rank) for axis in node.get_attribute("axes", range(rank))])
+    wanted = ops.Convert(node.get_input(1), Type.i64)
+    more = ops.Subtract(wanted, ops.Gather(ops.ShapeOf(value), axes, int64(0)))
+    before = ops.Divide(more, int64(2), m_pythondiv=False)
+    none = int64([0] * rank)
+    pads = [ops.ScatterUpdate(none, axes, half, int64(0)) for half in (before, ops.Subtract(more, before))]
+    return ops.Pad(value, *pads, "constant", scalar_like(value, 0))
 
 
 def _pad_around(value: Output, begin: Output, end: Output) -> Translation:
