@@ -95,8 +95,13 @@ def through_ir(node: Node, parameters: list[Parameter]) -> openvino.Model:
 
 def ir_of(node: Node, parameters: list[Parameter]) -> tuple[bytes, bytes]:
     """The IR that we write of a model of one node that reads Parameters and Constants."""
+    return ir_of_model(hetero.Model(node.outputs(), parameters))
+
+
+def ir_of_model(model: hetero.Model) -> tuple[bytes, bytes]:
+    """The IR that we write."""
     weights = BytesIO()
-    net = model_element(hetero.Model(node.outputs(), parameters), WeightsWriter(weights))
+    net = model_element(model, WeightsWriter(weights))
     return ElementTree.tostring(net), weights.getvalue()
 
 
@@ -130,7 +135,9 @@ def same_attributes(ours: Node, theirs: openvino.Node) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A value as what is the same in both packages: numbers, and names in lower case."""
+    """A value as what is the same in both packages: numbers, of shapes too, and names in lower case."""
+    if isinstance(value, hetero.PartialShape):
+        return [dimension.get_length() if dimension.is_static else -1 for dimension in value]
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value if isinstance(value, (bool, int, float)) else attribute_text(value).lower()

@@ -40,6 +40,10 @@ def _name_by_nodes(model: Model) -> None:
             output.names.add(f"{source.node.friendly_name}{number}")
 
 
+# What OpenVINO writes for a type or a shape that was not given.
+_UNSAID = ("dynamic", "...")
+
+
 class _Operations(dict):
     """The classes of operations by name, for each version, made when the version is first met.
 
@@ -160,11 +164,11 @@ class _GraphReader:
                 cls, layer, inputs, {name: (reader.read(), reader.node) for name, reader in bodies.items()}
             )
         _check_output_count(cls, layer, inputs, texts)
-        attributes = {
-            attribute.name: attribute_value(attribute, texts[attribute.ir_name])
-            for attribute in cls.attributes_declared
-            if attribute.ir_name in texts
-        }
+        attributes = {}
+        for attribute in cls.attributes_declared:
+            text = texts.get(attribute.ir_name)
+            if text is not None and not (attribute.default is None and text in _UNSAID):
+                attributes[attribute.name] = attribute_value(attribute, text)
         return cls.of(inputs, attributes)
 
     def _constant(self, texts: dict[str, str]) -> Constant:
@@ -192,7 +196,10 @@ class _GraphReader:
         if len(ports) != node.get_output_size():
             raise FrontendError(f"it has {len(ports)} output ports, but the operation has {node.get_output_size()}")
         for port, output in zip(ports, node.outputs()):
-            self._outputs[number, port.get("id", "")] = output
+            key = number, port.get("id", "")
+            if key in self._outputs:
+                raise FrontendError(f"two of its output ports have the id {key[1]}")
+            self._outputs[key] = output
             output.names = set(split_names(port.get("names", "")))
             output.rt_info.update(read_notes(port))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ from hetero.graph import Constant, Model, Node, Op, Output, Result
 from hetero.ops.control_flow import MultiSubGraphOp
 
 VERSION = "11"
+
+_NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 def save_model(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = True) -> None:
@@ -48,7 +51,7 @@ def serialize(
             root = model_element(model, WeightsWriter(binary))
             ElementTree.indent(root, "\t")
             text.write(b'<?xml version="1.0"?>\n')
-            text.write(ElementTree.tostring(root, encoding="utf-8", short_empty_elements=True))
+            text.write(_encoded(root))
     except OSError as error:
         raise FrontendError(f"the model cannot be written to {error.filename or xml}: {error.strerror}") from error
 
@@ -74,6 +77,15 @@ def fill_graph(parent: Element, model: Model, weights: WeightsWriter) -> dict[No
                 "to-layer": str(number), "to-port": str(index),
             })  # fmt: skip
     return numbers
+
+
+def _encoded(root: Element) -> bytes:
+    text = ElementTree.tostring(root, encoding="unicode")
+    wrong = _NOT_IN_XML.search(text)
+    if wrong:
+        before = text[max(0, wrong.start() - 60) : wrong.start()]
+        raise FrontendError(f"XML cannot hold the character {wrong.group()!r} of a name or note, behind {before!r}")
+    return text.encode()
 
 
 def _port_number(output: Output) -> int:

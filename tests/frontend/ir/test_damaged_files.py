@@ -130,6 +130,11 @@ ALTERED = {
         '<output><port id="9" /></output>\\1',
         "'convolved': it has 2 output ports",
     ),
+    "two output ports of one id": (
+        '(name="halves".*?<port id=)"3"',
+        r'\1"2"',
+        "'halves': two of its output ports have the id 2",
+    ),
     "no body": ("then_body", "than_body", "'branch': .*then_body", 2),
     "no port map": ("<port_map>.*?</port_map>", "", "'loop': it has no port_map"),
     "port map to a layer that is not there": (

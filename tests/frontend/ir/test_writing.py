@@ -11,6 +11,8 @@ from hetero import opset13 as ops
 from hetero.errors import FrontendError
 from hetero.frontend.ir import IrFrontEnd
 from hetero.graph import is_constant
+from hetero.ops.sequences import SequenceConstruct
+from hetero.ops.strings import StringSplit, TfIdfVectorizer
 
 core = openvino.Core()
 
@@ -118,6 +120,50 @@ def test_what_cannot_be_written(tmp_path, path, version, problem):
     with pytest.raises(FrontendError, match=problem):
         hetero.serialize(small_model(), tmp_path / path, version=version)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("character", ["\0", "\x1b", "\ud800", "\uffff"])
+def test_characters_that_xml_does_not_have(tmp_path, character):
+    model = small_model()
+    nodes(model)["scaled"].friendly_name = f"scaled{character}"
+    with pytest.raises(FrontendError, match="XML cannot hold the character .*scaled'"):
+        hetero.serialize(model, tmp_path / "model.xml")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a\nb\tc\rd", " spaces ", "<&\"'>", "größe 漢字 🙂", "a\\\\b", ""])
+def test_characters_that_xml_escapes(tmp_path, name):
+    model = small_model()
+    model.output(1).names = nodes(model)["scaled"].output(0).names = {"plain", f"x{name}"}
+    model.friendly_name = name
+    nodes(model)["weights"].rt_info["note"] = name
+    assert describe(trip(model, tmp_path)) == describe(model)
+    assert IrFrontEnd().convert(tmp_path / "model.xml").friendly_name == name
+    read = core.read_model(tmp_path / "model.xml")
+    assert read.output(1).get_names() == {"plain", f"x{name}"}
+
+
+def test_sequences_cannot_be_written(tmp_path):
+    x = hetero.Parameter(hetero.Type.f32, [2], name="x")
+    model = hetero.Model([SequenceConstruct([x, x], name="both")], [x])
+    with pytest.raises(FrontendError, match="'both' makes .*which IR files cannot hold"):
+        hetero.serialize(model, tmp_path / "model.xml")
+    assert not list(tmp_path.iterdir())
+
+
+EXTENSIONS = {
+    "texts and lists": lambda x: TfIdfVectorizer(
+        x, "TFIDF", 1, 1, 0, [0], [0, 1, 2], pool_strings=["a, b", " c", "d"], weights=[0.5, 1.5, 1e-9]
+    ),
+    "a blank": lambda x: StringSplit(x, delimiter=" ").output(0),
+}
+
+
+@pytest.mark.parametrize("case", EXTENSIONS)
+def test_operations_beyond_the_operation_sets(tmp_path, case):
+    x = hetero.Parameter(hetero.Type.string, [2], name="x")
+    model = hetero.Model([EXTENSIONS[case](x)], [x])
+    assert describe(trip(model, tmp_path)) == describe(model)
 
 
 def test_a_failure_leaves_the_former_files(tmp_path, monkeypatch):
