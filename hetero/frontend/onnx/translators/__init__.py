@@ -3,6 +3,7 @@
 from hetero.frontend.onnx.translators import (  # noqa: F401
     activation,
     affine_grid,
+    attention,
     constant,
     control_flow,
     conversion,

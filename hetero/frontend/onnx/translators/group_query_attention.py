@@ -14,9 +14,9 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.attention import grouped, joined_heads, split_heads
 from hetero.frontend.onnx.translators.common import int64, scalar_like
 from hetero.frontend.onnx.translators.microsoft import DOMAIN
-from hetero.frontend.onnx.translators.microsoft_attention import split_heads
 from hetero.frontend.onnx.translators.normalization import rms_norm
 from hetero.frontend.onnx.translators.rotary import rotated
 from hetero.graph import Output
@@ -107,7 +107,7 @@ def _attend(node: OnnxNodeContext, query: Output, key: Output, value: Output, ma
     key, value = (ops.Unsqueeze(part, int64([2])).output(0) for part in (key, value))
     mask = ops.Unsqueeze(mask, int64([1, 2])).output(0)
     if node.has_input(10):
-        bias = _grouped(node.get_input(10), groups, members)
+        bias = grouped(node.get_input(10), groups, members)
         mask = ops.Select(mask, bias, scalar_like(query, -np.inf)).output(0)
     scale, cap = node.get_attribute("scale", 0.0) or 1 / math.sqrt(_width(query)), node.get_attribute("softcap", 0.0)
     sink = _sink(node, query, groups, members)
@@ -123,8 +123,7 @@ def _attend(node: OnnxNodeContext, query: Output, key: Output, value: Output, ma
         result = ops.MatMul(ops.Softmax(scores, -1), value, False, False)
     else:
         result = ops.ScaledDotProductAttention(query, key, value, mask, scalar_like(query, scale), sink=sink)
-    heads = ops.Reshape(result, int64([0, groups * members, -1, _width(value)]), True)
-    return ops.Reshape(ops.Transpose(heads, int64([0, 2, 1, 3])), int64([0, 0, -1]), True).output(0)
+    return joined_heads(ops.Reshape(result, int64([0, groups * members, -1, _width(value)]), True).output(0))
 
 
 def _sink(node: OnnxNodeContext, query: Output, groups: int, members: int) -> Output | None:
@@ -135,14 +134,6 @@ def _sink(node: OnnxNodeContext, query: Output, groups: int, members: int) -> Ou
         zeros = np.zeros((1, groups, members, 1, 1), query.element_type.to_dtype())
         return ops.Constant(zeros).output(0)
     return None
-
-
-def _grouped(bias: Output, groups: int, members: int) -> Output:
-    """``[B or 1, N or 1, S, T]`` as ``[B or 1, G or 1, N / G or 1, S, T]``."""
-    if bias.partial_shape[1] == 1:
-        return ops.Unsqueeze(bias, int64([2])).output(0)
-    batch, _, *rest = (ops.Gather(ops.ShapeOf(bias), int64([axis]), int64(0)) for axis in range(4))
-    return ops.Reshape(bias, ops.Concat([batch, int64([groups, members]), *rest], 0), False).output(0)
 
 
 def _width(heads: Output) -> int:

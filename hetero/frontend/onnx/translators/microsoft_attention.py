@@ -10,6 +10,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.translators.attention import joined_heads, split_heads
 from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
 from hetero.frontend.onnx.translators.microsoft import DOMAIN, optional, output_of
 from hetero.graph import Op, Output
@@ -82,12 +83,6 @@ def _joined(past: Output, new: Output) -> Output:
     return ops.Concat([past, new], 2).output(0)
 
 
-def split_heads(value: Output, heads: int) -> Output:
-    """``[B, S, N·H]`` as ``[B, N, S, H]``."""
-    apart = ops.Reshape(value, int64([0, 0, heads, -1]), True)
-    return ops.Transpose(apart, int64([0, 2, 1, 3])).output(0)
-
-
 def attend(node: OnnxNodeContext, query: Output, key: Output, content: Output, addends: list[Output | None]) -> Output:
     """softmax(Q·Kᵀ·scale + masks)·V of ``[B, N, S, H]``, as ``[B, S, N·H]``."""
     width = query.partial_shape[3]
@@ -101,8 +96,7 @@ def attend(node: OnnxNodeContext, query: Output, key: Output, content: Output, a
         scores = ops.Add(scores, _future(query, key, node.get_attribute("mask_filter_value", _MASKED)))
     for addend in addends:
         scores = scores if addend is None else ops.Add(scores, addend)
-    result = ops.Transpose(ops.MatMul(ops.Softmax(scores, -1), content, False, False), int64([0, 2, 1, 3]))
-    return ops.Reshape(result, int64([0, 0, -1]), True).output(0)
+    return joined_heads(ops.MatMul(ops.Softmax(scores, -1), content, False, False).output(0))
 
 
 def _length(value: Output) -> Output:
