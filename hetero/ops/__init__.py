@@ -243,5 +243,6 @@ from hetero.ops.strings import (
     StringTensorUnpack,
     TfIdfVectorizer,
 )  # fmt: skip
+from hetero.ops.trees import LabelEncoder, TreeEnsemble
 from hetero.ops.variables import Assign, ReadValue
 from hetero.ops.yolo import RegionYolo, ReorgYolo

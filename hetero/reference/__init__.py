@@ -45,6 +45,7 @@ from hetero.reference import (
     slicing,
     sorting,
     strings,
+    trees,
     variables,
     yolo,
 )  # fmt: skip

@@ -14,6 +14,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     elementwise,
     group_query_attention,
     loss,
+    machine_learning,
     matmul,
     matrices,
     microsoft,
@@ -39,4 +40,5 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     sorting,
     strings,
     training,
+    trees,
 )

@@ -1,0 +1,53 @@
+"""TreeEnsemble and LabelEncoder: operations of ONNX's machine learning; OpenVINO has no such."""
+
+from __future__ import annotations
+
+from hetero.graph import Attribute, Op, choice
+from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions
+from hetero.ops.nms import dimensions_of
+from hetero.types import Type
+
+# What a node compares by; "member" is in a set.
+MODES = ("<=", "<", ">=", ">", "==", "!=", "member")
+
+
+class TreeEnsemble(Op):
+    """What decision trees say of rows ``[rows, features]``, together: ``[rows, targets]``.
+
+    Each node of all trees compares a feature with its split, by the mode with that number in ``MODES``, and goes on
+    at the node ``when_true`` or ``when_false``, or where that is negative, ends at the leaf ``-1 - number``; NaN is
+    true for a node that is ``missing_true``. ``roots`` are the first nodes, or leaves. ``leaves`` are weights
+    ``[leaves, targets]``, NaN where a leaf says nothing of a target. ``members`` are the sets, one a row, of the nodes
+    that compare by "member", in their order, filled up with NaN.
+    """
+
+    inputs = (
+        "data", "features", "splits", "modes", "when_true", "when_false", "missing_true", "roots", "leaves", "members",
+    )  # fmt: skip
+    aggregate = Attribute(choice("average", "sum", "min", "max"), "sum")
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, [0], is_number, "numbers")
+        check_type(self, (1, 3, 4, 5, 7), Type.is_integral, "integers")
+        check_type(self, (2, 8, 9), Type.is_real, "a floating-point type")
+        rows = dimensions_of(self, 0, 2, name="data")
+        nodes = [dimensions_of(self, index, 1, name="nodes")[0] for index in range(1, 7)]
+        merge_dimensions(self, nodes, "the numbers of features, splits, modes and branches")
+        leaves = dimensions_of(self, 8, 2, name="leaves")
+        self.set_output_type(0, self.get_input_element_type(8), [rows[0], leaves[1]])
+
+
+class LabelEncoder(Op):
+    """For each element the value at the place of its key; the default, or an error, for what is no key.
+
+    NaN is a key as any other. Of equal keys the last counts.
+    """
+
+    inputs = ("data", "keys", "values", "default?")
+
+    def validate_and_infer_types(self) -> None:
+        common_type(self, (0, 1))
+        keys, values = (dimensions_of(self, index, 1, name="keys and values")[0] for index in (1, 2))
+        merge_dimensions(self, (keys, values), "the numbers of keys and values")
+        element_type = common_type(self, range(2, self.get_input_size()))
+        self.set_output_type(0, element_type, self.get_input_partial_shape(0))
