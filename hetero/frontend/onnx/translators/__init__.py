@@ -12,6 +12,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     detection,
     dropout,
     elementwise,
+    experimental,
     group_query_attention,
     loss,
     machine_learning,
