@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -12,6 +13,11 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.reference.products import in_element_type, working_type
 from hetero.reference.registry import evaluates
+
+# Bytes of windows that are copied at once, to be read while they are still in the processor's cache.
+_BLOCK = 1 << 21
+# The memory that each thread copies to.
+_kept = threading.local()
 
 
 @evaluates(ops.Convolution)
@@ -79,42 +85,66 @@ def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.nd
         (length - (size - 1) * dilation - 1) // stride + 1
         for length, size, stride, dilation in zip(data.shape[2:], kernel, node.strides, node.dilations)
     ]
-    if channels == outputs == 1 and groups > 1:
-        return _convolve_depthwise(node, data, filters, positions)
-    matrix = filters.reshape(groups, outputs, -1)
     result = np.empty((len(data), groups, outputs, math.prod(positions)), data.dtype)
+    convolve = _convolve_depthwise if channels == outputs == 1 and groups > 1 else _convolve_image
     for image, target in zip(data, result):
-        columns = _columns(node, image, kernel, positions).reshape(groups, matrix.shape[2], -1)
-        np.matmul(matrix, columns, out=target)
+        convolve(_windows(node, image, kernel, positions), filters.reshape(groups, outputs, -1), target)
     return result.reshape(len(data), groups * outputs, *positions)
 
 
-def _columns(node: Node, image: np.ndarray, kernel: list[int], positions: list[int]) -> np.ndarray:
-    """One image ``[C, spatial…]`` as ``[C, kernel…, positions…]``: a view for kernels of one element, else a copy."""
+def _windows(node: Node, image: np.ndarray, kernel: list[int], positions: list[int]) -> np.ndarray:
+    """One image ``[C, spatial…]`` as a view ``[C, kernel…, positions…]``."""
+    count = len(kernel)
     if math.prod(kernel) == 1:
         strided = image[(slice(None), *(slice(None, None, stride) for stride in node.strides))]
-        return strided[(slice(None), *(slice(count) for count in positions))]
-    axes = tuple(range(1, image.ndim))
+        met = strided[(slice(None), *(slice(number) for number in positions))]
+        return met[(slice(None), *[None] * count)]
     extents = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, node.dilations)]
-    windows = sliding_window_view(image, extents, axes)  # [C, positions…, extents…] before strides and dilations
+    windows = sliding_window_view(image, extents, tuple(range(1, image.ndim)))
     steps = (slice(None), *(slice(None, None, step) for step in (*node.strides, *node.dilations)))
-    windows = windows[steps]
-    count = len(kernel)
-    return np.ascontiguousarray(windows.transpose(0, *range(1 + count, 1 + 2 * count), *range(1, 1 + count)))
+    return windows[steps].transpose(0, *range(1 + count, 1 + 2 * count), *range(1, 1 + count))
 
 
-def _convolve_depthwise(node: Node, data: np.ndarray, filters: np.ndarray, positions: list[int]) -> np.ndarray:
-    """One filter for each channel: the sum over the kernel's offsets of shifted data times one weight a channel."""
-    kernel = filters.shape[3:]
-    weights = filters.reshape(len(filters), -1, *(1,) * len(kernel))
-    result = np.zeros((*data.shape[:2], *positions), data.dtype)
-    product = np.empty_like(result)
-    for number, offset in enumerate(itertools.product(*map(range, kernel))):
-        np.multiply(
-            data[window_slices(offset, positions, node.strides, node.dilations)], weights[:, number], out=product
-        )
-        result += product
-    return result
+def _convolve_image(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray) -> None:
+    """Filters ``[G, O, C·kernel]`` times windows ``[G·C, kernel…, positions…]`` into ``[G, O, positions]``.
+
+    The windows are copied some rows of positions at a time, which the processor's cache holds until they are read.
+    """
+    groups, count = len(matrix), (windows.ndim - 1) // 2
+    first, *rest = windows.shape[1 + count :]
+    width = math.prod(rest)
+    if windows.flags.c_contiguous:
+        np.matmul(matrix, windows.reshape(groups, matrix.shape[2], -1), out=target)
+        return
+    rows = _fitting(math.prod(windows.shape[: 1 + count]) * width * windows.itemsize, first)
+    for start in range(0, first, rows):
+        part = windows[(*[slice(None)] * (1 + count), slice(start, start + rows))]
+        columns = _copy(part).reshape(groups, matrix.shape[2], -1)
+        np.matmul(matrix, columns, out=target[:, :, start * width : start * width + columns.shape[2]])
+
+
+def _convolve_depthwise(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray) -> None:
+    """One filter ``[C, 1, kernel]`` for each channel of the windows, some channels at a time for the cache's sake."""
+    channels = _fitting(math.prod(windows.shape[1:]) * windows.itemsize, len(windows))
+    for start in range(0, len(windows), channels):
+        part = slice(start, start + channels)
+        columns = _copy(windows[part])
+        np.matmul(matrix[part], columns.reshape(len(columns), matrix.shape[2], -1), out=target[part])
+
+
+def _fitting(size: int, count: int) -> int:
+    """How many of ``count`` pieces of so many bytes are copied at once: one or more."""
+    return min(count, max(1, _BLOCK // max(1, size)))
+
+
+def _copy(part: np.ndarray) -> np.ndarray:
+    """The elements in order, in memory that is kept for the next copy: new memory takes as long to get as to fill."""
+    memory = getattr(_kept, "memory", None)
+    if memory is None or memory.nbytes < part.nbytes:
+        memory = _kept.memory = np.empty(max(part.nbytes, _BLOCK), np.uint8)
+    copied = memory[: part.nbytes].view(part.dtype).reshape(part.shape)
+    np.copyto(copied, part)
+    return copied
 
 
 def _convolve_backward(
@@ -158,4 +188,9 @@ def _pad(data: np.ndarray, begin, end) -> np.ndarray:
     data = data[(slice(None), slice(None), *cut)]
     if not any(pad > 0 for pad in (*begin, *end)):
         return data
-    return np.pad(data, ((0, 0), (0, 0), *((max(b, 0), max(e, 0)) for b, e in zip(begin, end))))
+    front, behind = ([max(pad, 0) for pad in pads] for pads in (begin, end))
+    lengths = [b + length + e for b, length, e in zip(front, data.shape[2:], behind)]
+    padded = np.zeros((*data.shape[:2], *lengths), data.dtype)
+    inner = (slice(b, b + length) for b, length in zip(front, data.shape[2:]))
+    padded[(slice(None), slice(None), *inner)] = data
+    return padded

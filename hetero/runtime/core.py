@@ -39,8 +39,10 @@ class Core:
         ``weights``: of an IR the binary file or its bytes, where it is not beside the XML. The format is recognised
         by the content. Raises FrontendError when no frontend can read it.
         """
-        frontends = [factory() for factory in self._registry.frontends]
-        for frontend in frontends:
+        frontends = []
+        for factory in self._registry.frontends:
+            frontend = factory()
+            frontends.append(frontend)
             if frontend.supported(model):
                 return frontend.convert(model) if weights is None else frontend.convert(model, weights)
         if isinstance(model, (str, os.PathLike)) and not os.path.isfile(model):
