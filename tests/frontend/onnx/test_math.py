@@ -176,6 +176,20 @@ def test_old_batch_normalization_in_training(opset):
         np.testing.assert_allclose(array, wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("training", [0, 1])
+def test_statistics_of_a_wider_type_than_the_data(training):
+    data = X.astype(np.float16)
+    mean, variance = np.float32([0, 1, 2]), np.float32([1, 2, 1e5])  # f16 cannot hold the last one
+    inputs = [data, A.astype(np.float16), A.astype(np.float16), mean, variance]
+    (found, *_), _ = translated("BatchNormalization", *inputs, opset=15, outputs=3 if training else 1,
+                                training_mode=training)  # fmt: skip
+    wide = data.astype(np.float32)
+    used = (wide.mean((0, 2)), wide.var((0, 2))) if training else (mean, variance)
+    expected = normalized(wide, *(v.astype(np.float32)[:, None] for v in (*inputs[1:3], *used)))
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found, expected, rtol=5e-3, atol=5e-3)
+
+
 NOTHING = np.zeros((2, 0, 3), np.float32)
 
 

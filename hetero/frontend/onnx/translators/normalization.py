@@ -31,8 +31,18 @@ def batch_normalization(node: OnnxNodeContext) -> Translation:
 
 
 def _batch_normalization(node: OnnxNodeContext) -> Translation:
-    data, scale, bias, mean, variance = node.get_inputs()
-    return ops.BatchNormInference(data, scale, bias, mean, variance, node.get_attribute("epsilon", 1e-5))
+    return _normalized_by(node, *node.get_inputs())
+
+
+def _normalized_by(node: OnnxNodeContext, data: Output, *statistics: Output) -> Output:
+    """Statistics of another type than the data's are not rounded to that: the data is computed with in f32 or f64."""
+    kinds = {value.element_type for value in (data, *statistics)}
+    epsilon = node.get_attribute("epsilon", 1e-5)
+    if len(kinds) == 1:
+        return ops.BatchNormInference(data, *statistics, epsilon).output(0)
+    wide = Type.f64 if Type.f64 in kinds else Type.f32
+    result = ops.BatchNormInference(*(ops.Convert(value, wide) for value in (data, *statistics)), epsilon)
+    return ops.Convert(result, data.element_type).output(0)
 
 
 def _normalization_of_each_element(node: OnnxNodeContext) -> Translation:
@@ -48,15 +58,15 @@ def _normalization_of_each_element(node: OnnxNodeContext) -> Translation:
 def _batch_normalization_in_training(node: OnnxNodeContext) -> list[Output]:
     """The result, the running mean and variance brought up to date, and the mean and variance of the data."""
     data, scale, bias, *running = node.get_inputs()
-    rank, epsilon = rank_of(data), node.get_attribute("epsilon", 1e-5)
+    rank = rank_of(data)
     axes = int64([axis for axis in range(rank) if axis != 1])
     mean = ops.ReduceMean(data, axes, False)
     centred = ops.Subtract(data, per_channel(mean.output(0), rank))
     variance = ops.ReduceMean(ops.Multiply(centred, centred), axes, False)
-    result = ops.BatchNormInference(data, scale, bias, mean, variance, epsilon)
+    result = _normalized_by(node, data, scale, bias, mean.output(0), variance.output(0))
     momentum = node.get_attribute("momentum", 0.9)
     updated = [_moved(old, new.output(0), momentum) for old, new in zip(running, (mean, variance))]
-    return [result.output(0), *updated, mean.output(0), variance.output(0)]
+    return [result, *updated, mean.output(0), variance.output(0)]
 
 
 def _moved(old: Output, new: Output, momentum: float) -> Output:
