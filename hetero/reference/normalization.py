@@ -55,16 +55,27 @@ def mvn(node, x, axes):
 @in_single
 def mvn_v2(node, x):
     axes = node.reduction_axes
-    return _mvn(node, x, tuple(range(1 if node.across_channels else 2, x.ndim)) if axes is None else axes)
+    return _mvn(node, x, tuple(range(1 if node.across_channels else 2, x.ndim)) if axes is None else axes).reshape(
+        x.shape
+    )
 
 
 def _mvn(node, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    shape, first = x.shape, x.ndim - len(axes)
+    if x.size and sorted(axis % x.ndim for axis in axes) == list(range(first, x.ndim)):
+        # Over the last axes as over one, where squares need not be kept to be added.
+        x, axes = x.reshape(*shape[:first], -1), (-1,)
     centred = x - x.mean(axis=axes, keepdims=True)
-    if not node.normalize_variance:
-        return centred
-    variance, epsilon = np.square(centred).mean(axis=axes, keepdims=True), x.dtype.type(node.eps)
-    centred /= np.sqrt(variance + epsilon) if node.eps_mode == "inside_sqrt" else np.sqrt(variance) + epsilon
-    return centred
+    if node.normalize_variance:
+        variance = _mean_of_squares(centred) if axes == (-1,) else np.square(centred).mean(axis=axes, keepdims=True)
+        epsilon = x.dtype.type(node.eps)
+        centred /= np.sqrt(variance + epsilon) if node.eps_mode == "inside_sqrt" else np.sqrt(variance) + epsilon
+    return centred.reshape(shape)
+
+
+def _mean_of_squares(x: np.ndarray) -> np.ndarray:
+    """Over the last axis, which stays with length 1."""
+    return np.vecdot(x, x)[..., None] / x.dtype.type(x.shape[-1])
 
 
 @evaluates(ops.GroupNormalization)
@@ -74,8 +85,7 @@ def group_normalization(node, x, scale, bias):
         return x
     groups = x.reshape(x.shape[0], node.num_groups, -1)
     centred = groups - groups.mean(axis=2, keepdims=True)
-    variance = np.square(centred).mean(axis=2, keepdims=True)
-    centred /= np.sqrt(variance + x.dtype.type(node.epsilon))
+    centred /= np.sqrt(_mean_of_squares(centred) + x.dtype.type(node.epsilon))
     channels = (-1, *[1] * (x.ndim - 2))
     result = centred.reshape(x.shape)
     result *= scale.reshape(channels)
