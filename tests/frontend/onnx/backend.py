@@ -21,7 +21,6 @@ from onnx import numpy_helper
 from onnx.backend.test.case.test_case import TestCase
 
 import hetero
-from hetero.types import Type
 
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 _core = hetero.Core()
@@ -46,17 +45,7 @@ def run_case(case: TestCase, device: str = "TEMPLATE") -> None:
         found = [results[port] for port in compiled.outputs]
         assert len(found) == len(expected), f"{len(found)} results, {len(expected)} expected"
         for index, (ours, wanted) in enumerate(zip(found, expected)):
-            _assert_same(ours, wanted, max(case.rtol, _rounding(case.name, wanted)), case.atol, f"output {index}")
-
-
-def _rounding(name: str, wanted: Any) -> float:
-    """How far attention of halves may be from the expected results: two units in the last place.
-
-    These were computed with a rounding after each step, and even the exponentials in a softmax were added in bf16,
-    where a thousand ones make 256. Computed in f32 within an operator they are nearer to the truth.
-    """
-    halves = {np.dtype(np.float16): 2.0**-10, Type.bf16.to_dtype(): 2.0**-7}
-    return 2 * halves.get(getattr(wanted, "dtype", None), 0.0) if name.startswith("test_attention") else 0.0
+            _assert_same(ours, wanted, case.rtol, case.atol, f"output {index}")
 
 
 def _assert_same(found: Any, wanted: Any, rtol: float, atol: float, place: str) -> None:
