@@ -86,9 +86,10 @@ def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.nd
         for length, size, stride, dilation in zip(data.shape[2:], kernel, node.strides, node.dilations)
     ]
     result = np.empty((len(data), groups, outputs, math.prod(positions)), data.dtype)
+    matrix = filters.reshape(groups, outputs, channels * math.prod(kernel))
     convolve = _convolve_depthwise if channels == outputs == 1 and groups > 1 else _convolve_image
     for image, target in zip(data, result):
-        convolve(_windows(node, image, kernel, positions), filters.reshape(groups, outputs, -1), target)
+        convolve(_windows(node, image, kernel, positions), matrix, target)
     return result.reshape(len(data), groups * outputs, *positions)
 
 
@@ -114,12 +115,12 @@ def _convolve_image(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray)
     first, *rest = windows.shape[1 + count :]
     width = math.prod(rest)
     if windows.flags.c_contiguous:
-        np.matmul(matrix, windows.reshape(groups, matrix.shape[2], -1), out=target)
+        np.matmul(matrix, windows.reshape(groups, matrix.shape[2], first * width), out=target)
         return
     rows = _fitting(math.prod(windows.shape[: 1 + count]) * width * windows.itemsize, first)
     for start in range(0, first, rows):
         part = windows[(*[slice(None)] * (1 + count), slice(start, start + rows))]
-        columns = _copy(part).reshape(groups, matrix.shape[2], -1)
+        columns = _copy(part).reshape(groups, matrix.shape[2], part.shape[1 + count] * width)
         np.matmul(matrix, columns, out=target[:, :, start * width : start * width + columns.shape[2]])
 
 
@@ -129,7 +130,7 @@ def _convolve_depthwise(windows: np.ndarray, matrix: np.ndarray, target: np.ndar
     for start in range(0, len(windows), channels):
         part = slice(start, start + channels)
         columns = _copy(windows[part])
-        np.matmul(matrix[part], columns.reshape(len(columns), matrix.shape[2], -1), out=target[part])
+        np.matmul(matrix[part], columns.reshape(len(columns), matrix.shape[2], target.shape[2]), out=target[part])
 
 
 def _fitting(size: int, count: int) -> int:
@@ -161,8 +162,8 @@ def _convolve_backward(
     padded = [length + padding for length, padding in zip(lengths, node.output_padding)]
     element_type, work = data.dtype, working_type(data, filters, channels * math.prod(kernel))
     data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
-    matrix = filters.reshape(groups, channels, -1).transpose(0, 2, 1)
-    columns = np.matmul(matrix, data.reshape(len(data), groups, channels, -1))
+    matrix = filters.reshape(groups, channels, outputs * math.prod(kernel)).transpose(0, 2, 1)
+    columns = np.matmul(matrix, data.reshape(len(data), groups, channels, math.prod(positions)))
     columns = columns.reshape(len(data), groups * outputs, math.prod(kernel), *positions)
     result = np.zeros((len(data), groups * outputs, *padded), data.dtype)
     for number, offset in enumerate(itertools.product(*map(range, kernel))):

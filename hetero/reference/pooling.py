@@ -68,7 +68,7 @@ def adaptive_max_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) ->
     largest, where = np.empty((*data.shape[:2], *sizes), data.dtype), np.empty((*data.shape[:2], *sizes), np.int64)
     for place in itertools.product(*map(range, sizes)):
         part = tuple(slice(*parts[axis][index]) for axis, index in enumerate(place))
-        values = data[(slice(None), slice(None), *part)].reshape(*data.shape[:2], -1)
+        values = data[(slice(None), slice(None), *part)].reshape(*data.shape[:2], numbers[part].size)
         first = values.argmax(-1)
         largest[(..., *place)] = np.take_along_axis(values, first[..., None], -1)[..., 0]
         where[(..., *place)] = numbers[part].reshape(-1)[first]

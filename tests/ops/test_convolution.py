@@ -80,6 +80,33 @@ ONE = ([2], [0], [0], [1])
 
 
 @pytest.mark.parametrize(
+    ("operation", "data", "filters", "shape"),
+    [
+        (ops.Convolution, (0, 2, 8), (3, 2, 3), (0, 3, 3)),
+        (ops.Convolution, (2, 0, 8), (3, 0, 3), (2, 3, 3)),
+        (ops.Convolution, (2, 2, 8), (0, 2, 3), (2, 0, 3)),
+        (ops.Convolution, (2, 0, 8), (3, 0, 1), (2, 3, 4)),
+        (ops.GroupConvolution, (0, 4, 8), (4, 1, 1, 3), (0, 4, 3)),
+        (ops.ConvolutionBackpropData, (0, 2, 8), (2, 3, 3), (0, 3, 17)),
+        (ops.ConvolutionBackpropData, (2, 0, 8), (0, 3, 3), (2, 3, 17)),
+    ],
+)
+def test_nothing_to_sum(operation, data, filters, shape):
+    """What OpenVINO's CPU refuses: no images, channels or filters."""
+    node = operation(np.ones(data, np.float32), np.ones(filters, np.float32), *ONE[:1], pads_begin=[0], pads_end=[0],
+                     dilations=[1])  # fmt: skip
+    found = run(node, [], [])[0]
+    assert found.shape == shape
+    assert not found.any()
+
+
+def test_blocks_of_columns():
+    """Filters so large that their columns are made in several blocks, the last one shorter."""
+    data, filters = random(1, 8, 37, 201), random(3, 8, 5, 40)
+    same_results("convolution", Data(data), filters, [2, 1], [1, 0], [0, 3], [1, 2], tolerance=1e-3)
+
+
+@pytest.mark.parametrize(
     "case",
     [
         ("convolution", Unknown([1, 1, (0, 10)]), Unknown([1, 1, 3]), *ONE),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hetero import ops
 from tests.ops.oracle import Data, Unknown, both_refuse, in_hetero, run, same_results, same_shapes
 
 # stride, dilation, pads in front and behind, kernel, rounding_type, auto_pad
@@ -152,3 +153,16 @@ def test_dynamic_shapes(case, expected):
 )
 def test_what_cannot_be(case):
     both_refuse("max_pool", Unknown(case[0]), *case[1:])
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 8), (2, 0, 8)])
+def test_no_images_or_channels(shape):
+    data = np.ones(shape, np.float32)
+    window = ([2], [1], [1], [3])
+    for node, length in (
+        (ops.AvgPool(data, *window, exclude_pad=False), 4),
+        (ops.MaxPool(data, [2], [1], [1], [1], [3]), 4),
+        (ops.AdaptiveAvgPool(data, np.array([3])), 3),
+        (ops.AdaptiveMaxPool(data, np.array([3])), 3),
+    ):
+        assert [result.shape for result in run(node, [], [])] == [(*shape[:2], length)] * node.get_output_size()
