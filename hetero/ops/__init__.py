@@ -79,6 +79,13 @@ from hetero.ops.ctc import CTCGreedyDecoder, CTCGreedyDecoderSeqLen, CTCLoss
 from hetero.ops.cumulative import CumProd, CumSum
 from hetero.ops.deformable import DeformableConvolution, DeformableConvolutionV1
 from hetero.ops.detection import DetectionOutput, DetectionOutputV1
+from hetero.ops.detectron import (
+    ExperimentalDetectronDetectionOutput,
+    ExperimentalDetectronGenerateProposalsSingleImage,
+    ExperimentalDetectronPriorGridGenerator,
+    ExperimentalDetectronROIFeatureExtractor,
+    ExperimentalDetectronTopKROIs,
+)
 from hetero.ops.einsum import Einsum
 from hetero.ops.elementwise import (
     Abs,

@@ -62,6 +62,7 @@ _ONE_WORD = {"Col2Im", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "Sof
 
 # Names that are not made of the operation's in any regular way; "if" is a word of Python's.
 _OTHERWISE = {
+    "ExperimentalDetectronTopKROIs": "experimental_detectron_topk_rois",
     "I420toBGR": "i420_to_bgr",
     "I420toRGB": "i420_to_rgb",
     "NV12toBGR": "nv12_to_bgr",

@@ -16,6 +16,7 @@ from hetero.reference import (
     cumulative,
     deformable,
     detection,
+    detectron,
     einsum,
     elementwise,
     embedding,

@@ -91,12 +91,26 @@ def roi_align(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndar
     boxes = (regions + half if node.aligned_mode == "half_pixel" else regions) * regions.dtype.type(node.spatial_scale)
     boxes = boxes - half if aligned else boxes
     result = np.zeros((len(regions), data.shape[1], node.pooled_h, node.pooled_w), data.dtype)
-    for target, image, (left, top, right, bottom) in zip(result, images, boxes):
-        width, height = (right - left, bottom - top) if aligned else np.maximum((right - left, bottom - top), one)
-        y = top + _in_bins(height, node.pooled_h, node.sampling_ratio)[:, None, :, None]
-        x = left + _in_bins(width, node.pooled_w, node.sampling_ratio)[:, None]
-        _pool_bins(data[image], y, x, "term" if isinstance(node, ops.ROIAlignLargestTerm) else node.mode, target)
+    mode = "term" if isinstance(node, ops.ROIAlignLargestTerm) else node.mode
+    for target, image, box in zip(result, images, boxes):
+        sides = box[2:] - box[:2]
+        pool_region(
+            data[image], box[:2], sides if aligned else np.maximum(sides, one), node.sampling_ratio, mode, target
+        )
     return result
+
+
+def pool_region(
+    image: np.ndarray, corner: np.ndarray, sides: np.ndarray, ratio: int, mode: str, target: np.ndarray
+) -> None:
+    """The means ("avg") or maxima of the samples in the bins of a region of an image, all in elements of the image.
+
+    ``corner`` and ``sides`` are x before y, ``target`` is ``[channels, rows, columns]`` of bins.
+    """
+    (left, top), (width, height) = corner, sides
+    y = top + _in_bins(height, target.shape[1], ratio)[:, None, :, None]
+    x = left + _in_bins(width, target.shape[2], ratio)[:, None]
+    _pool_bins(image, y, x, mode, target)
 
 
 @evaluates(ops.ROIAlignRotated)

@@ -1,0 +1,89 @@
+"""The operations of networks made with Detectron."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.boxes import falling, intersection_over_union, pixel_overlap, suppress
+from hetero.reference.proposals import LARGEST_GROWTH, best_first, moved, per_cell
+from hetero.reference.registry import evaluates, in_single
+from hetero.reference.roi import pool_region
+
+# A box of this side belongs to the feature map of this number, one of twice the side to the next.
+_COMMON_SIDE, _COMMON_LEVEL = np.float32(224), 2
+
+
+@evaluates(ops.ExperimentalDetectronPriorGridGenerator)
+@in_single
+def prior_grid_generator(node: Node, priors: np.ndarray, features: np.ndarray, image: np.ndarray) -> np.ndarray:
+    height, width = node.h or features.shape[2], node.w or features.shape[3]
+    down, across = node.stride_y or image.shape[2] / height, node.stride_x or image.shape[3] / width
+    y, x = np.meshgrid((np.arange(height) + 0.5) * down, (np.arange(width) + 0.5) * across, indexing="ij")
+    boxes = np.stack([x, y, x, y], axis=-1).astype(priors.dtype)[:, :, None] + priors
+    return boxes.reshape(-1, 4) if node.flatten else boxes
+
+
+@evaluates(ops.ExperimentalDetectronTopKROIs)
+@in_single
+def topk_rois(node: Node, boxes: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    return _filled_up(boxes[falling(chances)], node.max_rois)
+
+
+def _filled_up(rows: np.ndarray, count: int) -> np.ndarray:
+    """The first so many rows, filled up with zeros."""
+    result = np.zeros((count, *rows.shape[1:]), rows.dtype)
+    result[: len(rows)] = rows[:count]
+    return result
+
+
+@evaluates(ops.ExperimentalDetectronGenerateProposalsSingleImage)
+@in_single
+def generate_proposals_single_image(node: Node, image, anchors, offsets, scores) -> tuple[np.ndarray, np.ndarray]:
+    count, height, width = scores.shape
+    boxes = moved(anchors.reshape(height, width, count, 4), per_cell(offsets, count), 1, LARGEST_GROWTH)
+    boxes = (boxes - np.float32([0, 0, 1, 1])).clip(0, image[[1, 0, 1, 0]] - 1)
+    large = (boxes[..., 2:] - boxes[..., :2] + 1 >= node.min_size).all(axis=-1)
+    boxes, scores, _ = best_first(boxes, scores.transpose(1, 2, 0) * large, node.pre_nms_count)
+    kept = suppress(boxes, np.float32(node.nms_threshold), node.post_nms_count, intersection_over_union)
+    return _filled_up(boxes[kept], node.post_nms_count), _filled_up(scores[kept], node.post_nms_count)
+
+
+@evaluates(ops.ExperimentalDetectronDetectionOutput)
+@in_single
+def detection_output(node: Node, boxes, offsets, scores, image) -> tuple[np.ndarray, ...]:
+    offsets = offsets.reshape(len(boxes), node.num_classes, 4) / np.float32(node.deltas_weights)
+    height, width = image[0, :2]
+    found = moved(boxes[:, None], offsets, 1, np.float32(node.max_delta_log_wh)) - np.float32([0, 0, 1, 1])
+    found = found.clip(0, [width - 1, height - 1, width - 1, height - 1]).astype(boxes.dtype)
+    real = (boxes[:, 2:] > boxes[:, :2]).all(axis=1)
+    kinds, places = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for kind in range(1, node.num_classes):
+        candidates = np.flatnonzero(real & (scores[:, kind] > np.float32(node.score_threshold)))
+        candidates = candidates[falling(scores[candidates, kind])]
+        most = len(boxes) if node.post_nms_count == -1 else node.post_nms_count
+        kept = suppress(found[candidates, kind], np.float32(node.nms_threshold), most, pixel_overlap)
+        places.append(candidates[kept])
+        kinds.append(np.full(len(kept), kind))
+    kinds, places = np.concatenate(kinds), np.concatenate(places)
+    if len(places) > node.max_detections_per_image:
+        best = np.lexsort((places, kinds, -scores[places, kinds]))
+        kinds, places = kinds[best], places[best]
+    rows = (found[places, kinds], kinds, scores[places, kinds])
+    return tuple(_filled_up(array, node.max_detections_per_image) for array in rows)
+
+
+@evaluates(ops.ExperimentalDetectronROIFeatureExtractor)
+@in_single
+def roi_feature_extractor(node: Node, boxes: np.ndarray, *maps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    result = np.zeros((len(boxes), maps[0].shape[1], node.pooled_size, node.pooled_size), boxes.dtype)
+    sides = boxes[:, 2:] - boxes[:, :2]
+    area = sides[:, 0] * sides[:, 1]
+    level = np.log2(np.sqrt(np.maximum(area, 0)) / _COMMON_SIDE + np.float32(1e-6))
+    level = np.clip(np.floor(level + _COMMON_LEVEL), 0, len(maps) - 1).astype(np.int64)
+    for index in np.flatnonzero(area > 0):
+        features, scale = maps[level[index]][0], np.float32(1 / node.pyramid_scales[level[index]])
+        corner = boxes[index, :2] * scale - np.float32(0.5 if node.aligned else 0)
+        pool_region(features, corner, np.maximum(sides[index] * scale, 1), node.sampling_ratio, "avg", result[index])
+    return result, boxes
