@@ -111,6 +111,9 @@ def prelu(node, x, slope):
         return np.maximum(x, slope.reshape(()) * x)  # the larger of the two is the right one
     if slope.ndim == 1 and x.ndim > 1 and slope.size == x.shape[1]:
         slope = slope.reshape(-1, *[1] * (x.ndim - 2))  # one slope a channel
+    if np.isfinite(slope).all():
+        zero = x.dtype.type(0)
+        return np.maximum(x, zero) + slope * np.minimum(x, zero)  # a choice costs more
     return np.where(x > 0, x, slope * x)
 
 

@@ -36,4 +36,8 @@ def is_nan(node, x):
 @evaluates(ops.IsInf)
 @in_single
 def is_inf(node, x):
-    return (node.detect_positive & (x == np.inf)) | (node.detect_negative & (x == -np.inf))
+    if node.detect_positive and node.detect_negative:
+        return np.isinf(x)
+    if node.detect_positive or node.detect_negative:
+        return x == x.dtype.type(np.inf if node.detect_positive else -np.inf)
+    return np.zeros(x.shape, np.bool_)

@@ -17,7 +17,8 @@ Evaluator = Callable[..., Any]
 # Takes the values of variables by their ids, and the input arrays; returns what an Evaluator does.
 Runner = Callable[..., Any]
 
-_HALVES = (Type.f16.to_dtype(), Type.bf16.to_dtype())
+_HALVES = (Type.f16, Type.bf16)
+_HALF_DTYPES = tuple(kind.to_dtype() for kind in _HALVES)
 
 # Each makes the Runner of a node.
 _preparers: dict[type[Node], Callable[[Node], Runner]] = {}
@@ -28,7 +29,10 @@ def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
 
     def register(function: Evaluator) -> Evaluator:
         def prepare(node: Node) -> Runner:
-            return lambda variables, *arrays: function(node, *arrays)
+            kinds = [value.element_type for value in node.input_values()]
+            may_be_half = any(kind.is_dynamic() or kind in _HALVES for kind in kinds)
+            run = function if may_be_half else getattr(function, "of_others", function)
+            return lambda variables, *arrays: run(node, *arrays)
 
         prepares(*operations)(prepare)
         return function
@@ -55,7 +59,9 @@ def in_single(function: Evaluator) -> Evaluator:
 
     @functools.wraps(function)
     def widened(node: Node, *arrays: np.ndarray) -> Any:
-        return function(node, *(a.astype(np.float32) if a.dtype in _HALVES else a for a in arrays))
+        return function(node, *(a.astype(np.float32) if a.dtype in _HALF_DTYPES else a for a in arrays))
+
+    widened.of_others = function  # for nodes of which it is known that they have no such inputs
 
     return widened
 
