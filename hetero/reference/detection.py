@@ -15,8 +15,8 @@ from hetero.reference.registry import evaluates, in_single
 @in_single
 def detection_output(node: Node, offsets, scores, proposals, more_scores=None, more_offsets=None) -> np.ndarray:
     images, count = len(offsets), proposals.shape[2] // node.prior_size
-    scores = scores.reshape(images, count, -1)
-    classes = scores.shape[2]
+    classes = scores.shape[1] // max(count, 1)
+    scores = scores.reshape(images, count, classes)
     locations = 1 if node.share_location else classes
     boxes, variances = _priors(node, proposals, count)
     if more_scores is not None:
@@ -37,13 +37,13 @@ def detection_output(node: Node, offsets, scores, proposals, more_scores=None, m
 
 def _priors(node: Node, proposals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The priors and their variances, ``[images or 1, priors, 1, 4]`` each."""
-    boxes = proposals[:, 0].reshape(-1, count, 1, node.prior_size)[..., -4:]
+    boxes = proposals[:, 0].reshape(len(proposals), count, 1, node.prior_size)[..., -4:]
     if not node.normalized:
         width, height = node.input_width, node.input_height
         boxes = boxes / np.array([width, height, width, height], boxes.dtype)
     if node.variance_encoded_in_target:
         return boxes, np.ones((1, 1, 1, 4), boxes.dtype)
-    return boxes, proposals[:, 1, : count * 4].reshape(-1, count, 1, 4)
+    return boxes, proposals[:, 1, : count * 4].reshape(len(proposals), count, 1, 4)
 
 
 def _moved(node: Node, boxes: np.ndarray, variances: np.ndarray, offsets: np.ndarray) -> np.ndarray:

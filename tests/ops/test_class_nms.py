@@ -129,3 +129,14 @@ REFUSED = [
 def test_refused(case):
     name, opset, *arguments, attributes = case
     both_refuse(name, *arguments, opset=opset, **attributes)
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 6), (2, 0, 6), (2, 3, 0)], ids=str)
+def test_without_boxes(shape):
+    batches, _, count = shape
+    boxes, scores = Data(np.zeros((batches, count, 4), F32)), Data(np.zeros(shape, F32))
+    for name in (MATRIX, MULTI):
+        kept, places, counts = results(name, 9, boxes, scores, score_threshold=0.5)
+        assert (kept.shape, places.shape, counts.tolist()) == ((0, 6), (0, 1), [0] * batches)
+    turned_boxes = Data(np.zeros((batches, count, 5), F32))
+    assert [array.shape for array in results(ROTATED, 13, turned_boxes, scores, *NUMBERS)] == [(0, 3), (0, 3), (1,)]

@@ -110,3 +110,14 @@ REFUSED = [
 def test_refused(case):
     name, opset, *arguments = case
     both_refuse(name, *arguments, opset=opset)
+
+
+@pytest.mark.parametrize(("batch", "time"), [(0, 4), (2, 0)])
+def test_without_steps(batch, time):
+    logits, lengths = np.zeros((batch, time, 3), F32), np.zeros(batch, I32)
+    arrays = [logits, lengths, np.zeros((batch, time), I32), lengths]
+    (loss,) = run(*in_hetero(LOSS, 4, tuple(map(Data, arrays)), {}), arrays)
+    assert loss.tolist() == [0] * batch  # nothing is certain to be nothing
+    arrays = [logits, lengths]
+    labels, counts = run(*in_hetero(LENGTHS, 6, tuple(map(Data, arrays)), {}), arrays)
+    assert (labels.shape, counts.tolist()) == ((batch, time), [0] * batch)

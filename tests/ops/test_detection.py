@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
+from tests.ops.oracle import Data, Unknown, both_refuse, in_hetero, run, same_results, same_shapes
 from tests.ops.test_nms import F32, corners, distinct
 
 PRIORS, CLASSES, NAME = 30, 4, "detection_output"
@@ -114,3 +114,13 @@ REFUSED = [
 def test_refused(case):
     opset, *arguments = case
     both_refuse(NAME, *arguments, opset=opset)
+
+
+@pytest.mark.parametrize("decreased", [False, True])
+@pytest.mark.parametrize(("images", "count"), [(0, 6), (2, 0)])
+def test_without_boxes(images, count, decreased):
+    arrays = [np.zeros(shape, F32) for shape in ((images, count * 4), (images, count * 3), (1, 2, count * 4))]
+    attributes = USUAL | {"decrease_label_id": decreased}
+    (rows,) = run(*in_hetero(NAME, 8, (*map(Data, arrays), attributes), {}), arrays)
+    assert rows.shape == (1, 1, images * 15, 7)
+    assert rows[..., 0].ravel().tolist() == ([-1.0] + [0.0] * 29 if images else [])

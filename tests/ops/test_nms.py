@@ -148,3 +148,13 @@ REFUSED = [
 def test_refused(case):
     name, opset, *arguments = case
     both_refuse(name, *arguments, opset=opset)
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 6), (2, 0, 6), (2, 3, 0)], ids=str)
+@pytest.mark.parametrize("sigma", [0, 0.5])
+def test_without_boxes(shape, sigma):
+    batches, _, count = shape
+    boxes, scores = (Data(np.zeros(s, F32)) for s in ((batches, count, 4), shape))
+    places, values, number_kept = kept_boxes(9, boxes, scores, LIMIT, OVERLAP, SCORE, number(sigma))
+    assert (places.shape, values.shape, number_kept.tolist()) == ((0, 3), (0, 3), [0])
+    assert kept_boxes(4, boxes, scores, LIMIT, OVERLAP, SCORE)[0].shape == (0, 3)
