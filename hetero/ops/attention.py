@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hetero.errors import GraphError
-from hetero.graph import Attribute, Op
+from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_type, common_type, merge_dimensions
 from hetero.ops.conversion import ConvertLike
 from hetero.shape import Dimension, PartialShape, concatenate
@@ -96,3 +96,59 @@ def _broadcasts(small: PartialShape, large: Any) -> bool:
     """Whether the one may be stretched to the other, which stays as it is."""
     pairs = zip(reversed(list(small)), reversed(list(large)))
     return len(small) <= len(list(large)) and all(a.compatible(1) or a.compatible(b) for a, b in pairs)
+
+
+class LinearAttention(Op):
+    """Attention without a softmax, as a recurrence over a state of a key's width by a value's. ONNX has it.
+
+    Of query ``[B, T, Nq·H]``, key ``[B, T, N·H]``, value ``[B, T, N·Hv]`` and state ``[B, N, H, Hv]``. In each step
+    the state is first multiplied by exp(decay) where the rule is gated; then k⊗v is added, where the rule has delta
+    of beta·(v - kᵀ·state) instead of v; the output is scale·qᵀ·state. The gates are decay ``[B, T, N or N·H]`` and
+    beta ``[B, T, N or 1]``, as the rule needs. Outputs: ``[B, T, Nq·Hv]``, and the last state.
+    """
+
+    inputs = ("query", "key", "value", "state", "*gates")
+    output_size = 2
+    query_heads = Attribute(int)
+    heads = Attribute(int)
+    update_rule = Attribute(choice("linear", "gated", "delta", "gated_delta"), "gated_delta")
+    # 0 for 1/√H
+    scale = Attribute(float, 0.0)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, range(self.get_input_size()), Type.is_real, "a floating-point number")
+        gates = self.is_gated + self.has_delta
+        if self.get_input_size() != 4 + gates:
+            self.fail(f"the rule {self.update_rule} needs {gates} gates, but there are {self.get_input_size() - 4}")
+        if self.heads < 1 or self.query_heads < 1 or self.query_heads % self.heads:
+            self.fail(f"{self.query_heads} heads of queries cannot share {self.heads} heads of keys")
+        query, key, value = (self._of_rank(index, 3) for index in range(3))
+        state = self._of_rank(3, 4)
+        batch = merge_dimensions(self, (query[0], key[0], value[0], state[0]), "the batches of its inputs")
+        time = merge_dimensions(self, (query[1], key[1], value[1]), "the steps of its inputs")
+        width = self._width(key[2], state[2], "keys and of the state")
+        if not query[2].compatible(width * self.query_heads):
+            self.fail(f"queries of {query[2]} numbers do not fit {self.query_heads} heads of {width}")
+        width = self._width(value[2], state[3], "values and of the state")
+        heads = merge_dimensions(self, (Dimension(self.heads), state[1]), "the heads of keys and of the state")
+        self.set_output_type(0, common_type(self, range(3)), [batch, time, width * self.query_heads])
+        self.set_output_type(1, self.get_input_element_type(3), [batch, heads, state[2], width])
+
+    def _width(self, packed: Dimension, width: Dimension, what: str) -> Dimension:
+        """The width of one of the heads that are packed in one axis."""
+        one = packed // self.heads if packed.is_static else Dimension()
+        return merge_dimensions(self, (one, width), f"the widths of {what}")
+
+    @property
+    def is_gated(self) -> bool:
+        return self.update_rule.startswith("gated")
+
+    @property
+    def has_delta(self) -> bool:
+        return self.update_rule.endswith("delta")
+
+    def _of_rank(self, index: int, rank: int) -> PartialShape:
+        shape = self.get_input_partial_shape(index)
+        if not shape.compatible(PartialShape.dynamic(rank)):
+            self.fail(f"{self.inputs_declared[index]} must have {rank} dimensions, but has the shape {shape}")
+        return shape.merge(PartialShape.dynamic(rank))

@@ -45,3 +45,33 @@ def softmax_in_place(scores: np.ndarray, sink: np.ndarray | None = None) -> np.n
 
 def _fits(small: np.ndarray, large: np.ndarray) -> bool:
     return np.broadcast_shapes(small.shape, large.shape) == large.shape
+
+
+@evaluates(ops.LinearAttention)
+@in_single
+def linear_attention(node, query, key, value, state, *gates):
+    heads, members = node.heads, node.query_heads // node.heads
+    batch, time, _ = query.shape
+    width, value_width = state.shape[2:]
+    # Time first, then batches and heads: queries [T, B, N, Nq / N, H], the others [T, B, N, 1, …].
+    query = query.reshape(batch, time, heads, members, width).swapaxes(0, 1)
+    key = key.reshape(batch, time, heads, 1, width).swapaxes(0, 1)
+    value = value.reshape(batch, time, heads, 1, value_width).swapaxes(0, 1)
+    scale = query.dtype.type(node.scale or width**-0.5)
+    decay = beta = None
+    if node.is_gated:
+        decay = np.exp(gates[0]).reshape(batch, time, heads, gates[0].shape[2] // heads, 1).swapaxes(0, 1)
+    if node.has_delta:
+        beta = gates[-1].reshape(batch, time, gates[-1].shape[2], 1, 1).swapaxes(0, 1)
+    result = np.empty((time, batch, heads, members, value_width), query.dtype)
+    state = state.copy()
+    for step in range(time):
+        new = value[step]
+        if decay is not None:
+            state *= decay[step]
+        if beta is not None:
+            new = beta[step] * (new - key[step] @ state)
+        state += key[step].swapaxes(-1, -2) * new
+        np.matmul(query[step], state, out=result[step])
+    result *= scale
+    return result.swapaxes(0, 1).reshape(batch, time, node.query_heads * value_width), state

@@ -132,3 +132,52 @@ def test_heads_that_do_not_fit():
     given = {"q": floats(2, 3, 3, WIDTH)} | {name: floats(2, 2, 5, WIDTH) for name in "kv"}
     with pytest.raises(hetero.HeteroError, match="3 heads of queries cannot share 2 heads of keys"):
         hetero.Core().read_model(make_model([node], given, ["y"], opset=23).SerializeToString())
+
+
+def linear_attention(rule, decay, beta, groups=GROUPS, past=True, time=4, **attributes):
+    """``decay`` and ``beta`` are how many numbers each step of a sequence has of these."""
+    widths = {"q": HEADS * WIDTH, "k": groups * WIDTH, "v": groups * 3}
+    given = {name: floats(2, time, width) for name, width in widths.items()}
+    given |= {"past": floats(2, groups, WIDTH, 3)} if past else {}
+    given |= {"decay": -np.abs(floats(2, time, decay))} if decay else {}
+    given |= {"beta": np.abs(floats(2, time, beta)) / 9} if beta else {}
+    names = [name if name in given else "" for name in ("q", "k", "v", "past", "decay", "beta")]
+    heads = {"q_num_heads": HEADS, "kv_num_heads": groups}
+    node = helper.make_node("LinearAttention", names, ["y", "present"], update_rule=rule, **heads, **attributes)
+    return make_model([node], given, ["y", "present"], opset=27), given
+
+
+@pytest.mark.parametrize("past", [False, True])
+@pytest.mark.parametrize("groups", [HEADS, GROUPS])
+@pytest.mark.parametrize(
+    ("rule", "decay", "beta"),
+    [("linear", 0, 0), ("gated", 1, 0), ("gated", WIDTH, 0), ("delta", 0, 1), ("gated_delta", 1, 1)],
+)
+def test_linear_attention(rule, decay, beta, groups, past):
+    model, given = linear_attention(rule, decay * groups, beta * groups, groups, past, scale=0.3)
+    expected = by_reference(model, given)
+    for shapes in (None, {name: [-1, -1, array.shape[2]] for name, array in given.items() if array.ndim == 3}):
+        read = hetero.Core().read_model(model.SerializeToString())
+        if shapes:
+            read.reshape({port: shapes.get(port.any_name, port.partial_shape) for port in read.inputs})
+        results = hetero.Core().compile_model(read, "TEMPLATE")(given)
+        assert_close({name: np.array(results[name]) for name in expected}, expected, 1e-5)
+
+
+def test_linear_attention_without_steps():
+    model, given = linear_attention("gated_delta", GROUPS, 1, time=0)
+    results = hetero.Core().compile_model(model, "TEMPLATE")(given)
+    assert results["y"].shape == (2, 0, HEADS * 3)
+    np.testing.assert_array_equal(results["present"], given["past"])
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments"),
+    [
+        ("needs 2 gates, but there are 1", ("gated_delta", GROUPS, 0)),
+        ("4 heads of queries cannot share 3 heads of keys", ("linear", 0, 0, 3)),
+    ],
+)
+def test_linear_attention_that_does_not_fit(message, arguments):
+    with pytest.raises(hetero.HeteroError, match=message):
+        hetero.Core().read_model(linear_attention(*arguments)[0])

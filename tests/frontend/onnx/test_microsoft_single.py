@@ -10,6 +10,7 @@ from tests.frontend.onnx.compare import assert_close
 from tests.frontend.onnx.test_microsoft import floats, ints, model_of, run_both
 
 X = floats(2, 3, 8)
+GATE = np.abs(floats(2, 3, 2))
 GRID = np.tanh(floats(1, 3, 2, 2))
 
 # The operator, its inputs, how many outputs it has, and its attributes
@@ -27,6 +28,8 @@ CASES = [
     ("Unique", [np.float32([2, 1, 1, 3, 4, 3])], 3, {}),
     ("CDist", [floats(4, 8), floats(5, 8)], 1, {"metric": "euclidean"}),
     ("CDist", [floats(4, 8), floats(5, 8)], 1, {"metric": "sqeuclidean"}),
+    ("LinearAttention", [floats(2, 3, 16), *[floats(2, 3, 8)] * 2, floats(2, 2, 4, 4), -GATE, GATE / 9], 2,
+     {"q_num_heads": 4, "kv_num_heads": 2, "update_rule": "gated_delta"}),
     ("NhwcMaxPool", [ints(*range(2 * 6 * 5 * 3)).reshape(2, 6, 5, 3).astype(np.uint8)], 1,
      {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 0, 1]}),
 ]  # fmt: skip

@@ -202,3 +202,23 @@ def _known(value: Output, axis: int, what: str) -> int:
     if value.partial_shape[axis].is_dynamic:
         raise FrontendError(f"{what} must be known")
     return value.partial_shape[axis].get_length()
+
+
+@translator("LinearAttention", since=27)
+@translator("LinearAttention", domain="com.microsoft")
+def linear_attention(node: OnnxNodeContext) -> Translation:
+    if node.get_attribute("state_window", 0):
+        raise FrontendError("a state_window is not supported")
+    query, key, value = (node.get_input(index) for index in range(3))
+    query_heads, heads = node.get_attribute("q_num_heads"), node.get_attribute("kv_num_heads")
+    if node.has_input(3):
+        state = node.get_input(3)
+    else:
+        batch, *widths = (
+            ops.Gather(ops.ShapeOf(part), int64([axis]), int64(0)) for part, axis in ((key, 0), (key, 2), (value, 2))
+        )
+        widths = [ops.Divide(width, int64([heads])) for width in widths]
+        state = ops.Broadcast(scalar_like(query, 0), ops.Concat([batch, int64([heads]), *widths], 0)).output(0)
+    gates = [node.get_input(index) for index in (4, 5) if node.has_input(index)]
+    rule, scale = node.get_attribute("update_rule", "gated_delta"), node.get_attribute("scale", 0.0)
+    return ops.LinearAttention(query, key, value, state, gates, query_heads, heads, rule, scale)
