@@ -158,3 +158,9 @@ def test_without_boxes(shape, sigma):
     places, values, number_kept = kept_boxes(9, boxes, scores, LIMIT, OVERLAP, SCORE, number(sigma))
     assert (places.shape, values.shape, number_kept.tolist()) == ((0, 3), (0, 3), [0])
     assert kept_boxes(4, boxes, scores, LIMIT, OVERLAP, SCORE)[0].shape == (0, 3)
+
+
+def test_boxes_of_nan_overlap_nothing():
+    boxes = Data(np.float32([[[0, 0, 1, 1], [np.nan, 0, 1, 1], [0, 0, 1, 0.9]]]))
+    kept = kept_boxes(9, boxes, Data(np.float32([[[0.5, 0.6, 0.4]]])), LIMIT, OVERLAP)[0]
+    assert kept.tolist() == [[0, 0, 1], [0, 0, 0]]
