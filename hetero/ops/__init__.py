@@ -31,7 +31,7 @@ from hetero.ops.arithmetic import (
     SquaredDifference,
     Subtract,
 )  # fmt: skip
-from hetero.ops.attention import LinearAttention, ScaledDotProductAttention
+from hetero.ops.attention import CacheUpdate, LinearAttention, ScaledDotProductAttention
 from hetero.ops.bitwise import (
     BitwiseAnd,
     BitwiseLeftShift,

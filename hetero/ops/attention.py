@@ -8,8 +8,9 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, common_type, merge_dimensions
+from hetero.ops.checks import check_scalar_or_one, check_type, common_type, merge_dimensions
 from hetero.ops.conversion import ConvertLike
+from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -98,6 +99,30 @@ def _broadcasts(small: PartialShape, large: Any) -> bool:
     return len(small) <= len(list(large)) and all(a.compatible(1) or a.compatible(b) for a, b in pairs)
 
 
+class CacheUpdate(Op):
+    """A cache ``[B, N, R, H]`` of keys or values with new tokens ``[B, N, S, H]``, each sequence's behind those it has.
+
+    ``lengths [B]`` are how many a sequence has; the cache is as long as it was, or as ``total``, one number, if that is
+    more. What is behind the new tokens is not specified. ONNX Runtime's attention has it as a part.
+    """
+
+    inputs = ("cache", "tokens", "lengths", "total")
+    shape_inputs = (3,)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (2, 3), Type.is_integral, "a whole number")
+        check_scalar_or_one(self, 3)
+        cache, tokens, lengths = _of_rank(self, 0, 4), _of_rank(self, 1, 4), _of_rank(self, 2, 1)
+        batch = merge_dimensions(self, (cache[0], tokens[0], lengths[0]), "the batches of its inputs")
+        heads = merge_dimensions(self, (cache[1], tokens[1]), "the heads of cache and tokens")
+        width = merge_dimensions(self, (cache[3], tokens[3]), "the widths of cache and tokens")
+        total, room = exact_value(self.input_value(3)), cache[2]
+        length = Dimension.interval(room.min_length, None)
+        if total is not None and total.size == 1 and room.is_static:
+            length = Dimension(max(room.get_length(), int(total.reshape(-1)[0])))
+        self.set_output_type(0, common_type(self, (0, 1)), [batch, heads, length, width])
+
+
 class LinearAttention(Op):
     """Attention without a softmax, as a recurrence over a state of a key's width by a value's. ONNX has it.
 
@@ -122,8 +147,8 @@ class LinearAttention(Op):
             self.fail(f"the rule {self.update_rule} needs {gates} gates, but there are {self.get_input_size() - 4}")
         if self.heads < 1 or self.query_heads < 1 or self.query_heads % self.heads:
             self.fail(f"{self.query_heads} heads of queries cannot share {self.heads} heads of keys")
-        query, key, value = (self._of_rank(index, 3) for index in range(3))
-        state = self._of_rank(3, 4)
+        query, key, value = (_of_rank(self, index, 3) for index in range(3))
+        state = _of_rank(self, 3, 4)
         batch = merge_dimensions(self, (query[0], key[0], value[0], state[0]), "the batches of its inputs")
         time = merge_dimensions(self, (query[1], key[1], value[1]), "the steps of its inputs")
         width = self._width(key[2], state[2], "keys and of the state")
@@ -147,8 +172,10 @@ class LinearAttention(Op):
     def has_delta(self) -> bool:
         return self.update_rule.endswith("delta")
 
-    def _of_rank(self, index: int, rank: int) -> PartialShape:
-        shape = self.get_input_partial_shape(index)
-        if not shape.compatible(PartialShape.dynamic(rank)):
-            self.fail(f"{self.inputs_declared[index]} must have {rank} dimensions, but has the shape {shape}")
-        return shape.merge(PartialShape.dynamic(rank))
+
+def _of_rank(node: Op, index: int, rank: int) -> PartialShape:
+    """The shape of an input. Raises GraphError where it has another rank."""
+    shape = node.get_input_partial_shape(index)
+    if not shape.compatible(PartialShape.dynamic(rank)):
+        node.fail(f"{node.inputs_declared[index]} must have {rank} dimensions, but has the shape {shape}")
+    return shape.merge(PartialShape.dynamic(rank))

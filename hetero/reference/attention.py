@@ -12,14 +12,24 @@ from hetero.reference.registry import evaluates, in_single
 @in_single
 def scaled_dot_product_attention(node, query, key, value, mask=None, scale=None, sink=None):
     factor = query.shape[-1] ** -0.5 if scale is None else scale.item()
-    scores = np.matmul(query * query.dtype.type(factor), key.swapaxes(-1, -2))
+    shared = query.ndim > 3 and query.shape[-3] > 1 and key.shape[-3] == value.shape[-3] == 1
+    scores = _product(query * query.dtype.type(factor), key.swapaxes(-1, -2), shared)
     if node.causal:
         mask = np.tri(*scores.shape[-2:], dtype=bool)
     if mask is not None and mask.dtype == bool:
         mask = np.where(mask, query.dtype.type(0), query.dtype.type(-np.inf))
     if mask is not None and mask.ndim:
         scores = np.add(scores, mask, out=scores if _fits(mask, scores) else None)
-    return np.matmul(softmax_in_place(scores, sink), value)
+    return _product(softmax_in_place(scores, sink), value, shared)
+
+
+def _product(a: np.ndarray, b: np.ndarray, shared: bool) -> np.ndarray:
+    """a·b; where one matrix b is shared by all of a's axis before the last two, as one product of all their rows."""
+    if not shared or a.shape[-3] * a.shape[-2] == 0:
+        return np.matmul(a, b)
+    rows = a.reshape(*a.shape[:-3], -1, a.shape[-1])
+    product = np.matmul(rows, b[..., 0, :, :])
+    return product.reshape(*product.shape[:-2], *a.shape[-3:-1], b.shape[-1])
 
 
 def softmax_in_place(scores: np.ndarray, sink: np.ndarray | None = None) -> np.ndarray:
@@ -45,6 +55,17 @@ def softmax_in_place(scores: np.ndarray, sink: np.ndarray | None = None) -> np.n
 
 def _fits(small: np.ndarray, large: np.ndarray) -> bool:
     return np.broadcast_shapes(small.shape, large.shape) == large.shape
+
+
+@evaluates(ops.CacheUpdate)
+def cache_update(node, cache, tokens, lengths, total):
+    room, count = cache.shape[2], tokens.shape[2]
+    result = np.empty((*cache.shape[:2], max(room, total.item()), cache.shape[3]), cache.dtype)
+    result[:, :, :room] = cache
+    result[:, :, room:] = 0
+    for place, length in enumerate(lengths.tolist()):
+        result[place, :, length : length + count] = tokens[place]
+    return result
 
 
 @evaluates(ops.LinearAttention)

@@ -61,6 +61,15 @@ def test_keys_that_queries_share():
     same_results(NAME, Data(random(2, 3, 4, 8)), key, value)
 
 
+@pytest.mark.parametrize("mask", [None, random(4, 5), random(1, 3, 2, 4, 5), random(2, 1, 1, 1, 5)], ids=np.shape)
+@pytest.mark.parametrize("queries", [1, 4])
+def test_keys_that_groups_of_queries_share(queries, mask):
+    if queries == 1 and mask is not None:
+        mask = mask[..., :1, :]
+    key, value = (Data(random(2, 3, 1, 5, 8, seed=seed)) for seed in (1, 2))
+    same_results(NAME, Data(random(2, 3, 2, queries, 8)), key, value, None if mask is None else Data(mask))
+
+
 def test_values_of_another_width():
     same_results(NAME, *inputs()[:2], Data(random(2, 3, 5, 6)))
 
@@ -155,3 +164,29 @@ def test_a_sink_that_does_not_fit():
         ops.ScaledDotProductAttention(*qkv, scale=np.float32(1), sink=random(3, 2, 1, 1))
     with pytest.raises(GraphError, match="scale, which is before it, is left out"):
         ops.ScaledDotProductAttention(*qkv, sink=random(2, 3, 1, 1))
+
+
+@pytest.mark.parametrize(("room", "total"), [(5, 6), (9, 6), (0, 2)], ids=str)
+def test_cache_update(room, total):
+    cache, tokens, lengths = random(2, 3, room, 4), random(2, 3, 2, 4), np.array([min(4, room), 0])
+    node = ops.CacheUpdate(cache, tokens, lengths, np.array(total))
+    (found,) = results_of(node)
+    assert found.shape == node.shape == (2, 3, max(room, total), 4)
+    for place, length in enumerate(lengths):
+        np.testing.assert_array_equal(found[place, :, :length], cache[place, :, :length])
+        np.testing.assert_array_equal(found[place, :, length : length + 2], tokens[place])
+
+
+@pytest.mark.parametrize(
+    ("message", "shapes"),
+    [
+        ("cache must have 4 dimensions", ([2, 5, 4], [2, 3, 2, 4], [2])),
+        ("the batches of its inputs", ([2, 3, 5, 4], [2, 3, 2, 4], [3])),
+        ("the heads of cache and tokens", ([2, 3, 5, 4], [2, 2, 2, 4], [2])),
+        ("the widths of cache and tokens", ([2, 3, 5, 4], [2, 3, 2, 5], [2])),
+    ],
+)
+def test_caches_that_do_not_fit(message, shapes):
+    cache, tokens, lengths = (np.zeros(shape, np.float32) for shape in shapes)
+    with pytest.raises(GraphError, match=message):
+        ops.CacheUpdate(cache, tokens, lengths.astype(np.int64), np.array(6))

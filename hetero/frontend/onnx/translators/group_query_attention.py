@@ -38,8 +38,7 @@ def group_query_attention(node: OnnxNodeContext) -> Translation:
     new = ops.Gather(ops.ShapeOf(query), int64([2]), int64(0)).output(0)
     # How many tokens each sequence had before: lengths are those after this step, less one.
     known = ops.Maximum(ops.Subtract(ops.Add(lengths, int64(1)), new), int64(0))
-    known = ops.Unsqueeze(known, int64([1])).output(0)
-    places = ops.Add(known, _range(new)).output(0)
+    places = ops.Add(ops.Unsqueeze(known, int64([1])), _range(new)).output(0)
     if node.get_attribute("do_rotary", 0):
         chosen = node.get_input(9) if node.has_input(9) else places
         cos, sin = (ops.Gather(node.get_input(index), chosen, int64(0)).output(0) for index in (7, 8))
@@ -48,7 +47,8 @@ def group_query_attention(node: OnnxNodeContext) -> Translation:
         width = 2 * width.get_length() if width.is_static else 0
         query, key = (rotated(part, cos, sin, interleaved, width) for part in (query, key))
     if node.has_input(3):
-        key, value = (_appended(node.get_input(3 + k), part, known, total) for k, part in enumerate((key, value)))
+        pasts = (node.get_input(3), node.get_input(4))
+        key, value = (ops.CacheUpdate(*pair, known, total).output(0) for pair in zip(pasts, (key, value)))
     mask = _mask(node, places, lengths, total)
     result = _attend(node, query, *(_up_to(part, total) for part in (key, value)), mask)
     return [result, key, value]
@@ -69,17 +69,6 @@ def _heads(node: OnnxNodeContext) -> list[Output]:
             rms_norm(part, [3], epsilon, node.get_input(index))[0] for part, index in ((query, 14), (key, 15))
         )
     return [query, key, value]
-
-
-def _appended(past: Output, new: Output, known: Output, total: Output) -> Output:
-    """A cache with new tokens behind those that each sequence has, as long as it was and as long as needed."""
-    room = ops.Gather(ops.ShapeOf(past), int64([2]), int64(0))
-    both = ops.Concat([past, new], 2)
-    places = _range(ops.Maximum(room, total).output(0))
-    added = ops.Add(ops.Subtract(places, known), room)
-    last = ops.Subtract(ops.Gather(ops.ShapeOf(both), int64([2]), int64(0)), int64(1))
-    chosen = ops.Select(ops.Less(places, known), places, ops.Minimum(added, last))
-    return ops.Gather(both, chosen, int64(2), 1).output(0)
 
 
 def _up_to(cache: Output, total: Output) -> Output:
