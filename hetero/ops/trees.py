@@ -5,6 +5,8 @@ from __future__ import annotations
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions
 from hetero.ops.nms import dimensions_of
+from hetero.ops.values import exact_value
+from hetero.shape import Dimension
 from hetero.types import Type
 
 # What a node compares by; "member" is in a set.
@@ -34,6 +36,9 @@ class TreeEnsemble(Op):
         nodes = [dimensions_of(self, index, 1, name="nodes")[0] for index in range(1, 7)]
         merge_dimensions(self, nodes, "the numbers of features, splits, modes and branches")
         leaves = dimensions_of(self, 8, 2, name="leaves")
+        features = exact_value(self.input_value(1))
+        if features is not None and features.size and not rows[1].compatible(Dimension(int(features.max()) + 1, -1)):
+            self.fail(f"data must have {features.max() + 1} features or more, but has the shape {rows}")
         self.set_output_type(0, self.get_input_element_type(8), [rows[0], leaves[1]])
 
 

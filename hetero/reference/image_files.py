@@ -18,6 +18,8 @@ def image_decoder(node: Node, encoded: np.ndarray) -> np.ndarray:
     try:
         with Image.open(BytesIO(encoded.tobytes())) as image:
             pixels = np.asarray(image.convert("L" if node.pixel_format == "grayscale" else "RGB"))
+    except Image.DecompressionBombError as error:
+        raise ValueError(f"the image is too large: {error}") from None
     except (OSError, SyntaxError, ValueError):  # what Pillow raises for damaged files
         return np.zeros((0, 0, node.channels), np.uint8)
     pixels = pixels.reshape(*pixels.shape[:2], node.channels)

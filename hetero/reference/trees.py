@@ -27,13 +27,17 @@ def tree_ensemble(node: Node, data, features, splits, modes, when_true, when_fal
         rows = data[begin : begin + step]
         places = np.broadcast_to(roots, (len(rows), len(roots))).copy()
         row, tree = np.nonzero(places >= 0)
-        while row.size:
+        for _ in range(len(features)):  # no way down is longer than there are nodes
+            if not row.size:
+                break
             at = places[row, tree]
             value = rows[row, features[at]]
             answer = _answers(value, splits[at], modes[at], kinds, members, sets[at])
             answer |= missing[at] & np.isnan(value)
             places[row, tree] = at = branches[answer.astype(np.intp), at]
             row, tree = row[at >= 0], tree[at >= 0]
+        if row.size:
+            raise ValueError("the nodes of a tree go round in a circle")
         result[begin : begin + step] = _together(node.aggregate, leaves[-1 - places])
     return result
 

@@ -1,10 +1,12 @@
 """Operations of Detectron's networks, beside OpenVINO's, which has them in IR files but not as Python factories."""
 
 import numpy as np
-import openvino
+import openvino.opset6
 import pytest
+from openvino.utils.node_factory import NodeFactory
 
 import hetero
+from hetero.ops.opsets import classes_in, snake_case
 from tests.ops.oracle import Data, Unknown, core, in_hetero, run, same_attributes, through_ir
 from tests.ops.test_nms import F32, corners, distinct
 
@@ -163,6 +165,18 @@ REFUSED = [
 
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_refused(case):
+    """By OpenVINO too, which makes the same node of inputs of unknown shapes."""
     name, arguments, attributes = case
+    flat = [value for item in arguments for value in (item if isinstance(item, list) else [item])]
+    made_by_openvino(name, ["[...]"] * len(flat), attributes)
+    with pytest.raises(RuntimeError):
+        made_by_openvino(name, [value.shape for value in flat], attributes)
     with pytest.raises(hetero.HeteroError):
         in_hetero(name, OPSET, tuple(arguments), attributes)
+
+
+def made_by_openvino(name, shapes, attributes):
+    inputs = [openvino.opset6.parameter(openvino.PartialShape(shape), F32) for shape in shapes]
+    named = {"output_size" if key == "pooled_size" else key: value for key, value in attributes.items()}
+    types = {snake_case(kind): kind for kind in classes_in(OPSET)}
+    return NodeFactory(f"opset{OPSET}").create(types[name], inputs, named)

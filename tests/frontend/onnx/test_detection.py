@@ -70,6 +70,13 @@ def test_damaged_files_have_no_pixels(length):
     assert decoder("Grayscale")([data])[0].shape == (0, 0, 1)
 
 
+def test_images_that_fill_the_memory_are_refused():
+    header = b"BM" + bytes(8) + (54).to_bytes(4, "little") + (40).to_bytes(4, "little")
+    header += (60000).to_bytes(4, "little") * 2 + b"\1\0\x18\0" + bytes(24)
+    with pytest.raises(hetero.HeteroError, match="the image is too large"):
+        decoder("RGB")([np.frombuffer(header, np.uint8)])
+
+
 def test_what_is_not_bytes_is_refused():
     node = helper.make_node("ImageDecoder", ["x"], ["y"])
     with pytest.raises(hetero.HeteroError, match="input 0 must be u8"):

@@ -6,6 +6,8 @@ import pytest
 from onnx import TensorProto, helper
 
 import hetero
+from hetero import ops
+from hetero.reference import evaluate
 from tests.frontend.onnx.test_machine_learning import F32, WHOLE, X, compare, model_of
 
 ALL = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
@@ -147,3 +149,16 @@ def test_a_node_that_is_not_there_is_refused():
     proto = model_of("TreeEnsembleRegressor", [X], {"n_targets": 1, **trees}, 1, opset=3)
     with pytest.raises(hetero.HeteroError, match="there is no node 99 in tree 0"):
         hetero.Core().compile_model(proto, "TEMPLATE")
+
+
+def test_features_that_are_not_there_are_refused():
+    proto = model_of("TreeEnsembleRegressor", [X[:, :2]], {"n_targets": 1, **random_trees()}, 1, opset=3)
+    with pytest.raises(hetero.HeteroError, match="data must have 5 features or more"):
+        hetero.Core().compile_model(proto, "TEMPLATE")
+
+
+def test_nodes_in_a_circle_are_refused():
+    data = [ops.Constant(np.array(values)) for values in ([0], [0.5], [0], [0], [0], [0], [0], [[1.0]])]
+    ensemble = ops.TreeEnsemble(ops.Constant(X), *data, ops.Constant(np.zeros((0, 0))))
+    with pytest.raises(ValueError, match="go round in a circle"):
+        evaluate(ensemble, [value.node.data for value in ensemble.input_values()])
