@@ -71,7 +71,7 @@ _OTHERWISE = {
     "IsNaN": "is_nan",
 }
 # Opsets whose factory makes the version before theirs, as OpenVINO's does.
-_FACTORIES_BEHIND = {"Interpolate": range(4, 10)}
+_FACTORIES_BEHIND = {"Interpolate": range(4, 10), "Range": range(4, 12)}
 # Second names of factories.
 _ALIASES = {"Abs": "absolute", "Ceiling": "ceil", "CumSum": "cumsum"}
 

@@ -18,11 +18,8 @@ NOT_IN_FACTORY = {
 }  # fmt: skip
 # TopK-1 has this attribute, but only newer factories can set it.
 NOT_IN_OLD_FACTORY = {"topk": {"index_element_type"}}
-# The first opset where they are alike. In between OpenVINO's Python modules still hold the factory of opset1, though
-# the operation set has a newer operation; and Squeeze-1 may come without axes in files, but not from the factory.
-ALIKE_SINCE = {"range": 12, "squeeze": 15}
-# Where they are alike before that, as both have the operation of opset1.
-ALIKE_BEFORE = {"range": 4, "squeeze": 1}
+# Squeeze-1 may come without axes in files, though OpenVINO's factory needs them; the opset since when they are alike.
+ALIKE_SINCE = {"squeeze": 15}
 
 
 def factories(module: ModuleType) -> dict:
@@ -46,7 +43,7 @@ def parameters(factory, left_out: set[str]) -> list[tuple]:
 @pytest.mark.parametrize("opset", OPSETS)
 def test_parameters(opset):
     names = THEIRS[opset].keys() & OURS[opset].keys() - UNTOLD
-    names -= {name for name, since in ALIKE_SINCE.items() if ALIKE_BEFORE[name] <= opset < since}
+    names -= {name for name, since in ALIKE_SINCE.items() if opset < since}
     found, expected = {}, {}
     for name in names:
         left_out = NOT_IN_FACTORY.get(name, set()) | (NOT_IN_OLD_FACTORY.get(name, set()) if opset < 3 else set())
