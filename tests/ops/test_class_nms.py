@@ -22,6 +22,8 @@ RESULTS = [
     (MATRIX, 8, BOXES, SCORES, {}),
     *[(MATRIX, 8, BOXES, SCORES, {"sort_result_type": kind, "sort_result_across_batch": across, "keep_top_k": 9})
       for kind, across in (("none", False), ("score", False), ("score", True), ("classid", True))],
+    *[(name, 8, corners(2, 40, dtype=np.float16), distinct(2, 3, 40, dtype=np.float16), attributes)
+      for name, attributes in ((MATRIX, {}), (MULTI, {"iou_threshold": 0.3}))],
     (MATRIX, 8, BOXES, SCORES, {"decay_function": "gaussian", "gaussian_sigma": 1.5, "post_threshold": 0.2}),
     (MATRIX, 8, PIXELS, SCORES, {"normalized": False, "nms_top_k": 7, "background_class": 1, "output_type": "i32"}),
     *[(MULTI, opset, BOXES, SCORES, {"iou_threshold": 0.3, "score_threshold": 0.4}) for opset in (8, 9)],

@@ -32,6 +32,8 @@ RESULTS = [
       for collapse in (False, True) for merge in (True, False) for unique in (False, True)],
     (LOSS, 4, LOGITS, STEPS, LABELS, COUNTS, np.array(3, I32)),
     (LOSS, 4, scores(4, 6, 12), STEPS, LABELS, COUNTS, np.array(5, I32)),
+    (GREEDY, 1, scores(20, 2, 3, dtype=np.float16), Data(np.ones((20, 2), np.float16))),
+    (LENGTHS, 6, scores(3, 12, 3, dtype=np.float16), i32(12, 5, 9)),
     (LOSS, 4, scores(2, 3, 5), i32(2, 2), i32([3, 3, 0], [3, 4, 0]), i32(2, 2)),
 ]  # fmt: skip
 

@@ -49,6 +49,7 @@ ATTRIBUTES = [
 ]
 RESULTS = [
     *[(NAME, 8, *INPUTS, USUAL | changed) for changed in ATTRIBUTES],
+    (NAME, 8, *(Data(value.array.astype(np.float16)) for value in INPUTS), USUAL | {"code_type": CENTER}),
     (NAME, 1, *INPUTS, USUAL | {"num_classes": CLASSES}),
     (NAME, 8, offsets(), scores(), priors(2), USUAL),
     (NAME, 8, offsets(locations=CLASSES), scores(), priors(), USUAL | {"share_location": False}),

@@ -41,6 +41,7 @@ RESULTS = [
     ("non_max_suppression", 9, *SHARED, number(40, I64), number(0.2), number(0.3), number(0.1), "corner", False),
     ("non_max_suppression", 5, *SHARED, number(9, I64), number(1), number(0.1), number(0.4)),
     ("non_max_suppression", 9, corners(1, 300), distinct(1, 2, 300), number(200, I64), number(0.4), number(0)),
+    ("non_max_suppression", 9, corners(2, 40, dtype=np.float16), distinct(2, 3, 40, dtype=np.float16), LIMIT, OVERLAP),
     ("non_max_suppression", 9, *SHARED, number([5], np.int32), OVERLAP, number([2])),
 ]  # fmt: skip
 

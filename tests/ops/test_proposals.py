@@ -45,6 +45,7 @@ RESULTS = [
     (GENERATE, 9, SIZES, *GENERATE_INPUTS, 4.0, 0.4, 50, 20),
     (GENERATE, 9, SIZES, *GENERATE_INPUTS, 4.0, 0.4, 50, 20, False),
     (GENERATE, 9, Data(f32([70, 90, 1, 8], [50, 60, 2, 1])), *GENERATE_INPUTS, 2.0, 0.2, 30, 5, True, 1.0, "i32"),
+    (GENERATE, 9, *(Data(value.array.astype(np.float16)) for value in (SIZES, *GENERATE_INPUTS)), 4.0, 0.4, 50, 20),
     (GENERATE, 9, SIZES, *GENERATE_INPUTS, 400.0, 0.4, 50, 20),
 ]
 

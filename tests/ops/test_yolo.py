@@ -18,6 +18,7 @@ RESULTS = [
     (REGION, 1, random(2, 24, 3, 5), 4, 3, 3, True, [0], 3, 1),
     (REGION, 1, random(2, 16, 3, 5), 4, 3, 9, False, [6, 7], 1, -1),
     (REGION, 1, random(1, 24, 3, 5), 4, 3, 9, False, [6, 7], 1, 3),
+    (REORG, 2, random(2, 8, 4, 6, dtype=np.float16), [2]),
     (REGION, 1, random(1, 27, 2, 2), 5, 3, 3, True, [], 0, -1),
     (REORG, 2, random(2, 8, 4, 6), [2]),
     (REORG, 2, random(1, 18, 3, 6), [3]),
