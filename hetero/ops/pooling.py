@@ -22,6 +22,11 @@ from hetero.types import Type
 class _Pooling(Op):
     """What poolings with windows share: data ``[N, C, spatial…]`` keeps N and C."""
 
+    @property
+    def dilations(self) -> tuple[int, ...]:
+        """The distances between the elements of a window, of which newer versions have a choice."""
+        return (1,) * len(self.kernel_shape)
+
     def pooled_shape(self) -> PartialShape:
         count = len(self.kernel_shape)
         if count < 1:
@@ -54,10 +59,6 @@ class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
     kernel_shape = Attribute(integers, ir="kernel")
     rounding_type = Attribute(rounding_choice, "floor")
     auto_pad = Attribute(auto_pad_choice, None)
-
-    @property
-    def dilations(self) -> tuple[int, ...]:
-        return (1,) * len(self.kernel_shape)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
@@ -104,10 +105,6 @@ class AvgPoolV1(_Pooling, type_name="AvgPool", opset=1):
     exclude_pad = Attribute(bool, ir="exclude-pad")
     rounding_type = Attribute(rounding_choice, "floor")
     auto_pad = Attribute(auto_pad_choice, None)
-
-    @property
-    def dilations(self) -> tuple[int, ...]:
-        return (1,) * len(self.kernel_shape)
 
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())

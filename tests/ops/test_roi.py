@@ -151,6 +151,16 @@ def test_an_image_that_is_none():
         run(pool, inputs, [DATA, regions + 3])
 
 
+@pytest.mark.parametrize("number", [-1, 2])
+@pytest.mark.parametrize("name", WITH_IMAGES)
+def test_an_image_that_is_not_there(name, number):
+    attributes = next(attributes for other, *attributes in PLAIN if other == name)
+    regions = REGIONS[:1, -LENGTHS.get(name, 5) :]
+    pool, inputs = in_hetero(name, 15, (Data(DATA), regions, np.int32([number]), *attributes), {})
+    with pytest.raises(ValueError, match=f"image {number}, but there are 2"):
+        run(pool, inputs, [DATA])
+
+
 @pytest.mark.parametrize("count", [0, 2])
 def test_no_channels_or_no_regions(count):
     data = Data(DATA[:, :0] if count else DATA)

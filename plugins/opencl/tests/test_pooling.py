@@ -42,10 +42,32 @@ def test_openvino_agrees(device, name, exclude_pad, window):
         arguments = (Data(data), stride, dilation, begin, end, kernel, rounding, auto_pad)
     else:
         arguments = (Data(data), stride, begin, end, kernel, exclude_pad, rounding, auto_pad)
-    node, parameters = in_openvino(name, 13, arguments, {})
+    check(device, data, name, 13, arguments)
+
+
+# The first is of opset1, the others round as PyTorch does, the last has distances in an average.
+VERSIONS = [
+    (1, "max_pool", ([2], [1], [1], [3], "ceil")),
+    (14, "max_pool", ([3], [1], [1], [1], [3], "ceil_torch")),
+    (14, "avg_pool", ([3], [1], [1], [3], True, "ceil_torch")),
+    (14, "avg_pool", ([3], [1], [1], [3], False, "ceil_torch")),
+    (16, "avg_pool", ([3], [1], [1], [3], True, "floor", None, [2])),
+    (16, "avg_pool", ([3], [1], [1], [3], False, "ceil_torch", None, [2])),
+]
+
+
+@pytest.mark.parametrize("opset, name, window", VERSIONS, ids=str)
+@pytest.mark.parametrize("length", [8, 40])
+def test_versions(device, length, opset, name, window):
+    data = np.random.default_rng(0).standard_normal((2, 3, length), np.float32)
+    check(device, data, name, opset, (Data(data), *window))
+
+
+def check(device, data, name, opset, arguments):
+    node, parameters = in_openvino(name, opset, arguments, {})
     options = {"INFERENCE_PRECISION_HINT": "f32"}
     expected = openvino.Core().compile_model(openvino.Model([node.output(0)], parameters), "CPU", options)([data])[0]
-    node, parameters = in_hetero(name, 13, arguments, {})
+    node, parameters = in_hetero(name, opset, arguments, {})
     request = core.compile_model(Model([node.output(0)], parameters), device).create_infer_request()
     request.infer([data])
     found = request.get_output_tensor(0).data
