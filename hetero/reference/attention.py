@@ -20,7 +20,11 @@ def scaled_dot_product_attention(node, query, key, value, mask=None, scale=None,
         mask = np.where(mask, query.dtype.type(0), query.dtype.type(-np.inf))
     if mask is not None and mask.ndim:
         scores = np.add(scores, mask, out=scores if _fits(mask, scores) else None)
-    return _product(softmax_in_place(scores, sink), value, shared)
+    sums = _exponentials(scores, sink)
+    # Divided last, where a query has fewer numbers than there are keys.
+    result = _product(scores, value, shared)
+    result /= sums
+    return result
 
 
 def _product(a: np.ndarray, b: np.ndarray, shared: bool) -> np.ndarray:
@@ -32,25 +36,25 @@ def _product(a: np.ndarray, b: np.ndarray, shared: bool) -> np.ndarray:
     return product.reshape(*product.shape[:-2], *a.shape[-3:-1], b.shape[-1])
 
 
-def softmax_in_place(scores: np.ndarray, sink: np.ndarray | None = None) -> np.ndarray:
-    """Softmax over the last axis; a row that is -∞ throughout, in which nothing is looked at, becomes zeros.
+def _exponentials(scores: np.ndarray, sink: np.ndarray | None) -> np.ndarray:
+    """Puts exp(x - the largest of the row) in the place of scores and returns the sums of rows, with a last axis of 1.
 
-    ``sink``: scores that count in the sums only.
+    A row of -∞, in which nothing is looked at, becomes zeros with the sum 1. ``sink``: scores that count in the sums
+    only.
     """
     if not scores.size:
-        return scores
+        return np.ones((*scores.shape[:-1], 1), scores.dtype)
     largest = scores.max(axis=-1, keepdims=True)
     if sink is not None:
         largest = np.maximum(largest, sink)
     largest[np.isneginf(largest)] = 0
     scores -= largest
     np.exp(scores, out=scores)
-    sums = scores.sum(axis=-1, keepdims=True)
+    sums = np.matmul(scores, np.ones((scores.shape[-1], 1), scores.dtype))
     if sink is not None:
         sums += np.exp(sink - largest)
     sums[sums == 0] = 1
-    scores /= sums
-    return scores
+    return sums
 
 
 def _fits(small: np.ndarray, large: np.ndarray) -> bool:

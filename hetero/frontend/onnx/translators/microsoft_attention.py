@@ -64,6 +64,39 @@ def multi_head_attention(node: OnnxNodeContext) -> Translation:
     return [result, key, content][: max(1, node.get_output_size())]
 
 
+@translator("DecoderMaskedMultiHeadAttention", domain=DOMAIN)
+def decoder_masked_multi_head_attention(node: OnnxNodeContext) -> Translation:
+    """MultiHeadAttention of one new token, where the cache may have room for more than there are."""
+    if node.has_input(9):
+        raise FrontendError("a cache_indirection is not supported")
+    heads = node.get_attribute("num_heads")
+    parts = [node.get_input(index) for index in range(3)] if node.has_input(1) else _thirds(node.get_input(0))
+    if node.has_input(10):
+        biases = _shares(node.get_input(10), parts, heads)
+        parts = [p if b is None else output_of(ops.Add(p, b)) for p, b in zip(parts, biases)]
+    query, key, content = (split_heads(part, heads) if rank_of(part) == 3 else part for part in parts)
+    seen_key, seen_content = key, content
+    if node.has_input(5) and node.get_attribute("past_present_share_buffer", 0):
+        known = ops.Convert(node.get_input(7), "i64").output(0)
+        total = ops.Reshape(ops.Add(known, int64(1)), int64([1]), False).output(0)
+        lengths = ops.Broadcast(known, ops.Gather(ops.ShapeOf(query), int64([0]), int64(0)))
+        pasts = (node.get_input(5), node.get_input(6))
+        key, content = (ops.CacheUpdate(*pair, lengths, total).output(0) for pair in zip(pasts, (key, content)))
+        seen_key, seen_content = (
+            ops.Slice(part, int64([0]), total, int64([1]), int64([2])).output(0) for part in (key, content)
+        )
+    elif node.has_input(5):
+        seen_key = key = _joined(node.get_input(5), key)
+        seen_content = content = _joined(node.get_input(6), content)
+    mask = _mask(node, optional(node, 3), query, seen_key)
+    result = attend(node, query, seen_key, seen_content, [mask, optional(node, 4)])
+    return [result, key, content]
+
+
+def _thirds(packed: Output) -> list[Output]:
+    return ops.Split(packed, int64(2), 3).outputs()
+
+
 def _unpacked(packed: Output, count: int) -> list[Output]:
     """``[B, S, N, count, H]`` as so many ``[B, N, S, H]``."""
     parts = ops.Split(packed, int64(3), count).outputs()
