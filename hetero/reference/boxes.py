@@ -72,7 +72,7 @@ def suppress(boxes: np.ndarray, threshold: float, most: int, overlap: Overlap = 
         kept = np.concatenate([kept, block[good]])
         if kept.size >= most:
             break
-    return kept[:most]
+    return kept[: max(most, 0)]
 
 
 def suppress_adaptively(boxes: np.ndarray, threshold: float, eta: float, overlap: Overlap) -> np.ndarray:

@@ -79,9 +79,10 @@ def test_soft_suppression_of_opset5_lets_go_what_overlaps_too_much():
     assert kept_boxes(9, boxes, scores, *numbers)[0][:, 2].tolist() == [0, 2, 1]
 
 
-def test_without_a_limit_nothing_is_kept():
+@pytest.mark.parametrize("limit", [(), (number(0, I64),), (number(-1, I64),)], ids=str)
+def test_without_a_limit_nothing_is_kept(limit):
     """OpenVINO's CPU device leaves the number of boxes unset then."""
-    places, values, count = kept_boxes(9, *SHARED)
+    places, values, count = kept_boxes(9, *SHARED, *limit)
     assert (places.shape, values.shape, count.tolist()) == ((0, 3), (0, 3), [0])
 
 
