@@ -28,6 +28,9 @@ CASES = [
     ("Unique", [np.float32([2, 1, 1, 3, 4, 3])], 3, {}),
     ("CDist", [floats(4, 8), floats(5, 8)], 1, {"metric": "euclidean"}),
     ("CDist", [floats(4, 8), floats(5, 8)], 1, {"metric": "sqeuclidean"}),
+    ("CausalConvWithState", [floats(2, 3, 5), floats(3, 1, 4), floats(3), floats(2, 3, 3)], 2, {"activation": "silu"}),
+    ("CausalConvWithState", [floats(2, 3, 5), floats(3, 1, 4)], 2, {}),
+    ("CausalConvWithState", [floats(2, 3, 1), floats(3, 1, 4), floats(3), floats(2, 3, 6)], 2, {"dilation": 2}),
     ("LinearAttention", [floats(2, 3, 16), *[floats(2, 3, 8)] * 2, floats(2, 2, 4, 4), -GATE, GATE / 9], 2,
      {"q_num_heads": 4, "kv_num_heads": 2, "update_rule": "gated_delta"}),
     ("NhwcMaxPool", [ints(*range(2 * 6 * 5 * 3)).reshape(2, 6, 5, 3).astype(np.uint8)], 1,
@@ -125,6 +128,8 @@ def test_formulas(case):
     [
         ("the metric cosine is not supported", "CDist", [W, W], {"metric": "cosine"}),
         ("only onesided", "Rfft", [X], {"normalized": 1}),
+        ("channels_last is supported only as 0", "CausalConvWithState", [X, floats(3, 1, 2)], {"channels_last": 1}),
+        ("activation must be none", "CausalConvWithState", [X, floats(3, 1, 2)], {"activation": "relu"}),
         ("several axes", "BiasSoftmax", [X, floats(1, 3, 8)], {"axis": 1, "is_inner_broadcast": 0}),
     ],
 )

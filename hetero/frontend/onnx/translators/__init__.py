@@ -4,6 +4,7 @@ from hetero.frontend.onnx.translators import (  # noqa: F401
     activation,
     affine_grid,
     attention,
+    causal_convolution,
     constant,
     control_flow,
     conversion,
