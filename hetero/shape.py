@@ -13,6 +13,8 @@ PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
 
 # numpy's; without a bound, a short file could ask for shapes that fill the memory.
 LARGEST_RANK = 64
+# What an index of 64 bits can count.
+LARGEST_LENGTH = 2**63 - 1
 
 
 class Dimension:
@@ -33,6 +35,10 @@ class Dimension:
             minimum, maximum = max(0, int(minimum)), None if maximum == -1 else int(maximum)
         if minimum < 0 or (maximum is not None and maximum < minimum):
             raise GraphError(f"a dimension cannot be {minimum}..{maximum}: it is -1, a length or a range of lengths")
+        if minimum > LARGEST_LENGTH:
+            raise GraphError(f"a dimension cannot be {minimum} long, only up to {LARGEST_LENGTH}")
+        if maximum is not None and maximum > LARGEST_LENGTH:
+            maximum = None
         self._min, self._max = minimum, maximum
 
     @classmethod

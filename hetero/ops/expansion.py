@@ -49,8 +49,8 @@ class _Broadcast(Op):
             axes = normalize_axes(self, mapping.reshape(-1).tolist(), len(target))
             if axes != sorted(axes):
                 self.fail(f"axes_mapping {axes} must be in ascending order")
-            if len(axes) != len(data):
-                self.fail(f"axes_mapping {axes} must name an axis for each dimension of data {data}")
+            if len(axes) != len(data) or len(axes) > len(target):
+                self.fail(f"axes_mapping {axes} must name an axis of {target} for each dimension of data {data}")
         dimensions = list(target)
         for axis, dimension in zip(axes, data):
             if not dimension.compatible(1):

@@ -19,6 +19,7 @@ class _Fourier(Op):
     inputs = ("data", "axes", "signal_size?")
     shape_inputs = (1, 2)
     complex_input = True
+    least_axes = 0
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
@@ -26,6 +27,8 @@ class _Fourier(Op):
         data = self.get_input_partial_shape(0)
         if data.has_rank and self.complex_input and (len(data) < 2 or not data[len(data) - 1].compatible(2)):
             self.fail(f"data must have two dimensions or more, the last of length 2, but has the shape {data}")
+        if data.rank == 0:
+            self.fail("data must have a dimension or more, but is a scalar")
         shape = self._shape(data) if data.has_rank else PartialShape.dynamic()
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
@@ -36,6 +39,8 @@ class _Fourier(Op):
             lengths = self.lengths_of_unknown_axes(lengths)
         else:
             found = normalize_axes(self, axes.reshape(-1).tolist(), len(lengths))
+            if len(found) < self.least_axes:
+                self.fail("axes must name one axis or more")
             sizes = self._signal_sizes(len(found))
             kept = [s if s != -1 else lengths[axis] for axis, s in zip(found, sizes)]
             for axis, size in zip(found, self.transformed(kept, sizes)):
@@ -81,6 +86,7 @@ class RDFT(_Fourier, opset=9):
     """The transform of real data ``[…]``: complex, on the last of ``axes`` only the first half and the middle."""
 
     complex_input = False
+    least_axes = 1
 
     def transformed(self, kept: Sequence, sizes: Sequence) -> Sequence:
         return [*kept[:-1], Dimension.of(kept[-1]) // 2 + 1]
@@ -91,6 +97,8 @@ class RDFT(_Fourier, opset=9):
 
 class IRDFT(_Fourier, opset=9):
     """The inverse of RDFT: real data. Its length on the last of ``axes`` is even where signal_size does not tell it."""
+
+    least_axes = 1
 
     def transformed(self, kept: Sequence, sizes: Sequence) -> Sequence:
         return [*kept[:-1], (kept[-1] - 1) * 2 if sizes[-1] == -1 else kept[-1]]

@@ -151,6 +151,7 @@ def test_broadcast_keeps_what_cannot_stretch():
         ("broadcast", Unknown([3, 1]), ints(4)),
         ("broadcast", Unknown([3, 1]), ints(2, 4)),
         ("broadcast", Unknown([4, 3]), ints(3, 4), ints(1, 0), "EXPLICIT"),
+        ("broadcast", Unknown([3]), np.zeros(0, np.int64), ints(0), "EXPLICIT"),
         ("pad", Unknown([2, 5]), ints(2, 0), ints(1, -2), "reflect"),
         ("pad", Unknown([2, 5]), ints(3, 0), ints(1, -2), "symmetric"),
         ("pad", Unknown([0, 5]), ints(3, 0), ints(1, -2), "edge"),

@@ -108,6 +108,7 @@ REFUSED = {
     "no pairs": ("dft", (Unknown([2, 3]), ints(0))),
     "an axis twice": ("dft", (Unknown([2, 3, 2]), ints(0, -2))),
     "the axis of the pairs": ("dft", (Unknown([2, 3, 2]), ints(2))),
+    "a scalar": ("rdft", (Unknown([]), ints(0))),
     "integers": ("rdft", (Unknown([2, 3], np.int32), ints(0))),
     "sizes for other axes": ("dft", (Unknown([2, 3, 2]), ints(0, 1), ints(4))),
     "a window longer than a frame": ("stft", (Unknown([2, 99]), Unknown([20]), ints(16)[0], ints(4)[0], False)),
@@ -120,6 +121,13 @@ def test_refused(case):
     name, arguments = REFUSED[case]
     arguments = [np.array(a) if isinstance(a, np.integer) else a for a in arguments]
     both_refuse(name, *arguments, opset=16)
+
+
+@pytest.mark.parametrize(("factory", "shape"), [(ops.RDFT, [3]), (ops.IRDFT, [3, 2])])
+def test_no_axes(factory, shape):
+    """OpenVINO ends with a memory fault here."""
+    with pytest.raises(HeteroError, match="axes must name one axis or more"):
+        factory(Parameter(Type.f32, shape), np.zeros(0, np.int64))
 
 
 FRAME = np.array(16, np.int64)
