@@ -73,6 +73,6 @@ def _graphs_in(attributes: Iterable[AttributeProto]) -> list[GraphProto]:
 
 
 def _nodes(names: Iterable[str]) -> str:
-    names = list(names)
+    names = [str(name) for name in names]  # a damaged name is one of bytes
     more = f" and {len(names) - _NAMES_LISTED} more" if len(names) > _NAMES_LISTED else ""
     return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_NAMES_LISTED]) + more

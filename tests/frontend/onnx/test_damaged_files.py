@@ -6,7 +6,7 @@ import resource
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
@@ -188,6 +188,7 @@ def test_any_change_is_read_or_refused(data):
 
 @settings(max_examples=300, deadline=10_000)
 @given(st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=8))
+@example([(0.3556490093221676, 24)])  # a name of bytes in a message
 def test_any_changed_byte_is_read_or_refused(changes):
     altered = bytearray(sample())
     for place, byte in changes:
