@@ -41,11 +41,11 @@ def test_avg_pool(exclude_pad, dimensions, window):
     same_results("avg_pool", data_of(dimensions), stride, begin, end, kernel, exclude_pad, rounding, auto_pad)
 
 
-@EACH
-def test_max_pool_of_opset1(dimensions, window):
+@pytest.mark.parametrize("window", WINDOWS)
+def test_max_pool_of_opset1(window):
     *numbers, rounding, auto_pad = window
-    stride, _, begin, end, kernel = ([number] * dimensions for number in numbers)
-    same_results("max_pool", data_of(dimensions), stride, begin, end, kernel, rounding, auto_pad, opset=1)
+    stride, _, begin, end, kernel = ([number] * 2 for number in numbers)
+    same_results("max_pool", data_of(2), stride, begin, end, kernel, rounding, auto_pad, opset=1)
 
 
 # length, stride, pads in front and behind, kernel, dilation
@@ -72,9 +72,8 @@ def test_rounding(rounding, case):
         if exclude_pad and rounding == "ceil" and case in BEHIND_THE_END:
             continue  # OpenVINO divides 0 by 0 there
         window = (stride, begin, end, kernel, exclude_pad, rounding)
-        same_results("avg_pool", data, *window, None, [dilation], opset=16)
-        if dilation == 1:
-            same_results("avg_pool", data, *window, opset=14)
+        distances = {"opset": 14} if dilation == 1 else {"opset": 16, "dilations": [dilation]}
+        same_results("avg_pool", data, *window, **distances)
 
 
 @pytest.mark.parametrize("case", BEHIND_THE_END, ids=str)
@@ -86,8 +85,9 @@ def test_the_mean_of_nothing_is_zero(case):
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
-@pytest.mark.parametrize("sizes", [(1, 1, 1), (4, 3, 2), (9, 8, 7), (11, 5, 9)])
-@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("sizes", "dtype"), [((1, 1, 1), np.int32), ((4, 3, 2), np.int64), ((9, 8, 7), np.int64), ((11, 5, 9), np.int64)]
+)
 def test_adaptive_pooling(dtype, sizes, dimensions):
     shape = np.array(sizes[:dimensions], dtype)
     same_results("adaptive_avg_pool", data_of(dimensions), shape)
