@@ -141,7 +141,7 @@ def graphs_of(model):
 
 def change(model, data):
     """One change of a node, an attribute, a tensor, an input or the operator sets."""
-    graph = data.draw(st.sampled_from(list(graphs_of(model))))
+    graph = data.draw(st.sampled_from([graph for graph in graphs_of(model) if graph.node]))
     node = data.draw(st.sampled_from(list(graph.node)))
     what = data.draw(st.sampled_from(CHANGES))
     if what == "kind":
