@@ -89,7 +89,7 @@ class _Sequence(_Recurrent):
     """Steps of data ``[N, time, features]``; states are ``[N, directions, hidden_size]``.
 
     Output 0 is the hidden state after every step ``[N, directions, time, hidden_size]``, zero after the end of a
-    shorter sequence; the others are the states after the last step.
+    shorter sequence; the others are the states after the last step, zero for a sequence without any.
     """
 
     dimensions_of_inputs = _OF_SEQUENCE

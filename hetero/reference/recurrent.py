@@ -196,4 +196,7 @@ def _sequence(node, x, states, lengths, w, r, b, make_step):
     steps = _steps(node, x, lengths, w, r, b)
     states = tuple(state.swapaxes(0, 1) for state in states)
     hidden, *states = _run(steps, states, make_step(node, steps.weights, b))
+    if (lengths == 0).any():
+        # OpenVINO and ONNX Runtime alike: a sequence without steps ends in zeros, not in its initial state.
+        states = [np.where(lengths[:, None] == 0, 0, state) for state in states]
     return [_turned(node, hidden).transpose(2, 1, 0, 3), *(state.swapaxes(0, 1) for state in states)]

@@ -57,7 +57,7 @@ def test_lstm_cell(activations, clip):
     cell("lstm", activations, None, None, clip)
 
 
-@pytest.mark.parametrize("lengths", [[TIME] * N, [2, 4, 1], [3, 3, 3]], ids=str)
+@pytest.mark.parametrize("lengths", [[TIME] * N, [2, 4, 1], [3, 3, 3], [0, 4, 0]], ids=str)
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_sequences(kind, direction, lengths):
@@ -70,15 +70,15 @@ def test_short_sequences(kind, time):
     if time:
         sequence(kind, "bidirectional", [1] * N, time=time)
         return
-    # OpenVINO's CPU device refuses data without steps; the states are what they were.
+    # OpenVINO's CPU device refuses data without steps.
     data = [np.zeros((N, 0, FEATURES), np.float32), random(N, 1, HIDDEN), np.zeros(N, np.int32)]
     node = getattr(opset13, f"{kind}_sequence")
     states = [data[1]] * KINDS[kind][1]
     made = node(data[0], *states, data[2], *weights(KINDS[kind][0], 1), HIDDEN, "reverse")
     hidden, *found = results_of(made)
     assert hidden.shape == (N, 1, 0, HIDDEN)
-    for after, before in zip(found, states, strict=True):
-        np.testing.assert_array_equal(after, before)
+    assert len(found) == len(states)
+    assert not np.any(found)
 
 
 @pytest.mark.parametrize("direction", ["forward", "bidirectional"])

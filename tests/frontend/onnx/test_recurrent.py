@@ -34,9 +34,10 @@ def tensors(op_type, directions, layout=0):
     }
 
 
-def compare(op_type, given=OPTIONAL, opset=14, direction="forward", fed=("X",), tolerance=1e-5, **attributes):
+def compare(op_type, given=OPTIONAL, opset=14, direction="forward", fed=("X",), lengths=(2, 4, 3), **attributes):
     """The inputs in ``fed`` are inputs of the model, the others are constants."""
     values = tensors(op_type, 2 if direction == "bidirectional" else 1, attributes.get("layout", 0))
+    values["sequence_lens"] = np.array(lengths, np.int32)
     slots = ["X", "W", "R", *OPTIONAL][: 8 if op_type == "LSTM" else 6]
     names = [name if name in ("X", "W", "R") or name in given else "" for name in slots]
     outputs = ["Y", "Y_h", "Y_c"][: 3 if op_type == "LSTM" else 2]
@@ -48,7 +49,7 @@ def compare(op_type, given=OPTIONAL, opset=14, direction="forward", fed=("X",), 
     dynamic = make_model([node], inputs, outputs, constants, opset, shapes)
     expected = run_onnxruntime(model, inputs)
     for proto in (model, dynamic):
-        assert_close(run_reference(OnnxFrontEnd().convert(proto), inputs), expected, tolerance)
+        assert_close(run_reference(OnnxFrontEnd().convert(proto), inputs), expected, 1e-5)
 
 
 EACH = pytest.mark.parametrize("op_type", GATES)
@@ -59,6 +60,12 @@ EACH = pytest.mark.parametrize("op_type", GATES)
 @pytest.mark.parametrize("given", [(), ("B",), ("B", "sequence_lens"), ("initial_h",), OPTIONAL], ids=",".join)
 def test_inputs(op_type, direction, given):
     compare(op_type, given, direction=direction)
+
+
+@EACH
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+def test_a_sequence_without_steps(op_type, direction):
+    compare(op_type, direction=direction, lengths=(0, 4, 0))
 
 
 @EACH
