@@ -44,7 +44,7 @@ class Core:
             frontend = factory()
             frontends.append(frontend)
             if frontend.supported(model):
-                return frontend.convert(model) if weights is None else frontend.convert(model, weights)
+                return frontend.convert(model) if weights in (None, "") else frontend.convert(model, weights)
         if isinstance(model, (str, os.PathLike)) and not os.path.isfile(model):
             raise FrontendError(f"there is no model file {os.fspath(model)}")
         name = os.fspath(model) if isinstance(model, (str, os.PathLike)) else f"the given {type(model).__name__}"

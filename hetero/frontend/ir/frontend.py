@@ -66,7 +66,7 @@ def _parse(content: memoryview) -> Element:
 
 def _weights(source: SourceBytes, given: Weights | None) -> memoryview | None:
     """The weights: those given, or of the file beside the XML where there is one."""
-    if given in (None, "") and source.path is not None:
+    if given is None and source.path is not None:
         beside = source.path.with_suffix(".bin")
         given = beside if beside.exists() else None
-    return None if given in (None, "") else read_source(given, "weights of the IR").data
+    return None if given is None else read_source(given, "weights of the IR").data

@@ -1,5 +1,6 @@
 """What is written: layers, attributes, weights, notes; and that it comes back as it was."""
 
+import io
 from xml.etree import ElementTree
 
 import numpy as np
@@ -106,6 +107,20 @@ def test_names_of_files(tmp_path):
     assert describe(IrFrontEnd().convert(tmp_path / "a.xml", tmp_path / "weights")) == describe(model)
     xml, weights = (tmp_path / "a.xml").read_bytes(), (tmp_path / "weights").read_bytes()
     assert describe(hetero.Core().read_model(xml, weights)) == describe(model)
+    assert describe(hetero.Core().read_model(io.BytesIO(xml), tmp_path / "weights")) == describe(model)
+    hetero.serialize(model, tmp_path / "a.xml")
+    assert describe(hetero.Core().read_model(tmp_path / "a.xml", "")) == describe(model)
+
+
+def test_a_model_read_from_files_is_pinned_and_run(tmp_path):
+    model = small_model()
+    nodes(model)["scaled"].rt_info["affinity"] = "TEMPLATE"
+    hetero.serialize(model, tmp_path / "model.xml")
+    compiled = hetero.Core().compile_model(tmp_path / "model.xml", "HETERO:TEMPLATE")
+    x = np.ones((2, 3, 8), np.float32)
+    results = compiled({"first": x, "second": np.int64([1, 1, 1])})
+    np.testing.assert_array_equal(results["d"], [2, 3, 4])
+    np.testing.assert_array_equal(results["a,b"], x * np.float32([[[1.5], [-2.0], [0.25]]]))
 
 
 @pytest.mark.parametrize(
