@@ -10,13 +10,17 @@ from tests.benchmarks.interleaved import Comparison, interleave
 
 DEVICES = ("HETERO:GPU,TEMPLATE", "GPU", "TEMPLATE")
 ROUNDS = 5
+# It cannot read its If, whose branches differ in rank.
+NOT_FOR_OPENVINO = {"voice_activity"}
 
 
 def compare() -> Iterator[Comparison]:
     core = Core()
     for name in zoo.MODELS:
         feeds = zoo.inputs(name)
-        candidates = {"onnxruntime": _onnxruntime(name, feeds), "openvino": _openvino(name, feeds)}
+        candidates = {"onnxruntime": _onnxruntime(name, feeds)}
+        if name not in NOT_FOR_OPENVINO:
+            candidates["openvino"] = _openvino(name, feeds)
         devices = [device for device in DEVICES if device != "GPU" or zoo.MODELS[name].on_gpu]
         candidates.update((device, _hetero(core, name, device, feeds)) for device in devices)
         yield interleave(name, candidates, ROUNDS)
