@@ -91,6 +91,8 @@ FORMULAS = [
     ("Irfft", [np.stack([np.fft.rfft(X).real, np.fft.rfft(X).imag], -1).astype(np.float32)],
      {"signal_ndim": 1, "onesided": 1, "normalized": 0}, [X]),
     ("GemmFastGelu", [X, W], {}, [gelu(X @ W, True)]),
+    ("FusedMatMulActivation", [X, W.T.copy()], {"transB": 1, "alpha": 0.5, "activation": "Relu"},
+     [np.maximum(X @ W / 2, 0)]),
     ("BiasSplitGelu", [X, BIAS], {}, [(X + BIAS)[..., :4] * gelu((X + BIAS)[..., 4:])]),
     ("BiasAdd", [X, BIAS, X[::-1].copy()], {}, [X + BIAS + X[::-1]]),
     ("GroupNorm", [IMAGE, *WEIGHTS], {"groups": 2, "activation": 1}, [group_norm(IMAGE, *WEIGHTS, 2, True)]),

@@ -60,9 +60,17 @@ def fused_conv(node: OnnxNodeContext) -> Translation:
 
 @translator("FusedGemm", domain=DOMAIN)
 def fused_gemm(node: OnnxNodeContext) -> Translation:
+    return _activated(node, output_of(gemm(node)), *_activation_numbers(node))
+
+
+@translator("FusedMatMulActivation", domain=DOMAIN)
+def fused_matmul_activation(node: OnnxNodeContext) -> Translation:
+    return _activated(node, output_of(fused_matmul(node)), *_activation_numbers(node))
+
+
+def _activation_numbers(node: OnnxNodeContext) -> list[float]:
     names = ("activation_alpha", "activation_beta", "activation_gamma")
-    numbers = [node.get_attribute(name) for name in names if node.has_attribute(name)]
-    return _activated(node, output_of(gemm(node)), *numbers)
+    return [node.get_attribute(name) for name in names if node.has_attribute(name)]
 
 
 @translator("FusedMatMul", "TransposeMatMul", domain=DOMAIN)
