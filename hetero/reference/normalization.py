@@ -119,7 +119,9 @@ def _window_sums(x: np.ndarray, axis: int, size: int) -> np.ndarray:
 @evaluates(ops.NormalizeL2)
 @in_single
 def normalize_l2(node, x, axes):
-    sums, eps = np.square(x).sum(axis=axes_of(axes, x.ndim), keepdims=True), x.dtype.type(node.eps)
+    axes, eps = axes_of(axes, x.ndim), x.dtype.type(node.eps)
+    along_last = axes == (x.ndim - 1,)
+    sums = np.vecdot(x, x)[..., None] if along_last else np.square(x).sum(axis=axes, keepdims=True)
     return x / np.sqrt(sums + eps if node.eps_mode == "add" else np.maximum(sums, eps))
 
 

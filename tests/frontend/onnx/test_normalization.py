@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
@@ -61,3 +62,14 @@ def test_a_norm_that_is_none():
     node = helper.make_node("LpNormalization", ["x"], ["y"], p=3)
     with pytest.raises(FrontendError, match="p must be 1 or 2, but is 3"):
         OnnxFrontEnd().convert(make_model([node], {"x": X}))
+
+
+@pytest.mark.parametrize(("of_data", "of_scale"), [(np.float16, np.float32), (np.float32, np.float16)])
+def test_a_scale_of_another_type(of_data, of_scale):
+    """ONNX Runtime wants one type: beside ONNX's own evaluator."""
+    inputs = {"x": random(2, 6, 8, dtype=of_data), "scale": random(8, dtype=of_scale)}
+    model = make_model([helper.make_node("RMSNormalization", list(inputs), ["y"])], inputs, opset=23)
+    (expected,) = ReferenceEvaluator(model).run(["y"], inputs)
+    found = run_reference(OnnxFrontEnd().convert(model), inputs)["y"]
+    assert found.dtype == of_scale
+    np.testing.assert_allclose(found, expected.astype(of_scale), rtol=2e-3, atol=2e-3)

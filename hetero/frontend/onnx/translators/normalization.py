@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from hetero import ops
@@ -155,12 +156,21 @@ def layer_norm(value: Output, axes: Sequence[int], epsilon: float, scale: Output
 
 
 def rms_norm(value: Output, axes: Sequence[int], epsilon: float, scale: Output) -> list[Output]:
-    """The value divided by the root of the mean of its squares, times the scale; and the inverse of that root."""
+    """The value divided by the root of the mean of its squares, times the scale; and the inverse of that root.
+
+    The first has the element type of the scale.
+    """
     wide = _widened(value)
     inverse = _inverse_root_of_mean_square(wide, axes, epsilon)
+    lengths = [value.partial_shape[axis] for axis in axes]
+    if wide is value and value.element_type == scale.element_type and all(length.is_static for length in lengths):
+        # The root of a sum is that of the mean times √count, which goes into the scale.
+        count = math.prod(length.get_length() for length in lengths)
+        result = ops.NormalizeL2(value, int64(axes), epsilon * count, "add").output(0)
+        return [ops.Multiply(result, ops.Multiply(scale, scalar_like(scale, math.sqrt(count)))).output(0), inverse]
     result = ops.Multiply(wide, inverse).output(0)
-    if wide is not value:
-        result = ops.Convert(result, value.element_type).output(0)
+    if result.element_type != scale.element_type:
+        result = ops.Convert(result, scale.element_type).output(0)
     return [ops.Multiply(result, scale).output(0), inverse]
 
 
