@@ -35,10 +35,6 @@ class Dimension:
             minimum, maximum = max(0, int(minimum)), None if maximum == -1 else int(maximum)
         if minimum < 0 or (maximum is not None and maximum < minimum):
             raise GraphError(f"a dimension cannot be {minimum}..{maximum}: it is -1, a length or a range of lengths")
-        if minimum > LARGEST_LENGTH:
-            raise GraphError(f"a dimension cannot be {minimum} long, only up to {LARGEST_LENGTH}")
-        if maximum is not None and maximum > LARGEST_LENGTH:
-            maximum = None
         self._min, self._max = minimum, maximum
 
     @classmethod
@@ -367,10 +363,17 @@ def _parse_dimension(text: str) -> tuple[int, int | None]:
         return 0, None
     match = re.fullmatch(r"(\d*)\.\.(\d*)", text)
     if match:
-        return int(match[1] or 0), int(match[2]) if match[2] else None
+        return _parse_length(match[1] or "0"), _parse_length(match[2]) if match[2] else None
     if text.isdigit():
-        return int(text), int(text)
+        return _parse_length(text), _parse_length(text)
     raise GraphError(f"'{text}' is not a dimension: write a length, ?, or a range such as 1..8")
+
+
+def _parse_length(text: str) -> int:
+    length = int(text)
+    if length > LARGEST_LENGTH:
+        raise GraphError(f"a dimension cannot be {length}, only up to {LARGEST_LENGTH}")
+    return length
 
 
 def _parse_shape(text: str) -> tuple[Dimension, ...] | None:
