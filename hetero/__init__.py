@@ -3,10 +3,9 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hetero import ops
 from hetero.errors import HeteroError
 from hetero.graph import Constant, Input, Model, Node, Op, Output, Parameter
-from hetero.ops.opsets import make_modules
+from hetero.opset_modules import make_modules
 from hetero.shape import Dimension, PartialShape
 from hetero.tensor import Tensor
 from hetero.types import Type
@@ -21,6 +20,7 @@ __all__ = [
 globals().update(make_modules())
 
 if TYPE_CHECKING:
+    from hetero import ops
     from hetero.frontend.ir import save_model, serialize
     from hetero.runtime import AsyncInferQueue, CompiledModel, Core, InferRequest
 
@@ -32,7 +32,9 @@ _LOADED_WHEN_USED = {
 
 
 def __getattr__(name: str) -> object:
-    """Load the runtime and the writers when they are first used: building graphs does without threads and plugins."""
+    """Load operations, runtime and writers when they are first used."""
+    if name == "ops":
+        return import_module("hetero.ops")
     if name not in _LOADED_WHEN_USED:
         raise AttributeError(f"module 'hetero' has no attribute '{name}'")
     return getattr(import_module(_LOADED_WHEN_USED[name]), name)

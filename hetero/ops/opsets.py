@@ -1,15 +1,13 @@
-"""Modules hetero.opset1 … hetero.opset16, made from the operation classes.
+"""What the modules hetero.opset1 … hetero.opset16 hold, made from the operation classes.
 
-Each holds the classes that were newest in that operation set, and a snake_case factory for each whose
-parameters are the class's inputs and attributes: ``opset8.softmax(data, axis=1)``.
+Of each operation set the classes that were newest in it, and a snake_case factory for each whose parameters are the
+class's inputs and attributes: ``opset8.softmax(data, axis=1)``.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -85,44 +83,18 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-class OpsetModule(ModuleType):
-    """The operations of one operation set, filled when first looked into, to keep ``import hetero`` quick."""
-
-    def __init__(self, opset: int) -> None:
-        super().__init__(f"hetero.opset{opset}", f"The operations of opset{opset}, as classes and as factories.")
-        self._opset = opset
-
-    def __getattr__(self, name: str) -> Any:
-        # Called for what is not there yet: everything at first, then only for names that do not exist.
-        if name.startswith("__") or "_filled" in self.__dict__:
-            raise AttributeError(f"opset{self._opset} has no operation {name}")
-        self._fill()
-        return getattr(self, name)
-
-    def __dir__(self) -> list[str]:
-        if "_filled" not in self.__dict__:
-            self._fill()
-        return sorted(super().__dir__())
-
-    def _fill(self) -> None:
-        self._filled = True
-        for name, cls in classes_in(self._opset).items():
-            setattr(self, name, cls)
-            behind = _FACTORIES_BEHIND.get(name, ())
-            factory = _factory(classes_in(behind[0] - 1)[name] if self._opset in behind else cls)
-            setattr(self, snake_case(name), factory)
-            if name in _ALIASES:
-                setattr(self, _ALIASES[name], factory)
-        self.parameter, self.constant = parameter, constant
-
-
-def make_modules() -> dict[str, OpsetModule]:
-    """One module for each operation set, entered into sys.modules so that ``import hetero.opset13`` finds it."""
-    modules = {}
-    for opset in OPSETS:
-        module = OpsetModule(opset)
-        modules[f"opset{opset}"] = sys.modules[module.__name__] = module
-    return modules
+def members_of(opset: int) -> dict[str, Any]:
+    """The classes and the factories of an operation set, by their names."""
+    members: dict[str, Any] = {"parameter": parameter, "constant": constant}
+    for name, cls in classes_in(opset).items():
+        behind = _FACTORIES_BEHIND.get(name, ())
+        factory = _factory(classes_in(behind[0] - 1)[name] if opset in behind else cls)
+        members[name] = cls
+        # Parameters and Constants have factories of their own.
+        members.setdefault(snake_case(name), factory)
+        if name in _ALIASES:
+            members[_ALIASES[name]] = factory
+    return members
 
 
 def parameter(shape: PartialShapeLike, dtype: Any = np.float32, name: str | None = None) -> Parameter:

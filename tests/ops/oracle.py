@@ -24,7 +24,7 @@ from hetero.frontend.ir.spelling import attribute_text
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
 from hetero.graph import Constant, Node, Parameter
-from hetero.ops.opsets import make_modules
+from hetero.opset_modules import make_modules
 from hetero.reference import evaluate
 
 core = openvino.Core()

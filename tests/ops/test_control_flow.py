@@ -17,8 +17,8 @@ import hetero
 from hetero.errors import DeviceError, GraphError
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
-from hetero.ops.opsets import make_modules
 from hetero.ops.port_maps import BodyOutputDescription, InvariantInputDescription
+from hetero.opset_modules import make_modules
 from hetero.passes import eliminate_common_subexpressions, fold_constants
 from hetero.reference import evaluate
 

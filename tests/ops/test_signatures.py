@@ -7,7 +7,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from hetero.ops.opsets import OPSETS, make_modules
+from hetero.ops.opsets import OPSETS
+from hetero.opset_modules import make_modules
 
 # OpenVINO has an overloaded class, of which Python cannot tell the parameters; a Parameter has a test of its own.
 UNTOLD = {"assign", "if_op", "loop", "read_value", "reverse", "tensor_iterator", "parameter", "constant", "result"}

@@ -9,7 +9,7 @@ import pytest
 import hetero
 from hetero.errors import GraphError, TensorError
 from hetero.graph import Variable, VariableInfo
-from hetero.ops.opsets import make_modules
+from hetero.opset_modules import make_modules
 
 ONES = np.ones([2, 3], np.float32)
 LIBRARIES = {

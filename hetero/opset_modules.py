@@ -1,0 +1,49 @@
+"""The modules hetero.opset1 … hetero.opset16, which are filled when they are first looked into.
+
+They are here before the operations are, which take longer to import than all the rest of ``import hetero``.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+# The newest operation set that there is.
+NEWEST = 16
+
+
+class OpsetModule(ModuleType):
+    """The operations of one operation set: the classes that were newest in it, and a snake_case factory for each."""
+
+    def __init__(self, opset: int) -> None:
+        super().__init__(f"hetero.opset{opset}", f"The operations of opset{opset}, as classes and as factories.")
+        self._opset = opset
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is not there yet: everything at first, then only for names that do not exist.
+        if name.startswith("__") or "_filled" in self.__dict__:
+            raise AttributeError(f"opset{self._opset} has no operation {name}")
+        self._fill()
+        return getattr(self, name)
+
+    def __dir__(self) -> list[str]:
+        if "_filled" not in self.__dict__:
+            self._fill()
+        return sorted(super().__dir__())
+
+    def _fill(self) -> None:
+        from hetero.ops.opsets import members_of
+
+        self._filled = True
+        for name, member in members_of(self._opset).items():
+            setattr(self, name, member)
+
+
+def make_modules() -> dict[str, OpsetModule]:
+    """One module for each operation set, entered into sys.modules so that ``import hetero.opset13`` finds it."""
+    modules = {}
+    for opset in range(1, NEWEST + 1):
+        module = OpsetModule(opset)
+        modules[f"opset{opset}"] = sys.modules[module.__name__] = module
+    return modules
