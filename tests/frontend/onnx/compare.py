@@ -5,6 +5,7 @@ import onnx
 import onnxruntime
 from onnx import helper
 
+import hetero
 from hetero.graph import Model, Parameter, Result, is_constant
 from hetero.reference import evaluate
 
@@ -25,6 +26,35 @@ def make_model(nodes, inputs, outputs=("y",), initializers=None, opset=13, shape
         [onnx.numpy_helper.from_array(array, name) for name, array in (initializers or {}).items()],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def operator_model(kind, inputs, attributes, outputs, domain="", opset=20) -> onnx.ModelProto:
+    """A model of one operator: inputs x0, x1 … like the arrays, of which those of objects are strings; outputs y0 …"""
+    types = [onnx.TensorProto.STRING if a.dtype == object else helper.np_dtype_to_tensor_dtype(a.dtype) for a in inputs]
+    infos = [helper.make_tensor_value_info(f"x{i}", t, a.shape) for i, (t, a) in enumerate(zip(types, inputs))]
+    names = [f"y{i}" for i in range(outputs)]
+    node = helper.make_node(kind, [info.name for info in infos], names, domain=domain, **attributes)
+    graph = helper.make_graph([node], "graph", infos, [onnx.ValueInfoProto(name=name) for name in names])
+    domains = {"": 18} | {domain: opset}
+    imports = [helper.make_opsetid(name, version) for name, version in domains.items()]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
+
+
+def assert_as_onnxruntime(proto: onnx.ModelProto, inputs: list[np.ndarray], tolerance: float = 1e-5) -> None:
+    """TEMPLATE gives an ``operator_model`` the types, shapes and results of ONNX Runtime, strings too."""
+    expected = run_onnxruntime(proto, {f"x{i}": array for i, array in enumerate(inputs)})
+    compiled = hetero.Core().compile_model(proto, "TEMPLATE")
+    results = compiled(list(inputs))
+    for port, wanted in zip(compiled.outputs, expected.values(), strict=True):
+        found = results[port]
+        assert port.partial_shape.compatible(found.shape)
+        assert found.shape == wanted.shape
+        if wanted.dtype == object:
+            assert found.dtype.kind == "U"
+            assert found.tolist() == wanted.tolist()
+        else:
+            assert found.dtype == wanted.dtype
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
 
 
 def run_reference(model: Model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -2,11 +2,10 @@
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
-from onnx import helper
 
 import hetero
+from tests.frontend.onnx.compare import assert_as_onnxruntime, operator_model
 
 RNG = np.random.default_rng(0)
 F32 = np.float32
@@ -62,30 +61,11 @@ CASES = {
 
 
 def model_of(kind, inputs, attributes, outputs, opset=2):
-    types = [onnx.TensorProto.STRING if a.dtype == object else helper.np_dtype_to_tensor_dtype(a.dtype) for a in inputs]
-    infos = [helper.make_tensor_value_info(f"x{i}", t, a.shape) for i, (t, a) in enumerate(zip(types, inputs))]
-    names = [f"y{i}" for i in range(outputs)]
-    node = helper.make_node(kind, [info.name for info in infos], names, domain="ai.onnx.ml", **attributes)
-    graph = helper.make_graph([node], "graph", infos, [onnx.ValueInfoProto(name=name) for name in names])
-    domains = [helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", opset)]
-    return helper.make_model(graph, opset_imports=domains, ir_version=8)
+    return operator_model(kind, inputs, attributes, outputs, "ai.onnx.ml", opset)
 
 
 def compare(kind, inputs, attributes, outputs, opset=2, tolerance=1e-5):
-    proto = model_of(kind, inputs, attributes, outputs, opset)
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
-    expected = session.run(None, {f"x{i}": array for i, array in enumerate(inputs)})
-    compiled = hetero.Core().compile_model(proto, "TEMPLATE")
-    results = compiled(list(inputs))
-    for port, wanted in zip(compiled.outputs, expected, strict=True):
-        found = results[port]
-        assert port.partial_shape.compatible(found.shape)
-        assert found.shape == wanted.shape
-        if wanted.dtype == object:
-            assert found.tolist() == wanted.tolist()
-        else:
-            assert found.dtype == wanted.dtype
-            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+    assert_as_onnxruntime(model_of(kind, inputs, attributes, outputs, opset), inputs, tolerance)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,12 +1,10 @@
 """Operators on strings, against ONNX Runtime."""
 
 import numpy as np
-import onnx
-import onnxruntime
 import pytest
-from onnx import TensorProto, helper
 
 import hetero
+from tests.frontend.onnx.compare import assert_as_onnxruntime, operator_model
 
 WORDS = np.array(["Monday", "tuesday", "", "münchen über", "a b  c ", "x@y.org"], object)
 IDS = np.array([[1, 1, 3, 3, 3, 7], [8, 6, 7, 5, 6, 8]], np.int64)
@@ -45,33 +43,13 @@ CASES = {
 }  # fmt: skip
 
 
-def model_of(kind, inputs, attributes, outputs):
-    types = [TensorProto.STRING if array.dtype == object else TensorProto.INT64 for array in inputs]
-    infos = [helper.make_tensor_value_info(f"x{i}", t, a.shape) for i, (t, a) in enumerate(zip(types, inputs))]
-    names = [f"y{i}" for i in range(outputs)]
-    node = helper.make_node(kind, [info.name for info in infos], names, **attributes)
-    graph = helper.make_graph([node], "graph", infos, [onnx.ValueInfoProto(name=name) for name in names])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=8)
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_as_onnxruntime(name):
-    kind, inputs, attributes, outputs = CASES[name]
-    proto = model_of(kind, inputs, attributes, outputs)
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
-    expected = session.run(None, {f"x{i}": array for i, array in enumerate(inputs)})
-    compiled = hetero.Core().compile_model(proto, "TEMPLATE")
-    results = compiled(list(inputs))
-    for port, wanted in zip(compiled.outputs, expected, strict=True):
-        found = results[port]
-        assert port.partial_shape.compatible(found.shape)
-        assert (found.dtype.kind == "U") == (wanted.dtype == object)
-        assert found.shape == wanted.shape
-        assert found.tolist() == wanted.tolist()
+    assert_as_onnxruntime(operator_model(*CASES[name]), CASES[name][1])
 
 
 def test_what_is_no_string_is_refused():
-    compiled = hetero.Core().compile_model(model_of(*CASES["concat"]), "TEMPLATE")
+    compiled = hetero.Core().compile_model(operator_model(*CASES["concat"]), "TEMPLATE")
     with pytest.raises(hetero.HeteroError, match="input 'x0' takes strings, but the array has int64"):
         compiled([np.arange(6), WORDS])
     with pytest.raises(hetero.HeteroError, match="input 'x0' takes strings, but the array has object"):
