@@ -18,6 +18,14 @@ class _DeformableConvolution(Op):
     samples are bilinear.
     """
 
+    strides = Attribute(integers)
+    pads_begin = Attribute(integers)
+    pads_end = Attribute(integers)
+    dilations = Attribute(integers)
+    auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
+    group = Attribute(int, 1)
+    deformable_group = Attribute(int, 1)
+
     def validate_and_infer_types(self) -> None:
         complete_window_attributes(self, 2, "strides", "pads_begin", "pads_end", "dilations")
         if min(self.group, self.deformable_group) < 1:
@@ -67,13 +75,6 @@ class DeformableConvolutionV1(_DeformableConvolution, type_name="DeformableConvo
     __doc__ = _DeformableConvolution.__doc__
 
     inputs = ("data", "deformable_values", "filters")
-    strides = Attribute(integers)
-    pads_begin = Attribute(integers)
-    pads_end = Attribute(integers)
-    dilations = Attribute(integers)
-    auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
-    group = Attribute(int, 1)
-    deformable_group = Attribute(int, 1)
     bilinear_interpolation_pad = False
 
 
@@ -88,11 +89,4 @@ class DeformableConvolution(_DeformableConvolution, opset=8):
         "data", "offsets", "filters", "strides", "pads_begin", "pads_end", "dilations", "mask", "auto_pad", "group",
         "deformable_group", "bilinear_interpolation_pad",
     )  # fmt: skip
-    strides = Attribute(integers)
-    pads_begin = Attribute(integers)
-    pads_end = Attribute(integers)
-    dilations = Attribute(integers)
-    auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
-    group = Attribute(int, 1)
-    deformable_group = Attribute(int, 1)
     bilinear_interpolation_pad = Attribute(bool, False)

@@ -51,6 +51,10 @@ class OnnxNodeContext(NodeContext):
             raise FrontendError(f"input {index} is missing")
         return self._inputs[index]  # type: ignore[return-value]
 
+    def get_optional_input(self, index: int) -> Output | None:
+        """The value that an input reads, None where the input is left out."""
+        return self._inputs[index] if self.has_input(index) else None
+
     def get_inputs(self) -> list[Output]:
         """All inputs, for operators that take any number of them."""
         return [self.get_input(index) for index in range(len(self._inputs))]

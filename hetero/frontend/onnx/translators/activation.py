@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import flatten, int64, normalized, rank_of, scalar_like
+from hetero.frontend.onnx.translators.common import flatten, int64, length_of, normalized, rank_of, scalar_like
 from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 
@@ -153,7 +153,7 @@ def clip_by_attributes(node: OnnxNodeContext) -> Translation:
 @translator("Clip", since=11)
 def clip(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
-    bounds = [node.get_input(index) if node.has_input(index) else None for index in (1, 2)]
+    bounds = [node.get_optional_input(index) for index in (1, 2)]
     if bounds == [None, None]:
         return value
     known = [exact_value(bound) if bound else np.array(limit) for bound, limit in zip(bounds, (-math.inf, math.inf))]
@@ -207,5 +207,5 @@ def _hardmax(value: Output, axis: int) -> Op:
     """One at the first largest element along the axis, zeros elsewhere."""
     axis = normalized(axis, rank_of(value))
     best = ops.TopK(value, int64(1), axis, "max", "value", "i64").output(1)
-    length = ops.Gather(ops.ShapeOf(value), int64(axis), int64(0))
+    length = length_of(value, axis)
     return ops.OneHot(ops.Squeeze(best, int64([axis])), length, scalar_like(value, 1), scalar_like(value, 0), axis)

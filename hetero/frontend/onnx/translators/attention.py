@@ -117,11 +117,11 @@ def _mask(node: OnnxNodeContext, query: Output, key: Output) -> Output | None:
     None also where only earlier keys are looked at and there is no past.
     """
     windows = [node.get_attribute(f"{side}_window_size", -1) for side in ("left", "right")]
-    given = node.get_input(3) if node.has_input(3) else None
+    given = node.get_optional_input(3)
     if given is not None:
         given = _lengthened(given, key)
     causal = bool(node.get_attribute("is_causal", 0))
-    ends = node.get_input(6) if node.has_input(6) else None
+    ends = node.get_optional_input(6)
     if given is None and ends is None and max(windows) < 0 and not (causal and node.has_input(4)):
         return None
     rows, allowed = _places(query), []

@@ -36,6 +36,11 @@ def int64(numbers: Sequence[int] | int) -> Constant:
     return Constant(np.array(numbers, np.int64))
 
 
+def length_of(value: Output, axis: int) -> Output:
+    """The length of an axis, as a scalar that is known when the model runs."""
+    return ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)).output(0)
+
+
 def known_input(node: OnnxNodeContext, index: int, name: str) -> np.ndarray:
     """The contents of an input. Raises FrontendError where they are not known before the model runs."""
     value = exact_value(node.get_input(index))

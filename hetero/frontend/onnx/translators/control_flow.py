@@ -111,7 +111,7 @@ def scan_of_batches(node: OnnxNodeContext) -> Translation:
     A TensorIterator over the batch, with the Scan of one sequence in its body.
     """
     count, graph = node.get_attribute("num_scan_inputs"), node.get_attribute("body")
-    lengths = node.get_input(0) if node.has_input(0) else None
+    lengths = node.get_optional_input(0)
     inputs = [node.get_input(index) for index in range(1, node.get_input_size())]
     state_count = len(inputs) - count
     _check_outputs(graph, state_count, node.get_output_size())

@@ -90,7 +90,7 @@ def deformable_convolution(node: OnnxNodeContext) -> Translation:
         pads_begin=windows.pads_begin,
         pads_end=windows.pads_end,
         dilations=windows.dilations,
-        mask=node.get_input(4) if node.has_input(4) else None,
+        mask=node.get_optional_input(4),
         auto_pad="explicit",
         group=node.get_attribute("group", 1),
         deformable_group=node.get_attribute("offset_group", 1),

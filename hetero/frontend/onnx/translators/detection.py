@@ -11,7 +11,7 @@ from hetero.frontend.onnx.registry import Translation, translator
 
 @translator("NonMaxSuppression", since=10)
 def non_max_suppression(node: OnnxNodeContext) -> Translation:
-    boxes, scores, *numbers = (node.get_input(i) if node.has_input(i) else None for i in range(5))
+    boxes, scores, *numbers = (node.get_optional_input(i) for i in range(5))
     if numbers[2] is None:
         numbers[2] = np.array(-np.inf, np.float32)  # without a threshold every box may be kept
     encoding = "center" if node.get_attribute("center_point_box", 0) else "corner"

@@ -28,7 +28,7 @@ def dropout_with_boolean_mask(node: OnnxNodeContext) -> Translation:
 
 @translator("Dropout", since=12)
 def dropout(node: OnnxNodeContext) -> Translation:
-    training = node.get_input(2) if node.has_input(2) else None
+    training = node.get_optional_input(2)
     if training is None or (exact_value(training) is not None and not exact_value(training).any()):
         return dropout_with_boolean_mask(node)
     value = node.get_input(0)

@@ -6,15 +6,14 @@ from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.onnx.translators.common import int64, scalar_like
-from hetero.graph import Output
+from hetero.frontend.onnx.translators.common import int64, length_of, scalar_like
 
 
 @translator("EyeLike", since=9)
 def eye_like(node: OnnxNodeContext) -> Translation:
     value, number = node.get_input(0), node.get_attribute("dtype", None)
     kind = value.element_type if number is None else element_type(number)
-    rows, columns = (_length(value, axis) for axis in (0, 1))
+    rows, columns = (length_of(value, axis) for axis in (0, 1))
     return ops.Eye(rows, columns, int64(node.get_attribute("k", 0)), kind)
 
 
@@ -22,11 +21,7 @@ def eye_like(node: OnnxNodeContext) -> Translation:
 def trilu(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     diagonal = ops.Squeeze(node.get_input(1)) if node.has_input(1) else int64(0)
-    rows, columns = (ops.Range(int64(0), _length(value, axis), int64(1), "i64") for axis in (-2, -1))
+    rows, columns = (ops.Range(int64(0), length_of(value, axis), int64(1), "i64") for axis in (-2, -1))
     above = ops.Subtract(columns, ops.Unsqueeze(rows, int64([1])))  # how far an element is above the main diagonal
     kept = (ops.GreaterEqual if node.get_attribute("upper", 1) else ops.LessEqual)(above, diagonal)
     return ops.Select(kept, value, scalar_like(value, 0))
-
-
-def _length(value: Output, axis: int) -> Output:
-    return ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)).output(0)

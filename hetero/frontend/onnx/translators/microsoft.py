@@ -10,23 +10,15 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, normalized, per_channel, rank_of, scalar_like
+from hetero.frontend.onnx.translators.common import int64, length_of, normalized, per_channel, rank_of, scalar_like
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.matmul import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
-from hetero.graph import Op, Output
+from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 from hetero.types import Type
 
 DOMAIN = "com.microsoft"
-
-
-def output_of(value: Op | Output) -> Output:
-    return value if isinstance(value, Output) else value.output(0)
-
-
-def optional(node: OnnxNodeContext, index: int) -> Output | None:
-    return node.get_input(index) if node.has_input(index) else None
 
 
 # What an activation's name and its numbers make of a value.
@@ -52,7 +44,7 @@ def _activated(node: OnnxNodeContext, value: Output, *numbers: float) -> Transla
 @translator("FusedConv", domain=DOMAIN)
 def fused_conv(node: OnnxNodeContext) -> Translation:
     """An activation of a convolution, to which a further tensor may be added before."""
-    result = output_of(convolution(node))
+    result = as_output(convolution(node))
     if node.has_input(3):
         result = ops.Add(result, node.get_input(3)).output(0)
     return _activated(node, result, *node.get_attribute("activation_params", ()))
@@ -60,12 +52,12 @@ def fused_conv(node: OnnxNodeContext) -> Translation:
 
 @translator("FusedGemm", domain=DOMAIN)
 def fused_gemm(node: OnnxNodeContext) -> Translation:
-    return _activated(node, output_of(gemm(node)), *_activation_numbers(node))
+    return _activated(node, as_output(gemm(node)), *_activation_numbers(node))
 
 
 @translator("FusedMatMulActivation", domain=DOMAIN)
 def fused_matmul_activation(node: OnnxNodeContext) -> Translation:
-    return _activated(node, output_of(fused_matmul(node)), *_activation_numbers(node))
+    return _activated(node, as_output(fused_matmul(node)), *_activation_numbers(node))
 
 
 def _activation_numbers(node: OnnxNodeContext) -> list[float]:
@@ -198,7 +190,7 @@ def skip_layer_normalization(node: OnnxNodeContext) -> Translation:
     """LayerNormalization of the input plus a skipped one plus a bias; the last output is that sum."""
     total = _sum_with_skipped(node, 4)
     axes = range(rank_of(total) - 1, rank_of(total))
-    found = layer_norm(total, axes, node.get_attribute("epsilon", 1e-12), node.get_input(2), optional(node, 3))
+    found = layer_norm(total, axes, node.get_attribute("epsilon", 1e-12), node.get_input(2), node.get_optional_input(3))
     return [*found, total]
 
 
@@ -212,7 +204,7 @@ def skip_simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
 
 def _sum_with_skipped(node: OnnxNodeContext, bias: int) -> Output:
     total = ops.Add(node.get_input(0), node.get_input(1))
-    return output_of(ops.Add(total, node.get_input(bias)) if node.has_input(bias) else total)
+    return as_output(ops.Add(total, node.get_input(bias)) if node.has_input(bias) else total)
 
 
 @translator("EmbedLayerNormalization", domain=DOMAIN)
@@ -223,7 +215,7 @@ def embed_layer_normalization(node: OnnxNodeContext) -> Translation:
     """
     ids, words, places = node.get_input(0), node.get_input(2), node.get_input(3)
     total = ops.Gather(words, ids, int64(0))
-    length = ops.Gather(ops.ShapeOf(ids), int64(1), int64(0))
+    length = length_of(ids, 1)
     chosen = node.get_input(8) if node.has_input(8) else ops.Range(int64(0), length, int64(1), "i64").output(0)
     total = ops.Add(total, ops.Gather(places, chosen, int64(0)))
     if node.has_input(1):

@@ -11,9 +11,9 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.translators.attention import joined_heads, split_heads
-from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
-from hetero.frontend.onnx.translators.microsoft import DOMAIN, optional, output_of
-from hetero.graph import Op, Output
+from hetero.frontend.onnx.translators.common import int64, length_of, rank_of, scalar_like
+from hetero.frontend.onnx.translators.microsoft import DOMAIN
+from hetero.graph import Op, Output, as_output
 
 # Very negative, so that exp of it is 0 beside that of any score.
 _MASKED = -10000.0
@@ -33,13 +33,13 @@ def attention(node: OnnxNodeContext) -> Translation:
     present = None
     if node.has_input(4):
         past_key, past_content = ops.Split(node.get_input(4), int64(0), 2).outputs()
-        key = _joined(output_of(ops.Squeeze(past_key, int64([0]))), key)
-        content = _joined(output_of(ops.Squeeze(past_content, int64([0]))), content)
+        key = _joined(as_output(ops.Squeeze(past_key, int64([0]))), key)
+        content = _joined(as_output(ops.Squeeze(past_content, int64([0]))), content)
     if node.has_output(1):
         pair = [ops.Unsqueeze(part, int64([0])) for part in (key, content)]
         present = ops.Concat(pair, 0).output(0)
-    mask = _mask(node, optional(node, 3), query, key)
-    result = attend(node, query, key, content, [mask, optional(node, 5)])
+    mask = _mask(node, node.get_optional_input(3), query, key)
+    result = attend(node, query, key, content, [mask, node.get_optional_input(5)])
     return [result] if present is None else [result, present]
 
 
@@ -55,12 +55,12 @@ def multi_head_attention(node: OnnxNodeContext) -> Translation:
         parts = _unpacked(node.get_input(0), 3)
     if node.has_input(3):
         biases = _shares(node.get_input(3), parts, heads)
-        parts = [p if b is None else output_of(ops.Add(p, b)) for p, b in zip(parts, biases)]
+        parts = [p if b is None else as_output(ops.Add(p, b)) for p, b in zip(parts, biases)]
     query, key, content = (split_heads(part, heads) if rank_of(part) == 3 else part for part in parts)
     if node.has_input(6):
         key, content = _joined(node.get_input(6), key), _joined(node.get_input(7), content)
-    mask = _mask(node, optional(node, 4), query, key)
-    result = attend(node, query, key, content, [mask, optional(node, 5)])
+    mask = _mask(node, node.get_optional_input(4), query, key)
+    result = attend(node, query, key, content, [mask, node.get_optional_input(5)])
     return [result, key, content][: max(1, node.get_output_size())]
 
 
@@ -73,7 +73,7 @@ def decoder_masked_multi_head_attention(node: OnnxNodeContext) -> Translation:
     parts = [node.get_input(index) for index in range(3)] if node.has_input(1) else _thirds(node.get_input(0))
     if node.has_input(10):
         biases = _shares(node.get_input(10), parts, heads)
-        parts = [p if b is None else output_of(ops.Add(p, b)) for p, b in zip(parts, biases)]
+        parts = [p if b is None else as_output(ops.Add(p, b)) for p, b in zip(parts, biases)]
     query, key, content = (split_heads(part, heads) if rank_of(part) == 3 else part for part in parts)
     seen_key, seen_content = key, content
     if node.has_input(5) and node.get_attribute("past_present_share_buffer", 0):
@@ -88,8 +88,8 @@ def decoder_masked_multi_head_attention(node: OnnxNodeContext) -> Translation:
     elif node.has_input(5):
         seen_key = key = _joined(node.get_input(5), key)
         seen_content = content = _joined(node.get_input(6), content)
-    mask = _mask(node, optional(node, 3), query, seen_key)
-    result = attend(node, query, seen_key, seen_content, [mask, optional(node, 4)])
+    mask = _mask(node, node.get_optional_input(3), query, seen_key)
+    result = attend(node, query, seen_key, seen_content, [mask, node.get_optional_input(4)])
     return [result, key, content]
 
 
@@ -132,17 +132,13 @@ def attend(node: OnnxNodeContext, query: Output, key: Output, content: Output, a
     return joined_heads(ops.MatMul(ops.Softmax(scores, -1), content, False, False).output(0))
 
 
-def _length(value: Output) -> Output:
-    return ops.Gather(ops.ShapeOf(value), int64(2), int64(0)).output(0)
-
-
 def _places(count: Output) -> Output:
     return ops.Range(int64(0), count, int64(1), "i64").output(0)
 
 
 def _future(query: Output, key: Output, masked: float) -> Output:
     """``[S, T]``: very negative where a key comes after the query, of which the last one sees all keys."""
-    queries, keys = _length(query), _length(key)
+    queries, keys = length_of(query, 2), length_of(key, 2)
     rows = ops.Add(_places(queries), ops.Subtract(keys, queries))
     seen = ops.LessEqual(_places(keys), ops.Unsqueeze(rows, int64([1])))
     return ops.Select(seen, scalar_like(query, 0), scalar_like(query, masked)).output(0)
@@ -167,7 +163,7 @@ def _mask(node: OnnxNodeContext, mask: Output | None, query: Output, key: Output
 def _within(ends: Output, query: Output, key: Output) -> Output:
     """``[B, T]``: which keys lie before the end of their sequence, for ``[B]`` ends, or behind starts ``[2·B]`` too."""
     batch, count = query.partial_shape[0], ends.partial_shape[0]
-    places, ends = _places(_length(key)), ops.Convert(ends, "i64").output(0)
+    places, ends = _places(length_of(key, 2)), ops.Convert(ends, "i64").output(0)
     if batch.compatible(count):
         return ops.Less(places, ops.Unsqueeze(ends, int64([1]))).output(0)
     if not (batch * 2).compatible(count):

@@ -8,6 +8,7 @@ from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.translators.common import flatten, int64, rank_of, reshape, scalar_like
+from hetero.frontend.onnx.translators.microsoft import DOMAIN
 from hetero.frontend.onnx.translators.pooling import average_pool_of
 from hetero.frontend.onnx.translators.quantization import (
     dequantize,
@@ -15,7 +16,6 @@ from hetero.frontend.onnx.translators.quantization import (
     dynamically_quantized,
     less_zero_point,
     one,
-    optional,
     product,
     quantize,
     quantize_linear,
@@ -27,22 +27,20 @@ from hetero.frontend.onnx.translators.recurrent import lstm
 from hetero.graph import Op, Output
 from hetero.types import Type
 
-DOMAIN = "com.microsoft"
-
 translator("QuantizeLinear", domain=DOMAIN)(quantize_linear)
 translator("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
 
 
 def _number(node: OnnxNodeContext, index: int) -> Output:
     """The number that three inputs from an index on are: an integer, its scale and its zero point."""
-    scale, zero_point = one(node.get_input(index + 1)), optional(node, index + 2)
+    scale, zero_point = one(node.get_input(index + 1)), node.get_optional_input(index + 2)
     return dequantize(node.get_input(index), scale, None if zero_point is None else one(zero_point), Type.f32)
 
 
 def _quantized(node: OnnxNodeContext, value: Output | Op, index: int, kind: Type) -> Output:
     """A number by the scale and the zero point in two inputs from an index on."""
     value = value if isinstance(value, Output) else value.output(0)
-    scale, zero_point = one(node.get_input(index)), optional(node, index + 1)
+    scale, zero_point = one(node.get_input(index)), node.get_optional_input(index + 1)
     return quantize(value, scale, None if zero_point is None else one(zero_point), kind)
 
 
@@ -133,11 +131,11 @@ def qlinear_where(node: OnnxNodeContext) -> Translation:
 def qgemm(node: OnnxNodeContext) -> Translation:
     """alpha·A·B + C, C being i32 of the scale alpha·a_scale·b_scale; f32 where no scale of the result is given."""
     first, second, columns = node.get_input(0), node.get_input(3), node.get_input(4)
-    second_zero = optional(node, 5)
+    second_zero = node.get_optional_input(5)
     if rank_of(columns) == 1 and node.get_attribute("transB", 0) and second_zero is not None:
         second_zero = spread(second_zero, second, 0)
     numbers = (
-        less_zero_point(first, optional(node, 2), Type.i32),
+        less_zero_point(first, node.get_optional_input(2), Type.i32),
         less_zero_point(second, second_zero, Type.i32),
     )
     transposed = [bool(node.get_attribute(name, 0)) for name in ("transA", "transB")]
@@ -148,7 +146,7 @@ def qgemm(node: OnnxNodeContext) -> Translation:
     factor = ops.Multiply(factor, scalar_like(factor, node.get_attribute("alpha", 1.0))).output(0)
     if not node.has_input(7):
         return ops.Multiply(ops.Convert(total, Type.f32), factor)
-    zero_point = optional(node, 8)
+    zero_point = node.get_optional_input(8)
     kind = first.element_type if zero_point is None else zero_point.element_type
     factor = ops.Divide(factor, node.get_input(7))
     return quantize_quotient(ops.Multiply(ops.Convert(total, Type.f32), factor).output(0), zero_point, kind)
@@ -157,7 +155,7 @@ def qgemm(node: OnnxNodeContext) -> Translation:
 @translator("MatMulIntegerToFloat", domain=DOMAIN)
 def matmul_integer_to_float(node: OnnxNodeContext) -> Translation:
     """(A - a_zero_point) · (B - b_zero_point) · a_scale · b_scale + bias"""
-    total = product(node.get_input(0), optional(node, 4), node.get_input(1), optional(node, 5))
+    total = product(node.get_input(0), node.get_optional_input(4), node.get_input(1), node.get_optional_input(5))
     return _scaled(node, total, node.get_input(2), 3, 6)
 
 
@@ -165,7 +163,7 @@ def matmul_integer_to_float(node: OnnxNodeContext) -> Translation:
 def dynamic_quantize_matmul(node: OnnxNodeContext) -> Translation:
     """The same with A quantized to u8 by what is in it."""
     value, scale, zero_point = dynamically_quantized(node.get_input(0))
-    total = product(value, zero_point, node.get_input(1), optional(node, 3))
+    total = product(value, zero_point, node.get_input(1), node.get_optional_input(3))
     return _scaled(node, total, scale, 2, 4)
 
 
@@ -185,7 +183,7 @@ def dynamic_quantize_lstm(node: OnnxNodeContext) -> Translation:
     """
     value, scale, zero_point = dynamically_quantized(node.get_input(0))
     weights = [_lstm_weights(node, index, first) for index, first in ((1, 8), (2, 10))]
-    others = [optional(node, index) for index in range(3, 8)]
+    others = [node.get_optional_input(index) for index in range(3, 8)]
     return lstm(node.with_inputs([dequantize(value, scale, zero_point, Type.f32), *weights, *others]))
 
 

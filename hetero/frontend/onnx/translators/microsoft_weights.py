@@ -12,12 +12,11 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.translators.common import int64, known_input, normalized, rank_of, reshape
-from hetero.frontend.onnx.translators.quantization import dequantize, optional, spread
+from hetero.frontend.onnx.translators.microsoft import DOMAIN
+from hetero.frontend.onnx.translators.quantization import dequantize, spread
 from hetero.graph import Constant, Output
 from hetero.packing import unpack
 from hetero.types import Type
-
-DOMAIN = "com.microsoft"
 
 _CODES = {2: Type.u2, 4: Type.u4, 8: Type.u8}
 
@@ -67,7 +66,7 @@ def _columns(parameter: Output, places: Output) -> Output:
 @translator("GatherBlockQuantized", domain=DOMAIN)
 def gather_block_quantized(node: OnnxNodeContext) -> Translation:
     """Rows of a table of codes, and of their scales, as numbers."""
-    data, scales, zero_point = node.get_input(0), node.get_input(2), optional(node, 3)
+    data, scales, zero_point = node.get_input(0), node.get_input(2), node.get_optional_input(3)
     if data.element_type is Type.u8:
         bits = node.get_attribute("bits", 4)
         zero_point = _middle(bits) if zero_point is None else _table(node, 3, "zero_points", bits, scales)

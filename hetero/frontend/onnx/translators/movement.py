@@ -50,7 +50,7 @@ def squeeze_by_attribute(node: OnnxNodeContext) -> Translation:
 
 @translator("Squeeze", since=13)
 def squeeze(node: OnnxNodeContext) -> Translation:
-    return ops.Squeeze(node.get_input(0), node.get_input(1) if node.has_input(1) else None)
+    return ops.Squeeze(node.get_input(0), node.get_optional_input(1))
 
 
 @translator("Unsqueeze")
@@ -104,7 +104,7 @@ def split_by_attribute(node: OnnxNodeContext) -> Translation:
 
 @translator("Split", since=13)
 def split(node: OnnxNodeContext) -> Translation:
-    return _split(node, node.get_input(1) if node.has_input(1) else None)
+    return _split(node, node.get_optional_input(1))
 
 
 def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
@@ -145,7 +145,7 @@ def _pad_by_attributes(node: OnnxNodeContext, numbers: Sequence[int]) -> Transla
 
 @translator("Pad", since=11)
 def pad(node: OnnxNodeContext) -> Translation:
-    number = node.get_input(2) if node.has_input(2) else None
+    number = node.get_optional_input(2)
     pads = exact_value(node.get_input(1))
     axes = exact_value(node.get_input(3)) if node.has_input(3) else None
     if pads is None or (axes is None and node.has_input(3)):

@@ -89,7 +89,7 @@ def instance_normalization(node: OnnxNodeContext) -> Translation:
 # Part of ONNX from operator set 17 on; ONNX Runtime's optimizer writes it into older models too.
 @translator("LayerNormalization")
 def layer_normalization(node: OnnxNodeContext) -> Translation:
-    bias = node.get_input(2) if node.has_input(2) else None
+    bias = node.get_optional_input(2)
     return layer_norm(node.get_input(0), _axes_from(node), _epsilon(node), node.get_input(1), bias)
 
 

@@ -12,7 +12,15 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.onnx.translators.common import int64, normalized, per_channel, rank_of, reshape, scalar_like
+from hetero.frontend.onnx.translators.common import (
+    int64,
+    length_of,
+    normalized,
+    per_channel,
+    rank_of,
+    reshape,
+    scalar_like,
+)
 from hetero.frontend.onnx.translators.convolution import convolve
 from hetero.graph import Output, is_constant
 from hetero.types import Type
@@ -21,7 +29,7 @@ from hetero.types import Type
 @translator("QuantizeLinear", since=10)
 def quantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
-    zero_point = node.get_input(2) if node.has_input(2) else None
+    zero_point = node.get_optional_input(2)
     number = node.get_attribute("output_dtype", 0)
     asked = element_type(number) if number else None
     kind = zero_point.element_type if zero_point is not None else asked or Type.u8
@@ -63,7 +71,7 @@ def spread(parameter: Output, value: Output, axis: int, block: int = 0) -> Outpu
     rank = rank_of(value)
     axis = normalized(axis, rank)
     if block:
-        length = ops.Gather(ops.ShapeOf(value), int64(axis), int64(0))
+        length = length_of(value, axis)
         places = ops.Divide(ops.Range(int64(0), length, int64(1), "i64"), int64(block))
         return ops.Gather(parameter, places, int64(axis)).output(0)
     return reshape(parameter, (*[1] * axis, -1, *[1] * (rank - axis - 1)))
@@ -119,10 +127,6 @@ def is_zero(zero_point: Output) -> bool:
     return is_constant(zero_point) and not zero_point.node.data.astype(np.float32).any()
 
 
-def optional(node: OnnxNodeContext, index: int) -> Output | None:
-    return node.get_input(index) if node.has_input(index) else None
-
-
 def _for_rows(parameter: Output | None, value: Output) -> Output | None:
     """A parameter that may be one for each row of a matrix."""
     return spread(parameter, value, -2) if parameter is not None and rank_of(value) > 1 else parameter
@@ -135,7 +139,7 @@ def _for_columns(parameter: Output | None, value: Output) -> Output | None:
 @translator("MatMulInteger", since=10)
 def matmul_integer(node: OnnxNodeContext) -> Translation:
     first, second = node.get_input(0), node.get_input(1)
-    return product(first, optional(node, 2), second, optional(node, 3))
+    return product(first, node.get_optional_input(2), second, node.get_optional_input(3))
 
 
 def product(first: Output, first_zero: Output | None, second: Output, second_zero: Output | None) -> Output:
@@ -173,7 +177,8 @@ def _requantized(total: Output, first: Output, second: Output, scale: Output, ze
 
 @translator("ConvInteger", since=10)
 def conv_integer(node: OnnxNodeContext) -> Translation:
-    return _integer_convolution(node, node.get_input(0), optional(node, 2), node.get_input(1), optional(node, 3))
+    data_zero, filters_zero = node.get_optional_input(2), node.get_optional_input(3)
+    return _integer_convolution(node, node.get_input(0), data_zero, node.get_input(1), filters_zero)
 
 
 @translator("QLinearConv", since=10)

@@ -6,7 +6,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, normalized, rank_of, reshape, scalar_like
+from hetero.frontend.onnx.translators.common import int64, length_of, normalized, rank_of, reshape, scalar_like
 from hetero.graph import Output
 
 _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
@@ -40,12 +40,12 @@ def tensor_scatter(node: OnnxNodeContext) -> Translation:
     mode = node.get_attribute("mode", "linear")
     if axis == 0 or mode not in ("linear", "circular"):
         raise FrontendError(f"axis {axis} must not be the batch and mode {mode} must be linear or circular")
-    batch, count = (_length(update, place) for place in (0, axis))
+    batch, count = (length_of(update, place) for place in (0, axis))
     places = ops.Range(int64(0), count, int64(1), "i64")
     if node.has_input(2):
         places = ops.Add(ops.Unsqueeze(node.get_input(2), int64([1])), places)
     if mode == "circular":
-        places = ops.FloorMod(places, _length(cache, axis))
+        places = ops.FloorMod(places, length_of(cache, axis))
     rows = ops.Unsqueeze(ops.Range(int64(0), batch, int64(1), "i64"), int64([1]))
     both = ops.Concat([ops.Unsqueeze(reach, int64([2])) for reach in _broadcast(rows, places)], 2)
     # The axis stands behind the batch while it is written.
@@ -54,10 +54,6 @@ def tensor_scatter(node: OnnxNodeContext) -> Translation:
     moved = (ops.Transpose(value, int64(order)) for value in (cache, update))
     data, updates = moved
     return ops.Transpose(ops.ScatterNDUpdate(data, both, updates), int64(back))
-
-
-def _length(value: Output, axis: int) -> Output:
-    return ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)).output(0)
 
 
 def _broadcast(rows: Output, places: Output) -> tuple[Output, Output]:

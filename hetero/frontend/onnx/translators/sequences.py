@@ -36,7 +36,7 @@ def sequence_empty(node: OnnxNodeContext) -> Translation:
 @translator("SplitToSequence")
 def split_to_sequence(node: OnnxNodeContext) -> Translation:
     axis, keep = node.get_attribute("axis", 0), bool(node.get_attribute("keepdims", 1))
-    return ops.SplitToSequence(node.get_input(0), node.get_input(1) if node.has_input(1) else None, axis, keep)
+    return ops.SplitToSequence(node.get_input(0), node.get_optional_input(1), axis, keep)
 
 
 @translator("ConcatFromSequence")

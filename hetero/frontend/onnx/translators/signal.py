@@ -11,7 +11,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.onnx.translators.common import int64, rank_of
+from hetero.frontend.onnx.translators.common import int64, length_of, rank_of
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 
@@ -56,7 +56,7 @@ def _as_complex(value: Output) -> Output:
 @translator("STFT", since=17)
 def stft(node: OnnxNodeContext) -> Translation:
     signal, step = node.get_input(0), node.get_input(1)
-    window = node.get_input(2) if node.has_input(2) else None
+    window = node.get_optional_input(2)
     if node.has_input(3):
         frame = node.get_input(3)
     elif window is not None:
@@ -73,7 +73,7 @@ def stft(node: OnnxNodeContext) -> Translation:
 
 def _frames(signal: Output, window: Output, frame: Output, step: Output) -> Output:
     """Parts ``[batch, frames, frame, 2]`` of a signal ``[batch, length, 2]``, times the window."""
-    length = ops.Gather(ops.ShapeOf(signal), int64(1), int64(0))
+    length = length_of(signal, 1)
     frame, step = (ops.Convert(value, "i64") for value in (frame, step))
     starts = ops.Range(int64(0), ops.Add(ops.Subtract(length, frame), int64(1)), step, "i64")
     within = ops.Range(int64(0), frame, int64(1), "i64")

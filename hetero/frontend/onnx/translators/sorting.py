@@ -5,7 +5,7 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, reshape
+from hetero.frontend.onnx.translators.common import int64, length_of, reshape
 from hetero.graph import Output
 
 
@@ -34,7 +34,7 @@ def index_of_best(node: OnnxNodeContext) -> Translation:
         value = ops.Slice(value, int64([-1]), int64([-(2**63)]), int64([-1]), int64([axis])).output(0)
     place = ops.TopK(value, int64(1), axis, mode, "value", "i64", True).output(1)
     if last:
-        end = ops.Subtract(ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)), int64(1))
+        end = ops.Subtract(length_of(value, axis), int64(1))
         place = ops.Subtract(end, place).output(0)
     return place if node.get_attribute("keepdims", 1) else ops.Squeeze(place, int64([axis]))
 
