@@ -1,4 +1,4 @@
-"""Operators of the domain com.microsoft that stand for themselves; several of them ONNX has as well."""
+"""Operators of the domain com.microsoft that are neither fused, attention nor quantized; several ONNX has as well."""
 
 from __future__ import annotations
 
