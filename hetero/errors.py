@@ -1,5 +1,8 @@
 """The errors a user can cause. Each message is one sentence: what is wrong, where, what would be right."""
 
+import contextlib
+from collections.abc import Iterator
+
 
 class HeteroError(RuntimeError):
     """Base of every error that hetero raises on purpose (a RuntimeError, as OpenVINO's errors are)."""
@@ -21,6 +24,10 @@ class UnsupportedOperationError(DeviceError):
     """Operations that the chosen device, or none of the chosen devices, can run."""
 
 
+class NotSupportedError(DeviceError, NotImplementedError):
+    """Something that a device may do, and that this one does not."""
+
+
 class PropertyError(HeteroError):
     """A property with an unknown key, a value that does not fit, or one that cannot be set."""
 
@@ -39,3 +46,17 @@ class CancelledError(HeteroError):
 
 class ConfigError(HeteroError, ValueError):
     """A description of a run that cannot be followed: an unknown key, a bad value, a file that is not there."""
+
+
+@contextlib.contextmanager
+def device_errors(doing: str) -> Iterator[None]:
+    """Turn what a device raises into a DeviceError that says what it was doing: ``NPU failed to compile 'model'``.
+
+    Errors that hetero or the device raised on purpose pass as they are.
+    """
+    try:
+        yield
+    except HeteroError:
+        raise
+    except Exception as error:
+        raise DeviceError(f"{doing}: {type(error).__name__}: {error}") from error

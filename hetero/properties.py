@@ -113,6 +113,7 @@ inference_num_threads = Property("INFERENCE_NUM_THREADS", int, 0)
 cache_dir = Property("CACHE_DIR", str, "")
 priorities = Property("MULTI_DEVICE_PRIORITIES", names, ())
 disabled_passes = Property("DISABLED_PASSES", names, ())
+disable_transformations = Property("DISABLE_TRANSFORMATIONS", boolean, False)
 device_properties = Property("DEVICE_PROPERTIES", mapping, {})
 
 

@@ -25,11 +25,13 @@ class PickyPlugin(TemplatePlugin):
         def judge(node: Node) -> str | None:
             return why_not(node) if self._accepts(node) else f"{self.name} is picky"
 
-        return get_supported_nodes(model, partial(self.transform_model, disabled=()), judge, self.name)
+        return get_supported_nodes(
+            model, partial(self.transform_model, properties=self.property_table(options)), judge, self.name
+        )
 
-    def compile_model(self, model: Model, options: Mapping[str, Any]):
+    def compile_model(self, model: Model, options: Mapping[str, Any], context=None):
         self.compiled.append(model)
-        return super().compile_model(model, options)
+        return super().compile_model(model, options, context)
 
 
 def core_with(**plugins: PickyPlugin) -> Core:

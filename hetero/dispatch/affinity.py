@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hetero.errors import DeviceError
+from hetero.errors import DeviceError, device_errors
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel, Plugin, QueryResult
@@ -31,10 +31,12 @@ class Device:
     options: dict[str, Any]
 
     def query(self, model: Model) -> QueryResult:
-        return self.plugin.query_model(model, self.options)
+        with device_errors(f"{self.name} failed to tell what it can run of '{model.friendly_name}'"):
+            return self.plugin.query_model(model, self.options)
 
     def compile(self, model: Model) -> CompiledModel:
-        return self.plugin.compile_model(model, self.options)
+        with device_errors(f"{self.name} failed to compile '{model.friendly_name}'"):
+            return self.plugin.compile_model(model, self.options)
 
 
 @dataclass(frozen=True)

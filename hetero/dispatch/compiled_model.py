@@ -14,7 +14,7 @@ from hetero.dispatch.report import PlacementReport, make_report
 from hetero.graph import Constant, Model, Node
 from hetero.graph.runtime_info import copy_runtime_info
 from hetero.ops.values import is_exact
-from hetero.plugin import CompiledModel
+from hetero.plugin import CompiledModel, Plugin
 from hetero.properties import Property, PropertyTable
 
 log = logging.getLogger("hetero.dispatch")
@@ -22,8 +22,8 @@ placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mut
 
 
 class HeteroCompiledModel(CompiledModel):
-    def __init__(self, model: Model, placed: Mapping[Node, Placed], properties: PropertyTable) -> None:
-        super().__init__(model, properties)
+    def __init__(self, model: Model, placed: Mapping[Node, Placed], plugin: Plugin, properties: PropertyTable) -> None:
+        super().__init__(model, plugin, properties)
         known = _fold_known_values(model)
         subgraphs = partition(model, {node: where.device for node, where in placed.items()})
         compiled = [

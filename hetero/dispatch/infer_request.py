@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hetero.errors import DeviceError, HeteroError
 from hetero.graph import Output
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
@@ -56,16 +55,16 @@ class HeteroInferRequest(SyncInferRequest):
         for place in self._plan.places.get(value, ()):
             self._requests[place.step].set_tensor(place.port, tensor)
 
-    def infer(self) -> None:
+    def preprocess(self) -> None:
+        super().preprocess()
+        for request in self._requests:
+            request.cancelled = False
+
+    def start(self) -> None:
         for index, request in enumerate(self._requests):
+            self.check_cancelled()
             started = time.perf_counter()
-            try:
-                request.infer()
-            except HeteroError:
-                raise
-            except Exception as error:
-                where = f"{self._plan.steps[index].device} failed in subgraph {index}"
-                raise DeviceError(f"{where}: {type(error).__name__}: {error}") from error
+            request.infer()
             self._times[index] = time.perf_counter() - started
         for value, port in self._copied:
             self.get_tensor(port).copy_from(self._tensor_of[value])
@@ -78,12 +77,13 @@ class HeteroInferRequest(SyncInferRequest):
             self._bind(self._value_of[port], tensor)
 
     def cancel(self) -> None:
+        super().cancel()
         for request in self._requests:
             request.cancel()
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         """For each subgraph its time, followed by what its device tells of it."""
-        infos: list[ProfilingInfo] = []
+        infos = super().get_profiling_info()
         for index, (step, request) in enumerate(zip(self._plan.steps, self._requests)):
             infos.append(ProfilingInfo(f"subgraph {index}", "Subgraph", step.device, self._times[index]))
             infos += request.get_profiling_info()

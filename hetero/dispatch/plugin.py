@@ -11,7 +11,7 @@ from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.errors import DeviceError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
-from hetero.plugin import Plugin, QueryResult, unsupported
+from hetero.plugin import Plugin, QueryResult, RemoteContext, unsupported
 from hetero.properties import Property, PropertyTable
 
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
@@ -56,14 +56,16 @@ class HeteroPlugin(Plugin):
         result.refused.update((node.friendly_name, reason) for node, reason in placement.homeless.items())
         return result
 
-    def compile_model(self, model: Model, options: Mapping[str, Any]) -> HeteroCompiledModel:
+    def compile_model(
+        self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> HeteroCompiledModel:
         table, devices = self._devices(options)
         make_names_unique(model)
         pin(model, table.get(affinities))
         placement = place(model, devices)
         if placement.homeless:
             raise unsupported(f"{self.name}:{','.join(d.name for d in devices)}", placement.homeless)
-        return HeteroCompiledModel(model, placement.placed, table)
+        return HeteroCompiledModel(model, placement.placed, self, table)
 
     def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
         """The dispatcher's own properties, and the devices in order of priority with theirs."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 
-from hetero.errors import CancelledError, RequestBusyError
+from hetero.errors import RequestBusyError
+from hetero.plugin.executors import Executor
 from hetero.plugin.sync_infer_request import SyncInferRequest
 
 Stage = tuple[Executor, Callable[[], None]]
@@ -21,7 +23,7 @@ class AsyncInferRequest:
         self._pipeline = list(pipeline)
         self._lock = threading.Lock()
         self._busy = False
-        self._cancelled = False
+        self._began = 0.0
         self._callback: Callback | None = None
         self._done: Future[None] | None = None
 
@@ -59,10 +61,8 @@ class AsyncInferRequest:
     def cancel(self) -> None:
         """Ask the running inference to end: stages that have not begun do not run, and wait raises CancelledError."""
         with self._lock:
-            if not self._busy:
-                return
-            self._cancelled = True
-        self.request.cancel()
+            if self._busy:
+                self.request.cancel()
 
     def set_callback(self, callback: Callback | None) -> None:
         """Call this with None, or the error, when an inference in the background has ended. Raises RequestBusyError."""
@@ -72,14 +72,17 @@ class AsyncInferRequest:
     def check_idle(self) -> None:
         """Raise RequestBusyError while an inference is under way."""
         if self._busy:
+            compiled, seconds = self.request.compiled_model, time.monotonic() - self._began
             raise RequestBusyError(
-                f"the infer request of '{self.request.compiled_model.name}' is busy: wait() for it first"
+                f"the infer request of '{compiled.name}' is busy on {compiled.device_name} for {seconds:.1f} s: "
+                "wait() for it first"
             )
 
     def _begin(self) -> None:
         with self._lock:
             self.check_idle()
-            self._busy, self._cancelled = True, False
+            self._busy, self.request.cancelled = True, False
+            self._began = time.monotonic()
 
     def _submit(self, index: int, done: Future[None]) -> None:
         executor, _ = self._pipeline[index]
@@ -90,8 +93,7 @@ class AsyncInferRequest:
 
     def _run_stage(self, index: int, done: Future[None]) -> None:
         try:
-            if self._cancelled:
-                raise CancelledError(f"the inference of '{self.request.compiled_model.name}' was cancelled")
+            self.request.check_cancelled()
             self._pipeline[index][1]()
         except BaseException as error:
             self._end(done, error)

@@ -2,48 +2,67 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
-import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
+from hetero.errors import NotSupportedError
 from hetero.graph import Model, Output, Parameter
 from hetero.plugin.async_infer_request import AsyncInferRequest
+from hetero.plugin.executors import Executor
 from hetero.plugin.sync_infer_request import SyncInferRequest
 from hetero.properties import PropertyTable
+
+if TYPE_CHECKING:
+    from hetero.plugin.plugin import Plugin
 
 
 class CompiledModel(ABC):
     """A model made ready for a device. An author defines ``create_sync_infer_request``.
 
-    ``model`` is the model as the user gave it, from which the ports are taken; it is not kept.
+    ``model`` is the model as the user gave it, from which the ports are taken; it is not kept. ``properties`` are
+    those of the compilation, ``context`` the memory of the device that the user chose, if any.
     """
 
-    def __init__(self, model: Model, properties: PropertyTable) -> None:
+    def __init__(self, model: Model, plugin: Plugin, properties: PropertyTable) -> None:
         self.name = model.friendly_name
         self.inputs = [_detached(port) for port in model.inputs]
         self.outputs = [_detached(port) for port in model.outputs]
+        self.plugin = plugin
         self.properties = properties
+
+    @property
+    def device_name(self) -> str:
+        """The name under which the device is registered."""
+        return self.plugin.name
 
     @abstractmethod
     def create_sync_infer_request(self) -> SyncInferRequest:
         """A request with tensors of its own (required). Requests of one compiled model run independently."""
 
     def create_infer_request(self) -> AsyncInferRequest:
-        """A request that can also run in the background (optional): by default on the compiled model's threads."""
+        """A request that can also run in the background (optional): by default all of it on ``executor``."""
         request = self.create_sync_infer_request()
         return AsyncInferRequest(request, [(self.executor, request.infer)])
 
     @functools.cached_property
-    def executor(self) -> concurrent.futures.Executor:
+    def executor(self) -> Executor:
         """The threads for inferences in the background, NUM_STREAMS of them; they end with the compiled model."""
         streams = self.properties.get(props.num_streams) if props.num_streams in self.properties else 1
-        executor = concurrent.futures.ThreadPoolExecutor(streams, f"hetero-{self.name}")
-        weakref.finalize(self, executor.shutdown, wait=False)
-        return executor
+        return Executor(f"{self.device_name} {self.name}", streams)
+
+    def export_sections(self) -> dict[str, bytes]:
+        """What the plugin's ``import_model`` makes this compiled model from again (optional), under names of its own.
+
+        By default raises NotSupportedError.
+        """
+        raise NotSupportedError(f"{self.device_name} cannot export compiled models")
+
+    def get_runtime_model(self) -> Model:
+        """What is really executed, as a graph (optional). By default raises NotSupportedError."""
+        raise NotSupportedError(f"{self.device_name} does not tell what it executes")
 
     def get_property(self, key: str) -> Any:
         """A property's value (optional): those of the compilation. Raises PropertyError for an unknown key."""
@@ -59,8 +78,3 @@ def _detached(port: Output) -> Output:
     copy = Parameter(port.element_type, port.partial_shape, name=port.node.friendly_name).output(0)
     copy.names = set(port.names)
     return copy
-
-
-def port_index(ports: Sequence[Output], port: Output) -> int:
-    """Where a port stands among others, by identity."""
-    return next(index for index, other in enumerate(ports) if other is port)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
-from hetero.errors import DeviceError
+from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph import Model
+from hetero.passes import Pass, PassManager
+from hetero.plugin.executors import Executors
 from hetero.plugin.query import QueryResult
 from hetero.properties import Property, PropertyTable
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
+    from hetero.plugin.remote import RemoteContext
     from hetero.runtime import Core
 
 
@@ -25,9 +28,12 @@ class Plugin(ABC):
 
     #: The property keys of the device with types and defaults (required).
     supported_properties: Iterable[Property] = ()
+    #: What the device does to a model before it runs it, in order (optional).
+    passes: Sequence[Pass] = ()
 
     def __init__(self) -> None:
         self.name = type(self).__name__
+        self.executors = Executors()
         self._core: Core | None = None
         self._options: dict[str, Any] = {}
 
@@ -50,11 +56,41 @@ class Plugin(ABC):
         """
 
     @abstractmethod
-    def compile_model(self, model: Model, options: Mapping[str, Any]) -> CompiledModel:
+    def compile_model(
+        self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> CompiledModel:
         """Make the model ready to run (required). The model may be changed: it is the caller's copy for the device.
 
-        Options are properties for this compilation; they win over the plugin's own.
+        Options are properties for this compilation; they win over the plugin's own. ``context``: the device memory that
+        remote tensors for the compiled model come from, one of the device's own making; None where none was chosen.
         """
+
+    def transform_model(self, model: Model, properties: PropertyTable) -> Model:
+        """What the device makes of a model before it runs it (optional); the model itself is changed.
+
+        By default its ``passes``, without those that DISABLED_PASSES names, and none with DISABLE_TRANSFORMATIONS.
+        """
+        if not (props.disable_transformations in properties and properties.get(props.disable_transformations)):
+            disabled = properties.get(props.disabled_passes) if props.disabled_passes in properties else ()
+            PassManager(self.passes, disabled).run(model)
+        return model
+
+    def import_model(
+        self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> CompiledModel:
+        """Make a compiled model from what its ``export_sections`` gave (optional).
+
+        By default raises NotSupportedError.
+        """
+        raise NotSupportedError(f"{self.name} cannot import compiled models")
+
+    def create_context(self, params: Mapping[str, Any]) -> RemoteContext:
+        """A context for tensors in the device's memory (optional). By default raises NotSupportedError."""
+        raise NotSupportedError(f"{self.name} has no remote contexts: use tensors in host memory")
+
+    def get_default_context(self, params: Mapping[str, Any]) -> RemoteContext:
+        """The context that is used where none is chosen (optional). By default raises NotSupportedError."""
+        raise NotSupportedError(f"{self.name} has no remote contexts: use tensors in host memory")
 
     def device_ids(self) -> list[str]:
         """The ids of the devices present (optional): by default there is one, with the empty id."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hetero.errors import TensorError
+import numpy as np
+
+from hetero import properties as props
+from hetero.errors import CancelledError, DeviceError, HeteroError, TensorError
 from hetero.graph import Output, port_name
 from hetero.plugin.variable_state import VariableState
 from hetero.shape import PartialShape
@@ -15,6 +20,8 @@ from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
+
+STAGES = ("preprocess", "start", "wait", "postprocess")
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,11 @@ class ProfilingInfo:
 
 
 class SyncInferRequest(ABC):
-    """One inference at a time: a tensor for every port, and ``infer``, which an author defines.
+    """One inference at a time: a tensor for every port, and an inference in stages.
+
+    The stages are ``preprocess``, ``start``, ``wait`` and ``postprocess``, in this order. An author defines
+    ``start``, which may do all the work; the others are for devices that work on their own after they were started,
+    so that transfers and computations of different requests overlap.
 
     A tensor object bound to a port stays bound until ``set_tensor``; an inference changes what it
     holds, and its shape where that is dynamic. So several requests may share one.
@@ -38,22 +49,70 @@ class SyncInferRequest(ABC):
     def __init__(self, compiled_model: CompiledModel) -> None:
         self.compiled_model = compiled_model
         self._tensors: dict[Output, Tensor] = {}
+        self._batches: dict[Output, list[Tensor]] = {}
+        self.cancelled = False
+        #: Seconds that each stage of the last inference took.
+        self.stage_times: dict[str, float] = {}
+
+    def preprocess(self) -> None:
+        """Make the inputs ready (optional): by default batches are joined and all inputs checked."""
+        self._join_batches()
+        self.check_inputs()
 
     @abstractmethod
+    def start(self) -> None:
+        """Compute the outputs from the inputs, or begin to (required)."""
+
+    def wait(self) -> None:
+        """Wait until what ``start`` began is done (optional)."""
+        return
+
+    def postprocess(self) -> None:
+        """Hand out the outputs (optional)."""
+        return
+
     def infer(self) -> None:
-        """Compute the output tensors from the input tensors (required)."""
+        """Run all stages on this thread."""
+        for stage in STAGES:
+            self.run_stage(stage)
+
+    def run_stage(self, stage: str) -> None:
+        """Run one stage: timed, unless the inference was cancelled, and checked for outputs that fit after the last.
+
+        Raises CancelledError, and DeviceError with the device's name for whatever the device raises.
+        """
+        self.check_cancelled()
+        started = time.perf_counter()
+        try:
+            getattr(self, stage)()
+        except HeteroError:
+            raise
+        except Exception as error:
+            where = f"{self.compiled_model.device_name} failed in {stage} of '{self.compiled_model.name}'"
+            raise DeviceError(f"{where}: {type(error).__name__}: {error}") from error
+        if stage == STAGES[-1]:
+            self.check_outputs()
+        self.stage_times[stage] = time.perf_counter() - started
+
+    def cancel(self) -> None:
+        """Ask a running inference to end early; stages that have not begun do not run (a device may do more)."""
+        self.cancelled = True
+
+    def check_cancelled(self) -> None:
+        """Raise CancelledError when the inference was cancelled; for devices to call now and then."""
+        if self.cancelled:
+            raise CancelledError(f"the inference of '{self.compiled_model.name}' was cancelled")
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        """What the last inference spent its time on, in order (optional); nothing without PERF_COUNT."""
-        return []
+        """What the last inference spent its time on (optional): by default its stages; nothing without PERF_COUNT."""
+        properties, device = self.compiled_model.properties, self.compiled_model.device_name
+        if not (props.enable_profiling in properties and properties.get(props.enable_profiling)):
+            return []
+        return [ProfilingInfo(stage, "Stage", device, seconds) for stage, seconds in self.stage_times.items()]
 
     def query_state(self) -> list[VariableState]:
         """The state of each variable of the model, which the request keeps between inferences (optional)."""
         return []
-
-    def cancel(self) -> None:
-        """End a running inference early if the device can (optional)."""
-        return
 
     def get_tensor(self, port: Output) -> Tensor:
         """The tensor of a port; made on first use, in the smallest shape that fits."""
@@ -68,7 +127,25 @@ class SyncInferRequest(ABC):
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         """Bind a tensor to a port. Raises TensorError when type or shape do not fit the port."""
         check_tensor(port, tensor)
+        self._batches.pop(port, None)
         self._tensors[port] = tensor
+
+    def set_tensors(self, port: Output, tensors: Sequence[Tensor]) -> None:
+        """Bind several tensors to an input; they are joined along its first axis, the batch, when an inference begins.
+
+        Raises TensorError when they do not fit together, or joined do not fit the port.
+        """
+        if port not in self.compiled_model.inputs:
+            raise TensorError(f"'{port_name(port)}' is an output: only inputs take a batch of tensors")
+        if len(tensors) == 0 or any(not tensor.shape for tensor in tensors):
+            raise TensorError(f"'{port_name(port)}' takes one tensor or more, each with a batch dimension")
+        kinds = {(tensor.element_type, tensor.shape[1:]) for tensor in tensors}
+        if len(kinds) > 1:
+            found = ", ".join(f"{tensor.element_type}{list(tensor.shape)}" for tensor in tensors[:5])
+            raise TensorError(f"the tensors for '{port_name(port)}' differ in more than their first dimension: {found}")
+        joined = Tensor(tensors[0].element_type, [sum(tensor.shape[0] for tensor in tensors), *tensors[0].shape[1:]])
+        self.set_tensor(port, joined)
+        self._batches[port] = list(tensors)
 
     def input_tensors(self) -> list[Tensor]:
         return [self.get_tensor(port) for port in self.compiled_model.inputs]
@@ -80,6 +157,19 @@ class SyncInferRequest(ABC):
         """Raise TensorError when an input tensor does not fit its port, as when none was set yet."""
         for port in self.compiled_model.inputs:
             check_tensor(port, self.get_tensor(port))
+
+    def check_outputs(self) -> None:
+        """Raise DeviceError when what the device gave does not fit the model."""
+        for port in self.compiled_model.outputs:
+            try:
+                check_tensor(port, self.get_tensor(port))
+            except TensorError as error:
+                device = self.compiled_model.device_name
+                raise DeviceError(f"{device} gave a wrong output of '{self.compiled_model.name}': {error}") from None
+
+    def _join_batches(self) -> None:
+        for port, tensors in self._batches.items():
+            np.concatenate([tensor.data for tensor in tensors], out=self._tensors[port].data)
 
 
 def check_tensor(port: Output, tensor: Tensor) -> None:

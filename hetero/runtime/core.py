@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hetero import properties as props
-from hetero.errors import DeviceError, FrontendError, HeteroError
+from hetero.errors import DeviceError, FrontendError, HeteroError, device_errors
 from hetero.graph import Model
 from hetero.plugin import Plugin, QueryResult, full_name, installed_plugins
 from hetero.plugin.registry import Registry
@@ -65,18 +65,14 @@ class Core:
             model = self.read_model(model)
         plugin, options = self.resolve_device(device_name)
         options.update(config or {})
-        try:
+        with device_errors(f"{device_name} failed to compile model '{model.friendly_name}'"):
             return CompiledModel(plugin.compile_model(model.clone(), options))
-        except HeteroError:
-            raise
-        except Exception as error:
-            problem = f"{type(error).__name__}: {error}"
-            raise DeviceError(f"{device_name} failed to compile model '{model.friendly_name}': {problem}") from error
 
     def query_model(self, model: Model, device_name: str, config: Mapping[str, Any] | None = None) -> QueryResult:
         """Which operations a device can run: friendly name to device name. Raises as compile_model does."""
         plugin, options = self.resolve_device(device_name)
-        return plugin.query_model(model, {**options, **(config or {})})
+        with device_errors(f"{device_name} failed to tell what it can run of '{model.friendly_name}'"):
+            return plugin.query_model(model, {**options, **(config or {})})
 
     @property
     def available_devices(self) -> list[str]:

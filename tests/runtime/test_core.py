@@ -36,7 +36,7 @@ class Broken(Plugin):
         raise OSError("libnpu.so: cannot open shared object file")
 
     def query_model(self, model, options): ...
-    def compile_model(self, model, options): ...
+    def compile_model(self, model, options, context=None): ...
 
 
 class Several(PickyPlugin):
@@ -45,9 +45,9 @@ class Several(PickyPlugin):
     def device_ids(self):
         return ["0", "1"]
 
-    def compile_model(self, model, options):
+    def compile_model(self, model, options, context=None):
         self.asked = options["DEVICE_ID"]
-        return super().compile_model(model, options)
+        return super().compile_model(model, options, context)
 
 
 def relu_model() -> Model:

@@ -120,11 +120,11 @@ class _Held(TemplateInferRequest):
     go: threading.Event
     fail: bool
 
-    def infer(self) -> None:
+    def start(self) -> None:
         assert self.go.wait(30)
         if self.fail:
             raise ValueError("told to fail")
-        super().infer()
+        super().start()
 
 
 @pytest.fixture
@@ -174,8 +174,14 @@ def test_callback_gets_its_userdata_and_may_start_again(held):
     assert seen == ["mine", "mine"]
 
 
-@pytest.mark.parametrize("by", ["device", "callback"])
-def test_errors_reach_wait(held, by):
+@pytest.mark.parametrize(
+    ("by", "error", "message"),
+    [
+        ("device", DeviceError, "A failed in start of 'two': ValueError: told to fail"),
+        ("callback", ValueError, "told to fail"),
+    ],
+)
+def test_errors_reach_wait(held, by, error, message):
     held.fail = by == "device"
     held.go.set()
     request = held.create_infer_request()
@@ -188,7 +194,7 @@ def test_errors_reach_wait(held, by):
 
     request.set_callback(callback)
     request.start_async([A, B])
-    with pytest.raises(ValueError, match="told to fail"):
+    with pytest.raises(error, match=message):
         request.wait()
     assert len(calls) == 1
 

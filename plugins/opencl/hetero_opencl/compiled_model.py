@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from hetero import properties as props
 from hetero.graph import Model
 from hetero.passes import specialize, value_parameters
-from hetero.plugin import CompiledModel
+from hetero.plugin import STAGES, AsyncInferRequest, CompiledModel, Executor, Plugin
 from hetero.properties import PropertyTable
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
@@ -33,9 +34,15 @@ class OpenCLCompiledModel(CompiledModel):
     """
 
     def __init__(
-        self, model: Model, transformed: Model, properties: PropertyTable, device: OpenCLDevice, cache_folder: Path
+        self,
+        model: Model,
+        transformed: Model,
+        plugin: Plugin,
+        properties: PropertyTable,
+        device: OpenCLDevice,
+        cache_folder: Path,
     ) -> None:
-        super().__init__(model, properties)
+        super().__init__(model, plugin, properties)
         properties.fill({props.optimal_number_of_infer_requests: properties.get(props.num_streams)})
         self._model, self._device, self._cache_folder = transformed, device, cache_folder
         self._constants = Constants(device)
@@ -43,11 +50,18 @@ class OpenCLCompiledModel(CompiledModel):
         self._deciding = [index for index, node in enumerate(transformed.parameters) if node in deciding]
         self._programs: OrderedDict[Key, Program] = OrderedDict()
         self._lock = threading.Lock()
+        self._feeding = Executor(f"{self.device_name} {self.name} feeding")
         if not self._deciding and all(port.partial_shape.is_static for port in transformed.inputs):
             self.program_for([np.broadcast_to(np.zeros((), np.uint8), port.shape) for port in transformed.inputs])
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:
         return OpenCLInferRequest(self)
+
+    def create_infer_request(self) -> AsyncInferRequest:
+        """Its stages on threads of their own: one request uploads and is started while others compute and download."""
+        request = self.create_sync_infer_request()
+        stages = zip((self._feeding, self._feeding, self.executor, self.executor), STAGES)
+        return AsyncInferRequest(request, [(executor, partial(request.run_stage, stage)) for executor, stage in stages])
 
     def program_for(self, inputs: Sequence[np.ndarray]) -> Program:
         """The program for inputs of these shapes, made when it is not among the last ones used."""

@@ -19,17 +19,26 @@ class OpenCLInferRequest(SyncInferRequest):
         super().__init__(compiled_model)
         self._bound: BoundProgram | None = None
 
-    def infer(self) -> None:
-        self.check_inputs()
+    def preprocess(self) -> None:
+        super().preprocess()
         inputs = [tensor.data for tensor in self.input_tensors()]
         program = self.compiled_model.program_for(inputs)
         if self._bound is None or self._bound.program is not program:
             self._bound = None  # its memory goes before the next one's is taken
             self._bound = BoundProgram(program, self.compiled_model.properties.get(props.enable_profiling))
+        self._bound.upload(inputs)
+
+    def start(self) -> None:
+        self._bound.launch()
+
+    def wait(self) -> None:
+        self._bound.finish()
+
+    def postprocess(self) -> None:
         outputs = self.output_tensors()
-        for tensor, shape in zip(outputs, program.output_shapes):
+        for tensor, shape in zip(outputs, self._bound.program.output_shapes):
             tensor.set_shape(shape)
-        self._bound.run(inputs, [tensor.data for tensor in outputs])
+        self._bound.download([tensor.data for tensor in outputs])
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        return self._bound.profile() if self._bound else []
+        return [*super().get_profiling_info(), *(self._bound.profile() if self._bound else [])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ import pyopencl as cl
 from hetero import properties as props
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.passes import (
-    PassManager,
     align_prelu_slopes,
     eliminate_dead_code,
     fold_batch_norm,
@@ -20,7 +19,7 @@ from hetero.passes import (
     take_known_branches,
     take_newest_versions,
 )
-from hetero.plugin import Plugin, QueryResult, full_name, get_supported_nodes, unsupported
+from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, get_supported_nodes, unsupported
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, default_cache_folder, present_devices
 from hetero_opencl.kernels import why_not
@@ -43,6 +42,7 @@ class OpenCLPlugin(Plugin):
         props.num_streams,
         props.cache_dir,
         props.disabled_passes,
+        props.disable_transformations,
     )
     passes = (
         take_known_branches,
@@ -74,29 +74,23 @@ class OpenCLPlugin(Plugin):
         properties = self.property_table(options)
         return get_supported_nodes(
             model,
-            partial(self.transform_model, disabled=properties.get(props.disabled_passes)),
+            partial(self.transform_model, properties=properties),
             _refusal,
             full_name(self.name, properties.get(props.device_id)),
         )
 
-    def compile_model(self, model: Model, options: Mapping[str, Any]) -> OpenCLCompiledModel:
+    def compile_model(
+        self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> OpenCLCompiledModel:
         properties = self.property_table(options)
-        transformed = self.transform_model(model.clone(), properties.get(props.disabled_passes))
+        transformed = self.transform_model(model.clone(), properties)
         refused = {node: reason for node in transformed.get_ordered_ops() if (reason := _refusal(node))}
         if refused:
             raise unsupported(self.name, refused)
         folder = properties.get(props.cache_dir)
         cache_folder = Path(folder) if folder else default_cache_folder()
         device = self._device(properties.get(props.device_id))
-        return OpenCLCompiledModel(model, transformed, properties, device, cache_folder)
-
-    def transform_model(self, model: Model, disabled: Sequence[str]) -> Model:
-        """What is done to a model before anything is known of concrete shapes, without the passes named.
-
-        The model itself is changed.
-        """
-        PassManager(self.passes, disabled).run(model)
-        return model
+        return OpenCLCompiledModel(model, transformed, self, properties, device, cache_folder)
 
     def _device(self, device_id: str) -> OpenCLDevice:
         return self.devices[int(device_id or 0)]

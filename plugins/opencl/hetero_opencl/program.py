@@ -6,7 +6,6 @@ kernels of its own whose arguments are set once; an inference then only enqueues
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,8 +76,8 @@ class BoundProgram:
             slots = [cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size + SLACK) for size in program.slot_sizes]
         self._slots = {buffer: slots[slot] for buffer, slot in program.slot_of.items()}
         self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
-        self._events: list[cl.Event] = []
-        self.upload_time = self.download_time = 0.0
+        self._launches: list[cl.Event] = []
+        self._sources: list[np.ndarray] = []
 
     def _bind(self, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple[int, ...], tuple[int, ...] | None]:
         kernel = cl.Kernel(built, launch.kernel)
@@ -88,35 +87,46 @@ class BoundProgram:
     def _memory(self, buffer: Buffer) -> cl.Buffer:
         return buffer.memory or self._slots[buffer]
 
-    def run(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        """Upload the inputs, launch everything, and download into the output arrays."""
-        queue, name = self._queue, self.program.device.name
-        started = time.perf_counter()
-        with opencl_errors(f"uploading inputs to {name}"):
-            for buffer, array in zip(self.program.inputs, inputs):
+    def upload(self, inputs: Sequence[np.ndarray]) -> None:
+        """Begin to copy the inputs to the device; the arrays are needed until ``finish``."""
+        self._sources = [np.ascontiguousarray(array) for array in inputs]
+        with opencl_errors(f"uploading inputs to {self.program.device.name}"):
+            for buffer, array in zip(self.program.inputs, self._sources):
                 if array.nbytes:
-                    cl.enqueue_copy(queue, self._memory(buffer), np.ascontiguousarray(array), is_blocking=False)
-            queue.finish()
-        self.upload_time = time.perf_counter() - started
-        with opencl_errors(f"running kernels on {name}"):
-            enqueue = cl.enqueue_nd_range_kernel
-            self._events = [enqueue(queue, kernel, size, local) for kernel, size, local in self._kernels]
-            queue.finish()
-        started = time.perf_counter()
-        with opencl_errors(f"downloading outputs from {name}"):
+                    cl.enqueue_copy(self._queue, self._memory(buffer), array, is_blocking=False)
+            self._queue.flush()
+
+    def launch(self) -> None:
+        """Begin to run all kernels, behind the uploads."""
+        with opencl_errors(f"running kernels on {self.program.device.name}"):
+            enqueue, queue = cl.enqueue_nd_range_kernel, self._queue
+            self._launches = [enqueue(queue, kernel, size, local) for kernel, size, local in self._kernels]
+            queue.flush()
+
+    def finish(self) -> None:
+        """Wait until the kernels have run."""
+        with opencl_errors(f"running kernels on {self.program.device.name}"):
+            self._queue.finish()
+        self._sources = []
+
+    def download(self, outputs: Sequence[np.ndarray]) -> None:
+        """Copy the outputs into arrays of the host."""
+        with opencl_errors(f"downloading outputs from {self.program.device.name}"):
             for buffer, array in zip(self.program.outputs, outputs):
                 if array.nbytes:
                     whole = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
-                    cl.enqueue_copy(queue, whole, self._memory(buffer), is_blocking=True)
+                    cl.enqueue_copy(self._queue, whole, self._memory(buffer), is_blocking=True)
                     if whole is not array:
                         np.copyto(array, whole)
-        self.download_time = time.perf_counter() - started
 
     def profile(self) -> list[ProfilingInfo]:
-        """The transfers of the last inference, and its kernels when they were profiled."""
-        infos = [ProfilingInfo("upload", "Transfer", "host to device", self.upload_time)]
-        if self._profiled:
-            for launch, event in zip(self.program.launches, self._events):
-                seconds = (event.profile.end - event.profile.start) * 1e-9
-                infos.append(ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, seconds))
-        return [*infos, ProfilingInfo("download", "Transfer", "device to host", self.download_time)]
+        """The kernels of the last inference, when they were profiled."""
+        return [
+            ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _seconds(event))
+            for launch, event in zip(self.program.launches, self._launches)
+            if self._profiled
+        ]
+
+
+def _seconds(event: cl.Event) -> float:
+    return (event.profile.end - event.profile.start) * 1e-9

@@ -23,22 +23,25 @@ class TemplateInferRequest(SyncInferRequest):
         self._profile: list[ProfilingInfo] = []
         self._variables: dict[str, np.ndarray] = {}
 
-    def infer(self) -> None:
-        self.check_inputs()
+    def start(self) -> None:
         inputs = [tensor.data for tensor in self.input_tensors()]
         self._profile = []
         profiled = self.compiled_model.properties.get(props.enable_profiling)
-        observe = self._note_time if profiled else None
+        observe = self._note_time if profiled else self._note_nothing
         results = self.compiled_model.program.run(inputs, self._variables, observe)
         self._hand_out(results, [*inputs, *self._variables.values()])
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        return self._profile
+        return [*super().get_profiling_info(), *self._profile]
 
     def query_state(self) -> list[VariableState]:
         return [TemplateVariableState(info, self._variables) for info in self.compiled_model.variables]
 
+    def _note_nothing(self, node: Node, seconds: float) -> None:
+        self.check_cancelled()
+
     def _note_time(self, node: Node, seconds: float) -> None:
+        self.check_cancelled()
         self._profile.append(ProfilingInfo(node.friendly_name, node.type_info.name, "numpy", seconds))
 
     def _hand_out(self, results: list[np.ndarray], others: list[np.ndarray]) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from hetero import properties as props
 from hetero.graph import Model, Node
 from hetero.passes import (
-    PassManager,
     eliminate_common_subexpressions,
     eliminate_dead_code,
     eliminate_no_ops,
@@ -23,7 +22,7 @@ from hetero.passes import (
     take_known_branches,
     take_newest_versions,
 )
-from hetero.plugin import Plugin, QueryResult, get_supported_nodes, unsupported
+from hetero.plugin import Plugin, QueryResult, RemoteContext, get_supported_nodes, unsupported
 from hetero.reference import unknown_operation
 from hetero_template.compiled_model import TemplateCompiledModel
 
@@ -42,6 +41,7 @@ class TemplatePlugin(Plugin):
         props.enable_profiling,
         props.num_streams,
         props.disabled_passes,
+        props.disable_transformations,
     )
     passes = (
         take_known_branches,
@@ -66,21 +66,18 @@ class TemplatePlugin(Plugin):
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
-        transform = partial(self.transform_model, disabled=self.property_table(options).get(props.disabled_passes))
+        transform = partial(self.transform_model, properties=self.property_table(options))
         return get_supported_nodes(model, transform, why_not, self.name)
 
-    def compile_model(self, model: Model, options: Mapping[str, Any]) -> TemplateCompiledModel:
+    def compile_model(
+        self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> TemplateCompiledModel:
         properties = self.property_table(options)
-        transformed = self.transform_model(model.clone(), properties.get(props.disabled_passes))
+        transformed = self.transform_model(model.clone(), properties)
         refused = {node: reason for node in transformed.get_ordered_ops() if (reason := why_not(node))}
         if refused:
             raise unsupported(self.name, refused)
-        return TemplateCompiledModel(model, transformed, properties)
-
-    def transform_model(self, model: Model, disabled: Sequence[str]) -> Model:
-        """What the device makes of a model before it runs it, without the passes named; the model itself is changed."""
-        PassManager(self.passes, disabled).run(model)
-        return model
+        return TemplateCompiledModel(model, transformed, self, properties)
 
 
 def why_not(node: Node) -> str | None:

@@ -1,0 +1,104 @@
+"""Executors: threads that run the stages of inferences in the background."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import logging
+import queue
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+log = logging.getLogger("hetero.plugin")
+
+# How long the end of the program waits for tasks under way; what takes longer hangs, and is left behind.
+SECONDS_AT_EXIT = 5.0
+_alive: weakref.WeakSet[Executor] = weakref.WeakSet()
+
+
+class Executor:
+    """Some threads and a queue of tasks: those of higher priority go first, then those that came first.
+
+    The threads begin when they are needed and end when nobody holds the executor any more. They never keep the
+    program from ending.
+    """
+
+    def __init__(self, name: str, threads: int = 1) -> None:
+        self.name = name
+        self.size = threads
+        self._tasks: queue.PriorityQueue[tuple[float, int, Callable[..., None] | None, tuple]] = queue.PriorityQueue()
+        self._number = itertools.count()
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._end = weakref.finalize(self, _send_end, self._tasks, self._threads)
+        self._end.atexit = False
+        _alive.add(self)
+
+    def submit(self, task: Callable[..., None], *arguments: Any, priority: int = 0) -> None:
+        """Have a task run by the next free thread. Raises RuntimeError after ``shutdown``."""
+        with self._lock:
+            if not self._end.alive:
+                raise RuntimeError(f"executor {self.name} was shut down")
+            if len(self._threads) < self.size:
+                self._add_thread()
+            self._tasks.put((-priority, next(self._number), task, arguments))
+
+    def shutdown(self, timeout: float | None = None) -> bool:
+        """Take no more tasks, run those that are waiting, and end; whether the threads ended within the seconds given.
+
+        A thread that did not is reported in the log.
+        """
+        with self._lock:
+            self._end()
+        others = [thread for thread in self._threads if thread is not threading.current_thread()]
+        for thread in others:
+            thread.join(timeout)
+        hanging = [thread.name for thread in others if thread.is_alive()]
+        if hanging:
+            log.warning("what %s runs does not end; its thread is left behind", ", ".join(hanging))
+        return not hanging
+
+    def _add_thread(self) -> None:
+        name = f"hetero {self.name} {len(self._threads)}"
+        thread = threading.Thread(target=_work, args=[self._tasks], name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+
+class Executors:
+    """Executors by name, shared by all who ask for the same name; one that nobody holds any more ends."""
+
+    def __init__(self) -> None:
+        self._by_name: weakref.WeakValueDictionary[str, Executor] = weakref.WeakValueDictionary()
+        self._lock = threading.Lock()
+
+    def get(self, name: str, threads: int = 1) -> Executor:
+        """The executor of this name, made with so many threads when there is none."""
+        with self._lock:
+            executor = self._by_name.get(name)
+            if executor is None:
+                executor = self._by_name[name] = Executor(name, threads)
+        return executor
+
+
+def _work(tasks: queue.PriorityQueue) -> None:
+    # It holds the queue alone and not the executor, which would else never be let go.
+    while True:
+        _, _, task, arguments = tasks.get()
+        if task is None:
+            return
+        task(*arguments)
+        del task, arguments  # they are not kept alive while the thread waits
+
+
+def _send_end(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
+    for index, _ in enumerate(threads):
+        tasks.put((float("inf"), index, None, ()))
+
+
+@atexit.register
+def _end_all() -> None:
+    for executor in list(_alive):
+        executor.shutdown(SECONDS_AT_EXIT)
