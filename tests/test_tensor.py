@@ -4,8 +4,9 @@ import ml_dtypes
 import numpy as np
 import openvino
 import pytest
+from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime_c
 
-from hetero import Constant, Tensor, Type
+from hetero import Constant, Core, Model, Parameter, Tensor, Type, ops
 from hetero.errors import TensorError
 
 # Those that OpenVINO does not have
@@ -83,3 +84,133 @@ def test_copies_between_tensors():
 def test_a_type_needs_a_shape():
     with pytest.raises(TensorError, match="needs a shape"):
         Tensor(Type.f32)
+
+
+def test_a_region_is_openvinos():
+    """The region of a region too: shape, strides, contents, and that they are the whole tensor's."""
+    array = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    ours, theirs = Tensor(array.copy()), openvino.Tensor(array.copy())
+    for begin, end in (([0, 1, 2], [3, 4, 4]), ([1, 0, 0], [3, 2, 1])):
+        ours, theirs = Tensor(ours, begin, end), openvino.Tensor(theirs, begin, end)
+        assert ours.shape == tuple(theirs.shape) and ours.strides == tuple(theirs.strides)
+        assert (ours.size, ours.byte_size, ours.element_type) == (theirs.size, theirs.byte_size, Type.f32)
+        assert ours.is_continuous() == theirs.is_continuous()
+        np.testing.assert_array_equal(ours.data, theirs.data)
+    whole = np.zeros([2, 2], np.int32)
+    Tensor(Tensor(whole, shared_memory=True), begin=[0, 1], end=[2, 2]).data[:] = 7
+    np.testing.assert_array_equal(whole, [[0, 7], [0, 7]])
+
+
+@pytest.mark.parametrize(
+    "begin, end", [([1], [3]), ([1, 1], [4, 3]), ([2, 1], [1, 3]), ([-1, 0], [1, 1]), ([0, 0, 0], [1, 1, 1])]
+)
+def test_a_region_outside_is_refused(begin, end):
+    with pytest.raises(
+        TensorError, match=r"there is no region from \[.*\] to \[.*\] in a tensor of the shape \[3, 4\]"
+    ):
+        Tensor(Tensor(Type.f32, [3, 4]), begin, end)
+
+
+@pytest.mark.parametrize("shape", [[1, 2], [2, 1], [2, 3], [4, 1], [2]])
+def test_a_region_takes_the_shapes_that_openvinos_takes(shape):
+    ours = Tensor(Tensor(np.arange(12).reshape(3, 4)), [1, 1], [3, 3])
+    theirs = openvino.Tensor(openvino.Tensor(np.arange(12).reshape(3, 4)), [1, 1], [3, 3])
+    try:
+        theirs.shape = shape
+    except RuntimeError:
+        with pytest.raises(TensorError, match=r"a region of the shape \[2, 2\] cannot take the shape"):
+            ours.shape = shape
+    else:
+        ours.shape = shape
+        np.testing.assert_array_equal(ours.data, theirs.data)
+
+
+def test_a_region_follows_its_tensor():
+    whole = Tensor(Type.f32, [2, 3])
+    region = Tensor(whole, [1, 0], [2, 3])
+    whole.take(np.float32([[1, 2, 3], [4, 5, 6]]))
+    np.testing.assert_array_equal(region.data, [[4, 5, 6]])
+    whole.shape = [1, 3]
+    with pytest.raises(TensorError, match=r"ends at \[2, 3\] lies outside its tensor, which is now \[1, 3\]"):
+        region.data  # noqa: B018
+
+
+def test_copies_of_regions():
+    whole = Tensor(np.arange(12, dtype=np.float32).reshape(3, 4))
+    target = Tensor(np.zeros([4, 4], np.float32))
+    Tensor(whole, [0, 1], [2, 3]).copy_to(Tensor(target, [2, 2], [4, 4]))
+    np.testing.assert_array_equal(target.data[2:, 2:], [[1, 2], [5, 6]])
+    assert not target.data[:2].any() and not target.data[:, :2].any()
+    array = np.zeros([3, 4], np.float32)
+    whole.copy_to(array)
+    np.testing.assert_array_equal(array, whole.data)
+    with pytest.raises(TensorError, match=r"a tensor of \[3, 4\] cannot be copied to an array of \[2\]"):
+        whole.copy_to(np.zeros(2, np.float32))
+
+
+class Foreign:
+    """An array of a library that has nothing of numpy's but DLPack."""
+
+    def __init__(self, array: np.ndarray, device: tuple[int, int] = (1, 0)) -> None:
+        self._array, self._device = array, device
+
+    def __dlpack__(self, **arguments):
+        return self._array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self._device
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16, np.int8, np.uint64, np.bool_])
+def test_dlpack_there_and_back(kind):
+    array = np.array([[0, 1, 2], [3, 4, 0]], kind)
+    shared, copied = Tensor(Foreign(array), True), Tensor(Foreign(array))
+    assert shared.element_type is Type(kind) and shared.__dlpack_device__() == (1, 0)
+    back = np.from_dlpack(Tensor(shared, [0, 1], [2, 3]))
+    np.testing.assert_array_equal(back, array[:, 1:])
+    shared.data[0, 1] = 0
+    assert array[0, 1] == back[0, 0] == 0 and copied.data[0, 1] == 1
+
+
+def test_dlpack_with_onnx_runtime():
+    """Its values come by DLPack, and it reads what a tensor hands over from the same memory."""
+    array = np.float32([[1, 2], [3, 4]])
+    theirs = onnxruntime_c.OrtValue.ortvalue_from_numpy(array, onnxruntime_c.OrtDevice(0, 0, 0))
+    ours = Tensor(theirs, shared_memory=True)
+    assert ours.data.ctypes.data == theirs.data_ptr()
+    np.testing.assert_array_equal(ours.data, array)
+    ours = Tensor(array)
+    again = onnxruntime_c.OrtValue.from_dlpack(ours.__dlpack__(), False)
+    assert again.data_ptr() == ours.data.ctypes.data and again.shape() == [2, 2]
+    np.testing.assert_array_equal(again.numpy(), array)
+
+
+@pytest.mark.parametrize("kind", [Type.bf16, Type.string, Type.i4, Type.f8e4m3], ids=str)
+def test_types_that_dlpack_cannot_say(kind):
+    with pytest.raises(TensorError, match=f"a tensor of {kind} cannot be handed over by DLPack"):
+        Tensor(kind, [2]).__dlpack__()
+
+
+@pytest.mark.parametrize(
+    "source", [Foreign(np.zeros(2, ml_dtypes.bfloat16)), Foreign(np.zeros(2), (2, 0))], ids=["type", "device"]
+)
+def test_what_dlpack_cannot_give(source):
+    with pytest.raises(TensorError, match="cannot be made from Foreign by DLPack"):
+        Tensor(source)
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", "GPU"])
+def test_regions_and_dlpack_as_inputs_and_outputs(device):
+    x = Parameter(Type.f32, [2, 2], name="x")
+    request = Core().compile_model(Model(ops.Exp(x), [x], "exp"), device).create_infer_request()
+    whole = np.arange(12, dtype=np.float32).reshape(3, 4) / 8
+    result = np.zeros([4, 3], np.float32)
+    request.set_input_tensor(Tensor(Tensor(whole, True), [1, 1], [3, 3]))
+    request.set_output_tensor(Tensor(Tensor(result, True), [0, 1], [2, 3]))
+    for _ in range(2):
+        request.infer()
+        np.testing.assert_allclose(result[:2, 1:], np.exp(whole[1:, 1:3]), rtol=1e-6)
+        assert not result[2:].any() and not result[:, 0].any()
+        whole += 1
+    given = np.float32([[1, 2], [3, 4]])
+    np.testing.assert_allclose(request.infer([Foreign(given)])[0], np.exp(given), rtol=1e-6)

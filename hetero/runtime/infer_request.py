@@ -13,7 +13,7 @@ from hetero.containers import ContainerType, as_container, unbox
 from hetero.errors import TensorError
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.model import PortKey
-from hetero.tensor import Tensor
+from hetero.tensor import Tensor, as_array
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -239,12 +239,12 @@ def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
         tensor = Tensor(port.element_type)
         tensor.take(as_container(value, port.element_type))
         return tensor
-    array = np.asarray(value)
+    array = as_array(value)
     if port.element_type is Type.string:
         return Tensor(_as_strings(port, array), shared_memory=True)
     wanted = port.element_type.to_dtype() if port.element_type.is_static() else array.dtype
     if array.dtype != wanted:
-        is_number = not isinstance(value, np.ndarray)  # Python numbers take the model's type
+        is_number = not hasattr(value, "__dlpack__")  # Python numbers take the model's type
         if not (np.can_cast(array.dtype, wanted, "same_kind") or is_number) or array.dtype.kind not in "biuf":
             raise TensorError(
                 f"input '{port_name(port)}' takes {port.element_type} elements, but the array has {array.dtype}"
