@@ -34,7 +34,7 @@ class HeteroCompiledModel(CompiledModel):
         report = make_report(placed, subgraphs, known)
         properties.fill(
             {
-                props.network_name: self.name,
+                props.model_name: self.name,
                 props.execution_devices: tuple(dict.fromkeys(s.device.name for s in subgraphs)),
                 placement_report: report,
             }

@@ -25,13 +25,13 @@ class HeteroPlugin(Plugin):
 
     supported_properties = (
         props.available_devices,
-        props.full_device_name,
+        props.device.full_name,
         props.execution_devices,
-        props.network_name,
+        props.model_name,
         props.optimal_number_of_infer_requests,
         placement_report,
-        props.priorities,
-        props.device_properties,
+        props.device.priorities,
+        props.device.properties,
         props.enable_profiling,
         props.num_streams,
         affinities,
@@ -41,7 +41,7 @@ class HeteroPlugin(Plugin):
         return []  # there is no device of its own to list
 
     def describe(self, device_id: str) -> dict[str, Any]:
-        return {props.full_device_name: "several devices as one"}
+        return {props.device.full_name: "several devices as one"}
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         table, devices = self._devices(options)
@@ -75,7 +75,7 @@ class HeteroPlugin(Plugin):
         if props.enable_profiling in own:
             shared[props.enable_profiling] = own[props.enable_profiling]
         table = self.property_table(own)
-        names = table.get(props.priorities)
+        names = table.get(props.device.priorities)
         if not names:
             example = f"{self.name}:{','.join(self.core.available_devices)}"
             raise DeviceError(f"{self.name} is given no devices: name them in order of priority, as in {example}")
@@ -84,7 +84,7 @@ class HeteroPlugin(Plugin):
             raise DeviceError(
                 f"{self.name}:{','.join(names)} cannot use {(*devices_twice, self.name)[0]} so: each device once"
             )
-        per_device = table.get(props.device_properties)
+        per_device = table.get(props.device.properties)
         for name in per_device.keys() - set(names):
             raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
         return table, self._make_devices(names, shared, per_device)

@@ -113,7 +113,7 @@ class Plugin(ABC):
         """The device's properties with the values that were set and those of ``options`` on top."""
         table = PropertyTable(self.supported_properties, self.name)
         table.set({**self._options, **options})
-        device_id = table.get(props.device_id) if props.device_id in table else ""
+        device_id = table.get(props.device.id) if props.device.id in table else ""
         known = {props.available_devices: tuple(self.device_ids()), **self.describe(device_id)}
         table.fill({key: value for key, value in known.items() if key in table})
         return table

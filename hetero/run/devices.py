@@ -46,9 +46,9 @@ def find_devices(core: Core) -> list[DeviceInfo]:
     return [
         DeviceInfo(
             name,
-            str(read(name, props.full_device_name)),
-            str(read(name, props.device_type)),
-            tuple(read(name, props.optimization_capabilities)),
+            str(read(name, props.device.full_name)),
+            str(read(name, props.device.type)),
+            tuple(read(name, props.device.capabilities)),
         )
         for name in core.available_devices
     ]

@@ -141,7 +141,7 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
     """What the dispatcher tells of a compiled model, with times; None for a device that runs a model alone."""
     try:
         report: PlacementReport = compiled.get_property(placement_report)
-        first = compiled.get_property(props.priorities)[0]
+        first = compiled.get_property(props.device.priorities)[0]
     except PropertyError:
         return None
     times = [_subgraph_times(profile) for profile in profiles]

@@ -144,7 +144,7 @@ class Core:
         """The plugin behind a device string, and the options that the string means. Raises DeviceError."""
         kind, options = parse_device_name(device_name)
         plugin = self.get_plugin(kind)
-        wanted = options.get(props.device_id)
+        wanted = options.get(props.device.id)
         if wanted is not None and wanted not in plugin.device_ids():
             known = ", ".join(full_name(kind, device_id) for device_id in plugin.device_ids())
             raise DeviceError(f"there is no device {kind}.{wanted}; there is {known or 'none of this kind'}")

@@ -27,7 +27,7 @@ def parse_device_name(text: str) -> DeviceName:
         raise DeviceError(f"'{text}' is not a device string: write a name such as CPU, CPU.1 or HETERO:CPU.1,CPU.0")
     options: dict[str, Any] = {}
     if match["id"]:
-        options[props.device_id] = match["id"]
+        options[props.device.id] = match["id"]
     if parts is not None:
-        options[props.priorities] = tuple(parts)
+        options[props.device.priorities] = tuple(parts)
     return DeviceName(match["kind"], options)

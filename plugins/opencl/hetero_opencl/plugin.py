@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyopencl as cl
-
 from hetero import properties as props
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.passes import (
@@ -24,20 +22,18 @@ from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, default_cache_folder, present_devices
 from hetero_opencl.kernels import why_not
 
-_KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "ACCELERATOR", cl.device_type.CPU: "CPU"}
-
 
 class OpenCLPlugin(Plugin):
     """Every OpenCL device of every platform, numbered from 0. Making it raises DeviceError where there is none."""
 
     supported_properties = (
         props.available_devices,
-        props.full_device_name,
-        props.device_architecture,
-        props.device_type,
-        props.optimization_capabilities,
+        props.device.full_name,
+        props.device.architecture,
+        props.device.type,
+        props.device.capabilities,
         props.optimal_number_of_infer_requests,
-        props.device_id,
+        props.device.id,
         props.enable_profiling,
         props.num_streams,
         props.cache_dir,
@@ -62,12 +58,13 @@ class OpenCLPlugin(Plugin):
 
     def describe(self, device_id: str) -> dict[str, Any]:
         handle = self._device(device_id).handle
+        types = props.device.Type
         halves = ("FP16",) if "cl_khr_fp16" in handle.extensions else ()
         return {
-            props.full_device_name: self._device(device_id).name,
-            props.device_architecture: f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
-            props.device_type: next((name for kind, name in _KINDS.items() if handle.type & kind), "OTHER"),
-            props.optimization_capabilities: ("FP32", *halves),
+            props.device.full_name: self._device(device_id).name,
+            props.device.architecture: f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
+            props.device.type: types.INTEGRATED if handle.host_unified_memory else types.DISCRETE,
+            props.device.capabilities: ("FP32", *halves),
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
@@ -76,7 +73,7 @@ class OpenCLPlugin(Plugin):
             model,
             partial(self.transform_model, properties=properties),
             _refusal,
-            full_name(self.name, properties.get(props.device_id)),
+            full_name(self.name, properties.get(props.device.id)),
         )
 
     def compile_model(
@@ -89,7 +86,7 @@ class OpenCLPlugin(Plugin):
             raise unsupported(self.name, refused)
         folder = properties.get(props.cache_dir)
         cache_folder = Path(folder) if folder else default_cache_folder()
-        device = self._device(properties.get(props.device_id))
+        device = self._device(properties.get(props.device.id))
         return OpenCLCompiledModel(model, transformed, self, properties, device, cache_folder)
 
     def _device(self, device_id: str) -> OpenCLDevice:

@@ -32,12 +32,12 @@ class TemplatePlugin(Plugin):
 
     supported_properties = (
         props.available_devices,
-        props.full_device_name,
-        props.device_architecture,
-        props.device_type,
-        props.optimization_capabilities,
+        props.device.full_name,
+        props.device.architecture,
+        props.device.type,
+        props.device.capabilities,
         props.optimal_number_of_infer_requests,
-        props.device_id,
+        props.device.id,
         props.enable_profiling,
         props.num_streams,
         props.disabled_passes,
@@ -59,10 +59,10 @@ class TemplatePlugin(Plugin):
 
     def describe(self, device_id: str) -> dict[str, Any]:
         return {
-            props.full_device_name: "numpy reference",
-            props.device_architecture: platform.machine(),
-            props.device_type: "CPU",
-            props.optimization_capabilities: ("FP32", "FP16", "BIN", "INT8"),
+            props.device.full_name: "numpy reference",
+            props.device.architecture: platform.machine(),
+            props.device.type: props.device.Type.INTEGRATED,
+            props.device.capabilities: ("FP32", "FP16", "BIN", "INT8"),
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:

@@ -1,0 +1,34 @@
+"""Properties: ``openvino.properties`` in Python. The keys are OpenVINO's strings, and a Property is its key."""
+
+from hetero.properties import device, hint, log, streams
+from hetero.properties.property import Mutability, Property
+from hetero.properties.table import PropertyTable, supported_properties
+from hetero.properties.values import boolean, count, mapping, names
+
+__all__ = [
+    "Mutability", "Property", "PropertyTable", "available_devices", "boolean", "cache_dir", "count", "device",
+    "disable_transformations", "disabled_passes", "enable_profiling", "exclusive_async_requests", "execution_devices",
+    "hint", "inference_num_threads", "loaded_from_cache", "log", "mapping", "model_name", "names", "num_streams",
+    "optimal_number_of_infer_requests", "range_for_async_infer_requests", "range_for_streams", "streams",
+    "supported_properties",
+]  # fmt: skip
+
+available_devices = Property("AVAILABLE_DEVICES", names, (), Mutability.RO)
+execution_devices = Property("EXECUTION_DEVICES", names, (), Mutability.RO)
+loaded_from_cache = Property("LOADED_FROM_CACHE", boolean, False, Mutability.RO)
+model_name = Property("NETWORK_NAME", str, "", Mutability.RO)
+optimal_number_of_infer_requests = Property("OPTIMAL_NUMBER_OF_INFER_REQUESTS", count, 1, Mutability.RO)
+# Least, most and step.
+range_for_async_infer_requests = Property("RANGE_FOR_ASYNC_INFER_REQUESTS", tuple, (1, 1, 1), Mutability.RO)
+# Least and most.
+range_for_streams = Property("RANGE_FOR_STREAMS", tuple, (1, 1), Mutability.RO)
+
+cache_dir = Property("CACHE_DIR", str, "")
+enable_profiling = Property("PERF_COUNT", boolean, False)
+inference_num_threads = Property("INFERENCE_NUM_THREADS", count, 0)
+num_streams = streams.num
+
+# OpenVINO has these in C++ only, the second to last and the last under ov::template_plugin and ov::internal.
+disabled_passes = Property("DISABLED_PASSES", names, ())
+disable_transformations = Property("DISABLE_TRANSFORMATIONS", boolean, False)
+exclusive_async_requests = Property("EXCLUSIVE_ASYNC_REQUESTS", boolean, False)

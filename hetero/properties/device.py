@@ -1,0 +1,35 @@
+"""Which device, and what it is: ``openvino.properties.device``."""
+
+from enum import StrEnum
+
+from hetero.properties.property import Mutability, Property
+from hetero.properties.values import mapping, member_of, names
+
+
+class Type(StrEnum):
+    """INTEGRATED: the device works in the host's memory. DISCRETE: it has memory of its own."""
+
+    INTEGRATED = "integrated"
+    DISCRETE = "discrete"
+
+
+class Capability(StrEnum):
+    """What a device is good at: element types that it computes in, and whether it can export models."""
+
+    FP32 = "FP32"
+    BF16 = "BF16"
+    FP16 = "FP16"
+    INT8 = "INT8"
+    INT16 = "INT16"
+    BIN = "BIN"
+    WINOGRAD = "WINOGRAD"
+    EXPORT_IMPORT = "EXPORT_IMPORT"
+
+
+full_name = Property("FULL_DEVICE_NAME", str, "", Mutability.RO)
+architecture = Property("DEVICE_ARCHITECTURE", str, "", Mutability.RO)
+type = Property("DEVICE_TYPE", member_of(Type), Type.INTEGRATED, Mutability.RO)
+capabilities = Property("OPTIMIZATION_CAPABILITIES", names, (), Mutability.RO)
+id = Property("DEVICE_ID", str, "")
+priorities = Property("MULTI_DEVICE_PRIORITIES", names, ())
+properties = Property("DEVICE_PROPERTIES", mapping, {}, accepts="a mapping from device names to their properties")

@@ -1,0 +1,43 @@
+"""What a user wants of a device, which then chooses the details: ``openvino.properties.hint``."""
+
+from enum import StrEnum
+
+from hetero.properties.property import Property
+from hetero.properties.values import count, element_type, member_of
+from hetero.types import Type
+
+
+class PerformanceMode(StrEnum):
+    """LATENCY: one inference as fast as can be. THROUGHPUT: as many at once as makes sense on the device.
+
+    CUMULATIVE_THROUGHPUT: the same on each of several devices.
+    """
+
+    LATENCY = "LATENCY"
+    THROUGHPUT = "THROUGHPUT"
+    CUMULATIVE_THROUGHPUT = "CUMULATIVE_THROUGHPUT"
+
+
+class ExecutionMode(StrEnum):
+    """PERFORMANCE: a device may round otherwise than the model's operations do. ACCURACY: it may not."""
+
+    PERFORMANCE = "PERFORMANCE"
+    ACCURACY = "ACCURACY"
+
+
+class Priority(StrEnum):
+    """Whose inferences begin first where several compiled models wait for the same threads."""
+
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+    DEFAULT = "MEDIUM"
+
+
+performance_mode = Property("PERFORMANCE_HINT", member_of(PerformanceMode), PerformanceMode.LATENCY)
+num_requests = Property("PERFORMANCE_HINT_NUM_REQUESTS", count, 0)
+execution_mode = Property("EXECUTION_MODE_HINT", member_of(ExecutionMode), ExecutionMode.PERFORMANCE)
+inference_precision = Property(
+    "INFERENCE_PRECISION_HINT", element_type(Type.f64, Type.f32, Type.f16, Type.bf16, Type.dynamic), Type.dynamic
+)
+model_priority = Property("MODEL_PRIORITY", member_of(Priority), Priority.MEDIUM)

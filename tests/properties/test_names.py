@@ -1,0 +1,112 @@
+"""Properties have the names, keys and values of the openvino package's."""
+
+import enum
+import json
+
+import numpy as np
+import openvino
+import openvino.properties as theirs
+import pytest
+
+from hetero import properties as ours
+from hetero.errors import PropertyError
+from hetero.properties import Property
+
+MODULES = ["", "hint", "device", "streams", "log"]
+# What OpenVINO has in C++ only, and hetero's own.
+NOT_IN_PYTHON = {"disable_transformations", "disabled_passes", "exclusive_async_requests"}
+
+
+def module_of(package, name):
+    return getattr(package, name) if name else package
+
+
+PROPERTIES = [
+    pytest.param(value, module_of(theirs, module), name, id=f"{module}.{name}".lstrip("."))
+    for module in MODULES
+    for name, value in vars(module_of(ours, module)).items()
+    if isinstance(value, Property) and name not in NOT_IN_PYTHON
+]
+ENUMS = [
+    pytest.param(value, getattr(module_of(theirs, module), name), id=f"{module}.{name}")
+    for module in MODULES[1:]
+    for name, value in vars(module_of(ours, module)).items()
+    if isinstance(value, enum.EnumMeta) and value.__module__ == f"hetero.properties.{module}"
+]
+
+
+@pytest.mark.parametrize(("ours", "module", "name"), PROPERTIES)
+def test_keys(ours, module, name):
+    theirs = getattr(module, name)
+    assert ours == theirs and ours() == theirs()
+    assert type(ours()) is str
+
+
+@pytest.mark.parametrize(("ours", "theirs"), ENUMS)
+def test_values_of_enumerations(ours, theirs):
+    members = {name: getattr(theirs, name) for name in dir(theirs) if name.isupper()}
+    texts = {name: m if isinstance(m, str) else openvino.OVAny(m).astype(str) for name, m in members.items()}
+    assert {name: str(member) for name, member in ours.__members__.items()} == texts
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        (ours.cache_dir("x"), theirs.cache_dir("x")),
+        (ours.enable_profiling("YES"), theirs.enable_profiling(True)),
+        (ours.inference_num_threads("3"), theirs.inference_num_threads(3)),
+        (ours.streams.num(4), theirs.streams.num(4)),
+        (ours.streams.num("AUTO"), theirs.streams.num(theirs.streams.Num.AUTO)),
+        (ours.hint.num_requests(2), theirs.hint.num_requests(2)),
+        (
+            ours.hint.performance_mode(ours.hint.PerformanceMode.THROUGHPUT),
+            theirs.hint.performance_mode(theirs.hint.PerformanceMode.THROUGHPUT),
+        ),
+        (ours.hint.inference_precision("f32"), theirs.hint.inference_precision(openvino.Type.f32)),
+        (ours.hint.inference_precision(np.float16), theirs.hint.inference_precision(openvino.Type.f16)),
+        (ours.hint.model_priority("high"), theirs.hint.model_priority(theirs.hint.Priority.HIGH)),
+        (ours.log.level("info"), theirs.log.level(theirs.log.Level.INFO)),
+        (ours.log.level("LOG_TRACE"), theirs.log.level(theirs.log.Level.TRACE)),
+    ],
+)
+def test_pairs_of_key_and_value(pair, expected):
+    key, value = pair
+    theirs = expected[1].value
+    if isinstance(theirs, (bool, int, str)):
+        assert (key, value) == (expected[0], theirs)
+    else:
+        assert (key, str(value)) == (expected[0], expected[1].astype(str))
+
+
+def test_names_of_devices():
+    assert ours.device.priorities("A", "B") == ("MULTI_DEVICE_PRIORITIES", ("A", "B"))
+    assert ours.device.properties({"A": {"NUM_STREAMS": 2}}) == ("DEVICE_PROPERTIES", {"A": {"NUM_STREAMS": 2}})
+
+
+@pytest.mark.parametrize(
+    ("property", "value", "message"),
+    [
+        (ours.enable_profiling, "MAYBE", "PERF_COUNT cannot be 'MAYBE': it takes YES or NO"),
+        (ours.streams.num, 0, "NUM_STREAMS cannot be 0: it takes a whole number of at least 1, or AUTO"),
+        (ours.streams.num, 1.5, "NUM_STREAMS cannot be 1.5: it takes a whole number"),
+        (ours.streams.num, float("inf"), "NUM_STREAMS cannot be inf: it takes a whole number"),
+        (ours.streams.num, None, "NUM_STREAMS cannot be None: it takes a whole number"),
+        (ours.inference_num_threads, -1, "INFERENCE_NUM_THREADS cannot be -1: it takes a whole number of at least 0"),
+        (ours.inference_num_threads, True, "INFERENCE_NUM_THREADS cannot be True: it takes a whole number"),
+        (ours.hint.performance_mode, "FAST", "PERFORMANCE_HINT cannot be 'FAST': it takes one of LATENCY, THROUGHPUT"),
+        (ours.hint.inference_precision, "i8", "INFERENCE_PRECISION_HINT cannot be 'i8': it takes one of f64, f32"),
+        (ours.hint.inference_precision, "x8", "INFERENCE_PRECISION_HINT cannot be 'x8': it takes one of f64, f32"),
+        (ours.device.properties, "A", "DEVICE_PROPERTIES cannot be 'A': it takes a mapping"),
+        (ours.device.full_name, "x", "FULL_DEVICE_NAME can be read but not set"),
+    ],
+)
+def test_bad_values(property, value, message):
+    with pytest.raises(PropertyError, match=message):
+        property(value)
+
+
+def test_members_are_strings():
+    mode = ours.hint.PerformanceMode.THROUGHPUT
+    assert mode == "THROUGHPUT" and {mode: 1}["THROUGHPUT"] == 1 and json.dumps([mode]) == '["THROUGHPUT"]'
+    assert ours.hint.Priority.DEFAULT is ours.hint.Priority.MEDIUM
+    assert ours.streams.Num.AUTO.to_integer() == -1 and ours.streams.Num(3) == 3
