@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hetero.graph import Output
+from hetero.graph import Output, VariableInfo
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 
@@ -93,8 +93,8 @@ class HeteroInferRequest(SyncInferRequest):
 class _SharedState(VariableState):
     """A variable that the requests of several steps have, by the indices of the steps."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, info: VariableInfo) -> None:
+        super().__init__(info)
         self.states: dict[int, VariableState] = {}
 
     def get_state(self) -> Tensor:
@@ -119,5 +119,5 @@ def _states_by_name(requests: Sequence[SyncInferRequest]) -> dict[str, _SharedSt
     shared: dict[str, _SharedState] = {}
     for index, request in enumerate(requests):
         for state in request.query_state():
-            shared.setdefault(state.name, _SharedState(state.name)).states[index] = state
+            shared.setdefault(state.name, _SharedState(state.info)).states[index] = state
     return shared

@@ -1,4 +1,4 @@
-"""ReadValue and Assign: what a request remembers, beside OpenVINO's, on TEMPLATE and through HETERO."""
+"""ReadValue and Assign: what a request remembers, beside OpenVINO's, on every device and through HETERO."""
 
 from importlib import import_module
 
@@ -11,6 +11,7 @@ from hetero.errors import GraphError, TensorError
 from hetero.graph import Variable, VariableInfo
 from hetero.opset_modules import make_modules
 
+DEVICES = ["TEMPLATE", "GPU", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
 ONES = np.ones([2, 3], np.float32)
 LIBRARIES = {
     "hetero": (make_modules(), hetero),
@@ -41,8 +42,7 @@ def totals(requests, order):
 def test_each_request_remembers_by_itself_as_in_openvino(opset):
     found = {}
     for library, core, device in (
-        ("hetero", hetero.Core(), "TEMPLATE"),
-        ("hetero", hetero.Core(), "HETERO:TEMPLATE"),
+        *(("hetero", hetero.Core(), device) for device in DEVICES),
         ("openvino", openvino.Core(), "CPU"),
     ):
         compiled = core.compile_model(counter(library, opset), device)
@@ -53,12 +53,13 @@ def test_each_request_remembers_by_itself_as_in_openvino(opset):
     assert all(values == [6, 7, 6, 8, 7, 6, 8] for values in found.values()), found
 
 
-def test_without_an_initial_value_it_begins_with_zeros():
-    request = hetero.Core().compile_model(counter(initial=None), "TEMPLATE").create_infer_request()
+@pytest.mark.parametrize("device", DEVICES)
+def test_without_an_initial_value_it_begins_with_zeros(device):
+    request = hetero.Core().compile_model(counter(initial=None), device).create_infer_request()
     assert totals([request], [0, 0]) == [1, 2]
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", "HETERO:TEMPLATE"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_states_can_be_read_set_and_reset(device):
     request = hetero.Core().compile_model(counter(), device).create_infer_request()
     (state,) = request.query_state()
@@ -71,22 +72,24 @@ def test_states_can_be_read_set_and_reset(device):
     assert totals([request], [0]) == [6]
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     "tensor", [hetero.Tensor(np.ones([2, 3])), hetero.Tensor(np.ones([4], np.float32))], ids=["type", "shape"]
 )
-def test_a_state_that_does_not_fit_is_refused(tensor):
-    (state,) = hetero.Core().compile_model(counter(), "TEMPLATE").create_infer_request().query_state()
+def test_a_state_that_does_not_fit_is_refused(tensor, device):
+    (state,) = hetero.Core().compile_model(counter(), device).create_infer_request().query_state()
     with pytest.raises(TensorError, match="variable 'sum'"):
         state.state = tensor
 
 
-def test_what_is_remembered_is_nobodys_memory():
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_remembered_is_nobodys_memory(device):
     """An input that is assigned, and a result that is remembered, may be overwritten."""
     op = make_modules()["opset6"]
     x = op.parameter([2], np.float32)
     read = op.read_value(op.constant(np.zeros(2, np.float32)), "last")
     model = hetero.Model([op.result(read)], [op.assign(x, "last")], [x])
-    request = hetero.Core().compile_model(model, "TEMPLATE").create_infer_request()
+    request = hetero.Core().compile_model(model, device).create_infer_request()
     given = np.float32([1, 2])
     request.infer([given], share_inputs=True)
     given[:] = 9
@@ -96,14 +99,15 @@ def test_what_is_remembered_is_nobodys_memory():
     np.testing.assert_array_equal(request.query_state()[0].state.data, [9, 9])
 
 
-def test_a_variable_is_read_before_it_is_set():
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_variable_is_read_before_it_is_set(device):
     """Also where the results alone would have it the other way round."""
     op = make_modules()["opset6"]
     x = op.parameter([1], np.float32)
     set_one = op.assign(x, "v")
     read = op.read_value(op.constant(np.zeros(1, np.float32)), "v")
     model = hetero.Model([op.result(set_one), op.result(read)], [x])
-    request = hetero.Core().compile_model(model, "TEMPLATE").create_infer_request()
+    request = hetero.Core().compile_model(model, device).create_infer_request()
     assert [float(request.infer([np.float32([n])])[1][0]) for n in (1, 2, 3)] == [0, 1, 2]
 
 
@@ -119,14 +123,15 @@ def test_the_model_knows_its_variables_and_sinks():
         model.get_variable_by_id("other")
 
 
-def test_constant_folding_leaves_what_is_remembered():
+@pytest.mark.parametrize("device", DEVICES)
+def test_constant_folding_leaves_what_is_remembered(device):
     from hetero.passes import fold_constants
 
     op = make_modules()["opset6"]
     read = op.read_value(op.constant(np.zeros(1, np.float32)), "v")
     model = hetero.Model(read, [], sinks=[op.assign(op.add(read, np.ones(1, np.float32)), "v")])
     fold_constants(model)
-    request = hetero.Core().compile_model(model, "TEMPLATE").create_infer_request()
+    request = hetero.Core().compile_model(model, device).create_infer_request()
     assert [float(request.infer()[0][0]) for _ in range(3)] == [0, 1, 2]
 
 

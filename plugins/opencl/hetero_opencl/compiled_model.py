@@ -44,7 +44,8 @@ class OpenCLCompiledModel(CompiledModel):
     ) -> None:
         super().__init__(model, plugin, properties)
         properties.fill({props.optimal_number_of_infer_requests: properties.get(props.num_streams)})
-        self._model, self._device, self._cache_folder = transformed, device, cache_folder
+        self._model, self.device, self._cache_folder = transformed, device, cache_folder
+        self.variables = [variable.info for variable in transformed.variables]
         self._constants = Constants(device)
         deciding = value_parameters(transformed)
         self._deciding = [index for index, node in enumerate(transformed.parameters) if node in deciding]
@@ -72,7 +73,7 @@ class OpenCLCompiledModel(CompiledModel):
             if program is None:
                 shapes = {index: array.shape for index, array in enumerate(inputs)}
                 special = specialize(self._model, shapes, values)
-                program = self._programs[key] = lower_model(special, self._device, self._constants, self._cache_folder)
+                program = self._programs[key] = lower_model(special, self.device, self._constants, self._cache_folder)
                 if len(self._programs) > MOST_PROGRAMS:
                     self._programs.popitem(last=False)
             self._programs.move_to_end(key)

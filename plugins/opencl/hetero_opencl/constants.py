@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pyopencl as cl
 
-from hetero_opencl.device import OpenCLDevice, opencl_errors
-from hetero_opencl.program import SLACK, Buffer
+from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
+from hetero_opencl.program import Buffer
 
 Arrange = Callable[[np.ndarray], np.ndarray]
 

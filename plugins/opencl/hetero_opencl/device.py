@@ -18,6 +18,8 @@ import pyopencl as cl
 from hetero.errors import DeviceError
 from hetero_opencl import pocl
 
+# Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
+SLACK = 256
 # Real GPUs first, then accelerators, then implementations on the CPU.
 _ORDER = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hetero import properties as props
-from hetero.plugin import ProfilingInfo, SyncInferRequest
+from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero_opencl.program import BoundProgram
+from hetero_opencl.variable_state import OpenCLVariableState
 
 if TYPE_CHECKING:
     from hetero_opencl.compiled_model import OpenCLCompiledModel
@@ -18,14 +19,17 @@ class OpenCLInferRequest(SyncInferRequest):
     def __init__(self, compiled_model: OpenCLCompiledModel) -> None:
         super().__init__(compiled_model)
         self._bound: BoundProgram | None = None
+        device = compiled_model.device
+        self._variables = {info.variable_id: OpenCLVariableState(info, device) for info in compiled_model.variables}
 
     def preprocess(self) -> None:
         super().preprocess()
         inputs = [tensor.data for tensor in self.input_tensors()]
         program = self.compiled_model.program_for(inputs)
         if self._bound is None or self._bound.program is not program:
+            profiled = self.compiled_model.properties.get(props.enable_profiling)
             self._bound = None  # its memory goes before the next one's is taken
-            self._bound = BoundProgram(program, self.compiled_model.properties.get(props.enable_profiling))
+            self._bound = BoundProgram(program, profiled, self._variables)
         self._bound.upload(inputs)
 
     def start(self) -> None:
@@ -39,6 +43,9 @@ class OpenCLInferRequest(SyncInferRequest):
         for tensor, shape in zip(outputs, self._bound.program.output_shapes):
             tensor.set_shape(shape)
         self._bound.download([tensor.data for tensor in outputs])
+
+    def query_state(self) -> list[VariableState]:
+        return list(self._variables.values())
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *(self._bound.profile() if self._bound else [])]

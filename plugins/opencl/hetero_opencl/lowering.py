@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,8 @@ from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import Fusion, find_fusions
 from hetero_opencl.kernels import lowering_of
+from hetero_opencl.kernels.movement import copy_whole
+from hetero_opencl.kernels.variables import READS
 from hetero_opencl.program import Buffer, Launch, Program
 
 # Kernels count elements in 32 bits.
@@ -29,7 +31,10 @@ class Lowering:
         self.fusion = fusion
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
+        self.assignments: list[Node] = []
+        self._variables: dict[str, Buffer] = {}
         self._node: Node | None = None
+        self._unset_variables: frozenset[str] = frozenset()
 
     def buffer(self, value: Output) -> Buffer:
         """The buffer of a value, its elements in rows, one after the other; made on first use."""
@@ -47,6 +52,16 @@ class Lowering:
     ) -> Buffer:
         """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
         return self._constants.buffer(array, layout, arrange)
+
+    def variable(self, node: Node) -> Buffer:
+        """The memory of the variable that a node reads or sets; it is no place in the memory plan."""
+        info = node.variable_info
+        byte_size = math.prod(info.data_shape.to_shape()) * info.data_type.size
+        return self._variables.setdefault(info.variable_id, Buffer(byte_size, variable=info.variable_id))
+
+    def only_while_unset(self, variables: Iterable[str]) -> None:
+        """The launches of this node that follow run only while one of these variables is unset; always without any."""
+        self._unset_variables = frozenset(variables)
 
     def scratch(self, count: int, size: int = 4) -> Buffer:
         """A buffer of elements of so many bytes, for the time between two launches of a node."""
@@ -68,7 +83,16 @@ class Lowering:
         if all(global_size):
             local = tuple(local_size) if local_size else None
             self.launches.append(
-                Launch(source, kernel, tuple(arguments), tuple(global_size), local, self.name, self.type_name)
+                Launch(
+                    source,
+                    kernel,
+                    tuple(arguments),
+                    tuple(global_size),
+                    local,
+                    self.name,
+                    self.type_name,
+                    self._unset_variables,
+                )
             )
 
     def launch_flat(self, source: str, kernel: str, arguments: Sequence[Buffer | np.generic], count: int) -> None:
@@ -90,9 +114,10 @@ class Lowering:
     def type_name(self) -> str:
         return self._node.type_info.name
 
-    def lower(self, node: Node) -> None:
+    def lower(self, node: Node, unset_variables: Iterable[str]) -> None:
         """Make the launches of a node, unless another one computes it along."""
         self._node = node
+        self.only_while_unset(unset_variables)
         if node in self.fusion.absorbed:
             return
         function = lowering_of(node)
@@ -100,13 +125,23 @@ class Lowering:
             raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
         function(self, node)
 
+    def assign_last(self) -> None:
+        """Make the launches that let variables hold what was assigned to them."""
+        self.only_while_unset(())
+        for node in self.assignments:
+            self._node, value = node, node.input_value(0)
+            copy_whole(self, self.buffer(value), value, self.variable(node))
+
 
 def lower_model(model: Model, device: OpenCLDevice, constants: Constants, cache_folder: Path | None) -> Program:
     """The program of a model whose shapes are all static."""
     lowering = Lowering(device, constants, find_fusions(model))
-    for node in model.get_ordered_ops():
+    order = model.get_ordered_ops()
+    initial = _for_initial_values(order)
+    for node in order:
         if not isinstance(node, (Parameter, Constant, Result)):
-            lowering.lower(node)
+            lowering.lower(node, initial[node])
+    lowering.assign_last()
     results = [result.input_value(0) for result in model.results]
     return Program(
         device,
@@ -114,5 +149,16 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, cache_
         [lowering.buffer(port) for port in model.inputs],
         [lowering.buffer(value) for value in results],
         [value.shape for value in results],
+        [node.variable_id for node in lowering.assignments],
         cache_folder,
     )
+
+
+def _for_initial_values(order: Sequence[Node]) -> dict[Node, set[str]]:
+    """For each node the variables of which it computes the initial value; none for one that something else reads."""
+    needed: dict[Node, set[str]] = {}
+    for node in reversed(order):
+        readers = [target.node for output in node.outputs() for target in output.get_target_inputs()]
+        ids = [{r.variable_id} if isinstance(r, READS) else needed[r] for r in readers]
+        needed[node] = set().union(*ids) if ids and all(ids) else set()
+    return needed

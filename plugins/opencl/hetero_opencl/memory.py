@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def plan_memory(
     uses: Sequence[Sequence[Buffer]], inputs: Sequence[Buffer], outputs: Sequence[Buffer]
 ) -> tuple[dict[Buffer, int], list[int]]:
-    """The slot of each buffer that is no constant, and the bytes of each slot.
+    """The slot of each buffer that is neither a constant nor a variable's, and the bytes of each slot.
 
     ``uses`` has the buffers of each launch, in order. Inputs are held from the start, outputs to the end. A buffer
     takes the free slot that fits it best, or the largest one, which then grows.
@@ -41,7 +41,7 @@ def plan_memory(
             take(buffer)
     for index, buffers in enumerate([*uses, outputs]):
         for buffer in buffers:
-            if buffer.memory is None and buffer not in slot_of:
+            if buffer.is_planned and buffer not in slot_of:
                 take(buffer)
-        free.update(slot_of[b] for b in set(buffers) if b.memory is None and last_use[b] == index < len(uses))
+        free.update(slot_of[b] for b in set(buffers) if b.is_planned and last_use[b] == index < len(uses))
     return slot_of, sizes

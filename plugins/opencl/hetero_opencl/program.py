@@ -6,7 +6,7 @@ kernels of its own whose arguments are set once; an inference then only enqueues
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,25 +14,34 @@ import numpy as np
 import pyopencl as cl
 
 from hetero.plugin import ProfilingInfo
-from hetero_opencl.device import OpenCLDevice, opencl_errors
+from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory import plan_memory
-
-# Kernels may read a whole vector where only its first elements count.
-SLACK = 256
+from hetero_opencl.variable_state import OpenCLVariableState
 
 
 @dataclass(eq=False)
 class Buffer:
-    """Memory on the device: a place in the memory plan, or with ``memory`` a constant that is there already."""
+    """Memory on the device: a place in the memory plan, unless ``memory`` or ``variable`` is set.
+
+    With ``memory`` it is a constant, which is there already; that of a ``variable`` is the request's own.
+    """
 
     byte_size: int
     memory: cl.Buffer | None = None
     source: np.ndarray | None = None  # what the constant was made from
+    variable: str | None = None
+
+    @property
+    def is_planned(self) -> bool:
+        return self.memory is None and self.variable is None
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel launch: the program's source text, the kernel in it, its arguments in order, and the work-items."""
+    """One kernel launch: the program's source text, the kernel in it, its arguments in order, and the work-items.
+
+    One that makes the initial value of variables runs only while one of ``unset_variables`` is unset.
+    """
 
     source: str
     kernel: str
@@ -41,6 +50,7 @@ class Launch:
     local_size: tuple[int, ...] | None
     node_name: str
     node_type: str
+    unset_variables: frozenset[str] = frozenset()
 
     def buffers(self) -> list[Buffer]:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]
@@ -48,13 +58,14 @@ class Launch:
 
 @dataclass
 class Program:
-    """Launches in order, with the buffers of the model's inputs and outputs."""
+    """Launches in order, with the buffers of the model's inputs and outputs, and the variables that they set."""
 
     device: OpenCLDevice
     launches: list[Launch]
     inputs: list[Buffer]
     outputs: list[Buffer]
     output_shapes: list[tuple[int, ...]]
+    assigned: list[str]
     cache_folder: Path | None
 
     def __post_init__(self) -> None:
@@ -67,8 +78,9 @@ class Program:
 class BoundProgram:
     """A program with buffers and a queue of its own. Not for two threads at once."""
 
-    def __init__(self, program: Program, profiled: bool) -> None:
+    def __init__(self, program: Program, profiled: bool, variables: Mapping[str, OpenCLVariableState]) -> None:
         self.program = program
+        self._variables = variables
         self._profiled = profiled
         device = program.device
         with opencl_errors(f"allocating {sum(program.slot_sizes)} bytes on {device.name}"):
@@ -76,7 +88,7 @@ class BoundProgram:
             slots = [cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size + SLACK) for size in program.slot_sizes]
         self._slots = {buffer: slots[slot] for buffer, slot in program.slot_of.items()}
         self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
-        self._launches: list[cl.Event] = []
+        self._launched: list[tuple[Launch, cl.Event]] = []
         self._sources: list[np.ndarray] = []
 
     def _bind(self, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple[int, ...], tuple[int, ...] | None]:
@@ -85,7 +97,13 @@ class BoundProgram:
         return kernel, launch.global_size, launch.local_size
 
     def _memory(self, buffer: Buffer) -> cl.Buffer:
+        if buffer.variable is not None:
+            return self._variables[buffer.variable].memory
         return buffer.memory or self._slots[buffer]
+
+    def _is_needed(self, launch: Launch) -> bool:
+        unset = launch.unset_variables
+        return not unset or any(not self._variables[name].is_set for name in unset)
 
     def upload(self, inputs: Sequence[np.ndarray]) -> None:
         """Begin to copy the inputs to the device; the arrays are needed until ``finish``."""
@@ -100,7 +118,11 @@ class BoundProgram:
         """Begin to run all kernels, behind the uploads."""
         with opencl_errors(f"running kernels on {self.program.device.name}"):
             enqueue, queue = cl.enqueue_nd_range_kernel, self._queue
-            self._launches = [enqueue(queue, kernel, size, local) for kernel, size, local in self._kernels]
+            self._launched = [
+                (launch, enqueue(queue, *bound))
+                for launch, bound in zip(self.program.launches, self._kernels)
+                if self._is_needed(launch)
+            ]
             queue.flush()
 
     def finish(self) -> None:
@@ -108,6 +130,8 @@ class BoundProgram:
         with opencl_errors(f"running kernels on {self.program.device.name}"):
             self._queue.finish()
         self._sources = []
+        for name in self.program.assigned:
+            self._variables[name].is_set = True
 
     def download(self, outputs: Sequence[np.ndarray]) -> None:
         """Copy the outputs into arrays of the host."""
@@ -123,7 +147,7 @@ class BoundProgram:
         """The kernels of the last inference, when they were profiled."""
         return [
             ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _seconds(event))
-            for launch, event in zip(self.program.launches, self._launches)
+            for launch, event in self._launched
             if self._profiled
         ]
 

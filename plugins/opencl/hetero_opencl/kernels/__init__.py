@@ -12,5 +12,6 @@ from hetero_opencl.kernels import (
     product,
     reduction,
     softmax,
+    variables,
 )  # fmt: skip
 from hetero_opencl.kernels.registry import lowering_of, why_not

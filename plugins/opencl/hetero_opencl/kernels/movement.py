@@ -186,6 +186,12 @@ def strided_copy(
     lowering.launch_flat(copy_source(WORDS[word], len(axes)), "strided_copy", arguments, count)
 
 
+def copy_whole(lowering: Lowering, source_buffer: Buffer, value: Output, target_buffer: Buffer) -> None:
+    """Launch a copy of all elements of a buffer that are laid out as a value is."""
+    view = view_of(value)
+    strided_copy(lowering, source_buffer, view, view.array, target_buffer, view, view.array)
+
+
 def merge_axes(axes: list[Axis]) -> list[Axis]:
     """The same elements in the same order, in as few axes as their strides allow."""
     merged: list[Axis] = []
