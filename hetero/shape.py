@@ -265,6 +265,17 @@ class PartialShape:
             return self._dimensions is other._dimensions
         return len(self) == len(other) and all(a.same_scheme(b) for a, b in zip(self, other))
 
+    def admits(self, shape: tuple[int, ...]) -> bool:
+        """Whether a concrete shape is one of those that this stands for. Quick, as every inference asks."""
+        if self._dimensions is None:
+            return True
+        if len(self._dimensions) != len(shape):
+            return False
+        for dimension, length in zip(self._dimensions, shape):
+            if length < dimension._min or (dimension._max is not None and length > dimension._max):
+                return False
+        return True
+
     def compatible(self, other: PartialShapeLike) -> bool:
         """Whether some concrete shape fits both."""
         other = PartialShape(other)

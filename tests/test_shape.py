@@ -94,3 +94,22 @@ def test_broadcast(a, b, expected):
 def test_mistakes(make, message):
     with pytest.raises(GraphError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("partial", "shape", "admitted"),
+    [
+        ([2, 3], (2, 3), True),
+        ([2, 3], (2, 4), False),
+        ([2, 3], (2,), False),
+        ([-1, 3], (0, 3), True),
+        ([(2, 5), 3], (5, 3), True),
+        ([(2, 5), 3], (6, 3), False),
+        ([(2, 5), 3], (1, 3), False),
+        ([], (), True),
+        (None, (7, 7, 7), True),
+    ],
+)
+def test_which_shapes_a_partial_shape_admits(partial, shape, admitted):
+    assert PartialShape(partial).admits(shape) is admitted
+    assert PartialShape(partial).compatible(shape) is admitted

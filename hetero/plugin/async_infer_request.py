@@ -24,6 +24,8 @@ class AsyncInferRequest:
         self._lock = threading.Lock()
         self._busy = False
         self._began = 0.0
+        #: Seconds that the last inference took, from its start to its end.
+        self.latency = 0.0
         self._callback: Callback | None = None
         self._done: Future[None] | None = None
 
@@ -33,7 +35,7 @@ class AsyncInferRequest:
         try:
             self.request.infer()
         finally:
-            self._busy = False
+            self._set_idle()
 
     def start_async(self) -> None:
         """Start in the background. Raises RequestBusyError while an inference is under way."""
@@ -72,7 +74,7 @@ class AsyncInferRequest:
     def check_idle(self) -> None:
         """Raise RequestBusyError while an inference is under way."""
         if self._busy:
-            compiled, seconds = self.request.compiled_model, time.monotonic() - self._began
+            compiled, seconds = self.request.compiled_model, time.perf_counter() - self._began
             raise RequestBusyError(
                 f"the infer request of '{compiled.name}' is busy on {compiled.device_name} for {seconds:.1f} s: "
                 "wait() for it first"
@@ -82,7 +84,11 @@ class AsyncInferRequest:
         with self._lock:
             self.check_idle()
             self._busy, self.request.cancelled = True, False
-            self._began = time.monotonic()
+            self._began = time.perf_counter()
+
+    def _set_idle(self) -> None:
+        self.latency = time.perf_counter() - self._began
+        self._busy = False
 
     def _submit(self, index: int, done: Future[None]) -> None:
         executor, _ = self._pipeline[index]
@@ -105,7 +111,7 @@ class AsyncInferRequest:
 
     def _end(self, done: Future[None], error: BaseException | None) -> None:
         # Idle before the callback, so that the callback may start the next inference.
-        self._busy = False
+        self._set_idle()
         if self._callback is not None:
             try:
                 self._callback(error)

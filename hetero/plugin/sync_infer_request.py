@@ -176,7 +176,7 @@ def check_tensor(port: Output, tensor: Tensor) -> None:
     """Raise TensorError when a tensor does not fit a port."""
     if tensor.element_type != port.element_type and not port.element_type.is_dynamic():
         problem = f"takes {port.element_type} elements, but the tensor has {tensor.element_type}"
-    elif not port.partial_shape.compatible(tensor.shape):
+    elif not port.partial_shape.admits(tensor.shape):
         problem = f"takes the shape {port.partial_shape}, but the tensor has {list(tensor.shape)}"
     else:
         return

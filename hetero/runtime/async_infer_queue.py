@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import queue
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,8 +25,9 @@ class AsyncInferQueue:
         self._requests = [model.create_infer_request() for _ in range(jobs or _optimal_number(model))]
         self._idle: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._callback: Callable[[InferRequest, Any], None] | None = None
+        self._errors: deque[BaseException] = deque()
         for index, request in enumerate(self._requests):
-            request.set_callback(self._ended, index)
+            request.on_end(functools.partial(self._ended, index))
             self._idle.put(index)
 
     def set_callback(self, callback: Callable[[InferRequest, Any], None]) -> None:
@@ -33,13 +37,13 @@ class AsyncInferQueue:
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
         """Start an inference in the next idle request, and wait for one while all are busy.
 
-        Raises TensorError for inputs that do not fit, and what an earlier inference of the request raised.
+        Raises TensorError for inputs that do not fit, and what an earlier inference raised, once: this one is then not
+        started.
         """
         index = self._idle.get()
-        request = self._requests[index]
         try:
-            request.wait()
-            request.start_async(inputs, userdata, share_inputs)
+            self._raise_first_error()
+            self._requests[index].start_async(inputs, userdata, share_inputs)
         except BaseException:
             self._idle.put(index)
             raise
@@ -49,17 +53,29 @@ class AsyncInferQueue:
         return not self._idle.empty()
 
     def wait_all(self) -> None:
-        """Wait for all inferences, and raise what the first failed one raised."""
+        """Wait for all inferences, and raise what the first failed one raised, unless start_async did."""
         for request in self._requests:
-            request.wait()
+            with contextlib.suppress(Exception):  # it is among the errors
+                request.wait()
+        self._raise_first_error()
 
-    def _ended(self, index: int) -> None:
+    def _ended(self, index: int, error: BaseException | None) -> None:
         request = self._requests[index]
         try:
+            if error is not None:
+                self._errors.append(error)
             if self._callback is not None:
                 self._callback(request, request.userdata)
+        except Exception as callback_error:
+            self._errors.append(callback_error)
         finally:
             self._idle.put(index)
+
+    def _raise_first_error(self) -> None:
+        if self._errors:
+            first = self._errors[0]
+            self._errors.clear()
+            raise first
 
     def __len__(self) -> int:
         return len(self._requests)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +50,6 @@ class InferRequest:
     def __init__(self, compiled_model: CompiledModel, request: plugin.AsyncInferRequest) -> None:
         self._compiled_model = compiled_model
         self._request = request
-        self._latency = 0.0
-        self._started = 0.0
         self.userdata: Any = None
 
     def infer(self, inputs: Inputs = None, share_inputs: bool = False, share_outputs: bool = False) -> Results:
@@ -65,9 +62,7 @@ class InferRequest:
         """
         self._request.check_idle()
         self._set_inputs(inputs, share_inputs)
-        self._started = time.perf_counter()
         self._request.infer()
-        self._latency = time.perf_counter() - self._started
         return Results(self.model_outputs, [_value_of(tensor, share_outputs) for tensor in self.output_tensors])
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
@@ -75,7 +70,6 @@ class InferRequest:
         self._request.check_idle()
         self._set_inputs(inputs, share_inputs)
         self.userdata = userdata
-        self._started = time.perf_counter()
         self._request.start_async()
 
     def wait(self) -> None:
@@ -96,16 +90,16 @@ class InferRequest:
         It is called on a thread of the device; what it raises, ``wait`` raises.
         """
 
-        def ended(error: BaseException | None) -> None:
-            self._latency = time.perf_counter() - self._started
-            callback(userdata)
+        self.on_end(lambda error: callback(userdata))
 
-        self._request.set_callback(ended)
+    def on_end(self, callback: Callable[[BaseException | None], None]) -> None:
+        """Call ``callback(error)`` when an inference in the background has ended, with None when it went well."""
+        self._request.set_callback(callback)
 
     @property
     def latency(self) -> float:
-        """Milliseconds that the last inference by ``infer``, or by ``start_async`` with a callback, took."""
-        return self._latency * 1e3
+        """Milliseconds that the last inference took."""
+        return self._request.latency * 1e3
 
     @property
     def model_inputs(self) -> list[Output]:
@@ -151,15 +145,34 @@ class InferRequest:
         else:
             self.set_tensor(self._compiled_model.input(index), tensor)
 
-    def set_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
-        """Use tensors for inputs and outputs, by index of the inputs, name or port."""
-        for key, tensor in tensors.items():
-            self.set_tensor(self._compiled_model.input(key) if isinstance(key, int) else key, tensor)
+    def set_tensors(
+        self, inputs: Mapping[PortKey, Tensor] | str | Output, tensors: Sequence[Tensor] | None = None
+    ) -> None:
+        """Use tensors for inputs and outputs, by index of the inputs, name or port in a dictionary.
 
-    def set_input_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
-        """Use tensors for inputs, by index, name or port."""
-        for key, tensor in tensors.items():
-            self.set_tensor(self._compiled_model.input(key), tensor)
+        ``set_tensors(key, tensors)`` is a batch for one input: they are joined along its first dimension.
+        Raises TensorError when they do not fit.
+        """
+        if isinstance(inputs, Mapping):
+            for key, tensor in inputs.items():
+                self.set_tensor(self._compiled_model.input(key) if isinstance(key, int) else key, tensor)
+        else:
+            self._set_batch(inputs, tensors)
+
+    def set_input_tensors(
+        self, inputs: Mapping[PortKey, Tensor] | int | Sequence[Tensor], tensors: Sequence[Tensor] | None = None
+    ) -> None:
+        """Use tensors for inputs, by index, name or port in a dictionary.
+
+        ``set_input_tensors(index, tensors)`` is a batch for one input, ``set_input_tensors(tensors)`` for the only one.
+        """
+        if isinstance(inputs, Mapping):
+            for key, tensor in inputs.items():
+                self.set_tensor(self._compiled_model.input(key), tensor)
+        elif tensors is None:
+            self._set_batch(self._compiled_model.input(), inputs)
+        else:
+            self._set_batch(self._compiled_model.input(inputs), tensors)
 
     def set_output_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
         """Use tensors for outputs, by index, name or port."""
@@ -194,6 +207,10 @@ class InferRequest:
 
     def get_compiled_model(self) -> CompiledModel:
         return self._compiled_model
+
+    def _set_batch(self, key: PortKey, tensors: Sequence[Tensor]) -> None:
+        self._request.check_idle()
+        self._request.request.set_tensors(self._find_port(key), tensors)
 
     def _find_port(self, key: PortKey) -> Output:
         return find_port(self.model_inputs + self.model_outputs, key, "the infer request has no tensor")

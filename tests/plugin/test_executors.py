@@ -1,0 +1,83 @@
+"""Executors: in which order tasks run, and when threads end."""
+
+import gc
+import logging
+import subprocess
+import sys
+import threading
+import weakref
+
+import pytest
+
+from hetero.plugin import Executor, Executors
+
+
+def threads_of(name: str) -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith(f"hetero {name}")]
+
+
+def test_tasks_of_higher_priority_go_first_then_those_that_came_first():
+    executor, held, order = Executor("ordered"), threading.Event(), []
+    executor.submit(held.wait, 30)
+    for name, priority in (("a", 0), ("b", 0), ("low", -1), ("high", 1), ("c", 0)):
+        executor.submit(order.append, name, priority=priority)
+    held.set()
+    assert executor.shutdown(30)
+    assert order == ["high", "a", "b", "c", "low"]
+
+
+def test_as_many_tasks_run_at_once_as_there_are_threads():
+    executor, meeting = Executor("three", 3), threading.Barrier(4)
+    for _ in range(3):
+        executor.submit(meeting.wait, 30)
+    meeting.wait(30)  # fails unless all three wait in it at the same time
+    assert len(threads_of("three")) == 3 and executor.shutdown(30)
+
+
+def test_executors_of_one_name_are_one_while_it_is_held():
+    executors = Executors()
+    first = executors.get("streams", 2)
+    assert executors.get("streams") is first and executors.get("other") is not first
+    gone = weakref.ref(first)
+    del first
+    gc.collect()
+    assert gone() is None
+
+
+def test_threads_end_when_nobody_holds_the_executor():
+    executor, done = Executor("forgotten", 2), threading.Event()
+    for _ in range(2):
+        executor.submit(done.wait, 30)
+    threads = threads_of("forgotten")
+    assert len(threads) == 2
+    del executor
+    done.set()
+    gc.collect()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def test_nothing_is_taken_after_shutdown():
+    executor = Executor("closed")
+    assert executor.shutdown()
+    with pytest.raises(RuntimeError, match="executor closed was shut down"):
+        executor.submit(print)
+
+
+def test_a_task_that_hangs_is_left_behind_and_reported_by_name(caplog):
+    executor, never = Executor("NPU model"), threading.Event()
+    executor.submit(never.wait)
+    with caplog.at_level(logging.WARNING, "hetero"):
+        assert executor.shutdown(0.05) is False
+    assert "what hetero NPU model 0 runs does not end" in caplog.text
+    never.set()
+
+
+def test_a_task_that_hangs_does_not_keep_the_program_from_ending():
+    code = (
+        "import threading; from hetero.plugin import executors; executors.SECONDS_AT_EXIT = 0.05\n"
+        "held = executors.Executor('NPU model'); held.submit(threading.Event().wait)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "what hetero NPU model 0 runs does not end" in done.stderr
