@@ -1,0 +1,42 @@
+"""What pytest is told of the kit: its option and what its tests are given."""
+
+from __future__ import annotations
+
+import pytest
+
+from hetero import Core
+from hetero.conformance.samples import Sample, find_sample
+from hetero.errors import DeviceError
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("hetero.conformance")
+    group.addoption("--device", metavar="NAME", help="the device to test, such as CPU or CPU.1")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    name, core = session.config.option.device, Core()
+    if not name:
+        raise pytest.UsageError(f"name the device to test by --device: there are {', '.join(core.available_devices)}")
+    try:
+        core.resolve_device(name)
+    except DeviceError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.fixture(scope="session")
+def device(pytestconfig: pytest.Config) -> str:
+    """The name of the device that is tested."""
+    return pytestconfig.option.device
+
+
+@pytest.fixture
+def core() -> Core:
+    """A Core of the test's own, so that no property that it sets reaches another test."""
+    return Core()
+
+
+@pytest.fixture(scope="session")
+def sample(device: str) -> Sample:
+    """A small operation that the device runs, of which the models of behaviour tests are made."""
+    return find_sample(Core(), device)

@@ -1,0 +1,104 @@
+"""The device itself: its properties, and what it says of a model before compiling it."""
+
+import pytest
+
+from hetero import Model
+from hetero import properties as props
+from hetero.conformance.samples import Unheard, assert_close, claims, operations
+from hetero.errors import PropertyError, UnsupportedOperationError
+from hetero.runtime.device_name import parse_device_name
+
+
+def test_is_available(core, device):
+    kind = parse_device_name(device).kind
+    assert any(name == device or name.split(".")[0] == kind for name in core.available_devices)
+    assert kind not in core.unavailable_devices
+
+
+def test_every_supported_property_can_be_read(core, device):
+    keys = core.get_property(device, props.supported_properties)
+    assert len(set(keys)) == len(keys)
+    for key in keys:
+        core.get_property(device, key)
+
+
+def test_says_what_it_is(core, device):
+    assert core.get_property(device, props.full_device_name)
+
+
+def test_read_only_properties_cannot_be_set(core, device, sample):
+    for key in core.get_property(device, props.supported_properties):
+        if not key.is_mutable():
+            value = core.get_property(device, key)
+            with pytest.raises(PropertyError, match=key):
+                core.set_property(device, {key: value})
+            with pytest.raises(PropertyError, match=key):
+                core.compile_model(sample.model(), device, {key: value})
+
+
+def test_other_properties_take_the_value_that_they_have(core, device):
+    for key in core.get_property(device, props.supported_properties):
+        if key.is_mutable():
+            value = core.get_property(device, key)
+            core.set_property(device, {key: value})
+            assert core.get_property(device, key) == value
+
+
+def test_unknown_properties_are_refused(core, device, sample):
+    unknown = {"NO_SUCH_PROPERTY": 1}
+    for act in (
+        lambda: core.get_property(device, "NO_SUCH_PROPERTY"),
+        lambda: core.set_property(device, unknown),
+        lambda: core.query_model(sample.model(), device, unknown),
+        lambda: core.compile_model(sample.model(), device, unknown),
+    ):
+        with pytest.raises(PropertyError, match="NO_SUCH_PROPERTY"):
+            act()
+
+
+def test_a_bad_value_is_refused_and_changes_nothing(core, device):
+    for key in core.get_property(device, props.supported_properties):
+        if key.is_mutable() and key.convert is props.boolean:
+            before = core.get_property(device, key)
+            with pytest.raises(PropertyError, match=key):
+                core.set_property(device, {key: "NEITHER"})
+            assert core.get_property(device, key) == before
+
+
+def test_query_names_the_models_nodes_and_the_device(core, device, sample):
+    model = sample.model(length=3)
+    found = core.query_model(model, device)
+    assert set(found) == {node.friendly_name for node in model.get_ordered_ops()}
+    assert all(parse_device_name(where).kind == parse_device_name(device).kind for where in found.values())
+
+
+def test_query_and_compile_leave_the_model_as_it_is(core, device, sample):
+    model = sample.model(length=2)
+    before = [(node, node.friendly_name, dict(node.rt_info)) for node in model.get_ordered_ops()]
+    core.query_model(model, device)
+    core.compile_model(model, device)
+    assert [(node, node.friendly_name, dict(node.rt_info)) for node in model.get_ordered_ops()] == before
+
+
+def test_what_it_claims_compiles_and_runs(core, device, sample):
+    assert claims(core, sample.model(), device)
+    array = sample.array()
+    assert_close(core.compile_model(sample.model(), device)([array])[0], sample.expected(array))
+
+
+def test_an_unknown_operation_is_refused_with_a_reason(core, device, sample):
+    x = sample.parameter("x")
+    model = Model(Unheard(sample.node(x, "known"), name="unheard"), [x])
+    found = core.query_model(model, device)
+    assert "known" in found
+    assert "unheard" not in found
+    assert found.refused["unheard"]
+    assert [node.friendly_name for node in operations(model) if node.friendly_name not in found] == ["unheard"]
+
+
+def test_compiling_an_unknown_operation_says_which_and_does_no_harm(core, device, sample):
+    x = sample.parameter("x")
+    with pytest.raises(UnsupportedOperationError, match="unheard"):
+        core.compile_model(Model(Unheard(x, name="unheard"), [x]), device)
+    array = sample.array()
+    assert_close(core.compile_model(sample.model(), device)([array])[0], sample.expected(array))
