@@ -146,8 +146,8 @@ def _of_itself(kind: type[Op]) -> Callable[[Output], Node]:
 
 _UNARY = (
     ops.Relu, ops.Sigmoid, ops.Tanh, ops.Abs, ops.Negative, ops.Exp, ops.Sqrt, ops.Log, ops.Erf, ops.Sin, ops.Cos,
-    ops.Tan, ops.Sign, ops.Floor, ops.Ceiling, ops.Round, ops.HSwish, ops.HSigmoid, ops.Mish, ops.SoftPlus, ops.SoftSign,
-    ops.Gelu, ops.Swish, ops.LogicalNot, ops.BitwiseNot,
+    ops.Tan, ops.Sign, ops.Floor, ops.Ceiling, ops.Round, ops.HSwish, ops.HSigmoid, ops.Mish, ops.SoftPlus,
+    ops.SoftSign, ops.Gelu, ops.Swish, ops.LogicalNot, ops.BitwiseNot,
 )  # fmt: skip
 _BINARY = (
     ops.Add, ops.Multiply, ops.Maximum, ops.Minimum, ops.Subtract, ops.Divide, ops.SquaredDifference, ops.Power,

@@ -23,6 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+plugin = typer.Typer(help="Packages with devices.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(plugin, name="plugin")
+
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
@@ -90,6 +93,22 @@ def query(
             progress(f"Asking {device}", 1, 2)
             operations = query_operations(core, network, device)
         show_query(make_console(), operations, everything)
+
+
+@plugin.command("new")
+def new(
+    name: Annotated[str, typer.Argument(help="The device's name, such as NPU.", show_default=False)],
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where to write the package: hetero-NAME by default.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Write a pip package with a device of your own to begin with: one working operation, a test and a README."""
+    with _one_line_errors(debug):
+        from hetero.run.new_plugin import new_plugin
+
+        made = new_plugin(name, folder)
+        print(f"{made}: pip install -e '{made}[test]', and read its README.md")
 
 
 @contextmanager

@@ -1,0 +1,45 @@
+"""The kit as users start it, on the devices that ship."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+
+def kit(*arguments: str, folder) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "pytest", "--pyargs", "hetero.conformance", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", "GPU"])
+def test_it_passes(device, tmp_path):
+    result = kit("--device", device, folder=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert " passed" in result.stdout.splitlines()[-1] and "skipped" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "ERROR: name the device to test by --device: there are .*TEMPLATE"),
+        (["--device", "NPU"], "ERROR: there is no device NPU; there are .*TEMPLATE"),
+        (["--device", "TEMPLATE.7"], "ERROR: there is no device TEMPLATE.7"),
+    ],
+)
+def test_what_is_no_device_is_told(arguments, message, tmp_path):
+    result = kit(*arguments, folder=tmp_path)
+    assert result.returncode == pytest.ExitCode.USAGE_ERROR
+    assert re.search(message, result.stderr) and "Traceback" not in result.stderr
+
+
+def test_other_runs_know_nothing_of_it(tmp_path):
+    """An option of the user's own of the same name is free, and hetero is not imported."""
+    (tmp_path / "conftest.py").write_text("def pytest_addoption(parser):\n    parser.addoption('--device')\n")
+    (tmp_path / "test_mine.py").write_text(
+        "import sys\n\n\ndef test_mine(pytestconfig):\n"
+        "    assert pytestconfig.option.device == 'MINE' and 'hetero' not in sys.modules\n"
+    )
+    command = [sys.executable, "-m", "pytest", "--device", "MINE"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -1,0 +1,71 @@
+"""``hetero plugin new``: what it writes, and what it refuses. That it works is tested in tests/conformance."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hetero.run.cli import app
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def hetero(*arguments):
+    return CliRunner().invoke(app, ["plugin", "new", *arguments])
+
+
+@pytest.mark.parametrize("name", ["n", "NPU", "my_very_long_name_20", "Example_a"])
+def test_the_package_is_named_and_clean(name, folder):
+    result = hetero(name)
+    assert result.exit_code == 0, result.stderr
+    package = "hetero_" + name.lower()
+    (made,) = folder.iterdir()
+    assert made.name == package.replace("_", "-") and made.name in result.stdout
+    files = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    modules = ("__init__", "plugin", "operations", "compiled_model", "infer_request")
+    own = {f"{package}/{module}.py" for module in modules}
+    assert files == {"pyproject.toml", "README.md", f"tests/test_{name.lower()}.py", *own}
+    text = "".join((made / file).read_text() for file in files)
+    assert name.upper() in text and ("example" in name.lower() or "example" not in text.lower())
+    ruff = [sys.executable, "-m", "ruff"]
+    for command in (["check", "--select", "E,F,I,UP,B,SIM,RUF", "--ignore", "B905"], ["format", "--check"]):
+        result = subprocess.run([*ruff, *command, "."], cwd=made, capture_output=True, text=True)
+        assert result.returncode == 0, result.stdout
+
+
+def test_a_folder_of_choice(folder):
+    assert hetero("NPU", "--folder", "some/where").exit_code == 0
+    assert Path("some/where/hetero_npu/plugin.py").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["1npu"], "'1npu' cannot be a device's name: it takes a letter, then letters, digits"),
+        (["a-b"], "'a-b' cannot be"),
+        (["a__b"], "'a__b' cannot be"),
+        (["../npu"], "'../npu' cannot be"),
+        (["größe"], "'größe' cannot be"),
+        (["n" * 21], "20 characters at most"),
+        (["hetero"], "there is a device HETERO already"),
+        (["template"], "there is a device TEMPLATE already"),
+        (["opencl"], "there is a package hetero_opencl already"),
+        (["NPU", "--folder", "taken"], "taken exists already: give the package another folder"),
+        (["NPU", "--folder", "file"], "file exists already"),
+        (["NPU", "--folder", "file/below"], "file"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(arguments, message, folder):
+    (folder / "taken").mkdir()
+    (folder / "file").write_text("mine")
+    result = hetero(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1 and message in result.stderr
+    assert sorted(path.name for path in folder.rglob("*")) == ["file", "taken"]
+    assert (folder / "file").read_text() == "mine"
