@@ -32,7 +32,9 @@ class Device:
 
     def query(self, model: Model) -> QueryResult:
         with device_errors(f"{self.name} failed to tell what it can run of '{model.friendly_name}'"):
-            return self.plugin.query_model(model, self.options)
+            found = self.plugin.query_model(model, self.options)
+        # A plain dictionary has no reasons, but is an answer.
+        return found if isinstance(found, QueryResult) else QueryResult(found)
 
     def compile(self, model: Model) -> CompiledModel:
         with device_errors(f"{self.name} failed to compile '{model.friendly_name}'"):

@@ -22,7 +22,7 @@ class HeteroInferRequest(SyncInferRequest):
     def __init__(self, compiled_model: HeteroCompiledModel) -> None:
         super().__init__(compiled_model)
         plan = self._plan = compiled_model.plan
-        self._requests = [step.compiled.create_sync_infer_request() for step in plan.steps]
+        self._requests = [step.create_request() for step in plan.steps]
         self._times = [0.0] * len(plan.steps)
         self._states = _states_by_name(self._requests)
         self._tensor_of: dict[Output, Tensor] = {}

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hetero.dispatch.partition import Subgraph
+from hetero.errors import device_errors
 from hetero.graph import Constant, Model, Output
-from hetero.plugin import CompiledModel
+from hetero.plugin import CompiledModel, SyncInferRequest
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,10 @@ class Step:
 
     device: str
     compiled: CompiledModel
+
+    def create_request(self) -> SyncInferRequest:
+        with device_errors(f"{self.device} failed to create a request of '{self.compiled.name}'"):
+            return self.compiled.create_sync_infer_request()
 
 
 @dataclass(frozen=True)

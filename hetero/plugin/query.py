@@ -15,8 +15,8 @@ MOST_NAMED = 5
 class QueryResult(dict[str, str]):
     """Friendly name of each supported operation to the device's name; ``refused`` has the others with the reason."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, supported: Mapping[str, str] | None = None) -> None:
+        super().__init__(supported or {})
         self.refused: dict[str, str] = {}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hetero import plugin
+from hetero.errors import device_errors
 from hetero.graph import Output, find_port
 from hetero.graph.model import PortKey
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
@@ -36,7 +37,9 @@ class CompiledModel:
 
     def create_infer_request(self) -> InferRequest:
         """A request with tensors of its own."""
-        return InferRequest(self, self._compiled.create_infer_request())
+        compiled = self._compiled
+        with device_errors(f"{compiled.device_name} failed to create a request of '{compiled.name}'"):
+            return InferRequest(self, compiled.create_infer_request())
 
     def infer_new_request(self, inputs: Inputs = None) -> Results:
         """Run once in a request of its own."""

@@ -1,0 +1,156 @@
+"""A device that is wrong, in every way that a device can be, is told by its name and does no harm to others."""
+
+import logging
+import threading
+
+import numpy as np
+import pytest
+from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.infer_request import TemplateInferRequest
+
+from hetero import Core, Model, Parameter, Type, ops
+from hetero.errors import CancelledError, DeviceError, RequestBusyError, UnsupportedOperationError
+from hetero.plugin import QueryResult
+from tests.devices import PickyPlugin, core_with
+
+X = np.array([[-1, 0, 0.5, 2]], np.float32)
+Y = np.tanh(np.exp(np.maximum(X, 0)))
+
+
+def chain() -> Model:
+    """x → relu → exp → tanh."""
+    x = Parameter(Type.f32, [-1, 4], name="x")
+    return Model(ops.Tanh(ops.Exp(ops.Relu(x, name="relu"), name="exp"), name="tanh"), [x], "chain")
+
+
+class _Request(TemplateInferRequest):
+    """An infer request that is wrong in the way that its plugin says."""
+
+    def start(self):
+        plugin = self.compiled_model.plugin
+        super().start()
+        for tensor in self.output_tensors():
+            if plugin.fault == "infer":
+                raise KeyError("lost")
+            if plugin.fault == "wrong shape":
+                tensor.take(np.zeros([*tensor.shape, 1], np.float32))
+            if plugin.fault == "wrong type":
+                tensor.take(np.zeros(tensor.shape, np.int64))
+
+    def wait(self):
+        if self.compiled_model.plugin.fault == "hang":
+            self.compiled_model.plugin.released.wait(60)
+
+
+class _CompiledModel(TemplateCompiledModel):
+    def create_sync_infer_request(self):
+        if self.plugin.fault == "create request":
+            raise ValueError("no more requests")
+        return _Request(self)
+
+
+class _Faulty(PickyPlugin):
+    """The reference, with a fault."""
+
+    def __init__(self, fault: str) -> None:
+        if fault == "constructor":
+            raise OSError("libnpu.so: cannot open shared object file")
+        super().__init__(lambda node: node.type_info.name != "Exp")
+        self.fault, self.released = fault, threading.Event()
+
+    def query_model(self, model, options):
+        if self.fault == "query":
+            raise IndexError("out of lists")
+        if self.fault == "claims too much":
+            return QueryResult({node.friendly_name: self.name for node in model.get_ordered_ops()})
+        return super().query_model(model, options)
+
+    def compile_model(self, model, options, context=None):
+        if self.fault == "compile":
+            raise ZeroDivisionError("by nothing")
+        if any(not self._accepts(node) for node in model.get_ordered_ops()):
+            raise UnsupportedOperationError(f"{self.name} cannot run Exp 'exp'")
+        properties = self.property_table(options)
+        return _CompiledModel(model, self.transform_model(model.clone(), properties), self, properties)
+
+
+FAULTS = {
+    "constructor": "device NPU is not available: OSError: libnpu.so",
+    "query": "NPU failed to tell what it can run of 'chain': IndexError: out of lists",
+    "claims too much": "NPU cannot run Exp 'exp'",
+    "compile": "NPU failed to compile 'chain/0': ZeroDivisionError: by nothing",
+    "create request": "NPU failed to create a request of 'chain/0': ValueError: no more requests",
+    "infer": "NPU failed in start of 'chain/0': KeyError: 'lost'",
+    "wrong shape": r"NPU gave a wrong output of 'chain/0': .* the shape \[\?,4\], but the tensor has \[1, 4, 1\]",
+    "wrong type": "NPU gave a wrong output of 'chain/0': .* f32 elements, but the tensor has i64",
+}
+
+
+def run(core: Core, device: str) -> np.ndarray:
+    return core.compile_model(chain(), device).create_infer_request().infer(X)[0]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
+def test_a_fault_is_told_with_the_device_and_leaves_the_others_alone(fault, asynchronous):
+    core = core_with(B=PickyPlugin())
+    core.register_plugin(lambda: _Faulty(fault), "NPU")
+    with pytest.raises(DeviceError, match=FAULTS[fault]) as caught:
+        request = core.compile_model(chain(), "HETERO:NPU,B").create_infer_request()
+        if asynchronous:
+            request.start_async(X)
+            request.wait()
+        else:
+            request.infer(X)
+    assert "\n" not in str(caught.value)
+    np.testing.assert_allclose(run(core, "B"), Y, rtol=1e-6)
+    np.testing.assert_allclose(run(core, "HETERO:B"), Y, rtol=1e-6)
+
+
+@pytest.mark.parametrize("device", ["NPU", "HETERO:NPU,B"])
+def test_a_request_is_usable_again_after_a_fault(device):
+    plugin = _Faulty("infer")
+    plugin._accepts = lambda node: True
+    core = core_with(NPU=plugin, B=PickyPlugin())
+    request = core.compile_model(chain(), device).create_infer_request()
+    for start in (request.infer, request.start_async):
+        with pytest.raises(DeviceError, match="NPU failed in start of 'chain"):
+            start(X)
+            request.wait()
+    plugin.fault = ""
+    np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
+    request.start_async(X)
+    request.wait()
+
+
+@pytest.mark.parametrize("device", ["NPU", "HETERO:NPU,B"])
+def test_a_device_that_hangs_is_waited_for_no_longer_than_asked(device, caplog):
+    plugin = _Faulty("hang")
+    plugin._accepts = lambda node: True
+    core = core_with(NPU=plugin, B=PickyPlugin())
+    compiled = core.compile_model(chain(), device)
+    request, other = compiled.create_infer_request(), core.compile_model(chain(), "B").create_infer_request()
+    request.start_async(X)
+    assert request.wait_for(20) is False
+    with pytest.raises(RequestBusyError, match=f"'chain' is busy on {device.split(':')[0]} for "):
+        request.start_async(X)
+    other.start_async(X)
+    other.wait()
+    np.testing.assert_allclose(other.results[0], Y, rtol=1e-6)
+    with caplog.at_level(logging.WARNING, "hetero"):
+        assert compiled._compiled.executor.shutdown(0.05) is False
+    assert "runs does not end; its thread is left behind" in caplog.text and device.split(":")[0] in caplog.text
+    request.cancel()
+    plugin.released.set()
+    with pytest.raises(CancelledError, match="the inference of 'chain.*' was cancelled"):
+        request.wait()
+
+
+def test_a_plain_dictionary_answers_a_query_too():
+    """Without reasons, but that is no reason to fail."""
+    plugin = PickyPlugin()
+    plugin.query_model = lambda model, options: {"relu": "NPU"}
+    core = core_with(NPU=plugin, B=PickyPlugin())
+    report = core.compile_model(chain(), "HETERO:NPU,B").get_property("PLACEMENT_REPORT")
+    assert [(o.name, o.device) for o in report.operations] == [("relu", "NPU"), ("exp", "B"), ("tanh", "B")]
+    assert report.operations[1].reason == "NPU: not supported"
