@@ -40,8 +40,13 @@ class AsyncInferRequest:
     def start_async(self) -> None:
         """Start in the background. Raises RequestBusyError while an inference is under way."""
         self._begin()
-        self._done = Future()
-        self._submit(0, self._done)
+        before, self._done = self._done, Future()
+        try:
+            self._submit(0, self._done)
+        except BaseException:
+            self._done = before
+            self._set_idle()
+            raise
 
     def wait(self) -> None:
         """Wait for the inference that was started last, if any, and raise what it raised."""
@@ -92,20 +97,17 @@ class AsyncInferRequest:
 
     def _submit(self, index: int, done: Future[None]) -> None:
         executor, _ = self._pipeline[index]
-        try:
-            executor.submit(self._run_stage, index, done)
-        except RuntimeError as error:  # the executor was shut down
-            self._end(done, error)
+        executor.submit(self._run_stage, index, done)
 
     def _run_stage(self, index: int, done: Future[None]) -> None:
         try:
             self.request.check_cancelled()
             self._pipeline[index][1]()
+            if index + 1 < len(self._pipeline):
+                self._submit(index + 1, done)
+                return
         except BaseException as error:
             self._end(done, error)
-            return
-        if index + 1 < len(self._pipeline):
-            self._submit(index + 1, done)
         else:
             self._end(done, None)
 

@@ -11,6 +11,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from hetero.errors import DeviceError
+
 log = logging.getLogger("hetero.plugin")
 
 # How long the end of the program waits for tasks under way; what takes longer hangs, and is left behind.
@@ -37,10 +39,10 @@ class Executor:
         _alive.add(self)
 
     def submit(self, task: Callable[..., None], *arguments: Any, priority: int = 0) -> None:
-        """Have a task run by the next free thread. Raises RuntimeError after ``shutdown``."""
+        """Have a task run by the next free thread. Raises DeviceError after ``shutdown``."""
         with self._lock:
             if not self._end.alive:
-                raise RuntimeError(f"executor {self.name} was shut down")
+                raise DeviceError(f"executor {self.name} was shut down")
             if len(self._threads) < self.size:
                 self._add_thread()
             self._tasks.put((-priority, next(self._number), task, arguments))
@@ -51,7 +53,8 @@ class Executor:
         A thread that did not is reported in the log.
         """
         with self._lock:
-            self._end()
+            if self._end.detach():
+                _send_end(self._tasks, self._threads)
         others = [thread for thread in self._threads if thread is not threading.current_thread()]
         for thread in others:
             thread.join(timeout)

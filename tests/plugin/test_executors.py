@@ -9,6 +9,7 @@ import weakref
 
 import pytest
 
+from hetero.errors import DeviceError
 from hetero.plugin import Executor, Executors
 
 
@@ -61,7 +62,7 @@ def test_threads_end_when_nobody_holds_the_executor():
 def test_nothing_is_taken_after_shutdown():
     executor = Executor("closed")
     assert executor.shutdown()
-    with pytest.raises(RuntimeError, match="executor closed was shut down"):
+    with pytest.raises(DeviceError, match="executor closed was shut down"):
         executor.submit(print)
 
 

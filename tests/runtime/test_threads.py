@@ -1,0 +1,121 @@
+"""Many threads, one Core, one compiled model: right results, nothing that grows, no thread that stays."""
+
+import gc
+import subprocess
+import sys
+import threading
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+
+from hetero import AsyncInferQueue, Core, Model, Parameter, Type, ops
+
+THREADS, INFERENCES = 8, 1250  # for each thread
+
+
+def model() -> Model:
+    """y = tanh(x) · weights, for any number of rows."""
+    weights = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
+    x = Parameter(Type.f32, [-1, 4], name="x")
+    return Model(ops.MatMul(ops.Tanh(x, name="tanh"), weights, False, False, name="product"), [x], "small")
+
+
+def expected(x: np.ndarray) -> np.ndarray:
+    return np.tanh(x) @ np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE"])
+def test_eight_threads_with_their_own_requests(device):
+    core = Core()
+    options = {"AFFINITIES": {"tanh": "TEMPLATE"}} if device.startswith("HETERO") else {}
+    compiled = core.compile_model(model(), device, options)
+    wrong: list[np.ndarray] = []
+    meeting = threading.Barrier(THREADS + 1)
+
+    def work(seed: int) -> None:
+        request = compiled.create_infer_request()
+        xs = np.random.default_rng(seed).standard_normal([16, 2, 4]).astype(np.float32)
+        ys = expected(xs)
+
+        def infer(count: int) -> None:
+            for index in range(count):
+                x, y = xs[index % 16], ys[index % 16]
+                if index % 5 == 0:
+                    request.start_async(x)
+                    request.wait()
+                    found = request.results[0]
+                else:
+                    found = request.infer(x)[0]
+                if not np.allclose(found, y, rtol=1e-5, atol=1e-6):
+                    wrong.append(x)
+
+        infer(INFERENCES // 2)
+        meeting.wait(120)  # the memory in use is measured now …
+        meeting.wait(120)
+        infer(INFERENCES - INFERENCES // 2)
+        meeting.wait(120)  # … and now, while all requests are still there
+        meeting.wait(120)
+
+    tracemalloc.start()
+    try:
+        threads = [threading.Thread(target=work, args=[seed], daemon=True) for seed in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        in_use = []
+        for _ in range(2):
+            meeting.wait(120)
+            gc.collect()
+            in_use.append(tracemalloc.get_traced_memory()[0])
+            meeting.wait(120)
+        for thread in threads:
+            thread.join(120)
+            assert not thread.is_alive()
+    finally:
+        tracemalloc.stop()
+    assert not wrong
+    assert in_use[1] - in_use[0] < 20_000  # bytes, for 5,000 inferences: less than 4 each
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE"])
+def test_nothing_outlives_the_core(device):
+    before = set(threading.enumerate())
+    core = Core()
+    compiled = core.compile_model(model(), device, {"NUM_STREAMS": 2})
+    queue = AsyncInferQueue(compiled, 4)
+    x = np.ones([3, 4], np.float32)
+    for _ in range(20):
+        queue.start_async(x)
+    queue.wait_all()
+    gone = [weakref.ref(thing) for thing in (core, compiled._compiled, queue[0]._request.request)]
+    threads = set(threading.enumerate()) - before
+    assert threads
+    del core, compiled, queue
+    gc.collect()
+    assert [reference() for reference in gone] == [None] * 3
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def test_a_compiled_model_outlives_the_name_of_its_core():
+    compiled = Core().compile_model(model(), "HETERO:TEMPLATE")
+    gc.collect()
+    request = compiled.create_infer_request()
+    x = np.ones([3, 4], np.float32)
+    request.start_async(x)
+    request.wait()
+    np.testing.assert_allclose(request.results[0], expected(x), rtol=1e-5)
+
+
+def test_a_program_ends_while_inferences_run():
+    code = (
+        "import numpy as np, hetero\n"
+        "from tests.runtime.test_threads import model\n"
+        "request = hetero.Core().compile_model(model(), 'TEMPLATE').create_infer_request()\n"
+        "request.set_callback(lambda _: request.start_async())\n"
+        "request.start_async(np.ones([3, 4], np.float32))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
