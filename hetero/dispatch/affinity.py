@@ -20,6 +20,7 @@ from hetero.errors import DeviceError, device_errors
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel, Plugin, QueryResult
+from hetero.tracing import span
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +32,15 @@ class Device:
     options: dict[str, Any]
 
     def query(self, model: Model) -> QueryResult:
-        with device_errors(f"{self.name} failed to tell what it can run of '{model.friendly_name}'"):
+        problem = f"{self.name} failed to tell what it can run of '{model.friendly_name}'"
+        with device_errors(problem), span("query", self.name):
             found = self.plugin.query_model(model, self.options)
         # A plain dictionary has no reasons, but is an answer.
         return found if isinstance(found, QueryResult) else QueryResult(found)
 
     def compile(self, model: Model) -> CompiledModel:
-        with device_errors(f"{self.name} failed to compile '{model.friendly_name}'"):
+        problem = f"{self.name} failed to compile '{model.friendly_name}'"
+        with device_errors(problem), span("compile", f"{model.friendly_name} on {self.name}"):
             return self.plugin.compile_model(model, self.options)
 
 

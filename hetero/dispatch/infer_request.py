@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hetero.graph import Output, VariableInfo
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
+from hetero.tracing import span
 
 if TYPE_CHECKING:
     from hetero.dispatch.compiled_model import HeteroCompiledModel
@@ -23,6 +24,8 @@ class HeteroInferRequest(SyncInferRequest):
         super().__init__(compiled_model)
         plan = self._plan = compiled_model.plan
         self._requests = [step.create_request() for step in plan.steps]
+        for request in self._requests:
+            request.number = self.number  # in a trace all of it is one request
         self._times = [0.0] * len(plan.steps)
         self._states = _states_by_name(self._requests)
         self._tensor_of: dict[Output, Tensor] = {}
@@ -61,10 +64,11 @@ class HeteroInferRequest(SyncInferRequest):
             request.cancelled = False
 
     def start(self) -> None:
-        for index, request in enumerate(self._requests):
+        for index, (step, request) in enumerate(zip(self._plan.steps, self._requests)):
             self.check_cancelled()
             started = time.perf_counter()
-            request.infer()
+            with span(step.name, step.device, self.number):
+                request.infer()
             self._times[index] = time.perf_counter() - started
         for value, port in self._copied:
             self.get_tensor(port).copy_from(self._tensor_of[value])
@@ -85,7 +89,7 @@ class HeteroInferRequest(SyncInferRequest):
         """For each subgraph its time, followed by what its device tells of it."""
         infos = super().get_profiling_info()
         for index, (step, request) in enumerate(zip(self._plan.steps, self._requests)):
-            infos.append(ProfilingInfo(f"subgraph {index}", "Subgraph", step.device, self._times[index]))
+            infos.append(ProfilingInfo(step.name, "Subgraph", step.device, self._times[index]))
             infos += request.get_profiling_info()
         return infos
 

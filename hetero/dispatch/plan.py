@@ -17,6 +17,7 @@ from hetero.plugin import CompiledModel, SyncInferRequest
 class Step:
     """A subgraph, compiled."""
 
+    name: str
     device: str
     compiled: CompiledModel
 
@@ -53,7 +54,7 @@ class Plan:
 def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[CompiledModel]) -> Plan:
     """The plan of a model cut into subgraphs, each with its compiled form."""
     plan = Plan(
-        steps=[Step(s.device.name, c) for s, c in zip(subgraphs, compiled)],
+        steps=[Step(f"subgraph {i}", s.device.name, c) for i, (s, c) in enumerate(zip(subgraphs, compiled))],
         inputs=model.inputs,
         outputs=[result.input_value(0) for result in model.results],
     )

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hetero.errors import DeviceError
+from hetero.tracing import span
 
 log = logging.getLogger("hetero.plugin")
 
@@ -92,7 +93,8 @@ def _work(tasks: queue.PriorityQueue) -> None:
         _, _, task, arguments = tasks.get()
         if task is None:
             return
-        task(*arguments)
+        with span("task"):
+            task(*arguments)
         del task, arguments  # they are not kept alive while the thread waits
 
 

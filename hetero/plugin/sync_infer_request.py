@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -16,12 +17,14 @@ from hetero.graph import Output, port_name
 from hetero.plugin.variable_state import VariableState
 from hetero.shape import PartialShape
 from hetero.tensor import Tensor
+from hetero.tracing import span
 from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
 
 STAGES = ("preprocess", "start", "wait", "postprocess")
+_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class SyncInferRequest(ABC):
 
     def __init__(self, compiled_model: CompiledModel) -> None:
         self.compiled_model = compiled_model
+        #: Tells requests apart in a trace.
+        self.number = next(_numbers)
         self._tensors: dict[Output, Tensor] = {}
         self._batches: dict[Output, list[Tensor]] = {}
         self.cancelled = False
@@ -84,7 +89,8 @@ class SyncInferRequest(ABC):
         self.check_cancelled()
         started = time.perf_counter()
         try:
-            getattr(self, stage)()
+            with span(stage, self.compiled_model.name, self.number):
+                getattr(self, stage)()
         except HeteroError:
             raise
         except Exception as error:

@@ -14,6 +14,7 @@ from hetero.plugin import Plugin, QueryResult, full_name, installed_plugins
 from hetero.plugin.registry import Registry
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.device_name import parse_device_name
+from hetero.tracing import traced
 
 if TYPE_CHECKING:
     import onnx
@@ -29,6 +30,7 @@ class Core:
         self._unavailable: dict[str, str] = {}
         self._lock = threading.RLock()
 
+    @traced("Core::read_model")
     def read_model(
         self,
         model: str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
@@ -50,6 +52,7 @@ class Core:
         name = os.fspath(model) if isinstance(model, (str, os.PathLike)) else f"the given {type(model).__name__}"
         raise FrontendError(f"{name} is in none of the known formats ({', '.join(f.name for f in frontends)})")
 
+    @traced("Core::compile_model")
     def compile_model(
         self,
         model: Model | str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
@@ -68,6 +71,7 @@ class Core:
         with device_errors(f"{device_name} failed to compile model '{model.friendly_name}'"):
             return CompiledModel(plugin.compile_model(model.clone(), options))
 
+    @traced("Core::query_model")
     def query_model(self, model: Model, device_name: str, config: Mapping[str, Any] | None = None) -> QueryResult:
         """Which operations a device can run: friendly name to device name. Raises as compile_model does."""
         plugin, options = self.resolve_device(device_name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from hetero.errors import TensorError
 from hetero.graph import Output, find_port, port_name
 from hetero.graph.model import PortKey
 from hetero.tensor import Tensor, as_array
+from hetero.tracing import span
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -60,25 +62,29 @@ class InferRequest:
         with ``share_outputs`` the arrays returned are the request's own, which the next inference overwrites.
         Raises TensorError for an input that does not fit, RequestBusyError, and what the device raises.
         """
-        self._request.check_idle()
-        self._set_inputs(inputs, share_inputs)
-        self._request.infer()
-        return Results(self.model_outputs, [_value_of(tensor, share_outputs) for tensor in self.output_tensors])
+        with self._span("InferRequest::infer"):
+            self._request.check_idle()
+            self._set_inputs(inputs, share_inputs)
+            self._request.infer()
+            return Results(self.model_outputs, [_value_of(tensor, share_outputs) for tensor in self.output_tensors])
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
         """Start in the background; inputs as for ``infer``. Raises RequestBusyError while an inference is under way."""
-        self._request.check_idle()
-        self._set_inputs(inputs, share_inputs)
-        self.userdata = userdata
-        self._request.start_async()
+        with self._span("InferRequest::start_async"):
+            self._request.check_idle()
+            self._set_inputs(inputs, share_inputs)
+            self.userdata = userdata
+            self._request.start_async()
 
     def wait(self) -> None:
         """Wait for the inference in the background, and raise what it raised."""
-        self._request.wait()
+        with self._span("InferRequest::wait"):
+            self._request.wait()
 
     def wait_for(self, timeout: float) -> bool:
         """Wait at most ``timeout`` milliseconds; whether the inference has ended."""
-        return self._request.wait_for(timeout)
+        with self._span("InferRequest::wait_for"):
+            return self._request.wait_for(timeout)
 
     def cancel(self) -> None:
         """Ask the running inference to end; ``wait`` then raises CancelledError unless it was done already."""
@@ -211,6 +217,9 @@ class InferRequest:
     def _set_batch(self, key: PortKey, tensors: Sequence[Tensor]) -> None:
         self._request.check_idle()
         self._request.request.set_tensors(self._find_port(key), tensors)
+
+    def _span(self, name: str) -> AbstractContextManager[object]:
+        return span(name, self._request.request.compiled_model.name, self._request.request.number)
 
     def _find_port(self, key: PortKey) -> Output:
         return find_port(self.model_inputs + self.model_outputs, key, "the infer request has no tensor")
