@@ -21,7 +21,7 @@ class ExamplePlugin(Plugin):
     # The keys that users can read and set. The constructor, compile_model and requests read the values.
     supported_properties = (
         props.available_devices,
-        props.full_device_name,
+        props.device.full_name,
         props.num_streams,
         props.enable_profiling,
         props.disable_transformations,
@@ -31,7 +31,7 @@ class ExamplePlugin(Plugin):
 
     def describe(self, device_id: str) -> dict[str, Any]:
         """The values of the read-only properties."""
-        return {props.full_device_name: "EXAMPLE by numpy"}
+        return {props.device.full_name: "EXAMPLE by numpy"}
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         """Judge the operations of the transformed model, and answer under the names of the original one."""

@@ -1,0 +1,141 @@
+"""Compiled models: their ports, their properties, and that they need nothing but themselves."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from hetero import Model
+from hetero import properties as props
+from hetero.conformance.samples import assert_close, claims
+from hetero.errors import GraphError, PropertyError, UnsupportedOperationError
+from hetero.runtime.device_name import parse_device_name
+
+
+def described(ports):
+    return [(port.names, port.element_type, port.partial_shape) for port in ports]
+
+
+def test_ports_are_those_of_the_model(core, device, sample):
+    model = sample.two_inputs()
+    compiled = core.compile_model(model, device)
+    assert described(compiled.inputs) == described(model.inputs)
+    assert described(compiled.outputs) == described(model.outputs)
+    assert compiled.input("b") is compiled.inputs[1] and compiled.output("c") is compiled.outputs[0]
+    for find in (compiled.input, compiled.output):
+        with pytest.raises(GraphError, match="nothing"):
+            find("nothing")
+
+
+def test_ports_of_dynamic_models(core, device, sample):
+    """Dynamic lengths stay so on a device that takes them; one that does not says so for the whole model."""
+    model = sample.model(rows=-1)
+    if sample.takes_dynamic:
+        compiled = core.compile_model(model, device)
+        assert described(compiled.outputs) == described(model.outputs)
+    else:
+        with pytest.raises(UnsupportedOperationError):
+            core.compile_model(model, device)
+
+
+def test_outputs_belong_to_the_right_inputs(core, device, sample):
+    a, b = sample.array(1), sample.array(2)
+    results = core.compile_model(sample.two_inputs(), device)({"b": b, "a": a})
+    assert_close(results["c"], sample.expected(a))
+    assert_close(results["d"], sample.expected(b))
+
+
+def test_several_operations(core, device, sample):
+    array = sample.array()
+    compiled = core.compile_model(sample.model(length=3), device)
+    assert_close(compiled(array)[0], sample.expected(array, length=3), scale=3)
+
+
+def test_inputs_and_values_within_may_be_outputs_too(core, device, sample):
+    x = sample.parameter("x")
+    inner = sample.node(x, "inner")
+    model = Model([sample.node(inner, "y"), inner, x, inner], [x])
+    compiled = core.compile_model(model, device)
+    for seed in (0, 1):
+        array = sample.array(seed)
+        last, first, given, second = compiled(array).to_tuple()
+        assert_close(last, sample.expected(array, length=2), scale=2)
+        assert_close(first, sample.expected(array))
+        np.testing.assert_array_equal(second, first)
+        np.testing.assert_array_equal(given, array)
+
+
+def test_an_input_that_nothing_reads(core, device, sample):
+    x, unread = sample.parameter("x"), sample.parameter("unread")
+    compiled = core.compile_model(Model(sample.node(x, "y"), [unread, x]), device)
+    array = sample.array()
+    assert_close(compiled({"x": array, "unread": array})[0], sample.expected(array))
+
+
+def test_compiled_models_are_independent(core, device, sample):
+    one, two = (core.compile_model(sample.model(rows, length), device) for rows, length in ((2, 1), (3, 2)))
+    for seed in (0, 1):
+        a, b = sample.array(seed, 2), sample.array(seed, 3)
+        assert_close(one(a)[0], sample.expected(a))
+        assert_close(two(b)[0], sample.expected(b, length=2), scale=2)
+
+
+def test_compiling_on_several_threads_at_once(core, device, sample):
+    found = {}
+
+    def work(rows):
+        found[rows] = core.compile_model(sample.model(rows), device)(sample.array(rows, rows))[0]
+
+    threads = [threading.Thread(target=work, args=[rows]) for rows in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for rows in range(1, 5):
+        assert_close(found[rows], sample.expected(sample.array(rows, rows)))
+
+
+def test_every_supported_property_can_be_read(core, device, sample):
+    compiled = core.compile_model(sample.model(), device)
+    for key in compiled.get_property(props.supported_properties):
+        compiled.get_property(key)
+
+
+def test_unknown_and_read_only_properties_cannot_be_set(core, device, sample):
+    compiled = core.compile_model(sample.model(), device)
+    for act in (compiled.get_property, lambda key: compiled.set_property({key: 1})):
+        with pytest.raises(PropertyError, match="NO_SUCH_PROPERTY"):
+            act("NO_SUCH_PROPERTY")
+    for key, mutability in compiled.get_property(props.supported_properties).items():
+        if mutability == "RO":
+            with pytest.raises(PropertyError, match=key):
+                compiled.set_property({key: compiled.get_property(key)})
+
+
+def test_what_properties_tell_is_true(core, device, sample):
+    compiled = core.compile_model(sample.model(), device)
+    supported = compiled.get_property(props.supported_properties)
+    if props.model_name in supported:
+        assert compiled.get_property(props.model_name) == "sample"
+    if props.optimal_number_of_infer_requests in supported:
+        assert compiled.get_property(props.optimal_number_of_infer_requests) >= 1
+    if props.execution_devices in supported:
+        kinds = {parse_device_name(name).kind for name in compiled.get_property(props.execution_devices)}
+        assert kinds == {parse_device_name(device).kind}
+
+
+def test_properties_of_the_compilation_win_over_the_devices(core, device, sample):
+    for key, mutability in core.get_property(device, props.supported_properties).items():
+        value = core.get_property(device, key)
+        if mutability == "RW" and isinstance(value, bool):
+            compiled = core.compile_model(sample.model(), device, {key: not value})
+            assert compiled.get_property(key) == (not value)
+            assert core.get_property(device, key) == value
+
+
+def test_queries_answer_for_compilations(core, device, sample):
+    """Whatever the device claims whole, it compiles and runs."""
+    for rows in (0, 1, 2, 5):
+        model, array = sample.model(rows), sample.array(0, rows)
+        if claims(core, model, device):
+            assert_close(core.compile_model(model, device)(array)[0], sample.expected(array))

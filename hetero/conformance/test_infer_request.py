@@ -1,0 +1,193 @@
+"""Requests: their tensors, what they take and refuse, dynamic shapes, profiles."""
+
+import numpy as np
+import pytest
+
+from hetero import Tensor, Type
+from hetero import properties as props
+from hetero.conformance.samples import assert_close
+from hetero.errors import GraphError, TensorError
+
+
+@pytest.fixture
+def request_of_one(core, device, sample):
+    """A request of x → y."""
+    return core.compile_model(sample.model(), device).create_infer_request()
+
+
+def test_ways_to_give_inputs(core, device, sample):
+    request = core.compile_model(sample.two_inputs(), device).create_infer_request()
+    a, b = sample.array(1), sample.array(2)
+    for inputs in ({"a": a, "b": b}, {1: b, 0: a}, [a, b], [Tensor(a), Tensor(b)]):
+        results = request.infer(inputs)
+        assert_close(results["c"], sample.expected(a))
+        assert_close(results[1], sample.expected(b))
+
+
+def test_inferences_follow_each_other(request_of_one, sample):
+    """Each result is its own input's, and the user's own: the next inference does not change it."""
+    arrays = [sample.array(seed) for seed in range(3)]
+    results = [request_of_one.infer(array)[0] for array in arrays]
+    for array, result in zip(arrays, results):
+        assert_close(result, sample.expected(array))
+
+
+def test_inputs_are_kept_and_not_changed(request_of_one, sample):
+    array = sample.array()
+    before = array.copy()
+    for result in (request_of_one.infer(array, share_inputs=True), request_of_one.infer(), request_of_one.infer()):
+        assert_close(result[0], sample.expected(before))
+    np.testing.assert_array_equal(array, before)
+
+
+def test_requests_of_one_model_are_independent(core, device, sample):
+    compiled = core.compile_model(sample.model(), device)
+    requests = [compiled.create_infer_request() for _ in range(3)]
+    for seed, request in enumerate(requests):
+        request.infer(sample.array(seed))
+    for seed, request in enumerate(requests):
+        assert_close(request.get_tensor("y").data, sample.expected(sample.array(seed)))
+
+
+def test_tensors_fit_their_ports(request_of_one, sample):
+    request_of_one.infer(sample.array())
+    expected = sample.expected(sample.array())
+    for name, array in (("x", sample.array()), ("y", expected)):
+        tensor = request_of_one.get_tensor(name)
+        assert (tensor.element_type, tensor.shape) == (Type(array.dtype), array.shape)
+        assert request_of_one.get_tensor(name) is tensor
+    with pytest.raises(GraphError, match="nothing"):
+        request_of_one.get_tensor("nothing")
+
+
+def test_input_tensors_are_read_when_the_inference_begins(request_of_one, sample):
+    memory = sample.array(0)
+    tensor = Tensor(memory, shared_memory=True)
+    request_of_one.set_tensor("x", tensor)
+    assert request_of_one.get_tensor("x") is tensor
+    for seed in (0, 1):
+        memory[:] = sample.array(seed)
+        assert_close(request_of_one.infer()[0], sample.expected(sample.array(seed)))
+
+
+def test_output_tensors_of_the_user_are_written_in_place(request_of_one, sample):
+    expected = sample.expected(sample.array())
+    memory = np.zeros_like(expected)
+    tensor = Tensor(memory, shared_memory=True)
+    request_of_one.set_tensor("y", tensor)
+    request_of_one.infer(sample.array())
+    assert request_of_one.get_tensor("y") is tensor
+    assert_close(memory, expected)
+
+
+def test_tensors_over_a_part_of_an_array(request_of_one, sample):
+    """A region of interest: neither input nor output lies together in memory, and what is around it stays as it is."""
+    array = sample.array()
+    expected = sample.expected(array)
+    source, target = np.zeros([*array.shape, 2], array.dtype), np.ones([*expected.shape, 2], expected.dtype)
+    source[..., 1] = array
+    request_of_one.set_tensor("x", Tensor(source[..., 1], shared_memory=True))
+    request_of_one.set_tensor("y", Tensor(target[..., 1], shared_memory=True))
+    request_of_one.infer()
+    assert_close(np.ascontiguousarray(target[..., 1]), expected)
+    np.testing.assert_array_equal(target[..., 0], np.ones_like(expected))
+
+
+def test_read_only_inputs(request_of_one, sample):
+    array = sample.array()
+    array.flags.writeable = False
+    assert_close(request_of_one.infer(array, share_inputs=True)[0], sample.expected(array))
+
+
+def test_a_tensor_shared_by_two_requests(core, device, sample):
+    """The output of one is the input of the other, through one tensor object."""
+    first = core.compile_model(sample.model(), device).create_infer_request()
+    middle = first.get_tensor("y")
+    shape, kind = middle.shape, middle.element_type
+    if (kind, shape) != (sample.element_type, (2, *sample.row)):
+        return  # the operation changes type or shape, so that it cannot follow itself
+    second = core.compile_model(sample.model(), device).create_infer_request()
+    second.set_tensor("x", middle)
+    for seed in (0, 1):
+        array = sample.array(seed)
+        first.infer(array)
+        assert_close(second.infer()[0], sample.expected(array, length=2), scale=2)
+
+
+def wrong_tensors(sample):
+    """Tensors of a wrong element type, of wrong lengths and of wrong ranks, with what the message must say."""
+    good = sample.array()
+    other = np.int16 if sample.element_type is not Type.i16 else np.int32
+    return [
+        (Tensor(good.astype(other)), str(sample.element_type)),
+        (Tensor(np.concatenate([good, good], -1)), r"shape"),
+        (Tensor(good[0]), r"shape"),
+        (Tensor(good[None]), r"shape"),
+    ]
+
+
+@pytest.mark.parametrize("case", range(4), ids=["type", "length", "lower rank", "higher rank"])
+def test_a_wrong_tensor_is_refused_and_the_request_stays_usable(request_of_one, sample, case):
+    tensor, message = wrong_tensors(sample)[case]
+    request_of_one.infer(sample.array())
+    for act in (
+        lambda: request_of_one.set_tensor("x", tensor),
+        lambda: request_of_one.set_input_tensor(tensor),
+        lambda: request_of_one.infer(tensor),
+        lambda: request_of_one.start_async({"x": tensor}),
+    ):
+        with pytest.raises(TensorError, match=f"'x'.*{message}"):
+            act()
+    assert_close(request_of_one.infer()[0], sample.expected(sample.array()))
+
+
+def test_a_wrong_output_tensor_is_refused_and_the_request_stays_usable(request_of_one, sample):
+    expected = sample.expected(sample.array())
+    with pytest.raises(TensorError, match="'y'.*shape"):
+        request_of_one.set_tensor("y", Tensor(np.stack([expected, expected])))
+    with pytest.raises(TensorError, match=f"'y'.*{Type(expected.dtype)}"):
+        request_of_one.set_tensor("y", Tensor(Type.i16, expected.shape))
+    assert_close(request_of_one.infer(sample.array())[0], expected)
+
+
+def test_dynamic_shapes(core, device, sample):
+    """Any number of rows in any order, none among them; and lengths that are not dynamic are still checked."""
+    if sample.takes_dynamic:
+        request = core.compile_model(sample.model(rows=-1), device).create_infer_request()
+        for rows in (1, 4, 0, 2, 4):
+            array = sample.array(rows, rows)
+            assert_close(request.infer(array)[0], sample.expected(array))
+            assert request.get_tensor("y").shape == sample.expected(array).shape
+        with pytest.raises(TensorError, match="'x'.*shape"):
+            request.infer(np.concatenate([sample.array(), sample.array()], -1))
+        assert_close(request.infer(sample.array())[0], sample.expected(sample.array()))
+
+
+def test_an_output_tensor_of_the_user_for_a_dynamic_shape(core, device, sample):
+    """It takes the shape of the result; memory of the user's own that is too small for it is an error."""
+    if sample.takes_dynamic:
+        request = core.compile_model(sample.model(rows=-1), device).create_infer_request()
+        expected = sample.expected(sample.array(0, 2))
+        tensor = Tensor(Type(expected.dtype), expected.shape)
+        request.set_tensor("y", tensor)
+        for rows in (2, 3, 1):
+            request.infer(sample.array(rows, rows))
+            assert_close(tensor.data, sample.expected(sample.array(rows, rows)))
+        request.set_tensor("y", Tensor(np.zeros_like(expected), shared_memory=True))
+        with pytest.raises(TensorError):
+            request.infer(sample.array(0, 5))
+        assert_close(request.infer(sample.array(0, 2))[0], expected)
+
+
+def test_the_profile_tells_of_the_last_inference(core, device, sample):
+    """With PERF_COUNT, times of what was done; without, nothing."""
+    known = props.enable_profiling in core.get_property(device, props.supported_properties)
+    for profiled in (False, True) if known else (None,):
+        options = {} if profiled is None else {props.enable_profiling: profiled}
+        request = core.compile_model(sample.model(length=2), device, options).create_infer_request()
+        for seed in (0, 1):
+            request.infer(sample.array(seed))
+        infos = request.get_profiling_info()
+        assert bool(infos) == bool(profiled)
+        assert all(info.real_time >= 0 and info.node_name and info.node_type for info in infos)
+        assert len({(info.node_name, info.node_type) for info in infos}) == len(infos), "an operation is told of twice"
