@@ -24,6 +24,8 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def preprocess(self) -> None:
         super().preprocess()
+        if self._bound:
+            self._bound.settle()
         inputs = [tensor.data for tensor in self.input_tensors()]
         program = self.compiled_model.program_for(inputs)
         if self._bound is None or self._bound.program is not program:
@@ -33,7 +35,7 @@ class OpenCLInferRequest(SyncInferRequest):
         self._bound.upload(inputs)
 
     def start(self) -> None:
-        self._bound.launch()
+        self._bound.launch(self.check_cancelled)
 
     def wait(self) -> None:
         self._bound.finish()

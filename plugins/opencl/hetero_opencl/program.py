@@ -6,7 +6,7 @@ kernels of its own whose arguments are set once; an inference then only enqueues
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,16 +114,21 @@ class BoundProgram:
                     cl.enqueue_copy(self._queue, self._memory(buffer), array, is_blocking=False)
             self._queue.flush()
 
-    def launch(self) -> None:
-        """Begin to run all kernels, behind the uploads."""
+    def launch(self, check: Callable[[], None]) -> None:
+        """Begin to run all kernels, behind the uploads; ``check`` is called before each and may raise to end it."""
+        self._launched = []
         with opencl_errors(f"running kernels on {self.program.device.name}"):
-            enqueue, queue = cl.enqueue_nd_range_kernel, self._queue
-            self._launched = [
-                (launch, enqueue(queue, *bound))
-                for launch, bound in zip(self.program.launches, self._kernels)
-                if self._is_needed(launch)
-            ]
+            enqueue, queue, launched = cl.enqueue_nd_range_kernel, self._queue, self._launched
+            for launch, bound in zip(self.program.launches, self._kernels):
+                check()
+                if self._is_needed(launch):
+                    launched.append((launch, enqueue(queue, *bound)))
             queue.flush()
+
+    def settle(self) -> None:
+        """Wait for what an inference that was cancelled left behind: its inputs may still be on their way."""
+        if self._sources:
+            self._queue.finish()
 
     def finish(self) -> None:
         """Wait until the kernels have run."""
