@@ -7,12 +7,12 @@ from hetero.plugin.hookspecs import hookimpl
 from hetero.plugin.plugin import Plugin, full_name
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
-from hetero.plugin.remote import RemoteContext
+from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor
 from hetero.plugin.sync_infer_request import STAGES, ProfilingInfo, SyncInferRequest, check_tensor
 from hetero.plugin.variable_state import VariableState
 
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "Executor", "Executors", "Plugin", "ProfilingInfo", "QueryResult",
-    "Registry", "RemoteContext", "SyncInferRequest", "VariableState", "check_tensor", "full_name",
-    "get_supported_nodes", "hookimpl", "installed_plugins", "unsupported",
+    "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor", "SyncInferRequest", "VariableState",
+    "check_tensor", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins", "unsupported",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from hetero.properties import PropertyTable
 
 if TYPE_CHECKING:
     from hetero.plugin.plugin import Plugin
+    from hetero.plugin.remote import RemoteContext
 
 
 class CompiledModel(ABC):
@@ -26,17 +27,31 @@ class CompiledModel(ABC):
     those of the compilation, ``context`` the memory of the device that the user chose, if any.
     """
 
-    def __init__(self, model: Model, plugin: Plugin, properties: PropertyTable) -> None:
+    def __init__(
+        self, model: Model, plugin: Plugin, properties: PropertyTable, context: RemoteContext | None = None
+    ) -> None:
         self.name = model.friendly_name
         self.inputs = [_detached(port) for port in model.inputs]
         self.outputs = [_detached(port) for port in model.outputs]
         self.plugin = plugin
         self.properties = properties
+        self._context = context
 
     @property
     def device_name(self) -> str:
         """The name under which the device is registered."""
         return self.plugin.name
+
+    @functools.cached_property
+    def context(self) -> RemoteContext:
+        """The device's memory that requests take remote tensors of: the default one, unless another was chosen.
+
+        Raises NotSupportedError where the device has none.
+        """
+        if self._context is not None:
+            return self._context
+        known = self.properties.get(props.device.id) if props.device.id in self.properties else ""
+        return self.plugin.get_default_context({props.device.id: known} if known else {})
 
     @abstractmethod
     def create_sync_infer_request(self) -> SyncInferRequest:

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hetero import properties as props
-from hetero.errors import CancelledError, DeviceError, HeteroError, TensorError
+from hetero.errors import CancelledError, DeviceError, HeteroError, NotSupportedError, TensorError
 from hetero.graph import Output, port_name
+from hetero.plugin.remote import RemoteTensor
 from hetero.plugin.variable_state import VariableState
 from hetero.shape import PartialShape
 from hetero.tensor import Tensor
@@ -131,8 +130,10 @@ class SyncInferRequest(ABC):
         return tensor
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
-        """Bind a tensor to a port. Raises TensorError when type or shape do not fit the port."""
+        """Bind a tensor to a port. Raises TensorError when type, shape or remote context do not fit the port."""
         check_tensor(port, tensor)
+        if isinstance(tensor, RemoteTensor):
+            self.check_context(port, tensor)
         self._batches.pop(port, None)
         self._tensors[port] = tensor
 
@@ -164,6 +165,17 @@ class SyncInferRequest(ABC):
         for port in self.compiled_model.inputs:
             check_tensor(port, self.get_tensor(port))
 
+    def check_context(self, port: Output, tensor: RemoteTensor) -> None:
+        """Raise TensorError when a remote tensor is in another context than the compiled model's."""
+        where = f"'{port_name(port)}' is given a remote tensor of {tensor.get_device_name()}"
+        try:
+            wanted = self.compiled_model.context
+        except NotSupportedError as error:
+            raise TensorError(f"{where}, but {error}") from None
+        if tensor.context != wanted:
+            other = f"another context than the model's on {wanted.get_device_name()}"
+            raise TensorError(f"{where} in {other}: copy it to a host tensor, or make it in the model's get_context()")
+
     def check_outputs(self) -> None:
         """Raise DeviceError when what the device gave does not fit the model."""
         for port in self.compiled_model.outputs:
@@ -175,7 +187,11 @@ class SyncInferRequest(ABC):
 
     def _join_batches(self) -> None:
         for port, tensors in self._batches.items():
-            np.concatenate([tensor.data for tensor in tensors], out=self._tensors[port].data)
+            joined, begin = self._tensors[port].data, 0
+            for tensor in tensors:
+                end = begin + tensor.shape[0]
+                tensor.copy_to(joined[begin:end])
+                begin = end
 
 
 def check_tensor(port: Output, tensor: Tensor) -> None:

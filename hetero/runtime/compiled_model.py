@@ -53,6 +53,10 @@ class CompiledModel:
     def _own_request(self) -> InferRequest:
         return self.create_infer_request()
 
+    def get_context(self) -> plugin.RemoteContext:
+        """The device's memory that remote tensors for requests are made in. Raises NotSupportedError without one."""
+        return self._compiled.context
+
     def get_property(self, property: str) -> Any:
         """A property of the compiled model. Raises PropertyError for an unknown key."""
         return self._compiled.get_property(property)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from hetero import properties as props
 from hetero.errors import DeviceError, FrontendError, HeteroError, device_errors
 from hetero.graph import Model
-from hetero.plugin import Plugin, QueryResult, full_name, installed_plugins
+from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.registry import Registry
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.device_name import parse_device_name
@@ -56,20 +56,40 @@ class Core:
     def compile_model(
         self,
         model: Model | str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
-        device_name: str,
+        device_name: str | RemoteContext,
         config: Mapping[str, Any] | None = None,
     ) -> CompiledModel:
         """Make a model ready for a device. The model itself stays as it is; ``config`` wins over set_property.
+
+        With a RemoteContext in the place of the name it is made ready for the context's device, and takes remote
+        tensors of that context.
 
         Raises DeviceError when the device is not there or fails, UnsupportedOperationError when it
         cannot run an operation, PropertyError for a bad property.
         """
         if not isinstance(model, Model):
             model = self.read_model(model)
-        plugin, options = self.resolve_device(device_name)
+        context = device_name if isinstance(device_name, RemoteContext) else None
+        name = context.get_device_name() if context else device_name
+        plugin, options = self.resolve_device(name)
         options.update(config or {})
-        with device_errors(f"{device_name} failed to compile model '{model.friendly_name}'"):
-            return CompiledModel(plugin.compile_model(model.clone(), options))
+        with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
+            return CompiledModel(plugin.compile_model(model.clone(), options, context))
+
+    def create_context(self, device_name: str, params: Mapping[str, Any] | None = None) -> RemoteContext:
+        """A context for tensors in a device's memory, from handles of the user's own where ``params`` names some.
+
+        Raises DeviceError, NotSupportedError for a device without such memory, PropertyError for a bad key or value.
+        """
+        plugin, options = self.resolve_device(device_name)
+        with device_errors(f"{device_name} failed to create a context"):
+            return plugin.create_context({**options, **(params or {})})
+
+    def get_default_context(self, device_name: str) -> RemoteContext:
+        """The context that models are compiled for where none is named. Raises as create_context."""
+        plugin, options = self.resolve_device(device_name)
+        with device_errors(f"{device_name} failed to create a context"):
+            return plugin.get_default_context(options)
 
     @traced("Core::query_model")
     def query_model(self, model: Model, device_name: str, config: Mapping[str, Any] | None = None) -> QueryResult:

@@ -244,7 +244,12 @@ class InferRequest:
 
 
 def _value_of(tensor: Tensor, share: bool) -> Any:
-    """What a user gets of an output: an array, or of a sequence a list of arrays, of an optional None or its value."""
+    """What a user gets of an output: an array, or of a sequence a list of arrays, of an optional None or its value.
+
+    A remote tensor is handed out as it is.
+    """
+    if isinstance(tensor, plugin.RemoteTensor):
+        return tensor
     if isinstance(tensor.element_type, ContainerType):
         return unbox(tensor.data)
     return tensor.data if share else tensor.data.copy()

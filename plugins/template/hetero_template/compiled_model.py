@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from hetero.graph import Model
-from hetero.plugin import CompiledModel, Plugin
+from hetero.plugin import CompiledModel, Plugin, RemoteContext
 from hetero.properties import PropertyTable
 from hetero.reference import Program
 from hetero_template.infer_request import TemplateInferRequest
 
 
 class TemplateCompiledModel(CompiledModel):
-    def __init__(self, model: Model, transformed: Model, plugin: Plugin, properties: PropertyTable) -> None:
-        super().__init__(model, plugin, properties)
+    def __init__(
+        self,
+        model: Model,
+        transformed: Model,
+        plugin: Plugin,
+        properties: PropertyTable,
+        context: RemoteContext | None = None,
+    ) -> None:
+        super().__init__(model, plugin, properties, context)
         self.program = Program(transformed)
         self.variables = [variable.info for variable in transformed.variables]
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from hetero import properties as props
 from hetero.graph import Node
-from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
+from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
+from hetero.tensor import Tensor
 from hetero_template.variable_state import TemplateVariableState
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class TemplateInferRequest(SyncInferRequest):
         self._variables: dict[str, np.ndarray] = {}
 
     def start(self) -> None:
-        inputs = [tensor.data for tensor in self.input_tensors()]
+        inputs = [_array_of(tensor) for tensor in self.input_tensors()]
         self._profile = []
         profiled = self.compiled_model.properties.get(props.enable_profiling)
         observe = self._note_time if profiled else self._note_nothing
@@ -47,8 +48,15 @@ class TemplateInferRequest(SyncInferRequest):
     def _hand_out(self, results: list[np.ndarray], others: list[np.ndarray]) -> None:
         is_constant = self.compiled_model.program.is_constant
         taken = set(map(id, others))
-        for array, tensor in zip(results, self.output_tensors()):
+        handed = []
+        for array in results:
             # An input, a constant or a view of one is not the tensor's to hold: the user may write to it.
             fresh = array.flags.owndata and id(array) not in taken and not is_constant(array)
-            tensor.take(array if fresh else array.copy())
+            handed.append(array if fresh else array.copy())
             taken.add(id(array))
+        for array, tensor in zip(handed, self.output_tensors()):  # which may be in the memory of an input
+            tensor.take(array)
+
+
+def _array_of(tensor: Tensor) -> np.ndarray:
+    return tensor.memory.array(tensor.region) if isinstance(tensor, RemoteTensor) else tensor.data

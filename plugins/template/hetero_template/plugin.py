@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from collections.abc import Mapping
 from functools import partial
@@ -25,6 +26,7 @@ from hetero.passes import (
 from hetero.plugin import Plugin, QueryResult, RemoteContext, get_supported_nodes, unsupported
 from hetero.reference import unknown_operation
 from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.remote import TemplateContext
 
 
 class TemplatePlugin(Plugin):
@@ -57,6 +59,10 @@ class TemplatePlugin(Plugin):
         fuse_gelu,
     )
 
+    @functools.cached_property
+    def _default_context(self) -> TemplateContext:
+        return TemplateContext(self.name, {})
+
     def describe(self, device_id: str) -> dict[str, Any]:
         return {
             props.device.full_name: "numpy reference",
@@ -77,7 +83,13 @@ class TemplatePlugin(Plugin):
         refused = {node: reason for node in transformed.get_ordered_ops() if (reason := why_not(node))}
         if refused:
             raise unsupported(self.name, refused)
-        return TemplateCompiledModel(model, transformed, self, properties)
+        return TemplateCompiledModel(model, transformed, self, properties, context)
+
+    def create_context(self, params: Mapping[str, Any]) -> TemplateContext:
+        return TemplateContext(self.name, params)
+
+    def get_default_context(self, params: Mapping[str, Any]) -> TemplateContext:
+        return self._default_context
 
 
 def why_not(node: Node) -> str | None:

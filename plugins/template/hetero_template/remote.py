@@ -1,0 +1,46 @@
+"""Remote memory: a vector of bytes in host memory, as if it were the device's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hetero.errors import PropertyError
+from hetero.plugin import Region, RemoteContext, RemoteMemory
+
+
+class TemplateContext(RemoteContext):
+    def __init__(self, device_name: str, params: Mapping[str, Any]) -> None:
+        super().__init__(device_name)
+        _check_none(f"a context of {device_name}", params)
+
+    def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> Vector:
+        _check_none(f"a remote tensor of {self.get_device_name()}", properties)
+        return Vector(self, byte_size)
+
+
+class Vector(RemoteMemory):
+    def __init__(self, context: TemplateContext, byte_size: int) -> None:
+        super().__init__(context, byte_size)
+        self._bytes = np.zeros(byte_size, np.uint8)
+
+    def array(self, region: Region) -> np.ndarray:
+        """The memory of a region itself, which the device computes with."""
+        return np.ndarray(region.shape, region.dtype, self._bytes, region.offset, region.strides)
+
+    def read(self, region: Region, array: np.ndarray) -> None:
+        np.copyto(array, self.array(region))
+
+    def write(self, region: Region, array: np.ndarray) -> None:
+        np.copyto(self.array(region), array)
+
+    def resize(self, byte_size: int) -> None:
+        self._bytes = np.zeros(byte_size, np.uint8)
+        self.byte_size = byte_size
+
+
+def _check_none(what: str, properties: Mapping[str, Any]) -> None:
+    for key in properties:
+        raise PropertyError(f"{what} is made without properties, but {key} is given")
