@@ -96,7 +96,7 @@ class HeteroPlugin(Plugin):
         unknown = dict(shared)
         for name in names:
             plugin, options = self.core.resolve_device(name)
-            known = {str(key) for key in plugin.get_property(props.supported_properties, {})}
+            known = {str(key) for key in self.core.get_property(name, props.supported_properties)}
             unknown = {key: value for key, value in unknown.items() if key not in known}
             options.update({key: value for key, value in shared.items() if key in known})
             options.update(per_device.get(name, {}))

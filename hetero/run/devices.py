@@ -8,7 +8,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import is_placed
-from hetero.errors import PropertyError
+from hetero.errors import HeteroError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
 from hetero.runtime import Core
@@ -35,12 +35,12 @@ class OperationQuery:
 
 
 def find_devices(core: Core) -> list[DeviceInfo]:
-    """The devices of the installed plugin packages; a property that a device lacks is left empty."""
+    """The devices of the installed plugin packages; a property that a device lacks, or fails to tell, is left empty."""
 
     def read(device: str, key: str) -> Any:
         try:
             return core.get_property(device, key)
-        except PropertyError:
+        except HeteroError:
             return ""
 
     return [

@@ -126,7 +126,8 @@ class Core:
     def get_property(self, device_name: str, property: str) -> Any:
         """A property of a device. Raises PropertyError for an unknown key, DeviceError for an unknown device."""
         plugin, options = self.resolve_device(device_name)
-        return plugin.get_property(property, options)
+        with device_errors(f"{device_name} failed to tell its property {property}"):
+            return plugin.get_property(property, options)
 
     def set_property(self, device_name: str, properties: Mapping[str, Any]) -> None:
         """Set properties of a device for later compilations. Raises PropertyError for an unknown key or a bad value."""
@@ -156,6 +157,7 @@ class Core:
                 try:
                     plugin = factory()
                     plugin.attach(kind, self)
+                    plugin.device_ids()  # a plugin that cannot even list its devices is of no use
                 except Exception as error:
                     is_ours = isinstance(error, HeteroError)
                     self._unavailable[kind] = str(error) if is_ours else f"{type(error).__name__}: {error}"

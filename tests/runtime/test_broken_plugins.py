@@ -11,6 +11,7 @@ from hetero_template.infer_request import TemplateInferRequest
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.errors import CancelledError, DeviceError, RequestBusyError, UnsupportedOperationError
 from hetero.plugin import QueryResult
+from hetero.run.devices import find_devices
 from tests.devices import PickyPlugin, core_with
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)
@@ -58,6 +59,12 @@ class _Faulty(PickyPlugin):
         super().__init__(lambda node: node.type_info.name != "Exp")
         self.fault, self.released = fault, threading.Event()
 
+    def device_ids(self):
+        return {}["bus"] if self.fault == "device ids" else super().device_ids()
+
+    def describe(self, device_id):
+        return {}["name"] if self.fault == "properties" else super().describe(device_id)
+
     def query_model(self, model, options):
         if self.fault == "query":
             raise IndexError("out of lists")
@@ -76,6 +83,8 @@ class _Faulty(PickyPlugin):
 
 FAULTS = {
     "constructor": "device NPU is not available: OSError: libnpu.so",
+    "device ids": "device NPU is not available: KeyError: 'bus'",
+    "properties": "NPU failed to tell its property SUPPORTED_PROPERTIES: KeyError: 'name'",
     "query": "NPU failed to tell what it can run of 'chain': IndexError: out of lists",
     "claims too much": "NPU cannot run Exp 'exp'",
     "compile": "NPU failed to compile 'chain/0': ZeroDivisionError: by nothing",
@@ -105,6 +114,18 @@ def test_a_fault_is_told_with_the_device_and_leaves_the_others_alone(fault, asyn
     assert "\n" not in str(caught.value)
     np.testing.assert_allclose(run(core, "B"), Y, rtol=1e-6)
     np.testing.assert_allclose(run(core, "HETERO:B"), Y, rtol=1e-6)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_devices_are_listed_whatever_one_of_them_does(fault):
+    core = core_with(B=PickyPlugin())
+    core.register_plugin(lambda: _Faulty(fault), "NPU")
+    assert "B" in core.available_devices
+    assert ("NPU" in core.available_devices) == ("NPU" not in core.unavailable_devices)
+    assert {"B", *core.available_devices} <= {device.name for device in find_devices(core)}
+    if fault == "properties":
+        with pytest.raises(DeviceError, match="NPU failed to tell its property FULL_DEVICE_NAME: KeyError: 'name'"):
+            core.get_property("NPU", "FULL_DEVICE_NAME")
 
 
 @pytest.mark.parametrize("device", ["NPU", "HETERO:NPU,B"])
