@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hetero.graph import Output, VariableInfo
@@ -89,7 +90,8 @@ class HeteroInferRequest(SyncInferRequest):
         """For each subgraph its time, followed by what its device tells of it."""
         infos = super().get_profiling_info()
         for index, (step, request) in enumerate(zip(self._plan.steps, self._requests)):
-            infos.append(ProfilingInfo(step.name, "Subgraph", step.device, self._times[index]))
+            took = timedelta(seconds=self._times[index])
+            infos.append(ProfilingInfo(step.name, "Subgraph", step.device, took))
             infos += request.get_profiling_info()
         return infos
 

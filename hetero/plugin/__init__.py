@@ -5,14 +5,16 @@ from hetero.plugin.compiled_model import CompiledModel
 from hetero.plugin.executors import Executor, Executors
 from hetero.plugin.hookspecs import hookimpl
 from hetero.plugin.plugin import Plugin, full_name
+from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor
-from hetero.plugin.sync_infer_request import STAGES, ProfilingInfo, SyncInferRequest, check_tensor
+from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_tensor
 from hetero.plugin.variable_state import VariableState
 
 __all__ = [
-    "STAGES", "AsyncInferRequest", "CompiledModel", "Executor", "Executors", "Plugin", "ProfilingInfo", "QueryResult",
-    "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor", "SyncInferRequest", "VariableState",
-    "check_tensor", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins", "unsupported",
+    "STAGES", "AsyncInferRequest", "CompiledModel", "ExecutionTimes", "Executor", "Executors", "Plugin",
+    "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor",
+    "SyncInferRequest", "VariableState", "check_tensor", "full_name", "get_supported_nodes", "hookimpl",
+    "installed_plugins", "unsupported",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from hetero.errors import NotSupportedError
 from hetero.graph import Model, Output, Parameter
 from hetero.plugin.async_infer_request import AsyncInferRequest
 from hetero.plugin.executors import Executor
+from hetero.plugin.profiling import ExecutionTimes
 from hetero.plugin.sync_infer_request import SyncInferRequest
 from hetero.properties import PropertyTable
 
@@ -36,6 +37,8 @@ class CompiledModel(ABC):
         self.plugin = plugin
         self.properties = properties
         self._context = context
+        #: Filled by requests while PERF_COUNT is set.
+        self.execution_times = ExecutionTimes()
 
     @property
     def device_name(self) -> str:

@@ -6,12 +6,13 @@ import itertools
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hetero import properties as props
 from hetero.errors import CancelledError, DeviceError, HeteroError, NotSupportedError, TensorError
 from hetero.graph import Output, port_name
+from hetero.plugin.profiling import STAGE, ProfilingInfo
 from hetero.plugin.remote import RemoteTensor
 from hetero.plugin.variable_state import VariableState
 from hetero.shape import PartialShape
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
 
 STAGES = ("preprocess", "start", "wait", "postprocess")
 _numbers = itertools.count()
-
-
-@dataclass(frozen=True)
-class ProfilingInfo:
-    """What one operation, subgraph or transfer of the last inference took. Times are in seconds."""
-
-    node_name: str
-    node_type: str
-    exec_type: str
-    real_time: float
-    status: str = "EXECUTED"
 
 
 class SyncInferRequest(ABC):
@@ -98,6 +88,8 @@ class SyncInferRequest(ABC):
         if stage == STAGES[-1]:
             self.check_outputs()
         self.stage_times[stage] = time.perf_counter() - started
+        if stage == STAGES[-1] and self.is_profiled:
+            self.compiled_model.execution_times.add(self.get_profiling_info())
 
     def cancel(self) -> None:
         """Ask a running inference to end early; stages that have not begun do not run (a device may do more)."""
@@ -108,12 +100,21 @@ class SyncInferRequest(ABC):
         if self.cancelled:
             raise CancelledError(f"the inference of '{self.compiled_model.name}' was cancelled")
 
+    @property
+    def is_profiled(self) -> bool:
+        """Whether times are wanted: the model was compiled with PERF_COUNT."""
+        properties = self.compiled_model.properties
+        return props.enable_profiling in properties and properties.get(props.enable_profiling)
+
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        """What the last inference spent its time on (optional): by default its stages; nothing without PERF_COUNT."""
-        properties, device = self.compiled_model.properties, self.compiled_model.device_name
-        if not (props.enable_profiling in properties and properties.get(props.enable_profiling)):
+        """What the last inference spent its time on (optional): by default its stages; nothing without PERF_COUNT.
+
+        A device adds its operations behind them, by the names that ``get_runtime_model`` tells too.
+        """
+        if not self.is_profiled:
             return []
-        return [ProfilingInfo(stage, "Stage", device, seconds) for stage, seconds in self.stage_times.items()]
+        device = self.compiled_model.device_name
+        return [ProfilingInfo(stage, STAGE, device, timedelta(seconds=s)) for stage, s in self.stage_times.items()]
 
     def query_state(self) -> list[VariableState]:
         """The state of each variable of the model, which the request keeps between inferences (optional)."""

@@ -88,16 +88,19 @@ def show_run(console: Console, report: RunReport) -> None:
 
 def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
-    table = _table("subgraph", "device", "operations", "inputs", "outputs", "ms", "of which transfers")
+    known = all(s.transfer_milliseconds is not None for s in placement.subgraphs)
+    transfers = ["of which transfers"] if known else []
+    table = _table("subgraph", "device", "operations", "inputs", "outputs", "ms", *transfers)
     shown = placement.subgraphs[:MANY_SUBGRAPHS]
     for s in shown:
         numbers = (s.operations, s.inputs, s.outputs)
-        table.add_row(str(s.index), s.device, *map(str, numbers), _ms(s.milliseconds), _ms(s.transfer_milliseconds))
+        times = [s.milliseconds, s.transfer_milliseconds] if known else [s.milliseconds]
+        table.add_row(str(s.index), s.device, *map(str, numbers), *map(_ms, times))
     rest = placement.subgraphs[MANY_SUBGRAPHS:]
     if rest:
-        time, transfers = sum(s.milliseconds for s in rest), sum(s.transfer_milliseconds for s in rest)
+        times = [sum(s.milliseconds for s in rest), *([sum(s.transfer_milliseconds for s in rest)] if known else [])]
         operations = sum(s.operations for s in rest)
-        table.add_row(f"{len(rest)} more", "", str(operations), "", "", _ms(time), _ms(transfers))
+        table.add_row(f"{len(rest)} more", "", str(operations), "", "", *map(_ms, times))
     console.print(table)
     if placement.reasons:
         table = _table("device", "why there", "operations")
@@ -114,7 +117,9 @@ def _show_times(console: Console, report: RunReport) -> None:
     else:
         line += f"first run {_ms(report.first_milliseconds)} ms, then a median of {_ms(median(report.milliseconds))} ms"
         line += f" in {count} runs (least {_ms(min(report.milliseconds))}, most {_ms(max(report.milliseconds))})"
-    _line(console, f"{line}, of which transfers {_ms(report.transfer_milliseconds)} ms")
+    if report.transfer_milliseconds is not None:
+        line += f", of which transfers {_ms(report.transfer_milliseconds)} ms"
+    _line(console, line)
 
 
 def _show_summary(console: Console, output: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from statistics import median
 from typing import Any
 
@@ -24,12 +25,14 @@ from hetero.run.outputs import make_presenters
 from hetero.runtime import CompiledModel, Core
 
 SLOWEST = 10
+# The stages of a request in which its device takes inputs and hands out outputs.
+TRANSFERS = ("preprocess", "postprocess")
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class SubgraphInfo:
-    """One subgraph, with medians of its milliseconds; the transfers are a part of them."""
+    """One subgraph, with medians of its milliseconds; the transfers, where they are known, are a part of them."""
 
     index: int
     device: str
@@ -37,7 +40,7 @@ class SubgraphInfo:
     inputs: int
     outputs: int
     milliseconds: float
-    transfer_milliseconds: float
+    transfer_milliseconds: float | None
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class RunReport:
     compile_seconds: float
     first_milliseconds: float
     milliseconds: list[float]
-    transfer_milliseconds: float
+    transfer_milliseconds: float | None
 
 
 def run(config: RunConfig, progress: Progress = lambda text, done, total: None) -> RunReport:
@@ -133,7 +136,7 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
         compile_seconds=compile_seconds,
         first_milliseconds=latencies[0],
         milliseconds=latencies[counted],
-        transfer_milliseconds=median(sum(_milliseconds(profile, _is_transfer)) for profile in profiles[counted]),
+        transfer_milliseconds=_median([_transfers(profile) for profile in profiles[counted]]),
     )
 
 
@@ -153,7 +156,7 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
             s.inputs,
             s.outputs,
             median(of_run[s.index][0] for of_run in times),
-            median(of_run[s.index][1] for of_run in times),
+            _median([of_run[s.index][1] for of_run in times]),
         )
         for s in report.subgraphs
     ]
@@ -166,26 +169,29 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
     return Placement(report.summary(), report.devices, subgraphs, reasons)
 
 
-def _subgraph_times(profile: Sequence[ProfilingInfo]) -> list[tuple[float, float]]:
-    """Milliseconds of each subgraph, and of the transfers that follow it in the list."""
-    times: list[tuple[float, float]] = []
-    for info in profile:
-        if info.node_type == "Subgraph":
-            times.append((info.real_time * 1e3, 0.0))
-        elif _is_transfer(info):
-            times[-1] = (times[-1][0], times[-1][1] + info.real_time * 1e3)
-    return times
+def _subgraph_times(profile: Sequence[ProfilingInfo]) -> list[tuple[float, float | None]]:
+    """Milliseconds of each subgraph, and of the transfers of its device, of which it tells behind the subgraph."""
+    starts = [index for index, info in enumerate(profile) if info.node_type == "Subgraph"]
+    parts = [profile[start:end] for start, end in zip(starts, [*starts[1:], len(profile)])]
+    return [(_milliseconds(part[0]), _transfers(part)) for part in parts]
 
 
-def _is_transfer(info: ProfilingInfo) -> bool:
-    return info.node_type == "Transfer"
+def _transfers(profile: Sequence[ProfilingInfo]) -> float | None:
+    """Milliseconds in the stages in which inputs go to devices and outputs come from them; None without PERF_COUNT."""
+    first = next((index for index, info in enumerate(profile) if info.node_type == "Subgraph"), 0)
+    stages = [info for info in profile[first:] if info.node_type == "Stage" and info.node_name in TRANSFERS]
+    return sum(map(_milliseconds, stages)) if stages else None
 
 
-def _milliseconds(profile: Sequence[ProfilingInfo], which: Callable[[ProfilingInfo], bool]) -> list[float]:
-    return [info.real_time * 1e3 for info in profile if which(info)]
+def _median(times: Sequence[float | None]) -> float | None:
+    return None if None in times else median(times)
+
+
+def _milliseconds(info: ProfilingInfo) -> float:
+    return info.real_time / timedelta(milliseconds=1)
 
 
 def _slowest(profile: Sequence[ProfilingInfo]) -> list[OperationTime]:
-    operations = [info for info in profile if info.node_type not in ("Subgraph", "Transfer")]
-    operations.sort(key=lambda info: -info.real_time)
-    return [OperationTime(i.node_name, i.node_type, i.exec_type, i.real_time * 1e3) for i in operations[:SLOWEST]]
+    operations = [info for info in profile if info.node_type not in ("Subgraph", "Stage")]
+    operations.sort(key=lambda info: info.real_time, reverse=True)
+    return [OperationTime(i.node_name, i.node_type, i.exec_type, _milliseconds(i)) for i in operations[:SLOWEST]]

@@ -68,6 +68,21 @@ def test_run_as_json(folder):
     assert {"TEMPLATE", "PICKY"} <= {device["name"] for device in report["devices"]}
 
 
+def test_a_run_with_times_of_operations(folder):
+    setting = ["--set", "properties.PERF_COUNT=YES"]
+    report = json.loads(hetero("run", "run.yaml", "--json", *setting).stdout)
+    assert {(o["type_name"], o["execution"]) for o in report["slowest"]} == {
+        ("Relu", "numpy"), ("Tanh", "numpy"), ("Sigmoid", "numpy"),
+    }  # fmt: skip
+    times = [o["milliseconds"] for o in report["slowest"]]
+    assert times == sorted(times, reverse=True)
+    for subgraph in report["placement"]["subgraphs"]:
+        assert 0 <= subgraph["transfer_milliseconds"] <= subgraph["milliseconds"]
+    text = hetero("run", "run.yaml", *setting).stdout
+    assert "slowest operations" in text and "of which transfers" in text
+    assert "of which transfers" not in hetero("run", "run.yaml").stdout
+
+
 def test_run_with_affinities(folder):
     result = hetero("run", "run.yaml", "--json", "--set", "affinities.node0=TEMPLATE")
     placement = json.loads(result.stdout)["placement"]

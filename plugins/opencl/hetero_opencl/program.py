@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -151,11 +152,11 @@ class BoundProgram:
     def profile(self) -> list[ProfilingInfo]:
         """The kernels of the last inference, when they were profiled."""
         return [
-            ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _seconds(event))
+            ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _time(event))
             for launch, event in self._launched
             if self._profiled
         ]
 
 
-def _seconds(event: cl.Event) -> float:
-    return (event.profile.end - event.profile.start) * 1e-9
+def _time(event: cl.Event) -> timedelta:
+    return timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero import properties as props
 from hetero.graph import Node
 from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
@@ -27,8 +27,7 @@ class TemplateInferRequest(SyncInferRequest):
     def start(self) -> None:
         inputs = [_array_of(tensor) for tensor in self.input_tensors()]
         self._profile = []
-        profiled = self.compiled_model.properties.get(props.enable_profiling)
-        observe = self._note_time if profiled else self._note_nothing
+        observe = self._note_time if self.is_profiled else self._note_nothing
         results = self.compiled_model.program.run(inputs, self._variables, observe)
         self._hand_out(results, [*inputs, *self._variables.values()])
 
@@ -43,7 +42,8 @@ class TemplateInferRequest(SyncInferRequest):
 
     def _note_time(self, node: Node, seconds: float) -> None:
         self.check_cancelled()
-        self._profile.append(ProfilingInfo(node.friendly_name, node.type_info.name, "numpy", seconds))
+        took = timedelta(seconds=seconds)
+        self._profile.append(ProfilingInfo(node.friendly_name, node.type_info.name, "numpy", took, took))
 
     def _hand_out(self, results: list[np.ndarray], others: list[np.ndarray]) -> None:
         is_constant = self.compiled_model.program.is_constant

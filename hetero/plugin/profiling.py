@@ -1,0 +1,63 @@
+"""What inferences spend their time on: ProfilingInfo of the last one, and ExecutionTimes of all so far."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+STAGE = "Stage"
+
+
+class Status(enum.Enum):
+    """Whether a node was executed, as in OpenVINO."""
+
+    NOT_RUN = 0
+    OPTIMIZED_OUT = 1
+    EXECUTED = 2
+
+
+@dataclass
+class ProfilingInfo:
+    """What one operation, stage or subgraph of the last inference took; fields as OpenVINO's.
+
+    ``exec_type`` is what executed it: a kernel, or a device. ``cpu_time`` is that part of ``real_time`` in which
+    the host's processor was busy.
+    """
+
+    node_name: str = ""
+    node_type: str = ""
+    exec_type: str = ""
+    real_time: timedelta = timedelta(0)
+    cpu_time: timedelta = timedelta(0)
+    status: Status = Status.EXECUTED
+
+    Status = Status
+    NOT_RUN, OPTIMIZED_OUT, EXECUTED = Status
+
+
+class ExecutionTimes:
+    """How long each operation of a compiled model took in all inferences so far, of all requests."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, tuple[timedelta, int]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, infos: Iterable[ProfilingInfo]) -> None:
+        """Count one inference. What is told of one name several times, as of several kernels, counts as one."""
+        times: dict[str, timedelta] = {}
+        for info in infos:
+            if info.status is Status.EXECUTED and info.node_type != STAGE:
+                times[info.node_name] = times.get(info.node_name, timedelta(0)) + info.real_time
+        with self._lock:
+            for name, time in times.items():
+                total, count = self._sums.get(name, (timedelta(0), 0))
+                self._sums[name] = total + time, count + 1
+
+    def mean(self, name: str) -> timedelta | None:
+        """The mean of the inferences in which an operation ran; None where it did in none."""
+        with self._lock:
+            total, count = self._sums.get(name, (timedelta(0), 0))
+        return total / count if count else None
