@@ -44,6 +44,10 @@ class CancelledError(HeteroError):
     """An inference that was cancelled before it ended."""
 
 
+class BlobError(HeteroError):
+    """A model that cannot be exported, or an exported one that is altered, cut short or made for something else."""
+
+
 class ConfigError(HeteroError, ValueError):
     """A description of a run that cannot be followed: an unknown key, a bad value, a file that is not there."""
 

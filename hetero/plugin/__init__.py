@@ -1,9 +1,11 @@
 """The plugin API: all that the author of a device needs besides the graph and its operations."""
 
 from hetero.plugin.async_infer_request import AsyncInferRequest
+from hetero.plugin.blob import Section
 from hetero.plugin.compiled_model import CompiledModel
 from hetero.plugin.executors import Executor, Executors
 from hetero.plugin.hookspecs import hookimpl
+from hetero.plugin.model_sections import model_sections, models_in
 from hetero.plugin.plugin import Plugin, full_name
 from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
@@ -14,7 +16,7 @@ from hetero.plugin.variable_state import VariableState
 
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "ExecutionTimes", "Executor", "Executors", "Plugin",
-    "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor",
+    "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor", "Section",
     "SyncInferRequest", "VariableState", "check_tensor", "full_name", "get_supported_nodes", "hookimpl",
-    "installed_plugins", "unsupported",
+    "installed_plugins", "model_sections", "models_in", "unsupported",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from hetero import properties as props
 from hetero.errors import NotSupportedError
 from hetero.graph import Model, Output, Parameter
 from hetero.plugin.async_infer_request import AsyncInferRequest
+from hetero.plugin.blob import Section, pack_blob
 from hetero.plugin.executors import Executor
 from hetero.plugin.profiling import ExecutionTimes
 from hetero.plugin.sync_infer_request import SyncInferRequest
@@ -19,6 +20,10 @@ from hetero.properties import PropertyTable
 if TYPE_CHECKING:
     from hetero.plugin.plugin import Plugin
     from hetero.plugin.remote import RemoteContext
+
+
+# Options that say where a model is compiled: they do not go with it.
+_OF_THE_PLACE = (props.device.id, props.cache_dir)
 
 
 class CompiledModel(ABC):
@@ -71,12 +76,19 @@ class CompiledModel(ABC):
         streams = self.properties.get(props.num_streams) if props.num_streams in self.properties else 1
         return Executor(f"{self.device_name} {self.name}", streams)
 
-    def export_sections(self) -> dict[str, bytes]:
+    def export_sections(self) -> dict[str, Section]:
         """What the plugin's ``import_model`` makes this compiled model from again (optional), under names of its own.
 
-        By default raises NotSupportedError.
+        Of a transformed model ``model_sections`` makes them. By default raises NotSupportedError.
         """
         raise NotSupportedError(f"{self.device_name} cannot export compiled models")
+
+    def export_model(self) -> list[bytes | memoryview]:
+        """The exported model, in pieces to be written one after the other: the sections behind a header."""
+        table = self.properties
+        architecture = table.get(props.device.architecture) if props.device.architecture in table else ""
+        options = {key: value for key, value in table.given().items() if key not in _OF_THE_PLACE}
+        return pack_blob(self.device_name, architecture, options, self.export_sections())
 
     def get_runtime_model(self) -> Model:
         """What is really executed, as a graph (optional). By default raises NotSupportedError."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 from hetero import plugin
 from hetero.errors import device_errors
@@ -56,6 +56,24 @@ class CompiledModel:
     def get_context(self) -> plugin.RemoteContext:
         """The device's memory that remote tensors for requests are made in. Raises NotSupportedError without one."""
         return self._compiled.context
+
+    def export_model(self, model_stream: BinaryIO | None = None) -> bytes | None:
+        """Write the compiled model to a stream, or return its bytes, for ``Core.import_model`` on the same device.
+
+        A stream that can be rewound then stands where the model begins. Raises NotSupportedError where the device
+        cannot export, BlobError where the model cannot be.
+        """
+        with device_errors(f"{self._compiled.device_name} failed to export model '{self._compiled.name}'"):
+            pieces = self._compiled.export_model()
+        if model_stream is None:
+            return b"".join(pieces)
+        begin = model_stream.tell() if model_stream.seekable() else None
+        for piece in pieces:
+            model_stream.write(piece)
+        model_stream.flush()
+        if begin is not None:
+            model_stream.seek(begin)
+        return None
 
     def get_property(self, property: str) -> Any:
         """A property of the compiled model. Raises PropertyError for an unknown key."""

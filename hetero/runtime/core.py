@@ -11,7 +11,9 @@ from hetero import properties as props
 from hetero.errors import DeviceError, FrontendError, HeteroError, device_errors
 from hetero.graph import Model
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
+from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.registry import Registry
+from hetero.runtime.blob_import import import_blob
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.device_name import parse_device_name
 from hetero.tracing import traced
@@ -69,12 +71,25 @@ class Core:
         """
         if not isinstance(model, Model):
             model = self.read_model(model)
-        context = device_name if isinstance(device_name, RemoteContext) else None
-        name = context.get_device_name() if context else device_name
+        context, name = _chosen(device_name)
         plugin, options = self.resolve_device(name)
         options.update(config or {})
         with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
             return CompiledModel(plugin.compile_model(model.clone(), options, context))
+
+    @traced("Core::import_model")
+    def import_model(
+        self, model_stream: BlobSource, device_name: str | RemoteContext, config: Mapping[str, Any] | None = None
+    ) -> CompiledModel:
+        """A compiled model from what ``export_model`` gave: bytes, a path, or a binary stream; files are mapped.
+
+        ``config`` wins over the options that it was compiled with. A device may keep machine code in what it exports:
+        import only what comes from where you would run programs from. Raises BlobError for what is altered, cut short
+        or not of this device, architecture and version of hetero, DeviceError where the device fails.
+        """
+        context, name = _chosen(device_name)
+        plugin, options = self.resolve_device(name)
+        return CompiledModel(import_blob(plugin, read_blob(model_stream), {**options, **(config or {})}, context))
 
     def create_context(self, device_name: str, params: Mapping[str, Any] | None = None) -> RemoteContext:
         """A context for tensors in a device's memory, from handles of the user's own where ``params`` names some.
@@ -175,3 +190,8 @@ class Core:
             known = ", ".join(full_name(kind, device_id) for device_id in plugin.device_ids())
             raise DeviceError(f"there is no device {kind}.{wanted}; there is {known or 'none of this kind'}")
         return plugin, options
+
+
+def _chosen(device: str | RemoteContext) -> tuple[RemoteContext | None, str]:
+    """The context, where one is given in the place of a device's name, and the name."""
+    return (device, device.get_device_name()) if isinstance(device, RemoteContext) else (None, device)

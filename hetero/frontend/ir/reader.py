@@ -22,7 +22,7 @@ from hetero.types import Type
 
 def read_net(net: Element, weights: memoryview | None) -> Model:
     """The model of a ``net`` element. Raises FrontendError and GraphError."""
-    model = _GraphReader(net, weights, _Operations()).read()
+    model = _GraphReader(net, weights, Operations()).read()
     model.rt_info.update(read_model_info(net))
     if net.get("version") == "10":
         _name_by_nodes(model)
@@ -44,7 +44,7 @@ def _name_by_nodes(model: Model) -> None:
 _UNSAID = ("dynamic", "...")
 
 
-class _Operations(dict):
+class Operations(dict):
     """The classes of operations by name, for each version, made when the version is first met.
 
     As in OpenVINO a version holds all operations of its operation set, also those that came with earlier ones.
@@ -62,7 +62,7 @@ class _Operations(dict):
 class _GraphReader:
     """Reads the graph of a model or of a body."""
 
-    def __init__(self, element: Element, weights: memoryview | None, operations: _Operations) -> None:
+    def __init__(self, element: Element, weights: memoryview | None, operations: Operations) -> None:
         self._element, self._weights, self._operations = element, weights, operations
         self._layers: dict[str, Element] = {}
         for layer in element.iterfind("layers/layer"):

@@ -51,7 +51,7 @@ def serialize(
             root = model_element(model, WeightsWriter(binary))
             ElementTree.indent(root, "\t")
             text.write(b'<?xml version="1.0"?>\n')
-            text.write(_encoded(root))
+            text.write(encoded(root))
     except OSError as error:
         raise FrontendError(f"the model cannot be written to {error.filename or xml}: {error.strerror}") from error
 
@@ -79,7 +79,8 @@ def fill_graph(parent: Element, model: Model, weights: WeightsWriter) -> dict[No
     return numbers
 
 
-def _encoded(root: Element) -> bytes:
+def encoded(root: Element) -> bytes:
+    """The text of an element in UTF-8. Raises FrontendError for a character that XML cannot hold."""
     text = ElementTree.tostring(root, encoding="unicode")
     wrong = _NOT_IN_XML.search(text)
     if wrong:

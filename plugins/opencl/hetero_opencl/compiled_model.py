@@ -6,17 +6,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from hetero import properties as props
 from hetero.graph import Model
 from hetero.passes import specialize, value_parameters
-from hetero.plugin import STAGES, AsyncInferRequest, CompiledModel, Executor, Plugin
+from hetero.plugin import STAGES, AsyncInferRequest, CompiledModel, Executor, Plugin, Section, model_sections
 from hetero.properties import PropertyTable
+from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants
-from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.device import OpenCLDevice, binary_of
 from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering import lower_model
 from hetero_opencl.program import Program
@@ -40,11 +40,11 @@ class OpenCLCompiledModel(CompiledModel):
         plugin: Plugin,
         properties: PropertyTable,
         device: OpenCLDevice,
-        cache_folder: Path,
+        binaries: Binaries,
     ) -> None:
         super().__init__(model, plugin, properties)
         properties.fill({props.optimal_number_of_infer_requests: properties.get(props.num_streams)})
-        self._model, self.device, self._cache_folder = transformed, device, cache_folder
+        self._model, self.device, self._binaries = transformed, device, binaries
         self.variables = [variable.info for variable in transformed.variables]
         self._constants = Constants(device)
         deciding = value_parameters(transformed)
@@ -54,6 +54,14 @@ class OpenCLCompiledModel(CompiledModel):
         self._feeding = Executor(f"{self.device_name} {self.name} feeding")
         if not self._deciding and all(port.partial_shape.is_static for port in transformed.inputs):
             self.program_for([np.broadcast_to(np.zeros((), np.uint8), port.shape) for port in transformed.inputs])
+
+    def export_sections(self) -> dict[str, Section]:
+        """The transformed model, and the binaries of the kernels that were built so far."""
+        with self._lock:
+            built = [pair for program in self._programs.values() for pair in zip(program.launches, program.built)]
+        binaries = {launch.source: binary_of(program) for launch, program in built}
+        kernels = {self.device.binary_name(source): binary for source, binary in binaries.items()}
+        return {**model_sections(self, self._model), **kernels}
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:
         return OpenCLInferRequest(self)
@@ -73,7 +81,7 @@ class OpenCLCompiledModel(CompiledModel):
             if program is None:
                 shapes = {index: array.shape for index, array in enumerate(inputs)}
                 special = specialize(self._model, shapes, values)
-                program = self._programs[key] = lower_model(special, self.device, self._constants, self._cache_folder)
+                program = self._programs[key] = lower_model(special, self.device, self._constants, self._binaries)
                 if len(self._programs) > MOST_PROGRAMS:
                     self._programs.popitem(last=False)
             self._programs.move_to_end(key)

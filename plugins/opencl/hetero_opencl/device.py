@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
-import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
-import platformdirs
 import pyopencl as cl
 
 from hetero.errors import DeviceError
 from hetero_opencl import pocl
+from hetero_opencl.binaries import Binaries
 
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
@@ -48,21 +45,30 @@ class OpenCLDevice:
         flags = cl.command_queue_properties.PROFILING_ENABLE if profiled else 0
         return cl.CommandQueue(self.context, properties=flags)
 
-    def build(self, source: str, cache_folder: Path | None) -> cl.Program:
-        """The program of a source text: built once, kept in memory and, as a binary, in the folder.
+    def build(self, source: str, binaries: Binaries) -> cl.Program:
+        """The program of a source text: built once, kept in memory and, as a binary, among the others.
 
         Raises DeviceError with the compiler's words where it does not build.
         """
         with self._lock:
             program = self._programs.get(source)
             if program is None:
-                file = cache_folder / self._cache_name(source) if cache_folder else None
-                program = self._programs[source] = self._load(file) or self._compile(source, file)
+                name = self.binary_name(source)
+                program = self._load(binaries.get(name))
+                if program is None:
+                    program = self._compile(source)
+                    binaries.keep(name, binary_of(program))
+                self._programs[source] = program
         return program
 
-    def _load(self, file: Path | None) -> cl.Program | None:
-        """The program of a binary file; None where there is none, or none that is whole and that the device takes."""
-        binary = _read_whole(file) if file else None
+    def binary_name(self, source: str) -> str:
+        """A name for the binary of a source text, as this device and its driver build it."""
+        handle = self.handle
+        parts = (handle.platform.version, handle.name, handle.version, handle.driver_version, pocl.built_for(), source)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest() + ".bin"
+
+    def _load(self, binary: bytes | None) -> cl.Program | None:
+        """The program of a binary; None where there is none, or none that the device takes."""
         if binary is None:
             return None
         try:
@@ -70,20 +76,17 @@ class OpenCLDevice:
         except cl.Error:
             return None
 
-    def _compile(self, source: str, file: Path | None) -> cl.Program:
+    def _compile(self, source: str) -> cl.Program:
         try:
-            program = _build(cl.Program(self.context, source))
+            return _build(cl.Program(self.context, source))
         except cl.Error as error:
             lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
             raise DeviceError(f"{self.name} cannot build a kernel: {(lines or [str(error)])[0]}") from error
-        if file:
-            _write_whole(file, program.get_info(cl.program_info.BINARIES)[0])
-        return program
 
-    def _cache_name(self, source: str) -> str:
-        handle = self.handle
-        parts = (handle.platform.version, handle.name, handle.version, handle.driver_version, pocl.built_for(), source)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest() + ".bin"
+
+def binary_of(program: cl.Program) -> bytes:
+    """The binary of a program that was built."""
+    return program.get_info(cl.program_info.BINARIES)[0]
 
 
 @functools.cache
@@ -100,11 +103,6 @@ def present_devices() -> tuple[OpenCLDevice, ...]:
         names = ", ".join(platform.name for platform in platforms) or "none"
         raise DeviceError(f"no OpenCL device is present; the platforms are {names}")
     return tuple(OpenCLDevice(handle) for handle in sorted(handles, key=_rank))
-
-
-def default_cache_folder() -> Path:
-    """Where binaries are kept unless CACHE_DIR says otherwise."""
-    return platformdirs.user_cache_path("hetero") / "opencl"
 
 
 @contextlib.contextmanager
@@ -133,28 +131,3 @@ def _build(program: cl.Program) -> cl.Program:
 
 def _rank(handle: cl.Device) -> int:
     return next((rank for rank, kind in enumerate(_ORDER) if handle.type & kind), len(_ORDER))
-
-
-def _write_whole(file: Path, content: bytes) -> None:
-    """Write a file so that others see all of it or nothing; a folder that cannot be written to is no error."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, scratch = tempfile.mkstemp(dir=file.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(hashlib.sha256(content).digest() + content)
-            os.replace(scratch, file)
-        except OSError:
-            os.unlink(scratch)
-    except OSError:
-        return
-
-
-def _read_whole(file: Path) -> bytes | None:
-    """What was written to a file; None where it is not there or damaged, by which some drivers crash."""
-    try:
-        content = file.read_bytes()
-    except OSError:
-        return None
-    size = hashlib.sha256().digest_size
-    return content[size:] if hashlib.sha256(content[size:]).digest() == content[:size] else None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from hetero.errors import DeviceError, UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import Fusion, find_fusions
@@ -133,7 +133,7 @@ class Lowering:
             copy_whole(self, self.buffer(value), value, self.variable(node))
 
 
-def lower_model(model: Model, device: OpenCLDevice, constants: Constants, cache_folder: Path | None) -> Program:
+def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:
     """The program of a model whose shapes are all static."""
     lowering = Lowering(device, constants, find_fusions(model))
     order = model.get_ordered_ops()
@@ -150,7 +150,7 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, cache_
         [lowering.buffer(value) for value in results],
         [value.shape for value in results],
         [node.variable_id for node in lowering.assignments],
-        cache_folder,
+        binaries,
     )
 
 

@@ -17,9 +17,11 @@ from hetero.passes import (
     take_known_branches,
     take_newest_versions,
 )
-from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, get_supported_nodes, unsupported
+from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, get_supported_nodes, models_in, unsupported
+from hetero.properties import PropertyTable
+from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
-from hetero_opencl.device import OpenCLDevice, default_cache_folder, present_devices
+from hetero_opencl.device import OpenCLDevice, present_devices
 from hetero_opencl.kernels import why_not
 
 
@@ -64,7 +66,7 @@ class OpenCLPlugin(Plugin):
             props.device.full_name: self._device(device_id).name,
             props.device.architecture: f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
             props.device.type: types.INTEGRATED if handle.host_unified_memory else types.DISCRETE,
-            props.device.capabilities: ("FP32", *halves),
+            props.device.capabilities: ("FP32", *halves, "EXPORT_IMPORT"),
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
@@ -84,10 +86,20 @@ class OpenCLPlugin(Plugin):
         refused = {node: reason for node in transformed.get_ordered_ops() if (reason := _refusal(node))}
         if refused:
             raise unsupported(self.name, refused)
+        return self._compiled(model, transformed, properties, {})
+
+    def import_model(
+        self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> OpenCLCompiledModel:
+        return self._compiled(*models_in(sections), self.property_table(options), sections)
+
+    def _compiled(
+        self, model: Model, transformed: Model, properties: PropertyTable, binaries: Mapping[str, memoryview]
+    ) -> OpenCLCompiledModel:
         folder = properties.get(props.cache_dir)
-        cache_folder = Path(folder) if folder else default_cache_folder()
+        kept = Binaries(Path(folder) if folder else default_folder(), binaries)
         device = self._device(properties.get(props.device.id))
-        return OpenCLCompiledModel(model, transformed, self, properties, device, cache_folder)
+        return OpenCLCompiledModel(model, transformed, self, properties, device, kept)
 
     def _device(self, device_id: str) -> OpenCLDevice:
         return self.devices[int(device_id or 0)]

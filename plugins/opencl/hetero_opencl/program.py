@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pyopencl as cl
 
 from hetero.plugin import ProfilingInfo
+from hetero_opencl.binaries import Binaries
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory import plan_memory
 from hetero_opencl.variable_state import OpenCLVariableState
@@ -67,13 +67,13 @@ class Program:
     outputs: list[Buffer]
     output_shapes: list[tuple[int, ...]]
     assigned: list[str]
-    cache_folder: Path | None
+    binaries: Binaries
 
     def __post_init__(self) -> None:
         self.slot_of, self.slot_sizes = plan_memory(
             [launch.buffers() for launch in self.launches], self.inputs, self.outputs
         )
-        self.built = [self.device.build(launch.source, self.cache_folder) for launch in self.launches]
+        self.built = [self.device.build(launch.source, self.binaries) for launch in self.launches]
 
 
 class BoundProgram:

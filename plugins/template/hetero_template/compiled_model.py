@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Model
-from hetero.plugin import CompiledModel, Plugin, RemoteContext
+from hetero.plugin import CompiledModel, Plugin, RemoteContext, Section, model_sections
 from hetero.properties import PropertyTable
 from hetero.reference import Program
 from hetero_template.infer_request import TemplateInferRequest
@@ -19,8 +19,12 @@ class TemplateCompiledModel(CompiledModel):
         context: RemoteContext | None = None,
     ) -> None:
         super().__init__(model, plugin, properties, context)
+        self.transformed = transformed
         self.program = Program(transformed)
         self.variables = [variable.info for variable in transformed.variables]
 
     def create_sync_infer_request(self) -> TemplateInferRequest:
         return TemplateInferRequest(self)
+
+    def export_sections(self) -> dict[str, Section]:
+        return model_sections(self, self.transformed)

@@ -23,7 +23,7 @@ from hetero.passes import (
     take_known_branches,
     take_newest_versions,
 )
-from hetero.plugin import Plugin, QueryResult, RemoteContext, get_supported_nodes, unsupported
+from hetero.plugin import Plugin, QueryResult, RemoteContext, get_supported_nodes, models_in, unsupported
 from hetero.reference import unknown_operation
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.remote import TemplateContext
@@ -68,7 +68,7 @@ class TemplatePlugin(Plugin):
             props.device.full_name: "numpy reference",
             props.device.architecture: platform.machine(),
             props.device.type: props.device.Type.INTEGRATED,
-            props.device.capabilities: ("FP32", "FP16", "BIN", "INT8"),
+            props.device.capabilities: ("FP32", "FP16", "BIN", "INT8", "EXPORT_IMPORT"),
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
@@ -84,6 +84,11 @@ class TemplatePlugin(Plugin):
         if refused:
             raise unsupported(self.name, refused)
         return TemplateCompiledModel(model, transformed, self, properties, context)
+
+    def import_model(
+        self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> TemplateCompiledModel:
+        return TemplateCompiledModel(*models_in(sections), self, self.property_table(options), context)
 
     def create_context(self, params: Mapping[str, Any]) -> TemplateContext:
         return TemplateContext(self.name, params)

@@ -1,0 +1,211 @@
+"""Blobs: exported models as bytes. All checks of what comes from a file are made here, not by each device.
+
+A blob begins with a prefix, little-endian: the magic bytes (8), the format's version (u32), the CRC-32 of all that
+follows (u32), the size of the whole blob (u64) and that of the header (u64). The header is JSON: the device's name and
+architecture, hetero's version, the options of the compilation, and the name and size of each section. The sections
+follow in order, each at the next multiple of ``ALIGNMENT`` bytes.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import io
+import json
+import mmap
+import os
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from hetero.errors import BlobError
+from hetero.frontend.source import map_file
+
+# Bytes, or several pieces of them that are written one after the other.
+Section = bytes | memoryview | Sequence[bytes | memoryview]
+BlobSource = bytes | bytearray | memoryview | str | os.PathLike | BinaryIO
+
+MAGIC = b"\x89HETERO\n"
+FORMAT = 1
+ALIGNMENT = 64
+_PREFIX = struct.Struct("<8sIIQQ")
+_CHECKED_FROM = 16  # where what the checksum covers begins
+# A stream is read in pieces of this size, so that memory grows with what is there, not with what a header claims.
+_PIECE = 2**24
+_LABEL = "the exported model"
+
+
+@dataclass(frozen=True)
+class Blob:
+    """An exported model: what it was made for, with which options, and the device's sections."""
+
+    device: str
+    architecture: str
+    version: str
+    options: dict[str, Any]
+    sections: dict[str, memoryview]
+    label: str = _LABEL
+
+    def check_fits(self, device: str, architecture: str) -> None:
+        """Raise BlobError unless the blob is for this device, of this architecture, and of this version of hetero."""
+        if self.device != device:
+            raise BlobError(f"{self.label} is for device {self.device}, not for {device}: import it there")
+        if self.architecture != architecture:
+            problem = f"is for the architecture '{self.architecture}', but {device} is '{architecture}'"
+        elif self.version != hetero_version():
+            problem = f"was exported by hetero {self.version}, but this is hetero {hetero_version()}"
+        else:
+            return
+        raise BlobError(f"{self.label} {problem}: compile and export the model again")
+
+
+@functools.cache
+def hetero_version() -> str:
+    """The version of the installed hetero."""
+    return importlib.metadata.version("hetero")
+
+
+def pack_blob(
+    device: str, architecture: str, options: Mapping[str, Any], sections: Mapping[str, Section]
+) -> list[bytes | memoryview]:
+    """The pieces of a blob, to be written one after the other; contents of sections are not copied."""
+    parts = {
+        name: [*section] if isinstance(section, (list, tuple)) else [section] for name, section in sections.items()
+    }
+    sizes = {name: sum(memoryview(piece).nbytes for piece in pieces) for name, pieces in parts.items()}
+    fields = {
+        "device": device, "architecture": architecture, "hetero": hetero_version(), "options": dict(options),
+        "sections": list(sizes.items()),
+    }  # fmt: skip
+    header = json.dumps(fields, default=str).encode()
+    body: list[bytes | memoryview] = [header]
+    end = _PREFIX.size + len(header)
+    for name, pieces in parts.items():
+        padding = -end % ALIGNMENT
+        body += [bytes(padding), *pieces]
+        end += padding + sizes[name]
+    checksum = zlib.crc32(_PREFIX.pack(MAGIC, FORMAT, 0, end, len(header))[_CHECKED_FROM:])
+    for piece in body:
+        checksum = zlib.crc32(piece, checksum)
+    return [_PREFIX.pack(MAGIC, FORMAT, checksum, end, len(header)), *body]
+
+
+def read_blob(source: BlobSource) -> Blob:
+    """The blob in bytes, in the file of a path, or in a binary stream from where it stands; files are mapped.
+
+    A mapped file must not change while the model lives; to replace it is safe. Raises BlobError for what is no whole
+    and unaltered blob.
+    """
+    label = _LABEL
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        content = memoryview(source).cast("B")
+    elif isinstance(source, (str, os.PathLike)):
+        label = f"{_LABEL} {os.fspath(source)}"
+        try:
+            content = map_file(Path(source))
+        except (OSError, ValueError) as error:
+            raise _unreadable(label, error) from error
+    elif hasattr(source, "read"):
+        try:
+            content = _map_rest(source) if _is_file(source) else _read_stream(source)
+        except (OSError, ValueError, TypeError) as error:
+            raise _unreadable(label, error) from error
+    else:
+        raise BlobError(f"{type(source).__name__} is no exported model: give its bytes, its path or a binary stream")
+    prefix = _read_prefix(content, label)
+    if len(content) != prefix.size:
+        problem = "cut short" if len(content) < prefix.size else "altered"
+        raise BlobError(f"{label} is {problem}: it has {len(content)} bytes, but should have {prefix.size}")
+    found = zlib.crc32(content[_CHECKED_FROM:])
+    if found != prefix.checksum:
+        raise BlobError(f"{label} is altered: its checksum is {found:08x}, but should be {prefix.checksum:08x}")
+    return _read_content(content, prefix.header_size, label)
+
+
+class _Prefix(NamedTuple):
+    magic: bytes
+    version: int
+    checksum: int
+    size: int
+    header_size: int
+
+
+def _read_prefix(content: memoryview, label: str = _LABEL) -> _Prefix:
+    if content[: len(MAGIC)] != MAGIC[: len(content)] or not content:
+        raise BlobError(f"{label} is none: it does not begin as hetero's do")
+    if len(content) < _PREFIX.size:
+        raise BlobError(f"{label} is cut short: {len(content)} bytes do not hold its header")
+    prefix = _Prefix(*_PREFIX.unpack_from(content))
+    if prefix.version != FORMAT:
+        raise BlobError(
+            f"{label} has format {prefix.version}, but this version of hetero reads format {FORMAT}: "
+            "import it with the version that exported it"
+        )
+    if prefix.size < _PREFIX.size + prefix.header_size:
+        raise BlobError(f"{label} is altered: {prefix.size} bytes cannot hold a header of {prefix.header_size}")
+    return prefix
+
+
+def _is_file(stream: BinaryIO) -> bool:
+    """Whether the bytes of a stream are those of a file, which can be mapped."""
+    raw = stream.raw if isinstance(stream, (io.BufferedReader, io.BufferedRandom)) else stream
+    return isinstance(raw, io.FileIO) and stream.seekable()
+
+
+def _map_rest(file: BinaryIO) -> memoryview:
+    """The blob at which a file stands, or as much of it as there is; the file is left behind it."""
+    begin = file.tell()
+    file.seek(0, os.SEEK_END)
+    if file.tell() <= begin:
+        return memoryview(b"")
+    content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))[begin:]
+    content = content[: _read_prefix(content).size]
+    file.seek(begin + len(content))
+    return content
+
+
+def _read_stream(stream: BinaryIO) -> memoryview:
+    """The blob at which a stream stands, or as much of it as there is."""
+    content = bytearray()
+    wanted = _PREFIX.size
+    while len(content) < wanted:
+        piece = stream.read(min(wanted - len(content), _PIECE))
+        if not piece:
+            break
+        content += piece
+        if len(content) == _PREFIX.size:
+            wanted = _read_prefix(memoryview(bytes(content))).size
+    return memoryview(content).toreadonly()
+
+
+def _read_content(content: memoryview, header_size: int, label: str) -> Blob:
+    end = _PREFIX.size + header_size
+    sections: dict[str, memoryview] = {}
+    try:
+        fields = json.loads(content[_PREFIX.size : end].tobytes())
+        device, architecture, version = (_typed(fields[key], str) for key in ("device", "architecture", "hetero"))
+        options = _typed(fields["options"], dict)
+        for name, size in fields["sections"]:
+            begin = end + -end % ALIGNMENT
+            end = begin + _typed(size, int)
+            if not begin <= end <= len(content) or name in sections:
+                raise ValueError(f"its section {name} cannot have {size} bytes")
+            sections[_typed(name, str)] = content[begin:end]
+        if end != len(content):
+            raise ValueError(f"its sections have {end} bytes of {len(content)}")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise BlobError(f"the header of {label} cannot be understood: {error!r}") from error
+    return Blob(device, architecture, version, options, sections, label)
+
+
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"{kind.__name__} must stand where {type(value).__name__} does")
+    return value
+
+
+def _unreadable(label: str, error: Exception) -> BlobError:
+    return BlobError(f"{label} cannot be read: {getattr(error, 'strerror', None) or error}")

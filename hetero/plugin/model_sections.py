@@ -1,0 +1,102 @@
+"""A transformed model as the sections of a blob, for devices that go on from there: an IR, and the model's ports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hetero.errors import BlobError, FrontendError
+from hetero.graph import Attribute, Model, Node, Op, Output, Parameter, Result
+from hetero.graph.order import with_bodies
+from hetero.plugin.blob import Section
+from hetero.shape import PartialShape
+from hetero.types import Type
+
+if TYPE_CHECKING:
+    from hetero.plugin.compiled_model import CompiledModel
+
+
+def model_sections(compiled: CompiledModel, transformed: Model) -> dict[str, Section]:
+    """The sections ``ports``, ``xml`` and ``weights``; ``models_in`` is the way back.
+
+    Contents of constants are not copied. Raises BlobError for what an IR cannot hold, such as sequences.
+    """
+    # Readers and writers of formats are only imported by those who export.
+    from hetero.frontend.ir.weights import WeightsWriter
+    from hetero.frontend.ir.writer import encoded, model_element
+
+    weights = _Pieces()
+    try:
+        _check_operations(transformed)
+        xml = encoded(model_element(transformed, WeightsWriter(weights)))
+    except FrontendError as error:
+        raise BlobError(f"model '{compiled.name}' cannot be exported: {error}") from error
+    ports = {"name": compiled.name, "inputs": compiled.inputs, "outputs": compiled.outputs}
+    return {"ports": json.dumps(ports, default=_port_fields).encode(), "xml": xml, "weights": weights}
+
+
+def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
+    """A model with the ports of the one that was compiled, and nothing between them, and the transformed model.
+
+    Raises BlobError and FrontendError for sections that do not hold these.
+    """
+    from hetero.frontend.ir import IrFrontEnd
+
+    missing = {"ports", "xml", "weights"} - sections.keys()
+    if missing:
+        raise BlobError(f"the exported model has no section {min(missing)}")
+    return _read_ports(sections["ports"]), IrFrontEnd().convert(sections["xml"], sections["weights"])
+
+
+class _Pieces(list):
+    """A file in which what is written stays in pieces."""
+
+    write = list.append
+
+
+class _Stated(Op):
+    """A value of which type and shape are known, and not who makes it."""
+
+    element_type = Attribute(Type)
+    partial_shape = Attribute(PartialShape)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.element_type, self.partial_shape)
+
+
+def _check_operations(model: Model) -> None:
+    """Raises FrontendError for an operation that would not be found again by its name."""
+    from hetero.frontend.ir.reader import Operations
+
+    known = Operations()
+    for node in with_bodies(model.get_ordered_ops()):
+        if known[node.type_info.version_id].get(node.type_info.name) is not type(node):
+            raise FrontendError(f"{node.type_info.name} '{node.friendly_name}' is of no operation set")
+
+
+def _port_fields(port: Output) -> dict[str, Any]:
+    return {
+        "name": port.node.friendly_name, "names": sorted(port.names), "type": str(port.element_type),
+        "shape": str(port.partial_shape),
+    }  # fmt: skip
+
+
+def _read_ports(content: memoryview) -> Model:
+    try:
+        fields = json.loads(content.tobytes())
+        parameters = [_named(port, Parameter(*_type_and_shape(port))) for port in fields["inputs"]]
+        results = [_named(port, Result(_Stated(*_type_and_shape(port)))) for port in fields["outputs"]]
+        return Model(results, parameters, str(fields["name"]))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise BlobError(f"the ports of the exported model cannot be understood: {error!r}") from error
+
+
+def _type_and_shape(port: Mapping[str, Any]) -> tuple[Type, PartialShape]:
+    return Type(str(port["type"])), PartialShape(str(port["shape"]))
+
+
+def _named(port: Mapping[str, Any], node: Node) -> Node:
+    node.friendly_name = str(port["name"])
+    node.output(0).names = set(map(str, port["names"]))
+    return node

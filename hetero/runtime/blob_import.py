@@ -1,0 +1,38 @@
+"""A blob handed to the device that it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hetero import plugin
+from hetero import properties as props
+from hetero.errors import BlobError, FrontendError, GraphError, PropertyError, device_errors
+from hetero.plugin import Plugin, RemoteContext
+from hetero.plugin.blob import Blob
+
+
+def import_blob(
+    device: Plugin, blob: Blob, options: Mapping[str, Any], context: RemoteContext | None = None
+) -> plugin.CompiledModel:
+    """The compiled model in a blob; ``options`` win over those that it was compiled with.
+
+    Raises BlobError for a blob of something else and for sections that hold no model, DeviceError for what fails.
+    """
+    blob.check_fits(device.name, architecture(device, options))
+    try:
+        device.property_table(blob.options)
+    except PropertyError as error:
+        raise BlobError(f"the options of {blob.label} cannot be taken: {error}") from error
+    with device_errors(f"{device.name} failed to import {blob.label}"):
+        try:
+            return device.import_model(blob.sections, {**blob.options, **options}, context)
+        except (FrontendError, GraphError) as error:
+            raise BlobError(f"{blob.label} holds no model that {device.name} can make: {error}") from error
+
+
+def architecture(device: Plugin, options: Mapping[str, Any]) -> str:
+    """The architecture of the device that the options choose, empty where it does not tell."""
+    chosen = {key: value for key, value in options.items() if key == props.device.id}
+    table = device.property_table(chosen)
+    return table.get(props.device.architecture) if props.device.architecture in table else ""

@@ -1,0 +1,163 @@
+"""Models that are exported and imported again: the results are those of the compiled model, bit for bit."""
+
+import io
+
+import numpy as np
+import pytest
+
+from hetero import Core, Model, Op, Parameter, Type, ops
+from hetero.errors import BlobError, NotSupportedError, PropertyError
+from hetero.reference.registry import evaluates
+from tests import zoo
+
+core = Core()
+DEVICES = ["TEMPLATE", "GPU"]
+ZOO = [(device, name) for device in DEVICES for name, model in zoo.MODELS.items() if device != "GPU" or model.on_gpu]
+
+
+def small(shape=(-1, 2), element_type=Type.f32) -> Model:
+    x = Parameter(element_type, shape, name="x")
+    x.output(0).names = {"data", "x, too"}
+    y = ops.Relu(x, name="relu")
+    z = ops.Exp(y, name="exp")
+    model = Model([y, z], [x], "small")
+    model.outputs[1].names = {"raised"}
+    return model
+
+
+def counter() -> Model:
+    """The sum of all inputs so far and 5, as variable "sum"."""
+    x = Parameter(Type.f32, [1], name="x")
+    total = ops.Add(ops.ReadValue(np.float32([5]), variable_id="sum"), x)
+    return Model([total], [x], "counter", sinks=[ops.Assign(total, variable_id="sum")])
+
+
+def ports(compiled):
+    return [
+        (port.node.friendly_name, port.names, port.element_type, port.partial_shape)
+        for port in compiled.inputs + compiled.outputs
+    ]
+
+
+@pytest.mark.parametrize(("device", "name"), ZOO)
+def test_models_of_the_zoo(device, name):
+    compiled = core.compile_model(zoo.path(name), device)
+    imported = core.import_model(compiled.export_model(), device)
+    assert ports(imported) == ports(compiled)
+    for shape in zoo.MODELS[name].shapes:
+        data = zoo.inputs(name, shape=shape)
+        for mine, other in zip(imported(data).to_tuple(), compiled(data).to_tuple()):
+            np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+class TestOnADevice:
+    def test_ports_and_name_come_back(self, device):
+        compiled = core.compile_model(small(), device)
+        imported = core.import_model(compiled.export_model(), device)
+        assert ports(imported) == ports(compiled)
+        assert imported.input("x, too") is imported.inputs[0]
+        assert "'small'" in repr(imported)
+
+    def test_a_stream_is_left_where_the_model_begins(self, device):
+        stream = io.BytesIO(b"before")
+        stream.seek(6)
+        assert core.compile_model(small(), device).export_model(stream) is None
+        assert stream.tell() == 6
+        x = np.float32([[1, -2]])
+        found = core.import_model(stream, device)(x)["raised"]
+        np.testing.assert_allclose(found, np.exp(np.maximum(x, 0)), rtol=1e-6)
+
+    def test_a_file_is_mapped_and_may_be_replaced_and_deleted(self, device, tmp_path):
+        path = tmp_path / "model.blob"
+        with open(path, "wb") as stream:
+            core.compile_model(small(), device).export_model(stream)
+        by_path = core.import_model(path, device)
+        with open(path, "rb") as stream:
+            by_file = core.import_model(stream, device)
+        path.unlink()
+        for imported in (by_path, by_file):
+            np.testing.assert_array_equal(imported(np.float32([[1, -2]]))[0], [[1, 0]])
+
+    def test_an_imported_model_can_be_exported(self, device):
+        first = core.compile_model(small(), device).export_model()
+        assert core.import_model(first, device).export_model() == first
+
+    def test_options_go_with_the_model_and_new_ones_win(self, device):
+        blob = core.compile_model(small(), device, {"PERF_COUNT": True, "NUM_STREAMS": 3}).export_model()
+        imported = core.import_model(blob, device, {"NUM_STREAMS": 2})
+        assert [imported.get_property(key) for key in ("PERF_COUNT", "NUM_STREAMS")] == [True, 2]
+        with pytest.raises(PropertyError, match="PERF_COUNT .*cannot be 'perhaps'"):
+            core.import_model(blob, device, {"PERF_COUNT": "perhaps"})
+
+    def test_a_blob_of_another_device_is_refused(self, device):
+        other = Core()
+        other.register_plugin(type(core.get_plugin(device)), "TWIN")
+        blob = core.compile_model(small(), device).export_model()
+        with pytest.raises(BlobError, match=f"the exported model is for device {device}, not for TWIN"):
+            other.import_model(blob, "TWIN")
+
+    def test_what_a_request_remembers_begins_anew(self, device):
+        compiled = core.compile_model(counter(), device)
+        request = compiled.create_infer_request()
+        imported = core.import_model(compiled.export_model(), device).create_infer_request()
+        assert [request.infer(np.float32([1]))[0].item() for _ in range(2)] == [6, 7]
+        assert [imported.infer(np.float32([1]))[0].item() for _ in range(2)] == [6, 7]
+        assert [state.name for state in imported.query_state()] == ["sum"]
+
+
+class OfTheUser(Op):
+    inputs = ("x",)
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+class Base(OfTheUser):
+    """Not found by its name, which is for the class that is nobody's base."""
+
+
+class Derived(Base): ...
+
+
+@evaluates(OfTheUser, Base, Derived)
+def half(node, x):
+    return x / 2
+
+
+def of(make) -> Model:
+    x = Parameter(Type.f32, [2], name="x")
+    return Model(make(x), [x], "small")
+
+
+def named(node, name):
+    node.friendly_name = name
+    return node
+
+
+CANNOT_BE_HELD = {
+    "a sequence": (of(lambda x: ops.SequenceAt(ops.SequenceConstruct([x], name="list"), 0)), "'list' makes sequence"),
+    "an unknown operation": (of(lambda x: Base(x, name="mine")), "Base 'mine' is of no operation set"),
+    "a name": (of(lambda x: named(ops.Relu(x), "a\0b")), "XML cannot hold the character"),
+}
+
+
+def test_an_operation_of_the_users_own():
+    compiled = core.compile_model(of(Derived), "TEMPLATE")
+    imported = core.import_model(compiled.export_model(), "TEMPLATE")
+    np.testing.assert_array_equal(imported(np.float32([1, 2]))[0], [0.5, 1])
+
+
+@pytest.mark.parametrize(("model", "problem"), CANNOT_BE_HELD.values(), ids=CANNOT_BE_HELD)
+def test_models_that_cannot_be_exported_say_so(model, problem):
+    with pytest.raises(BlobError, match=f"model 'small' cannot be exported: .*{problem}"):
+        core.compile_model(model, "TEMPLATE").export_model()
+
+
+def test_a_device_that_cannot_export_says_so():
+    compiled = core.compile_model(small(), "HETERO:TEMPLATE")
+    with pytest.raises(NotSupportedError, match="HETERO cannot export compiled models"):
+        compiled.export_model()
+    blob = core.compile_model(small(), "TEMPLATE").export_model()
+    with pytest.raises(BlobError, match="is for device TEMPLATE, not for HETERO"):
+        core.import_model(blob, "HETERO:TEMPLATE")
