@@ -1,5 +1,6 @@
 """The graph: Model, Node, its Inputs and Outputs, and the base class of operations."""
 
+from hetero.graph.execution import ExecutionNode, is_execution_step
 from hetero.graph.model import Model, find_port, port_name
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.operation import Attribute, Op, choice, floats, integers, texts
@@ -8,7 +9,7 @@ from hetero.graph.terminals import Constant, Parameter, Result, is_constant
 from hetero.graph.variable import Variable, VariableInfo
 
 __all__ = [
-    "Attribute", "Constant", "DiscreteTypeInfo", "Input", "Model", "Node", "Op", "Output", "Parameter", "Result",
-    "Variable", "VariableInfo", "as_output", "choice", "find_port", "floats", "integers", "is_constant", "port_name",
-    "texts", "topological_order", "with_bodies",
+    "Attribute", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op", "Output",
+    "Parameter", "Result", "Variable", "VariableInfo", "as_output", "choice", "find_port", "floats", "integers",
+    "is_constant", "is_execution_step", "port_name", "texts", "topological_order", "with_bodies",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from hetero import plugin
 from hetero.errors import device_errors
-from hetero.graph import Output, find_port
+from hetero.graph import Model, Output, find_port
 from hetero.graph.model import PortKey
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
 
@@ -74,6 +74,16 @@ class CompiledModel:
         if begin is not None:
             model_stream.seek(begin)
         return None
+
+    def get_runtime_model(self) -> Model:
+        """What the device really executes: ExecutionNodes, with OpenVINO's notes in rt_info; `serialize` writes it.
+
+        execTimeMcs is the mean of all inferences so far, when compiled with PERF_COUNT. Raises NotSupportedError
+        for a device that does not tell.
+        """
+        compiled = self._compiled
+        with device_errors(f"{compiled.device_name} failed to tell what it executes of '{compiled.name}'"):
+            return compiled.get_runtime_model()
 
     def get_property(self, property: str) -> Any:
         """A property of the compiled model. Raises PropertyError for an unknown key."""

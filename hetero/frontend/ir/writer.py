@@ -19,7 +19,8 @@ from hetero.frontend.ir.compression import compress_to_half
 from hetero.frontend.ir.runtime_info import write_model_info, write_notes
 from hetero.frontend.ir.spelling import attribute_text, joined_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
-from hetero.graph import Constant, Model, Node, Op, Output, Result
+from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
+from hetero.graph.execution import LAYER_TYPE
 from hetero.ops.control_flow import MultiSubGraphOp
 
 VERSION = "11"
@@ -96,13 +97,19 @@ def _port_number(output: Output) -> int:
 
 def _add_layer(layers: Element, number: int, node: Node, weights: WeightsWriter) -> None:
     info = node.type_info
-    layer = SubElement(
-        layers, "layer", id=str(number), name=node.friendly_name, type=type_name(info.name), version=info.version_id
-    )
+    layer = SubElement(layers, "layer", id=str(number), name=node.friendly_name)
     data = _data_of(node, weights)
+    if is_execution_step(node):
+        # As OpenVINO writes it, and tools read it: a type of the device's own, without a version, and notes as data.
+        notes = dict(node.rt_info)
+        layer.set("type", notes.pop(LAYER_TYPE))
+        data |= {name: str(value) for name, value in notes.items()}
+    else:
+        layer.set("type", type_name(info.name))
+        layer.set("version", info.version_id)
+        write_notes(layer, node.rt_info)
     if data:
-        SubElement(layer, "data", data)
-    write_notes(layer, node.rt_info)
+        layer.insert(0, Element("data", data))
     if node.get_input_size():
         ports = SubElement(layer, "input")
         for reader in node.inputs():

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from hetero.graph import Model
-from hetero.plugin import CompiledModel, Plugin, RemoteContext, Section, model_sections
+from hetero.plugin import (
+    CompiledModel,
+    ExecutedStep,
+    Plugin,
+    RemoteContext,
+    Section,
+    make_runtime_model,
+    model_sections,
+)
 from hetero.properties import PropertyTable
 from hetero.reference import Program
 from hetero_template.infer_request import TemplateInferRequest
@@ -28,3 +36,7 @@ class TemplateCompiledModel(CompiledModel):
 
     def export_sections(self) -> dict[str, Section]:
         return model_sections(self, self.transformed)
+
+    def get_runtime_model(self) -> Model:
+        steps = [ExecutedStep(step.node, "numpy") for step in self.program.steps]
+        return make_runtime_model(self.transformed, steps, self.execution_times)
