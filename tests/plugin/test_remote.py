@@ -12,7 +12,7 @@ CORE = Core()
 X = np.float32([[1, -2, 3], [-4, 5, -6]])
 
 
-@pytest.fixture(params=["TEMPLATE"])
+@pytest.fixture(params=["TEMPLATE", "GPU"])
 def device(request) -> str:
     return request.param
 
@@ -241,6 +241,20 @@ def test_an_output_over_an_input_that_is_read_once_more(device):
     request.infer()
     for found, wanted in zip((tensor, other), expected):
         np.testing.assert_allclose(host(found), wanted, rtol=1e-5)
+
+
+def test_two_outputs_in_one_tensor(device):
+    """The later one counts, and is not computed from what it overwrites."""
+    x = Parameter(Type.f32, [37, 37], name="x")
+    y = ops.Softmax(x, 1)
+    compiled = CORE.compile_model(Model([y, ops.Transpose(y, np.int64([1, 0]))], [x]), device)
+    given = np.random.default_rng(0).standard_normal([37, 37]).astype(np.float32)
+    expected = CORE.compile_model(Model([y], [x]), "TEMPLATE")(given)[0].T
+    tensor, request = compiled.get_context().create_tensor(Type.f32, [37, 37]), compiled.create_infer_request()
+    for index in range(2):
+        request.set_output_tensor(index, tensor)
+    request.infer([given])
+    np.testing.assert_allclose(host(tensor), expected, rtol=1e-5)
 
 
 def test_one_value_or_a_constant_in_several_tensors(device):

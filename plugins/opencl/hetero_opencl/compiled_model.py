@@ -12,14 +12,24 @@ import numpy as np
 from hetero import properties as props
 from hetero.graph import Model
 from hetero.passes import specialize, value_parameters
-from hetero.plugin import STAGES, AsyncInferRequest, CompiledModel, Executor, Plugin, Section, model_sections
+from hetero.plugin import (
+    STAGES,
+    AsyncInferRequest,
+    CompiledModel,
+    Executor,
+    Plugin,
+    RemoteTensor,
+    Section,
+    model_sections,
+)
 from hetero.properties import PropertyTable
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants
-from hetero_opencl.device import OpenCLDevice, binary_of
+from hetero_opencl.device import binary_of
 from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering import lower_model
 from hetero_opencl.program import Program
+from hetero_opencl.remote import OpenCLContext
 
 # Programs share the weights; each request has buffers of its own for the program that it ran last.
 MOST_PROGRAMS = 8
@@ -39,14 +49,14 @@ class OpenCLCompiledModel(CompiledModel):
         transformed: Model,
         plugin: Plugin,
         properties: PropertyTable,
-        device: OpenCLDevice,
+        context: OpenCLContext,
         binaries: Binaries,
     ) -> None:
-        super().__init__(model, plugin, properties)
+        super().__init__(model, plugin, properties, context)
         properties.fill({props.optimal_number_of_infer_requests: properties.get(props.num_streams)})
-        self._model, self.device, self._binaries = transformed, device, binaries
+        self._model, self.device, self._binaries = transformed, context.device, binaries
         self.variables = [variable.info for variable in transformed.variables]
-        self._constants = Constants(device)
+        self._constants = Constants(self.device)
         deciding = value_parameters(transformed)
         self._deciding = [index for index, node in enumerate(transformed.parameters) if node in deciding]
         self._programs: OrderedDict[Key, Program] = OrderedDict()
@@ -72,9 +82,9 @@ class OpenCLCompiledModel(CompiledModel):
         stages = zip((self._feeding, self._feeding, self.executor, self.executor), STAGES)
         return AsyncInferRequest(request, [(executor, partial(request.run_stage, stage)) for executor, stage in stages])
 
-    def program_for(self, inputs: Sequence[np.ndarray]) -> Program:
+    def program_for(self, inputs: Sequence[np.ndarray | RemoteTensor]) -> Program:
         """The program for inputs of these shapes, made when it is not among the last ones used."""
-        values = {index: inputs[index] for index in self._deciding}
+        values = {index: _on_host(inputs[index]) for index in self._deciding}
         key = (*(array.shape for array in inputs), *(value.tobytes() for value in values.values()))
         with self._lock:
             program = self._programs.get(key)
@@ -86,3 +96,11 @@ class OpenCLCompiledModel(CompiledModel):
                     self._programs.popitem(last=False)
             self._programs.move_to_end(key)
         return program
+
+
+def _on_host(tensor: np.ndarray | RemoteTensor) -> np.ndarray:
+    if not isinstance(tensor, RemoteTensor):
+        return tensor
+    array = np.empty(tensor.shape, tensor.element_type.to_dtype())
+    tensor.copy_to(array)
+    return array

@@ -22,13 +22,19 @@ _ORDER = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
 
 
 class OpenCLDevice:
-    """One device, with a context of its own and the programs built in it."""
+    """One device, with a context and the programs built in it.
 
-    def __init__(self, handle: cl.Device) -> None:
+    The context is its own unless the user's is given; with the user's queue all commands go there.
+    """
+
+    def __init__(
+        self, handle: cl.Device, context: cl.Context | None = None, queue: cl.CommandQueue | None = None
+    ) -> None:
         self.handle = handle
         pocl.repair(handle)
         with opencl_errors(f"making a context on {handle.name}"):
-            self.context = cl.Context([handle])
+            self.context = context or cl.Context([handle])
+        self._queue = queue
         self._programs: dict[str, cl.Program] = {}
         self._lock = threading.Lock()
 
@@ -41,9 +47,11 @@ class OpenCLDevice:
         return bool(self.handle.type & cl.device_type.CPU)
 
     def make_queue(self, profiled: bool) -> cl.CommandQueue:
-        """A queue that runs commands in order."""
+        """A queue that runs commands in order; the user's where one was given, profiled or not."""
+        if self._queue is not None:
+            return self._queue
         flags = cl.command_queue_properties.PROFILING_ENABLE if profiled else 0
-        return cl.CommandQueue(self.context, properties=flags)
+        return cl.CommandQueue(self.context, self.handle, properties=flags)
 
     def build(self, source: str, binaries: Binaries) -> cl.Program:
         """The program of a source text: built once, kept in memory and, as a binary, among the others.

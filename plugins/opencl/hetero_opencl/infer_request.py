@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hetero import properties as props
-from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
+from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
 from hetero_opencl.program import BoundProgram
 from hetero_opencl.variable_state import OpenCLVariableState
 
@@ -26,12 +26,18 @@ class OpenCLInferRequest(SyncInferRequest):
         super().preprocess()
         if self._bound:
             self._bound.settle()
-        inputs = [tensor.data for tensor in self.input_tensors()]
-        program = self.compiled_model.program_for(inputs)
+        inputs, outputs = self.input_tensors(), self.output_tensors()
+        program = self.compiled_model.program_for(
+            [tensor if isinstance(tensor, RemoteTensor) else tensor.data for tensor in inputs]
+        )
         if self._bound is None or self._bound.program is not program:
             profiled = self.compiled_model.properties.get(props.enable_profiling)
             self._bound = None  # its memory goes before the next one's is taken
             self._bound = BoundProgram(program, profiled, self._variables)
+        for tensor, shape in zip(outputs, program.output_shapes):
+            if isinstance(tensor, RemoteTensor):
+                tensor.set_shape(shape)
+        self._bound.bind(inputs, outputs)
         self._bound.upload(inputs)
 
     def start(self) -> None:
@@ -44,7 +50,7 @@ class OpenCLInferRequest(SyncInferRequest):
         outputs = self.output_tensors()
         for tensor, shape in zip(outputs, self._bound.program.output_shapes):
             tensor.set_shape(shape)
-        self._bound.download([tensor.data for tensor in outputs])
+        self._bound.download(outputs)
 
     def query_state(self) -> list[VariableState]:
         return list(self._variables.values())

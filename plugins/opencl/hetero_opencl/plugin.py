@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hetero import properties as props
+from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.passes import (
     align_prelu_slopes,
@@ -23,6 +25,7 @@ from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
 from hetero_opencl.kernels import why_not
+from hetero_opencl.remote import OpenCLContext, create_context
 
 
 class OpenCLPlugin(Plugin):
@@ -54,6 +57,8 @@ class OpenCLPlugin(Plugin):
     def __init__(self) -> None:
         super().__init__()
         self.devices = present_devices()
+        self._contexts: dict[str, OpenCLContext] = {}
+        self._lock = threading.Lock()
 
     def device_ids(self) -> list[str]:
         return [str(index) for index in range(len(self.devices))]
@@ -86,20 +91,39 @@ class OpenCLPlugin(Plugin):
         refused = {node: reason for node in transformed.get_ordered_ops() if (reason := _refusal(node))}
         if refused:
             raise unsupported(self.name, refused)
-        return self._compiled(model, transformed, properties, {})
+        return self._compiled(model, transformed, properties, context, {})
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> OpenCLCompiledModel:
-        return self._compiled(*models_in(sections), self.property_table(options), sections)
+        return self._compiled(*models_in(sections), self.property_table(options), context, sections)
 
     def _compiled(
-        self, model: Model, transformed: Model, properties: PropertyTable, binaries: Mapping[str, memoryview]
+        self,
+        model: Model,
+        transformed: Model,
+        properties: PropertyTable,
+        context: RemoteContext | None,
+        binaries: Mapping[str, memoryview],
     ) -> OpenCLCompiledModel:
         folder = properties.get(props.cache_dir)
         kept = Binaries(Path(folder) if folder else default_folder(), binaries)
-        device = self._device(properties.get(props.device.id))
-        return OpenCLCompiledModel(model, transformed, self, properties, device, kept)
+        if context is None:
+            context = self.get_default_context({props.device.id: properties.get(props.device.id)})
+        elif not isinstance(context, OpenCLContext):
+            raise DeviceError(f"{self.name} cannot compile for a context of {context.get_device_name()}")
+        return OpenCLCompiledModel(model, transformed, self, properties, context, kept)
+
+    def create_context(self, params: Mapping[str, Any]) -> OpenCLContext:
+        devices = {full_name(self.name, device_id): self._device(device_id) for device_id in self.device_ids()}
+        return create_context(self.name, devices, params)
+
+    def get_default_context(self, params: Mapping[str, Any]) -> OpenCLContext:
+        device_id = str(int(params.get(props.device.id) or 0))
+        with self._lock:
+            if device_id not in self._contexts:
+                self._contexts[device_id] = OpenCLContext(full_name(self.name, device_id), self._device(device_id))
+            return self._contexts[device_id]
 
     def _device(self, device_id: str) -> OpenCLDevice:
         return self.devices[int(device_id or 0)]

@@ -6,6 +6,7 @@ kernels of its own whose arguments are set once; an inference then only enqueues
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,10 +14,13 @@ from datetime import timedelta
 import numpy as np
 import pyopencl as cl
 
-from hetero.plugin import ProfilingInfo
+from hetero.plugin import ProfilingInfo, Region, RemoteTensor
+from hetero.tensor import Tensor
 from hetero_opencl.binaries import Binaries
+from hetero_opencl.bindings import Bindings, Place, make_bindings
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory import plan_memory
+from hetero_opencl.transfers import copy_region
 from hetero_opencl.variable_state import OpenCLVariableState
 
 
@@ -73,6 +77,9 @@ class Program:
         self.slot_of, self.slot_sizes = plan_memory(
             [launch.buffers() for launch in self.launches], self.inputs, self.outputs
         )
+        uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
+        # Besides the launch that writes an output others read it.
+        self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
         self.built = [self.device.build(launch.source, self.binaries) for launch in self.launches]
 
 
@@ -82,12 +89,14 @@ class BoundProgram:
     def __init__(self, program: Program, profiled: bool, variables: Mapping[str, OpenCLVariableState]) -> None:
         self.program = program
         self._variables = variables
-        self._profiled = profiled
         device = program.device
         with opencl_errors(f"allocating {sum(program.slot_sizes)} bytes on {device.name}"):
             self._queue = device.make_queue(profiled)
+            self._profiled = profiled and bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
             slots = [cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size + SLACK) for size in program.slot_sizes]
         self._slots = {buffer: slots[slot] for buffer, slot in program.slot_of.items()}
+        self._bindings = Bindings()
+        self._places: list[Place | None] = []
         self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
         self._launched: list[tuple[Launch, cl.Event]] = []
         self._sources: list[np.ndarray] = []
@@ -100,19 +109,40 @@ class BoundProgram:
     def _memory(self, buffer: Buffer) -> cl.Buffer:
         if buffer.variable is not None:
             return self._variables[buffer.variable].memory
-        return buffer.memory or self._slots[buffer]
+        return buffer.memory or self._bindings.memory.get(buffer) or self._slots[buffer]
+
+    def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """Let the kernels work in the memory of remote tensors among these, from the next inference on."""
+        places = [Place.of(tensor) if isinstance(tensor, RemoteTensor) else None for tensor in (*inputs, *outputs)]
+        if places == self._places or (not any(places) and not any(self._places)):
+            return
+        bindings = make_bindings(self.program, places[: len(inputs)], places[len(inputs) :])
+        changed = bindings.memory.keys() | self._bindings.memory.keys()
+        self._bindings, self._places = bindings, places
+        for launch, (kernel, *_) in zip(self.program.launches, self._kernels):
+            for index, argument in enumerate(launch.arguments):
+                if isinstance(argument, Buffer) and argument in changed:
+                    kernel.set_arg(index, self._memory(argument))
 
     def _is_needed(self, launch: Launch) -> bool:
         unset = launch.unset_variables
         return not unset or any(not self._variables[name].is_set for name in unset)
 
-    def upload(self, inputs: Sequence[np.ndarray]) -> None:
-        """Begin to copy the inputs to the device; the arrays are needed until ``finish``."""
-        self._sources = [np.ascontiguousarray(array) for array in inputs]
+    def upload(self, inputs: Sequence[Tensor]) -> None:
+        """Begin to copy the inputs of the host to the device; their memory is needed until ``finish``."""
+        local = [
+            (buffer, np.ascontiguousarray(tensor.data))
+            for buffer, tensor in zip(self.program.inputs, inputs)
+            if not isinstance(tensor, RemoteTensor)
+        ]
+        self._sources = [array for _, array in local]
         with opencl_errors(f"uploading inputs to {self.program.device.name}"):
-            for buffer, array in zip(self.program.inputs, self._sources):
+            for buffer, array in local:
                 if array.nbytes:
                     cl.enqueue_copy(self._queue, self._memory(buffer), array, is_blocking=False)
+            for buffer, place in self._bindings.before:
+                region = Region.whole(place.region.dtype, place.region.shape)
+                copy_region(self._queue, self._memory(buffer), region, place.buffer, place.in_buffer())
             self._queue.flush()
 
     def launch(self, check: Callable[[], None]) -> None:
@@ -124,6 +154,9 @@ class BoundProgram:
                 check()
                 if self._is_needed(launch):
                     launched.append((launch, enqueue(queue, *bound)))
+            for buffer, place in self._bindings.after:
+                region = Region.whole(place.region.dtype, place.region.shape)
+                copy_region(queue, place.buffer, place.in_buffer(), self._memory(buffer), region)
             queue.flush()
 
     def settle(self) -> None:
@@ -139,10 +172,15 @@ class BoundProgram:
         for name in self.program.assigned:
             self._variables[name].is_set = True
 
-    def download(self, outputs: Sequence[np.ndarray]) -> None:
-        """Copy the outputs into arrays of the host."""
+    def download(self, outputs: Sequence[Tensor]) -> None:
+        """Copy the outputs that are not remote into the memory of the host."""
+        local = [
+            (buffer, tensor.data)
+            for buffer, tensor in zip(self.program.outputs, outputs)
+            if not isinstance(tensor, RemoteTensor)
+        ]
         with opencl_errors(f"downloading outputs from {self.program.device.name}"):
-            for buffer, array in zip(self.program.outputs, outputs):
+            for buffer, array in local:
                 if array.nbytes:
                     whole = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
                     cl.enqueue_copy(self._queue, whole, self._memory(buffer), is_blocking=True)

@@ -1,0 +1,76 @@
+"""Copies of regions, between buffers of the device and arrays of the host, in as few commands as OpenCL allows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pyopencl as cl
+
+from hetero.plugin import Region
+
+# An axis of two regions of one shape: how many, and the bytes from one to the next in the target and in the source.
+Axis = tuple[int, int, int]
+
+
+def copy_region(
+    queue: cl.CommandQueue,
+    target: cl.Buffer | np.ndarray,
+    target_region: Region,
+    source: cl.Buffer | np.ndarray,
+    source_region: Region,
+) -> None:
+    """Begin to copy a region to another of the same shape and element type, which must not overlap.
+
+    One of the two may be an array of the host, whole and contiguous, that is needed until the queue is done.
+    """
+    row, axes = _merge(target_region, source_region)
+    if row == 0 or any(count == 0 for count, _, _ in axes):
+        return
+    # A command copies a box of rows: the axes before the last two take one command for each of their indices.
+    *outer, (planes, *plane_pitches), (rows, *row_pitches) = [(1, 0, 0)] * (2 - len(axes)) + axes
+    for shift in _offsets(outer):
+        origins = [(target_region.offset + shift[0], 0, 0), (source_region.offset + shift[1], 0, 0)]
+        pitches = [_pitches(row, rows, *pair) for pair in zip(row_pitches, plane_pitches)]
+        _copy_box(queue, target, source, (row, rows, planes), origins, pitches)
+
+
+def _merge(target: Region, source: Region) -> tuple[int, list[Axis]]:
+    """Bytes that lie together in both regions, and the axes along which they repeat, the outermost first."""
+    row, axes = target.dtype.itemsize, []
+    for count, *strides in reversed(list(zip(target.shape, target.strides, source.strides))):
+        if count == 1:
+            continue
+        if not axes and strides == [row, row]:
+            row *= count
+        elif axes and all(stride == axes[0][0] * inner for stride, inner in zip(strides, axes[0][1:])):
+            axes[0] = (axes[0][0] * count, *axes[0][1:])
+        else:
+            axes.insert(0, (count, *strides))
+    return row, axes
+
+
+def _offsets(axes: list[Axis]) -> Iterator[tuple[int, int]]:
+    for index in itertools.product(*(range(count) for count, _, _ in axes)):
+        yield tuple(sum(i * axis[side] for i, axis in zip(index, axes)) for side in (1, 2))
+
+
+def _pitches(row: int, rows: int, row_pitch: int, plane_pitch: int) -> tuple[int, int]:
+    row_pitch = row_pitch or row
+    return row_pitch, plane_pitch or rows * row_pitch
+
+
+def _copy_box(queue, target, source, box, origins, pitches) -> None:
+    if isinstance(target, cl.Buffer) and isinstance(source, cl.Buffer):
+        cl.enqueue_copy(
+            queue, target, source, region=box, dst_origin=origins[0], src_origin=origins[1],
+            dst_pitches=pitches[0], src_pitches=pitches[1],
+        )  # fmt: skip
+        return
+    host = 0 if isinstance(target, np.ndarray) else 1
+    cl.enqueue_copy(
+        queue, target, source, region=box, is_blocking=False,
+        host_origin=origins[host], buffer_origin=origins[1 - host],
+        host_pitches=pitches[host], buffer_pitches=pitches[1 - host],
+    )  # fmt: skip
