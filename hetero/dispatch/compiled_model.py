@@ -11,6 +11,7 @@ from hetero.dispatch.infer_request import HeteroInferRequest
 from hetero.dispatch.partition import extract, partition
 from hetero.dispatch.plan import make_plan
 from hetero.dispatch.report import PlacementReport, make_report
+from hetero.dispatch.runtime_model import join_runtime_models
 from hetero.graph import Constant, Model, Node
 from hetero.graph.runtime_info import copy_runtime_info
 from hetero.ops.values import is_exact
@@ -40,6 +41,11 @@ class HeteroCompiledModel(CompiledModel):
             }
         )
         log.info("%s: %s", self.name, report.summary())
+
+    def get_runtime_model(self) -> Model:
+        names = [port.node.friendly_name for port in self.outputs]
+        subgraphs = self.properties.get(placement_report).subgraphs
+        return join_runtime_models(self.name, self.plan, subgraphs, names)
 
     def create_sync_infer_request(self) -> HeteroInferRequest:
         return HeteroInferRequest(self)

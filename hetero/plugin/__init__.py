@@ -11,14 +11,13 @@ from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor
-from hetero.plugin.runtime_model import ExecutedStep, RuntimeModelBuilder, make_runtime_model
+from hetero.plugin.runtime_model import ExecutedStep, make_runtime_model
 from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_tensor
 from hetero.plugin.variable_state import VariableState
 
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
     "Plugin", "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor",
-    "RuntimeModelBuilder", "Section", "SyncInferRequest", "VariableState", "check_tensor", "full_name",
-    "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model", "model_sections", "models_in",
-    "unsupported",
+    "Section", "SyncInferRequest", "VariableState", "check_tensor", "full_name", "get_supported_nodes", "hookimpl",
+    "installed_plugins", "make_runtime_model", "model_sections", "models_in", "unsupported",
 ]  # fmt: skip

@@ -56,14 +56,9 @@ def make_runtime_model(model: Model, steps: Iterable[ExecutedStep], times: Execu
     for parameter in model.parameters:
         builder.add_parameter(parameter.output(0))
     for step in steps:
-        node = ExecutionNode(
-            [builder.source_of(value) for value in step.inputs],
-            [(value.element_type, value.partial_shape) for value in step.outputs],
-        )
-        node.friendly_name = step.node.friendly_name
-        kind, time = step.node.type_info.name, times.mean(step.node.friendly_name)
-        _describe(node, kind, step.implementation, step.original_names, time)
-        builder.add(node, step.outputs)
+        name, kind = step.node.friendly_name, step.node.type_info.name
+        node = builder.add_step(name, step.inputs, step.outputs)
+        describe(node, kind, step.implementation, step.original_names, times.mean(name))
     for result in model.results:
         builder.add_result(result.input_value(0), result.friendly_name)
     return builder.build(model.friendly_name)
@@ -80,10 +75,24 @@ class RuntimeModelBuilder:
         self._nodes: list[Node] = []
 
     def add(self, node: Node, values: Sequence[Output] = ()) -> None:
-        """Add a node that is described already, and say which values its outputs stand for."""
+        """Add a node that reads what the builder has, and say which values its outputs stand for."""
         node.rt_info[execution.EXECUTION_ORDER] = str(len(self._nodes))
         self._nodes.append(node)
         self._copies.update(zip(values, node.outputs()))
+
+    def let(self, value: Output, copy: Output) -> None:
+        """Let an output of the runtime model stand for a value."""
+        self._copies[value] = copy
+
+    def add_step(self, name: str, inputs: Sequence[Output], outputs: Sequence[Output]) -> ExecutionNode:
+        """Add a node that reads and makes values."""
+        node = ExecutionNode(
+            [self.source_of(value) for value in inputs],
+            [(value.element_type, value.partial_shape) for value in outputs],
+        )
+        node.friendly_name = name
+        self.add(node, outputs)
+        return node
 
     def add_parameter(self, value: Output) -> None:
         self._add_end(Parameter(value.element_type, value.partial_shape), value, "Input")
@@ -91,7 +100,7 @@ class RuntimeModelBuilder:
     def add_result(self, value: Output, name: str) -> None:
         result = Result(self.source_of(value))
         result.friendly_name = name
-        _describe(result, "Output", UNKNOWN, [name])
+        describe(result, "Output", UNKNOWN, [name])
         self.add(result)
 
     def source_of(self, value: Output) -> Output:
@@ -109,13 +118,14 @@ class RuntimeModelBuilder:
 
     def _add_end(self, node: Node, value: Output, layer_type: str) -> None:
         node.friendly_name = value.node.friendly_name
-        _describe(node, layer_type, UNKNOWN, original_names(value.node))
+        describe(node, layer_type, UNKNOWN, original_names(value.node))
         self.add(node, [value])
 
 
-def _describe(
+def describe(
     node: Node, layer_type: str, implementation: str, names: Iterable[str], time: timedelta | None = None
 ) -> None:
+    """Make the notes on a node, whose outputs and name are set: what it is, what by and how long it runs."""
     precisions = [str(output.element_type) for output in node.outputs()]
     node.rt_info |= {
         execution.LAYER_TYPE: layer_type,

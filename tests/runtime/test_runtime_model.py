@@ -1,5 +1,6 @@
 """get_runtime_model: what each device really executes, told as OpenVINO tells it."""
 
+from functools import partial
 from importlib import import_module
 from xml.etree import ElementTree
 
@@ -12,7 +13,7 @@ from hetero.errors import NotSupportedError
 from hetero.opset_modules import make_modules
 from tests.devices import PickyPlugin, core_with
 
-DEVICES = ["TEMPLATE"]
+DEVICES = ["TEMPLATE", "GPU", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
 LIBRARIES = {"hetero": (make_modules()["opset13"], hetero), "openvino": (import_module("openvino.opset13"), openvino)}
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -45,7 +46,7 @@ def test_the_notes_are_those_of_openvino(device):
     theirs = openvino.Core().compile_model(small_model("openvino"), "CPU").get_runtime_model()
     mine = compiled_for(device).get_runtime_model()
     keys = {frozenset(node.get_rt_info()) for node in theirs.get_ordered_ops()}
-    assert {frozenset(node.rt_info) for node in mine.get_ordered_ops()} == keys
+    assert {frozenset(node.rt_info.keys() - {"affinity"}) for node in mine.get_ordered_ops()} == keys
     for library in (theirs, mine):
         kinds = [node.get_type_name() for node in library.get_ordered_ops()]
         assert set(kinds) == {"Parameter", "ExecutionNode", "Result"}
@@ -113,7 +114,7 @@ def test_a_written_runtime_model_is_as_openvino_writes_its_own(device, tmp_path)
         for layer in layers(mine, kind):
             (like, *_) = layers(theirs, kind)
             assert layer.attrib.keys() == like.attrib.keys()
-            assert layer.find("data").attrib.keys() == like.find("data").attrib.keys()
+            assert layer.find("data").attrib.keys() - {"affinity"} == like.find("data").attrib.keys()
             assert [child.tag for child in layer] == [child.tag for child in like]
     assert len(layers(mine, "Output")) == 4
     ends = {(edge.get("to-layer"), edge.get("to-port")) for edge in mine.iter("edge")}
@@ -121,16 +122,104 @@ def test_a_written_runtime_model_is_as_openvino_writes_its_own(device, tmp_path)
     assert ends == ports
 
 
-def test_a_device_that_does_not_tell_says_so():
-    class Silent(PickyPlugin):
-        def compile_model(self, *arguments, **options):
-            compiled = super().compile_model(*arguments, **options)
-            kind = type(compiled)
-            compiled.__class__ = type(
-                "Silent", (kind,), {"get_runtime_model": hetero.plugin.CompiledModel.get_runtime_model}
-            )
-            return compiled
+class SilentPlugin(PickyPlugin):
+    """A device that does not tell what it executes."""
 
-    compiled = core_with(SILENT=Silent()).compile_model(small_model(), "SILENT")
+    def compile_model(self, *arguments, **options):
+        compiled = super().compile_model(*arguments, **options)
+        compiled.get_runtime_model = partial(hetero.plugin.CompiledModel.get_runtime_model, compiled)
+        return compiled
+
+
+def test_a_device_that_does_not_tell_says_so():
+    compiled = core_with(SILENT=SilentPlugin()).compile_model(small_model(), "SILENT")
     with pytest.raises(NotSupportedError, match="SILENT does not tell what it executes"):
         compiled.get_runtime_model()
+
+
+def test_a_subgraph_of_such_a_device_is_one_node():
+    silent = SilentPlugin(lambda node: node.friendly_name in ("product", "sum", "parts"))
+    compiled = core_with(SILENT=silent).compile_model(small_model(), "HETERO:SILENT,TEMPLATE")
+    nodes = by_order(compiled.get_runtime_model())
+    told = [
+        (node.rt_info["layerType"], original_names(node)) for node in nodes if node.rt_info.get("affinity") == "SILENT"
+    ]
+    assert told == [("Subgraph", ["product", "sum"]), ("Subgraph", ["parts"])]
+    assert [str(result.output(0).partial_shape) for result in nodes[-4:]] == ["[2,1]", "[2,1]", "[6]", "[2,3]"]
+
+
+def test_what_a_gpu_fuses_is_one_node_with_the_kernel_that_runs_it():
+    nodes = by_order(compiled_for("GPU").get_runtime_model())
+    told = {tuple(original_names(node)): node.rt_info["primitiveType"] for node in nodes}
+    assert told["product", "sum"] == "product" and told["relu",] == "elementwise" and told["flat",] == "none"
+
+
+def pinned(*names):
+    """The small model on TEMPLATE and GPU, on which operations of these names run."""
+    model = small_model()
+    for node in model.get_ordered_ops():
+        if node.friendly_name in names:
+            node.rt_info["affinity"] = "GPU"
+    return hetero.Core().compile_model(model, "HETERO:TEMPLATE,GPU", {"PERF_COUNT": True})
+
+
+@pytest.mark.parametrize(
+    "names", [("sum", "relu"), ("product", "parts"), ("softmax", "exp", "flat"), ("parts", "flat")]
+)
+def test_subgraphs_are_joined_with_their_devices(names):
+    compiled = pinned(*names)
+    compiled([ROWS])
+    model = compiled.get_runtime_model()
+    devices = {
+        name: node.rt_info["affinity"] for node in model.get_ordered_ops() if "affinity" in node.rt_info
+        for name in original_names(node)
+    }  # fmt: skip
+    operations = ["product", "sum", "relu", "softmax", "parts", "exp", "flat"]
+    assert {name: devices[name] for name in operations} == {n: "GPU" if n in names else "TEMPLATE" for n in operations}
+    nodes = by_order(model)
+    assert [node.rt_info["execOrder"] for node in nodes] == [str(index) for index in range(len(nodes))]
+    (split,) = [node for node in nodes if node.friendly_name == "parts"]
+    assert split.input_value(0).node.friendly_name == "softmax"
+    sources = [result.input_value(0) for result in model.results]
+    assert [(value.node.friendly_name, value.index) for value in sources] == [
+        ("parts", 0), ("parts", 2), ("flat", 0), ("relu", 0),
+    ]  # fmt: skip
+    times = {node.friendly_name: node.rt_info["execTimeMcs"] for node in nodes}
+    assert times["product"].isdecimal() and times["softmax"].isdecimal()
+
+
+def test_a_value_that_passes_through_a_subgraph_and_constants_as_results():
+    op = LIBRARIES["hetero"][0]
+    x = op.parameter([2], np.float32, name="x")
+    model = hetero.Model([op.relu(op.exp(x, name="exp")), x, op.constant(np.zeros(3)), op.exp(x)], [x])
+    runtime_model = hetero.Core().compile_model(model, "HETERO:TEMPLATE", {"AFFINITIES": {"exp": "TEMPLATE"}})
+    kinds = [result.input_value(0).node.rt_info["layerType"] for result in runtime_model.get_runtime_model().results]
+    assert kinds == ["Relu", "Input", "Const", "Exp"]
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE"])
+def test_dynamic_shapes_become_those_of_the_last_inference_where_a_device_specialises(device):
+    op = LIBRARIES["hetero"][0]
+    x = op.parameter([-1, 3], np.float32, name="x")
+    compiled = hetero.Core().compile_model(hetero.Model(op.softmax(op.relu(x), 1, name="soft"), [x]), device)
+
+    def shape():
+        (node,) = [n for n in compiled.get_runtime_model().get_ordered_ops() if n.friendly_name == "soft"]
+        return str(node.output(0).partial_shape)
+
+    assert shape() == "[?,3]"
+    for rows in (2, 5, 2):
+        compiled(np.zeros([rows, 3], np.float32))
+        assert shape() == ("[?,3]" if device == "TEMPLATE" else f"[{rows},3]")
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", "GPU"])
+def test_what_sets_a_variable_is_executed_last(device):
+    op = make_modules()["opset6"]
+    x = op.parameter([2], np.float32)
+    set_it = op.assign(x, "v")
+    read = op.read_value(op.constant(np.zeros(2, np.float32)), "v")
+    model = hetero.Model([op.result(op.exp(read))], [set_it], [x])
+    nodes = by_order(hetero.Core().compile_model(model, device).get_runtime_model())
+    kinds = [node.rt_info["layerType"] for node in nodes]
+    assert kinds == ["Input", "Const", "ReadValue", "Exp", "Assign", "Output"]

@@ -10,16 +10,18 @@ from functools import partial
 import numpy as np
 
 from hetero import properties as props
-from hetero.graph import Model
+from hetero.graph import Constant, Model, Parameter, Result
 from hetero.passes import specialize, value_parameters
 from hetero.plugin import (
     STAGES,
     AsyncInferRequest,
     CompiledModel,
+    ExecutedStep,
     Executor,
     Plugin,
     RemoteTensor,
     Section,
+    make_runtime_model,
     model_sections,
 )
 from hetero.properties import PropertyTable
@@ -72,6 +74,16 @@ class OpenCLCompiledModel(CompiledModel):
         binaries = {launch.source: binary_of(program) for launch, program in built}
         kernels = {self.device.binary_name(source): binary for source, binary in binaries.items()}
         return {**model_sections(self, self._model), **kernels}
+
+    def get_runtime_model(self) -> Model:
+        """The program that was used last; before the first inference of dynamic shapes nothing is known of kernels."""
+        with self._lock:
+            program = next(reversed(self._programs.values()), None)
+        if program:
+            return make_runtime_model(program.model, program.steps, self.execution_times)
+        order = self._model.get_ordered_ops()
+        steps = [ExecutedStep(node) for node in order if not isinstance(node, (Parameter, Constant, Result))]
+        return make_runtime_model(self._model, steps, self.execution_times)
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:
         return OpenCLInferRequest(self)

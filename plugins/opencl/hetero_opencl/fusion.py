@@ -43,6 +43,12 @@ class Fusion:
     absorbed: set[Node] = field(default_factory=set)
     bias_of: dict[Node, Node] = field(default_factory=dict)
 
+    def computed_with(self, node: Node) -> list[Node]:
+        """The nodes that run as one under the name of a node, in order."""
+        if node in self.groups:
+            return self.groups[node].nodes
+        return [node, self.bias_of[node]] if node in self.bias_of else [node]
+
     def result_of(self, node: Node) -> Output:
         """The value that a product writes: its own output, or that of the bias Add."""
         return self.bias_of.get(node, node).output(0)

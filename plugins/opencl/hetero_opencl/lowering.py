@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.errors import DeviceError, UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.plugin import ExecutedStep
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import OpenCLDevice
@@ -31,6 +32,7 @@ class Lowering:
         self.fusion = fusion
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
+        self.steps: list[ExecutedStep] = []
         self.assignments: list[Node] = []
         self._variables: dict[str, Buffer] = {}
         self._node: Node | None = None
@@ -123,14 +125,23 @@ class Lowering:
         function = lowering_of(node)
         if function is None:
             raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
+        before = len(self.launches)
         function(self, node)
+        if node not in self.assignments:
+            self._add_step(node, self.launches[before:])
 
     def assign_last(self) -> None:
         """Make the launches that let variables hold what was assigned to them."""
         self.only_while_unset(())
         for node in self.assignments:
             self._node, value = node, node.input_value(0)
+            before = len(self.launches)
             copy_whole(self, self.buffer(value), value, self.variable(node))
+            self._add_step(node, self.launches[before:])
+
+    def _add_step(self, node: Node, launches: Sequence[Launch]) -> None:
+        kernels = dict.fromkeys(launch.kernel for launch in launches)
+        self.steps.append(ExecutedStep(node, "+".join(kernels) or "none", self.fusion.computed_with(node)))
 
 
 def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:
@@ -145,6 +156,8 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
     results = [result.input_value(0) for result in model.results]
     return Program(
         device,
+        model,
+        lowering.steps,
         lowering.launches,
         [lowering.buffer(port) for port in model.inputs],
         [lowering.buffer(value) for value in results],

@@ -14,7 +14,8 @@ from datetime import timedelta
 import numpy as np
 import pyopencl as cl
 
-from hetero.plugin import ProfilingInfo, Region, RemoteTensor
+from hetero.graph import Model
+from hetero.plugin import ExecutedStep, ProfilingInfo, Region, RemoteTensor
 from hetero.tensor import Tensor
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.bindings import Bindings, Place, make_bindings
@@ -63,9 +64,14 @@ class Launch:
 
 @dataclass
 class Program:
-    """Launches in order, with the buffers of the model's inputs and outputs, and the variables that they set."""
+    """Launches in order, with the buffers of the model's inputs and outputs, and the variables that they set.
+
+    ``steps`` tell which kernels run the nodes of ``model``.
+    """
 
     device: OpenCLDevice
+    model: Model
+    steps: list[ExecutedStep]
     launches: list[Launch]
     inputs: list[Buffer]
     outputs: list[Buffer]
@@ -98,7 +104,7 @@ class BoundProgram:
         self._bindings = Bindings()
         self._places: list[Place | None] = []
         self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
-        self._launched: list[tuple[Launch, cl.Event]] = []
+        self._launched: list[tuple[Launch, cl.Event | None]] = []
         self._sources: list[np.ndarray] = []
 
     def _bind(self, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple[int, ...], tuple[int, ...] | None]:
@@ -152,8 +158,7 @@ class BoundProgram:
             enqueue, queue, launched = cl.enqueue_nd_range_kernel, self._queue, self._launched
             for launch, bound in zip(self.program.launches, self._kernels):
                 check()
-                if self._is_needed(launch):
-                    launched.append((launch, enqueue(queue, *bound)))
+                launched.append((launch, enqueue(queue, *bound) if self._is_needed(launch) else None))
             for buffer, place in self._bindings.after:
                 region = Region.whole(place.region.dtype, place.region.shape)
                 copy_region(queue, place.buffer, place.in_buffer(), self._memory(buffer), region)
@@ -189,12 +194,13 @@ class BoundProgram:
 
     def profile(self) -> list[ProfilingInfo]:
         """The kernels of the last inference, when they were profiled."""
-        return [
-            ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _time(event))
-            for launch, event in self._launched
-            if self._profiled
-        ]
+        return [_told(launch, event) for launch, event in self._launched if self._profiled]
 
 
-def _time(event: cl.Event) -> timedelta:
-    return timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)
+def _told(launch: Launch, event: cl.Event | None) -> ProfilingInfo:
+    info = ProfilingInfo(launch.node_name, launch.node_type, launch.kernel)
+    if event is None:
+        info.status = ProfilingInfo.NOT_RUN
+    else:
+        info.real_time = timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)
+    return info
