@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hetero.graph import Output, VariableInfo
-from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
+from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 from hetero.tracing import span
 
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 class HeteroInferRequest(SyncInferRequest):
-    """A request of each step. One tensor object stands for a value in all requests that write or read it."""
+    """A request of each step. One tensor object stands for a value in all requests that write or read it.
+
+    A remote tensor does so too where all of them take it; else a tensor in host memory stands in for it, and is copied
+    from before the steps, or to it after them.
+    """
 
     compiled_model: HeteroCompiledModel
 
@@ -33,6 +37,7 @@ class HeteroInferRequest(SyncInferRequest):
         self._value_of: dict[Output, Output] = dict(zip(compiled_model.inputs, plan.inputs))
         # Outputs that no step writes into: an input or a constant handed out, and a value handed out twice.
         self._copied: list[tuple[Output, Output]] = []
+        self._stand_ins: dict[Output, Tensor] = {}
         self._bind_all()
 
     def query_state(self) -> list[VariableState]:
@@ -63,6 +68,9 @@ class HeteroInferRequest(SyncInferRequest):
         super().preprocess()
         for request in self._requests:
             request.cancelled = False
+        for port in self.compiled_model.inputs:
+            if port in self._stand_ins:
+                self._stand_ins[port].copy_from(self.get_tensor(port))
 
     def start(self) -> None:
         for index, (step, request) in enumerate(zip(self._plan.steps, self._requests)):
@@ -76,10 +84,24 @@ class HeteroInferRequest(SyncInferRequest):
         for name, index in self._plan.setters.items():
             self._states[name].share(index)
 
+    def postprocess(self) -> None:
+        for port in self.compiled_model.outputs:
+            if port in self._stand_ins:
+                self.get_tensor(port).copy_from(self._stand_ins[port])
+
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         super().set_tensor(port, tensor)
-        if port in self._value_of:
-            self._bind(self._value_of[port], tensor)
+        self._stand_ins.pop(port, None)
+        if port not in self._value_of:
+            return
+        value = self._value_of[port]
+        steps = [self._requests[place.step] for place in self._plan.places.get(value, ())]
+        if isinstance(tensor, RemoteTensor) and not all(step.takes(tensor) for step in steps):
+            tensor = self._stand_ins[port] = Tensor(tensor.element_type, tensor.shape)
+        self._bind(value, tensor)
+
+    def check_context(self, port: Output, tensor: RemoteTensor) -> None:
+        """Any will do: what the steps do not take is copied."""
 
     def cancel(self) -> None:
         super().cancel()

@@ -166,16 +166,23 @@ class SyncInferRequest(ABC):
         for port in self.compiled_model.inputs:
             check_tensor(port, self.get_tensor(port))
 
+    def takes(self, tensor: RemoteTensor) -> bool:
+        """Whether a remote tensor is in the compiled model's context, so that the device can work in its memory."""
+        try:
+            return tensor.context == self.compiled_model.context
+        except NotSupportedError:
+            return False
+
     def check_context(self, port: Output, tensor: RemoteTensor) -> None:
-        """Raise TensorError when a remote tensor is in another context than the compiled model's."""
+        """Raise TensorError when the request does not take a remote tensor."""
+        if self.takes(tensor):
+            return
         where = f"'{port_name(port)}' is given a remote tensor of {tensor.get_device_name()}"
         try:
-            wanted = self.compiled_model.context
+            other = f"another context than the model's on {self.compiled_model.context.get_device_name()}"
         except NotSupportedError as error:
             raise TensorError(f"{where}, but {error}") from None
-        if tensor.context != wanted:
-            other = f"another context than the model's on {wanted.get_device_name()}"
-            raise TensorError(f"{where} in {other}: copy it to a host tensor, or make it in the model's get_context()")
+        raise TensorError(f"{where} in {other}: copy it to a host tensor, or make it in the model's get_context()")
 
     def check_outputs(self) -> None:
         """Raise DeviceError when what the device gave does not fit the model."""
