@@ -6,12 +6,14 @@ import os
 import platform
 from itertools import chain
 
-from tests.benchmarks import boundaries, import_time, inference, reading, reference, requests
+from tests.benchmarks import boundaries, handover, import_time, inference, reading, reference, requests
 
 
 def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
-    for comparison in chain((import_time.compare(), boundaries.compare()), requests.compare(), inference.compare()):
+    for comparison in chain(
+        (import_time.compare(), boundaries.compare()), requests.compare(), handover.compare(), inference.compare()
+    ):
         print("\n".join(comparison.lines()), flush=True)
     for lines in chain((reading.compare(),), reference.compare()):
         print("\n".join(lines), flush=True)
