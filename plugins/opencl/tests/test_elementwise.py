@@ -46,6 +46,14 @@ def test_functions_of_strange_numbers_and_attributes(openvino_agrees, name, data
     openvino_agrees(name, Data(data), *others)
 
 
+def test_floor_mod_of_infinite_numbers(run):
+    a, b = (array.ravel() for array in np.meshgrid(STRANGE, STRANGE))
+    parameters = [Parameter(Type.f32, a.shape) for _ in range(2)]
+    (found,) = run([ops.FloorMod(*parameters)], parameters, [a, b])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(found, np.mod(a, b), rtol=1e-6)
+
+
 @pytest.mark.parametrize("slopes", [SLOPES, SLOPES[:1], SLOPES.reshape(3, 1)])
 @pytest.mark.parametrize("is_data", [False, True])
 def test_prelu(run, slopes, is_data):

@@ -36,6 +36,14 @@ float smooth_erf(const float x)
     return x != x ? x : clamp(c * {_horner(ERF_P)} / {_horner(ERF_Q)}, -1.0f, 1.0f);
 }}
 """,
+    "floor_mod": """\
+float floor_mod(const float a, const float b)
+{
+    // Not a - b * floor(a / b), which is not a number for infinite b.
+    const float rest = fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+""",
     "whole_power": """\
 long whole_power(long base, long exponent)
 {
@@ -83,7 +91,7 @@ def _divide(node: Node, a: str, b: str) -> str:
 
 def _floor_mod(node: Node, a: str, b: str) -> str:
     if _is_float(node):
-        return f"({a} - {b} * floor({a} / {b}))"
+        return f"floor_mod({a}, {b})"
     if not node.get_input_element_type(0).is_signed():
         return f"({a} % {b})"
     return f"((({a} % {b}) + {b}) % {b})"
