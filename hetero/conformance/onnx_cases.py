@@ -1,15 +1,11 @@
-"""The ONNX project's own backend cases, run on one device: ``python -m tests.frontend.onnx.backend [PATTERN] [-v]``.
+"""The ONNX project's own backend cases: models, mostly of one operator, with inputs and the outputs expected.
 
-Prints each case that fails with its reason, and the count. The cases come with the onnx package; those that need a
-download ("real" models) are not among them.
+They come with the onnx package; those that need a download ("real" models) are not among them.
 """
 
 from __future__ import annotations
 
-import argparse
 import functools
-import re
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,40 +16,46 @@ import onnx
 from onnx import numpy_helper
 from onnx.backend.test.case.test_case import TestCase
 
-import hetero
+from hetero import CompiledModel, Core, Model
 
-KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
-_core = hetero.Core()
+# From one number to the next, relative to the number.
+_STEPS = {"float16": 2**-10, "bfloat16": 2**-7}
 
 
 @functools.cache
-def cases() -> dict[str, TestCase]:
-    """All cases by name."""
+def cases(*kinds: str) -> dict[str, TestCase]:
+    """The cases of these kinds by name: "node" (of one operator), "simple", "pytorch-converted", "pytorch-operator"."""
     from onnx.backend.test.loader import load_model_tests
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the numpy code that makes the expected results
-        return {case.name: case for kind in KINDS for case in load_model_tests(kind=kind)}
+        return {case.name: case for kind in kinds for case in load_model_tests(kind=kind)}
 
 
-def run_case(case: TestCase, device: str = "TEMPLATE") -> None:
-    """Raises AssertionError where a result is not the expected one, and what reading and running the model raise."""
-    model = _core.read_model(case.model.SerializeToString() if case.model else Path(case.model_dir) / "model.onnx")
-    compiled = _core.compile_model(model, device)
+def read_case(core: Core, case: TestCase) -> Model:
+    """The model of a case. Raises FrontendError."""
+    return core.read_model(case.model.SerializeToString() if case.model else Path(case.model_dir) / "model.onnx")
+
+
+def check_case(compiled: CompiledModel, case: TestCase, steps: float = 0) -> None:
+    """Raises AssertionError where a result is not the expected one, and what running the model raises.
+
+    ``steps``: how many steps of their type f16 and bf16 results may be off, where that is more than the case allows.
+    """
     for inputs, expected in _data_sets(case):
         results = compiled(list(inputs))
         found = [results[port] for port in compiled.outputs]
         assert len(found) == len(expected), f"{len(found)} results, {len(expected)} expected"
         for index, (ours, wanted) in enumerate(zip(found, expected)):
-            _assert_same(ours, wanted, case.rtol, case.atol, f"output {index}")
+            _assert_same(ours, wanted, case, steps, f"output {index}")
 
 
-def _assert_same(found: Any, wanted: Any, rtol: float, atol: float, place: str) -> None:
+def _assert_same(found: Any, wanted: Any, case: TestCase, steps: float, place: str) -> None:
     if isinstance(wanted, (list, tuple)):
         assert isinstance(found, (list, tuple)), f"{place} is a {type(found).__name__}, not a sequence"
         assert len(found) == len(wanted), f"{place} has {len(found)} items, not {len(wanted)}"
         for index, (ours, theirs) in enumerate(zip(found, wanted)):
-            _assert_same(ours, theirs, rtol, atol, f"{place}, item {index}")
+            _assert_same(ours, theirs, case, steps, f"{place}, item {index}")
         return
     if wanted is None:
         assert found is None, f"{place} is {found!r}, not None"
@@ -64,9 +66,10 @@ def _assert_same(found: Any, wanted: Any, rtol: float, atol: float, place: str) 
         assert found.astype(np.str_).tolist() == wanted.astype(np.str_).tolist(), f"{place} differs"
         return
     assert found.dtype == wanted.dtype, f"{place} is of {found.dtype}, not {wanted.dtype}"
+    rtol = max(case.rtol, steps * _STEPS.get(wanted.dtype.name, 0))
     if wanted.dtype.kind == "V":  # types that ml_dtypes adds, for which numpy has no arithmetic of tolerances
         found, wanted = found.astype(np.float32), wanted.astype(np.float32)
-    np.testing.assert_allclose(found, wanted, rtol=rtol, atol=atol, err_msg=place)
+    np.testing.assert_allclose(found, wanted, rtol=rtol, atol=case.atol, err_msg=place)
 
 
 def _data_sets(case: TestCase) -> Iterator[tuple[list[Any], list[Any]]]:
@@ -93,27 +96,3 @@ def _read(path: Path, kind: onnx.TypeProto) -> Any:
     if kind.HasField("optional_type"):
         return numpy_helper.to_optional(onnx.OptionalProto.FromString(data))
     return numpy_helper.to_array(onnx.TensorProto.FromString(data))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pattern", nargs="?", default="", help="regular expression that the names must hold")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show the traceback of each failure")
-    options = parser.parse_args()
-    chosen = {name: case for name, case in cases().items() if re.search(options.pattern, name)}
-    failed = 0
-    for name, case in chosen.items():
-        try:
-            run_case(case)
-        except Exception as error:
-            failed += 1
-            print(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
-            if options.verbose:
-                import traceback
-
-                traceback.print_exc(file=sys.stdout)
-    print(f"{len(chosen) - failed} of {len(chosen)} cases pass")
-
-
-if __name__ == "__main__":
-    main()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hetero import Core
+from hetero.conformance.report import table
 from hetero.conformance.samples import Sample, find_sample
 from hetero.errors import DeviceError
 
@@ -22,6 +23,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         core.resolve_device(name)
     except DeviceError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    lines = table(reports)
+    if lines:
+        terminalreporter.section(f"what {terminalreporter.config.option.device} supports")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

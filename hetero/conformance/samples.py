@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from hetero import Core, Model, Node, Op, Output, Parameter, Type, ops
-from hetero.errors import GraphError
+from hetero.errors import GraphError, UnsupportedOperationError
 from hetero.graph import Constant, Result, as_output
 from hetero.reference import Program
 
@@ -101,6 +102,15 @@ def claims(core: Core, model: Model, device: str) -> bool:
     """Whether the device says that it can run every operation of the model."""
     found = core.query_model(model, device)
     return all(node.friendly_name in found for node in operations(model))
+
+
+def check_refusal(core: Core, model: Model, device: str) -> None:
+    """That the device, which does not claim all of the model, says why and does not compile it."""
+    found = core.query_model(model, device)
+    assert found.refused and all(found.refused.values()), "no reason is given"
+    assert not found.keys() & found.refused.keys(), "operations are both claimed and refused"
+    with pytest.raises(UnsupportedOperationError):
+        core.compile_model(model, device)
 
 
 def operations(model: Model) -> list[Node]:

@@ -1,0 +1,78 @@
+"""Common operations with every element type, with dynamic shapes and with empty tensors, beside the reference."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from hetero import Core, Model, Type
+from hetero.conformance.operation_table import OPERATIONS, Operation
+from hetero.conformance.report import note
+from hetero.conformance.samples import assert_close, check_refusal, claims, reference
+from hetero.errors import GraphError
+
+
+@pytest.fixture(scope="module")
+def core():
+    return Core()
+
+
+def cases() -> Iterator:
+    """Each operation with each element type for which it can be made."""
+    for index, operation in enumerate(OPERATIONS):
+        for kind in operation.kinds:
+            try:
+                operation.model(kind)
+            except GraphError:
+                continue
+            yield pytest.param(operation, kind, id=f"{index}-{operation.name}-{kind}")
+
+
+def first_claimed(core: Core, device: str, operation: Operation, dynamic: bool) -> tuple[Type, Model]:
+    """The first element type that the device claims, else the first that there is, with its model."""
+    models = [(kind, operation.model(kind, dynamic)) for kind in operation.kinds]
+    return next((pair for pair in models if claims(core, pair[1], device)), models[0])
+
+
+def check(compiled, model: Model, arrays: list[np.ndarray]) -> None:
+    results = compiled.create_infer_request().infer(arrays).to_tuple()
+    for found, expected in zip(results, reference(model, arrays), strict=True):
+        assert_close(found, expected)
+
+
+@pytest.mark.parametrize(("operation", "kind"), list(cases()))
+def test_element_type(core, device, operation, kind, record_property):
+    model = operation.model(kind)
+    supported = claims(core, model, device)
+    note(record_property, operation.name, [str(kind)], supported)
+    if supported:
+        check(core.compile_model(model, device), model, operation.arrays(kind))
+    else:
+        check_refusal(core, model, device)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
+def test_dynamic_shapes(core, device, operation, record_property):
+    """No length is known before the inference; then there are some rows, and others."""
+    kind, model = first_claimed(core, device, operation, dynamic=True)
+    supported = claims(core, model, device)
+    note(record_property, operation.name, ["dynamic"], supported)
+    if supported:
+        compiled = core.compile_model(model, device)
+        for rows in (None, 4) if operation.batched else (None,):
+            check(compiled, model, operation.arrays(kind, rows))
+    else:
+        check_refusal(core, model, device)
+
+
+@pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.batched], ids=lambda o: o.name)
+def test_empty_tensors(core, device, operation, record_property):
+    """Inputs of no rows."""
+    empty = operation._replace(shapes=tuple((0, *shape[1:]) for shape in operation.shapes))
+    kind, model = first_claimed(core, device, empty, dynamic=False)
+    supported = claims(core, model, device)
+    note(record_property, operation.name, ["empty"], supported)
+    if supported:
+        check(core.compile_model(model, device), model, empty.arrays(kind))
+    else:
+        check_refusal(core, model, device)
