@@ -12,8 +12,8 @@ from hetero.types import Type
 
 __all__ = [
     "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "HeteroError", "InferRequest", "Input",
-    "Model", "Node", "Op", "Output", "Parameter", "PartialShape", "RemoteContext", "RemoteTensor", "Tensor", "Type",
-    "ops", "save_model", "serialize",
+    "Model", "Node", "Op", "Output", "Parameter", "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor",
+    "Tensor", "Type", "ops", "save_model", "serialize",
 ]  # fmt: skip
 
 # hetero.opset1 … hetero.opset16, as modules that can be imported
@@ -22,13 +22,13 @@ globals().update(make_modules())
 if TYPE_CHECKING:
     from hetero import ops
     from hetero.frontend.ir import save_model, serialize
-    from hetero.plugin import RemoteContext, RemoteTensor
+    from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
     from hetero.runtime import AsyncInferQueue, CompiledModel, Core, InferRequest
 
 
 _LOADED_WHEN_USED = {
     **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "InferRequest"), "hetero.runtime"),
-    **dict.fromkeys(("RemoteContext", "RemoteTensor"), "hetero.plugin"),
+    **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
 }
 

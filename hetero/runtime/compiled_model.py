@@ -53,6 +53,14 @@ class CompiledModel:
     def _own_request(self) -> InferRequest:
         return self.create_infer_request()
 
+    def query_state(self) -> list[plugin.VariableState]:
+        """The variables of the request that calls of the compiled model run in."""
+        return self._own_request.query_state()
+
+    def reset_state(self) -> None:
+        """Forget the contents of these variables."""
+        self._own_request.reset_state()
+
     def get_context(self) -> plugin.RemoteContext:
         """The device's memory that remote tensors for requests are made in. Raises NotSupportedError without one."""
         return self._compiled.context

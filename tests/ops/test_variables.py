@@ -73,6 +73,16 @@ def test_states_can_be_read_set_and_reset(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_calls_of_a_compiled_model_remember_too(device):
+    compiled = hetero.Core().compile_model(counter(), device)
+    assert [float(compiled([ONES])[0][0, 0]) for _ in range(2)] == [6, 7]
+    (state,) = compiled.query_state()
+    np.testing.assert_array_equal(state.state.data, 7 * ONES)
+    compiled.reset_state()
+    assert float(compiled([ONES])[0][0, 0]) == 6
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     "tensor", [hetero.Tensor(np.ones([2, 3])), hetero.Tensor(np.ones([4], np.float32))], ids=["type", "shape"]
 )

@@ -105,6 +105,7 @@ class BoundProgram:
         self._places: list[Place | None] = []
         self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
         self._launched: list[tuple[Launch, cl.Event | None]] = []
+        self._told: list[ProfilingInfo] = []
         self._sources: list[np.ndarray] = []
 
     def _bind(self, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple[int, ...], tuple[int, ...] | None]:
@@ -153,7 +154,7 @@ class BoundProgram:
 
     def launch(self, check: Callable[[], None]) -> None:
         """Begin to run all kernels, behind the uploads; ``check`` is called before each and may raise to end it."""
-        self._launched = []
+        self._launched, self._told = [], []
         with opencl_errors(f"running kernels on {self.program.device.name}"):
             enqueue, queue, launched = cl.enqueue_nd_range_kernel, self._queue, self._launched
             for launch, bound in zip(self.program.launches, self._kernels):
@@ -193,11 +194,13 @@ class BoundProgram:
                         np.copyto(array, whole)
 
     def profile(self) -> list[ProfilingInfo]:
-        """The kernels of the last inference, when they were profiled."""
-        return [_told(launch, event) for launch, event in self._launched if self._profiled]
+        """The kernels of the last inference, when they were profiled; drivers are asked once."""
+        if self._profiled and not self._told:
+            self._told = [_tell(launch, event) for launch, event in self._launched]
+        return list(self._told)
 
 
-def _told(launch: Launch, event: cl.Event | None) -> ProfilingInfo:
+def _tell(launch: Launch, event: cl.Event | None) -> ProfilingInfo:
     info = ProfilingInfo(launch.node_name, launch.node_type, launch.kernel)
     if event is None:
         info.status = ProfilingInfo.NOT_RUN
