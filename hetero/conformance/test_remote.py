@@ -1,0 +1,184 @@
+"""Remote tensors, of devices that have them: contents, regions, inputs and outputs, what is refused."""
+
+import numpy as np
+import pytest
+
+from hetero import RemoteContext, RemoteTensor, Tensor, Type
+from hetero.conformance.samples import assert_close
+from hetero.errors import NotSupportedError, TensorError
+from hetero.plugin import RemoteMemory
+
+
+@pytest.fixture
+def context(core, device):
+    try:
+        return core.get_default_context(device)
+    except NotSupportedError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def compiled(core, context, sample):
+    return core.compile_model(sample.model(), context)
+
+
+class Strange(RemoteContext):
+    """Memory of a device that nobody else knows."""
+
+    def create_memory(self, byte_size, properties):
+        return StrangeMemory(self, byte_size)
+
+
+class StrangeMemory(RemoteMemory):
+    def read(self, region, array):
+        array[...] = 0
+
+    def write(self, region, array):
+        return
+
+
+def remote(context, array) -> RemoteTensor:
+    tensor = context.create_tensor(Type(array.dtype), array.shape)
+    tensor.copy_from(array)
+    return tensor
+
+
+def host(tensor) -> np.ndarray:
+    array = np.empty(tensor.shape, tensor.element_type.to_dtype())
+    tensor.copy_to(array)
+    return array
+
+
+def test_a_device_has_contexts_or_says_so(core, device, sample):
+    compiled = core.compile_model(sample.model(), device)
+    try:
+        context = core.get_default_context(device)
+    except NotSupportedError as error:
+        assert device.split(".")[0] in str(error)
+        with pytest.raises(NotSupportedError):
+            compiled.get_context()
+    else:
+        assert compiled.get_context() == context == core.get_default_context(device)
+        assert context.get_device_name().split(".")[0] == device.split(".")[0]
+
+
+def test_contents_and_what_the_tensor_tells(context, sample):
+    array = sample.array()
+    tensor = remote(context, array)
+    assert isinstance(tensor, RemoteTensor) and tensor.context == context
+    assert (tensor.element_type, tensor.shape) == (sample.element_type, array.shape)
+    assert (tensor.byte_size, tensor.strides) == (array.nbytes, array.strides)
+    assert tensor.get_device_name() == context.get_device_name()
+    np.testing.assert_array_equal(host(tensor), array)
+    second = context.create_tensor(sample.element_type, array.shape)
+    second.copy_from(tensor)
+    copied = context.create_host_tensor(sample.element_type, array.shape)
+    second.copy_to(copied)
+    np.testing.assert_array_equal(copied.data, array)
+    with pytest.raises(TensorError, match="copy it to a host tensor"):
+        tensor.data  # noqa: B018
+
+
+def test_parameters_of_tensors(context, sample):
+    tensor = remote(context, sample.array())
+    RemoteTensor.type_check(tensor, tensor.get_params())
+    with pytest.raises(TensorError, match="no parameter NONE_SUCH"):
+        RemoteTensor.type_check(tensor, {"NONE_SUCH": 1})
+
+
+def test_regions(context, sample):
+    array = sample.array(rows=5)
+    tensor = remote(context, array)
+    begin, end = [1] * array.ndim, [length - (length > 3) for length in array.shape]
+    part = tuple(map(slice, begin, end))
+    region = RemoteTensor(tensor, begin, end)
+    np.testing.assert_array_equal(host(region), array[part])
+    array[part] = array[part][::-1].copy()
+    region.copy_from(array[part])
+    np.testing.assert_array_equal(host(tensor), array)
+
+
+@pytest.mark.parametrize("side", ["input", "output", "both"])
+def test_inputs_and_outputs(compiled, context, sample, side):
+    expected = sample.expected(sample.array())
+    request = compiled.create_infer_request()
+    taken = request.get_tensor("y") if side == "input" else context.create_tensor(Type(expected.dtype), expected.shape)
+    request.set_tensor("y", taken)
+    for seed in range(3):
+        array = sample.array(seed)
+        request.infer([Tensor(array) if side == "output" else remote(context, array)])
+        assert_close(host(taken), sample.expected(array))
+    assert request.get_tensor("y") is taken
+
+
+def test_regions_as_inputs(compiled, context, sample):
+    rows = sample.array(rows=6)
+    tensor = remote(context, rows)
+    request = compiled.create_infer_request()
+    for begin in (0, 1, 4):
+        region = RemoteTensor(tensor, [begin] + [0] * len(sample.row), [begin + 2, *sample.row])
+        assert_close(request.infer([region])[0], sample.expected(rows[begin : begin + 2]))
+    np.testing.assert_array_equal(host(tensor), rows)
+
+
+def test_an_output_in_the_memory_of_the_input(compiled, context, sample):
+    expected = sample.expected(sample.array())
+    if expected.shape != sample.array().shape or expected.dtype != sample.array().dtype:
+        pytest.skip("the operation's result is no input of its own")
+    tensor, request = remote(context, sample.array()), compiled.create_infer_request()
+    request.set_tensor("x", tensor)
+    request.set_tensor("y", tensor)
+    request.infer()
+    assert_close(host(tensor), expected)
+
+
+def test_one_model_hands_over_to_the_next(core, context, sample):
+    """The tensor between them is one object, which the host never sees."""
+    array = sample.array()
+    between = sample.expected(array)
+    if between.shape != array.shape or between.dtype != array.dtype:
+        pytest.skip("the operation's result is no input of its own")
+    requests = [core.compile_model(sample.model(), context).create_infer_request() for _ in range(2)]
+    shared = context.create_tensor(Type(between.dtype), between.shape)
+    requests[0].set_tensor("y", shared)
+    requests[1].set_tensor("x", shared)
+    requests[0].infer([array])
+    assert_close(requests[1].infer()[0], sample.expected(array, length=2), scale=2)
+
+
+def test_shapes_that_come_with_the_inference(core, context, sample):
+    if not sample.takes_dynamic:
+        pytest.skip("the device takes no dynamic shapes")
+    request = core.compile_model(sample.model(-1), context).create_infer_request()
+    first = sample.expected(sample.array())
+    taken = context.create_tensor(Type(first.dtype), first.shape)
+    request.set_tensor("y", taken)
+    for rows in (2, 7, 1):
+        array = sample.array(rows=rows)
+        request.infer([remote(context, array)])
+        assert_close(host(taken), sample.expected(array))
+
+
+def test_what_does_not_fit_is_refused_and_the_request_stays_usable(compiled, context, sample):
+    array = sample.array()
+    request = compiled.create_infer_request()
+    other = Type.u16 if sample.element_type is not Type.u16 else Type.u32
+    for tensor, problem in (
+        (context.create_tensor(other, array.shape), "elements, but the tensor has"),
+        (context.create_tensor(sample.element_type, [*array.shape, 1]), "takes the shape"),
+        (Strange("STRANGE").create_tensor(sample.element_type, array.shape), "remote tensor of STRANGE"),
+    ):
+        with pytest.raises(TensorError, match=problem):
+            request.set_tensor("x", tensor)
+        assert_close(request.infer([array])[0], sample.expected(array))
+
+
+def test_under_hetero(core, device, context, sample):
+    """Its remote tensors serve where it runs a part of a model."""
+    array = sample.array()
+    compiled = core.compile_model(sample.model(), f"HETERO:{device}")
+    expected = sample.expected(array)
+    request, taken = compiled.create_infer_request(), context.create_tensor(Type(expected.dtype), expected.shape)
+    request.set_tensor("y", taken)
+    request.infer([remote(context, array)])
+    assert_close(host(taken), expected)
