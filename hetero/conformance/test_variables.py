@@ -1,0 +1,84 @@
+"""Variables, of devices that run ReadValue and Assign: what requests remember, and how it is read, set and reset."""
+
+import numpy as np
+import pytest
+
+from hetero import Model, Tensor, Type, ops
+from hetero.conformance.samples import assert_close, check_refusal, claims
+from hetero.errors import TensorError
+from hetero.graph import Constant
+
+
+@pytest.fixture
+def delay(sample) -> Model:
+    """x → y, which is the operation on the x of the inference before; ``sample.array(9)`` comes before the first."""
+    x = sample.parameter("x")
+    read = ops.ReadValue(Constant(sample.array(9)), "last", name="read")
+    return Model(sample.node(read, "y"), [x], "delay", sinks=[ops.Assign(x, "last", name="assign")])
+
+
+@pytest.fixture
+def compiled(core, device, delay):
+    if not claims(core, delay, device):
+        check_refusal(core, delay, device)
+        pytest.skip(f"{device} has no variables")
+    return core.compile_model(delay, device)
+
+
+@pytest.fixture
+def request_of_delay(compiled):
+    return compiled.create_infer_request()
+
+
+def check(request, sample, given, remembered):
+    """Run on one array, with the result that another one has."""
+    assert_close(request.infer(sample.array(given))[0], sample.expected(sample.array(remembered)))
+
+
+def test_it_remembers_from_one_inference_to_the_next(request_of_delay, sample):
+    for given, remembered in ((1, 9), (2, 1), (3, 2)):
+        check(request_of_delay, sample, given, remembered)
+
+
+def test_requests_remember_by_themselves(compiled, sample):
+    one, two = compiled.create_infer_request(), compiled.create_infer_request()
+    check(one, sample, 1, 9)
+    check(two, sample, 2, 9)
+    check(one, sample, 3, 1)
+    check(two, sample, 3, 2)
+
+
+def test_states_are_read_set_and_reset(request_of_delay, sample):
+    (state,) = request_of_delay.query_state()
+    assert state.name == "last"
+    assert state.state.shape == sample.array().shape and not state.state.data.any(), "zeros while it is unset"
+    check(request_of_delay, sample, 1, 9)
+    np.testing.assert_array_equal(state.state.data, sample.array(1))
+    array = sample.array(2)
+    state.state = Tensor(array, shared_memory=True)
+    array[...] = 0
+    check(request_of_delay, sample, 3, 2)
+    np.testing.assert_array_equal(state.state.data, sample.array(3))
+    state.reset()
+    check(request_of_delay, sample, 1, 9)
+    request_of_delay.reset_state()
+    check(request_of_delay, sample, 1, 9)
+
+
+def test_what_is_remembered_is_nobody_elses_memory(request_of_delay, sample):
+    given = sample.array(1)
+    request_of_delay.infer(given, share_inputs=True)
+    (state,) = request_of_delay.query_state()
+    state.state.data[...] = 0
+    given[...] = 0
+    check(request_of_delay, sample, 2, 1)
+
+
+def test_a_state_of_another_type_or_shape_is_refused(request_of_delay, sample):
+    check(request_of_delay, sample, 1, 9)
+    (state,) = request_of_delay.query_state()
+    other = np.float64 if sample.element_type is not Type.f64 else np.float32
+    for array in (sample.array().astype(other), sample.array(0, 3)):
+        with pytest.raises(TensorError, match="variable 'last'"):
+            state.state = Tensor(array)
+    check(request_of_delay, sample, 2, 1)
