@@ -34,8 +34,12 @@ class HeteroPlugin(Plugin):
         props.device.properties,
         props.enable_profiling,
         props.num_streams,
+        props.cache_dir,
         affinities,
     )
+
+    # Its own, and its devices' as well.
+    _handed_on = (props.enable_profiling, props.cache_dir)
 
     def device_ids(self) -> list[str]:
         return []  # there is no device of its own to list
@@ -72,8 +76,7 @@ class HeteroPlugin(Plugin):
         keys = {str(key) for key in self.supported_properties}
         own = {key: value for key, value in options.items() if key in keys}
         shared = {key: value for key, value in options.items() if key not in keys}
-        if props.enable_profiling in own:
-            shared[props.enable_profiling] = own[props.enable_profiling]
+        shared.update({key: own[key] for key in self._handed_on if key in own})
         table = self.property_table(own)
         names = table.get(props.device.priorities)
         if not names:
@@ -101,6 +104,6 @@ class HeteroPlugin(Plugin):
             options.update({key: value for key, value in shared.items() if key in known})
             options.update(per_device.get(name, {}))
             devices.append(Device(name, plugin, options))
-        if unknown.keys() - {str(props.enable_profiling)}:
+        if unknown.keys() - set(self._handed_on):
             self.property_table(unknown)  # raises PropertyError for a key that no device has
         return devices

@@ -42,6 +42,8 @@ class CompiledModel(ABC):
         self.plugin = plugin
         self.properties = properties
         self._context = context
+        #: Whether the model cache had it.
+        self.loaded_from_cache = False
         #: Filled by requests while PERF_COUNT is set.
         self.execution_times = ExecutionTimes()
 
@@ -96,7 +98,7 @@ class CompiledModel(ABC):
 
     def get_property(self, key: str) -> Any:
         """A property's value (optional): those of the compilation. Raises PropertyError for an unknown key."""
-        return self.properties.get(key)
+        return self.loaded_from_cache if key == props.loaded_from_cache else self.properties.get(key)
 
     def set_property(self, values: Mapping[str, Any]) -> None:
         """Set properties (optional), those of the compilation. Raises PropertyError for a bad key or value."""

@@ -27,6 +27,8 @@ class Registry:
         self.devices: dict[str, Callable[[], Plugin]] = {}
         self.frontends: list[Callable[[], FrontEnd]] = []
         self.failures: dict[str, str] = {}
+        # The package of each device, by name and version.
+        self.packages: dict[str, str] = {}
 
     def register_device(self, name: str, factory: Callable[[], Plugin]) -> None:
         """Offer a device. The factory is called when a Core first uses it; what it raises makes the device unavailable.
@@ -57,6 +59,9 @@ def installed_plugins() -> Registry:
         try:
             manager.register(entry_point.load(), entry_point.name)
             manager.hook.hetero_register_devices(registry=registry)
+            if entry_point.dist:
+                package = f"{entry_point.dist.name} {entry_point.dist.version}"
+                registry.packages.update(dict.fromkeys(registry.devices.keys() - registry.packages.keys(), package))
             manager.hook.hetero_register_frontends(registry=registry)
         except Exception as error:
             registry.failures[entry_point.name] = f"{type(error).__name__}: {error}"

@@ -6,11 +6,11 @@ from hetero.properties.table import PropertyTable, supported_properties
 from hetero.properties.values import boolean, count, mapping, names
 
 __all__ = [
-    "Mutability", "Property", "PropertyTable", "available_devices", "boolean", "cache_dir", "count", "device",
-    "disable_transformations", "disabled_passes", "enable_profiling", "exclusive_async_requests", "execution_devices",
-    "hint", "inference_num_threads", "loaded_from_cache", "log", "mapping", "model_name", "names", "num_streams",
-    "optimal_number_of_infer_requests", "range_for_async_infer_requests", "range_for_streams", "streams",
-    "supported_properties",
+    "Mutability", "Property", "PropertyTable", "available_devices", "boolean", "cache_dir", "caching_properties",
+    "count", "device", "disable_transformations", "disabled_passes", "enable_profiling", "exclusive_async_requests",
+    "execution_devices", "hint", "inference_num_threads", "loaded_from_cache", "log", "mapping", "model_name",
+    "names", "num_streams", "optimal_number_of_infer_requests", "range_for_async_infer_requests", "range_for_streams",
+    "streams", "supported_properties",
 ]  # fmt: skip
 
 available_devices = Property("AVAILABLE_DEVICES", names, (), Mutability.RO)
@@ -28,7 +28,10 @@ enable_profiling = Property("PERF_COUNT", boolean, False)
 inference_num_threads = Property("INFERENCE_NUM_THREADS", count, 0)
 num_streams = streams.num
 
-# OpenVINO has these in C++ only, the second to last and the last under ov::template_plugin and ov::internal.
+# OpenVINO has these in C++ only: caching_properties and exclusive_async_requests under ov::internal,
+# disable_transformations under ov::template_plugin.
 disabled_passes = Property("DISABLED_PASSES", names, ())
+# Further keys whose values tell compilations apart in the model cache, such as the version of a driver.
+caching_properties = Property("CACHING_PROPERTIES", names, (), Mutability.RO)
 disable_transformations = Property("DISABLE_TRANSFORMATIONS", boolean, False)
 exclusive_async_requests = Property("EXCLUSIVE_ASYNC_REQUESTS", boolean, False)

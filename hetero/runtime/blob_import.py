@@ -10,6 +10,7 @@ from hetero import properties as props
 from hetero.errors import BlobError, FrontendError, GraphError, PropertyError, device_errors
 from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blob import Blob
+from hetero.properties import PropertyTable
 
 
 def import_blob(
@@ -19,7 +20,7 @@ def import_blob(
 
     Raises BlobError for a blob of something else and for sections that hold no model, DeviceError for what fails.
     """
-    blob.check_fits(device.name, architecture(device, options))
+    blob.check_fits(device.name, _architecture(device, options))
     try:
         device.property_table(blob.options)
     except PropertyError as error:
@@ -31,8 +32,19 @@ def import_blob(
             raise BlobError(f"{blob.label} holds no model that {device.name} can make: {error}") from error
 
 
-def architecture(device: Plugin, options: Mapping[str, Any]) -> str:
+def exports_models(device: Plugin, options: Mapping[str, Any]) -> bool:
+    """Whether the device says that it can export compiled models and import them."""
+    table = _table(device, options)
+    exports = props.device.Capability.EXPORT_IMPORT
+    return props.device.capabilities in table and exports in table.get(props.device.capabilities)
+
+
+def _architecture(device: Plugin, options: Mapping[str, Any]) -> str:
     """The architecture of the device that the options choose, empty where it does not tell."""
-    chosen = {key: value for key, value in options.items() if key == props.device.id}
-    table = device.property_table(chosen)
+    table = _table(device, options)
     return table.get(props.device.architecture) if props.device.architecture in table else ""
+
+
+def _table(device: Plugin, options: Mapping[str, Any]) -> PropertyTable:
+    """The properties of the device that the options choose."""
+    return device.property_table({key: value for key, value in options.items() if key == props.device.id})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -65,8 +66,8 @@ class CompiledModel:
         """The device's memory that remote tensors for requests are made in. Raises NotSupportedError without one."""
         return self._compiled.context
 
-    def export_model(self, model_stream: BinaryIO | None = None) -> bytes | None:
-        """Write the compiled model to a stream, or return its bytes, for ``Core.import_model`` on the same device.
+    def export_model(self, model_stream: BinaryIO | None = None) -> io.BytesIO | None:
+        """Write the compiled model to a stream, or to a new one in memory, for ``Core.import_model``.
 
         A stream that can be rewound then stands where the model begins. Raises NotSupportedError where the device
         cannot export, BlobError where the model cannot be.
@@ -74,7 +75,7 @@ class CompiledModel:
         with device_errors(f"{self._compiled.device_name} failed to export model '{self._compiled.name}'"):
             pieces = self._compiled.export_model()
         if model_stream is None:
-            return b"".join(pieces)
+            return io.BytesIO(b"".join(pieces))
         begin = model_stream.tell() if model_stream.seekable() else None
         for piece in pieces:
             model_stream.write(piece)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hetero import properties as props
@@ -13,9 +14,11 @@ from hetero.graph import Model
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.registry import Registry
-from hetero.runtime.blob_import import import_blob
+from hetero.properties import PropertyTable
+from hetero.runtime.blob_import import exports_models, import_blob
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.device_name import parse_device_name
+from hetero.runtime.model_cache import compile_cached
 from hetero.tracing import traced
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ class Core:
         self._factories: dict[str, Callable[[], Plugin]] = dict(self._registry.devices)
         self._plugins: dict[str, Plugin] = {}
         self._unavailable: dict[str, str] = {}
+        self._properties = PropertyTable([props.cache_dir], "Core")
         self._lock = threading.RLock()
 
     @traced("Core::read_model")
@@ -74,7 +78,11 @@ class Core:
         context, name = _chosen(device_name)
         plugin, options = self.resolve_device(name)
         options.update(config or {})
+        folder = self._take_cache_folder(plugin, options)
+        package = self._registry.packages.get(plugin.name, "")
         with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
+            if folder and exports_models(plugin, options):
+                return CompiledModel(compile_cached(Path(folder), model, plugin, options, context, package))
             return CompiledModel(plugin.compile_model(model.clone(), options, context))
 
     @traced("Core::import_model")
@@ -89,7 +97,9 @@ class Core:
         """
         context, name = _chosen(device_name)
         plugin, options = self.resolve_device(name)
-        return CompiledModel(import_blob(plugin, read_blob(model_stream), {**options, **(config or {})}, context))
+        options.update(config or {})
+        self._take_cache_folder(plugin, options)
+        return CompiledModel(import_blob(plugin, read_blob(model_stream), options, context))
 
     def create_context(self, device_name: str, params: Mapping[str, Any] | None = None) -> RemoteContext:
         """A context for tensors in a device's memory, from handles of the user's own where ``params`` names some.
@@ -110,8 +120,10 @@ class Core:
     def query_model(self, model: Model, device_name: str, config: Mapping[str, Any] | None = None) -> QueryResult:
         """Which operations a device can run: friendly name to device name. Raises as compile_model does."""
         plugin, options = self.resolve_device(device_name)
+        options.update(config or {})
+        self._take_cache_folder(plugin, options)
         with device_errors(f"{device_name} failed to tell what it can run of '{model.friendly_name}'"):
-            return plugin.query_model(model, {**options, **(config or {})})
+            return plugin.query_model(model, options)
 
     @property
     def available_devices(self) -> list[str]:
@@ -138,14 +150,26 @@ class Core:
                 continue
         return {**self._registry.failures, **self._unavailable}
 
-    def get_property(self, device_name: str, property: str) -> Any:
-        """A property of a device. Raises PropertyError for an unknown key, DeviceError for an unknown device."""
+    def get_property(self, device_name: str, property: str | None = None) -> Any:
+        """A property of a device, or with a key alone one of the Core itself, which has CACHE_DIR.
+
+        Raises PropertyError for an unknown key, DeviceError for an unknown device.
+        """
+        if property is None:
+            return self._properties.get(device_name)
         plugin, options = self.resolve_device(device_name)
         with device_errors(f"{device_name} failed to tell its property {property}"):
             return plugin.get_property(property, options)
 
-    def set_property(self, device_name: str, properties: Mapping[str, Any]) -> None:
-        """Set properties of a device for later compilations. Raises PropertyError for an unknown key or a bad value."""
+    def set_property(self, device_name: str | Mapping[str, Any], properties: Mapping[str, Any] | None = None) -> None:
+        """Set properties of a device for later compilations, or with properties alone those of the Core itself.
+
+        The Core has CACHE_DIR, the folder of the model cache, for all devices that can export models. Raises
+        PropertyError for an unknown key or a bad value.
+        """
+        if properties is None:
+            self._properties.set(device_name)
+            return
         plugin, _ = self.resolve_device(device_name)
         plugin.set_property(properties)
 
@@ -190,6 +214,17 @@ class Core:
             known = ", ".join(full_name(kind, device_id) for device_id in plugin.device_ids())
             raise DeviceError(f"there is no device {kind}.{wanted}; there is {known or 'none of this kind'}")
         return plugin, options
+
+    def _take_cache_folder(self, plugin: Plugin, options: dict[str, Any]) -> str:
+        """The folder of the model cache, empty for none. It stays in the options of devices that have CACHE_DIR too."""
+        table = plugin.property_table({})
+        own = table.get(props.cache_dir) if props.cache_dir in table else ""
+        folder = options.get(props.cache_dir, own or self._properties.get(props.cache_dir))
+        if props.cache_dir not in table:
+            options.pop(props.cache_dir, None)
+        elif folder:
+            options[props.cache_dir] = folder
+        return props.cache_dir.checked(folder, plugin.name)
 
 
 def _chosen(device: str | RemoteContext) -> tuple[RemoteContext | None, str]:

@@ -84,7 +84,7 @@ def test_a_stream_is_read_from_where_it_stands_to_the_end_of_the_blob(kind, tmp_
 
 
 DAMAGED = {
-    "empty": (b"", "does not begin as"),
+    "empty": (b"", "is empty, or a stream that stands at its end"),
     "a text": (b"<?xml version='1.0'?><net/>", "does not begin as"),
     "another mark": (b"\x89PNG\r\n\x1a\n" + BLOB[8:], "does not begin as"),
     "text mode": (BLOB.replace(b"\n", b"\r\n"), "does not begin as"),

@@ -14,7 +14,7 @@ from hetero.properties import Property
 
 MODULES = ["", "hint", "device", "streams", "log"]
 # What OpenVINO has in C++ only, and hetero's own.
-NOT_IN_PYTHON = {"disable_transformations", "disabled_passes", "exclusive_async_requests"}
+NOT_IN_PYTHON = {"caching_properties", "disable_transformations", "disabled_passes", "exclusive_async_requests"}
 
 
 def module_of(package, name):

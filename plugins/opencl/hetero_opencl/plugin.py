@@ -20,12 +20,14 @@ from hetero.passes import (
     take_newest_versions,
 )
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, get_supported_nodes, models_in, unsupported
-from hetero.properties import PropertyTable
+from hetero.properties import Property, PropertyTable
 from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
 from hetero_opencl.kernels import why_not
 from hetero_opencl.remote import OpenCLContext, create_context
+
+driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
 
 
 class OpenCLPlugin(Plugin):
@@ -42,6 +44,8 @@ class OpenCLPlugin(Plugin):
         props.enable_profiling,
         props.num_streams,
         props.cache_dir,
+        props.caching_properties,
+        driver_version,
         props.disabled_passes,
         props.disable_transformations,
     )
@@ -72,6 +76,8 @@ class OpenCLPlugin(Plugin):
             props.device.architecture: f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
             props.device.type: types.INTEGRATED if handle.host_unified_memory else types.DISCRETE,
             props.device.capabilities: ("FP32", *halves, "EXPORT_IMPORT"),
+            driver_version: handle.driver_version,
+            props.caching_properties: (driver_version,),
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:

@@ -75,7 +75,7 @@ RUN = """
 import numpy as np, hetero
 from hetero import ops
 x = hetero.Parameter(hetero.Type.f32, [4])
-print(hetero.Core().compile_model(hetero.Model(ops.Exp(x), [x]), "GPU", {"CACHE_DIR": FOLDER})(np.zeros(4, np.float32))[0])
+print(hetero.Core().compile_model(hetero.Model(ops.Exp(x), [x]), "HETERO:GPU", {"CACHE_DIR": FOLDER})(np.zeros(4, np.float32))[0])
 """  # noqa: E501
 
 
@@ -88,6 +88,7 @@ def damaged(content: bytes) -> dict[str, bytes]:
 
 
 def test_cached_kernels_are_used_and_damaged_ones_rebuilt(tmp_path):
+    """Under HETERO, whose models are not cached: an imported model brings its kernels along."""
     code = RUN.replace("FOLDER", repr(str(tmp_path)))
     expected = python(code)
     (file,) = tmp_path.iterdir()

@@ -1,0 +1,81 @@
+"""A hash of a model: the same for two models that a device would compile to the same, also in different processes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from hetero.graph import Constant, Model, Node, Parameter, Result
+
+# Contents from this size on are hashed in threads.
+_LARGE = 2**16
+# What a node holds that is told otherwise than its attributes, its notes and all else that it holds.
+_ELSEWHERE = {"_inputs", "_outputs", "_friendly_name", "bodies"}
+
+
+def model_hash(model: Model) -> str:
+    """The hash of operations, attributes, edges, names, notes and contents of constants, as hexadecimal digits."""
+    found = hashlib.sha256()
+    contents: list[memoryview] = []
+    for line in _lines(model, contents):
+        found.update(repr(line).encode())
+    for digest in _digests(contents):
+        found.update(digest)
+    return found.hexdigest()
+
+
+def _digests(contents: list[memoryview]) -> Iterable[bytes]:
+    if sum(content.nbytes for content in contents) < _LARGE:
+        return map(_digest, contents)
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
+        return list(threads.map(_digest, contents))
+
+
+def _digest(content: memoryview) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
+    """A tuple for each node, and for each body; contents of constants are collected."""
+    order = model.get_ordered_ops()
+    numbers = {node: number for number, node in enumerate(order)}
+    yield model.friendly_name, _plain(model.rt_info)
+    for nodes in (model.parameters, model.results, model.sinks):
+        yield tuple(numbers[node] for node in nodes)
+    for node in order:
+        fields = {key: value for key, value in vars(node).items() if key not in _ELSEWHERE}
+        if isinstance(node, Constant):
+            data = fields.pop("data")
+            contents.append(memoryview(np.ascontiguousarray(data).reshape(-1).view(np.uint8)))
+            fields |= {"type": str(node.get_element_type()), "shape": data.shape}
+        yield (
+            tuple(node.type_info), _name(node), _plain(fields),
+            tuple((numbers[value.node], value.index) for value in node.input_values()),
+            tuple(_plain(reader.rt_info) for reader in node.inputs()),
+            tuple((sorted(output.names), _plain(output.rt_info)) for output in node.outputs()),
+        )  # fmt: skip
+        for body in node.bodies:
+            yield from () if body is None else _lines(body, contents)
+
+
+def _name(node: Node) -> str:
+    """The name; without its number where nobody gave it one, since numbers go on through a process."""
+    made = not isinstance(node, (Parameter, Result)) and re.fullmatch(
+        rf"{re.escape(node.type_info.name)}_\d+", node.friendly_name
+    )
+    return "" if made else node.friendly_name
+
+
+def _plain(value: Any) -> Any:
+    """A value in a form whose text is the same in every process."""
+    if isinstance(value, Mapping):
+        return [(str(key), _plain(inner)) for key, inner in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return value if isinstance(value, (str, int, float, bool, type(None))) else f"{type(value).__name__} {value}"
