@@ -8,7 +8,7 @@ from typing import Any
 from hetero import properties as props
 from hetero.dispatch.affinity import Device, pin, place
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
-from hetero.errors import DeviceError
+from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
 from hetero.plugin import Plugin, QueryResult, RemoteContext, unsupported
@@ -70,6 +70,11 @@ class HeteroPlugin(Plugin):
         if placement.homeless:
             raise unsupported(f"{self.name}:{','.join(d.name for d in devices)}", placement.homeless)
         return HeteroCompiledModel(model, placement.placed, self, table)
+
+    def get_default_context(self, params: Mapping[str, Any]) -> RemoteContext:
+        raise NotSupportedError(f"{self.name} has no memory of its own: take the context of one of its devices")
+
+    create_context = get_default_context
 
     def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
         """The dispatcher's own properties, and the devices in order of priority with theirs."""

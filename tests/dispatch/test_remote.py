@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Constant, Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
+from hetero.errors import NotSupportedError
 from hetero.graph.runtime_info import AFFINITY
 
 CORE = Core()
@@ -108,3 +109,14 @@ def test_what_no_step_writes(pair):
     exp = np.exp(np.maximum(X, 0))
     for tensor, expected in zip(tensors, [X, np.float32([7, 8]), exp, exp]):
         np.testing.assert_allclose(host(tensor), expected, rtol=1e-6)
+
+
+def test_it_has_no_memory_of_its_own(pair):
+    compiled = compiled_for(*pair)
+    for ask in (
+        compiled.get_context,
+        lambda: CORE.get_default_context("HETERO"),
+        lambda: CORE.create_context("HETERO"),
+    ):
+        with pytest.raises(NotSupportedError, match="HETERO has no memory of its own: take the context of one of its"):
+            ask()

@@ -34,11 +34,13 @@ def _only(name: str) -> Callable[[Any], str]:
     return convert
 
 
-def _handle_of(kind: type) -> Callable[[Any], Any]:
+def _handle_of(*kinds: type) -> Callable[[Any], Any]:
+    """A converter that takes objects of these classes, and integer handles of the first."""
+
     def convert(value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return kind.from_int_ptr(value, retain=True)
-        if not isinstance(value, (kind, cl.array.Array) if kind is cl.Buffer else kind):
+            return kinds[0].from_int_ptr(value, retain=True)
+        if not isinstance(value, kinds):
             raise ValueError
         return value
 
@@ -50,7 +52,9 @@ OCL_CONTEXT = Property("OCL_CONTEXT", _handle_of(cl.Context), accepts="a pyopenc
 OCL_QUEUE = Property("OCL_QUEUE", _handle_of(cl.CommandQueue), accepts="a pyopencl.CommandQueue or its handle")
 SHARED_MEM_TYPE = Property("SHARED_MEM_TYPE", _only("OCL_BUFFER"), "OCL_BUFFER", accepts="OCL_BUFFER")
 MEM_HANDLE = Property(
-    "MEM_HANDLE", _handle_of(cl.Buffer), accepts="a pyopencl.Buffer, its handle or a pyopencl.array.Array"
+    "MEM_HANDLE",
+    _handle_of(cl.Buffer, cl.array.Array),
+    accepts="a pyopencl.Buffer, its handle or a pyopencl.array.Array",
 )
 
 
@@ -83,16 +87,18 @@ class OpenCLContext(RemoteContext):
         handle = table.get(MEM_HANDLE)
         if handle is None:
             return OpenCLMemory(self, self.new_buffer(byte_size), byte_size)
-        array = handle if isinstance(handle, cl.array.Array) else None
-        buffer, offset = (array.base_data, array.offset) if array is not None else (handle, 0)
-        if array is not None and not array.flags.c_contiguous:
+        if not isinstance(handle, cl.array.Array):
+            return self._wrap(handle, handle.size, 0)
+        if not handle.flags.c_contiguous:
             raise TensorError("a remote tensor cannot be in a pyopencl array that is not contiguous: copy it first")
+        return self._wrap(handle.base_data, handle.nbytes, handle.offset)
+
+    def _wrap(self, buffer: Any, byte_size: int, offset: int) -> OpenCLMemory:
         if not isinstance(buffer, cl.Buffer):
             raise TensorError(f"a remote tensor is in a pyopencl.Buffer, not in {type(buffer).__name__}")
         if buffer.context != self.device.context:
             raise TensorError("the buffer is of another OpenCL context: create_context takes that one as OCL_CONTEXT")
-        size = array.nbytes if array is not None else buffer.size
-        return OpenCLMemory(self, buffer, size, offset, is_ours=False)
+        return OpenCLMemory(self, buffer, byte_size, offset, is_ours=False)
 
     def new_buffer(self, byte_size: int) -> cl.Buffer:
         with opencl_errors(f"allocating {byte_size} bytes on {self.device.name}"):
@@ -119,7 +125,7 @@ class OpenCLMemory(RemoteMemory):
         return dataclasses.replace(region, offset=region.offset + self._offset)
 
     def read(self, region: Region, array: np.ndarray) -> None:
-        whole = np.empty(region.shape, region.dtype) if not array.flags.c_contiguous else array
+        whole = array if array.flags.c_contiguous else np.empty(region.shape, region.dtype)
         dense = Region.whole(region.dtype, region.shape)
         self._run(copy_region, _bytes_of(whole), dense, self.buffer, self.place(region))
         if whole is not array:
@@ -154,20 +160,23 @@ class OpenCLMemory(RemoteMemory):
             return None
         if offset == 0:
             return self.buffer
-        parent = self.buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
-        offset += self.buffer.get_info(cl.mem_info.OFFSET) if parent else 0
-        if size == 0 or offset % (self.context.device.handle.mem_base_addr_align // 8):
+        root, begin = self._root()
+        if size == 0 or (begin + offset) % (self.context.device.handle.mem_base_addr_align // 8):
             return None
         with opencl_errors(f"taking a part of a buffer on {self.context.device.name}"):
-            return (parent or self.buffer).get_sub_region(offset, size)
+            return root.get_sub_region(begin + offset, size)
 
     def extent(self, region: Region) -> tuple[int, int, int]:
         """The handle of the whole buffer, where the region begins in it, and where it ends."""
-        parent = self.buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
-        begin = self.place(region).offset + (self.buffer.get_info(cl.mem_info.OFFSET) if parent else 0)
+        root, begin = self._root()
+        begin += self.place(region).offset
         last = sum((count - 1) * stride for count, stride in zip(region.shape, region.strides))
-        end = begin + last + region.dtype.itemsize if region.byte_size else begin
-        return (parent or self.buffer).int_ptr, begin, end
+        return root.int_ptr, begin, begin + last + region.dtype.itemsize if region.byte_size else begin
+
+    def _root(self) -> tuple[cl.Buffer, int]:
+        """The buffer that the buffer is a part of, or itself, and where in it the part begins."""
+        parent = self.buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
+        return (parent, self.buffer.get_info(cl.mem_info.OFFSET)) if parent else (self.buffer, 0)
 
     def _run(self, copy: Callable[..., None], *arguments: Any) -> None:
         with opencl_errors(f"copying a remote tensor on {self.context.device.name}"):
