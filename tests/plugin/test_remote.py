@@ -301,6 +301,17 @@ def test_a_model_compiled_for_a_context(device):
     assert request.get_profiling_info()
 
 
+def test_what_is_imported_or_cached_is_for_the_context_too(device, tmp_path):
+    context, model = CORE.create_context(device), function()
+    tensor = remote(context, X)
+    exported = CORE.compile_model(model, device).export_model()
+    found = [CORE.import_model(exported, context)]
+    found += [CORE.compile_model(model, context, {"CACHE_DIR": str(tmp_path)}) for _ in range(2)]
+    assert [compiled.get_property("LOADED_FROM_CACHE") for compiled in found[1:]] == [False, True]
+    for compiled in found:
+        np.testing.assert_array_equal(compiled([tensor])[0], np.maximum(X, 0))
+
+
 def test_the_default_context_is_one(device):
     context = CORE.get_default_context(device)
     assert context == CORE.get_default_context(device) == CORE.compile_model(function(), device).get_context()

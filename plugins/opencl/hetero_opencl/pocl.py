@@ -26,6 +26,8 @@ _PROCESSORS = (
 _WORDS_OF_DEVICE = 160  # the device object of PoCL 3.0 is longer; llvm_cpu is word 80 of it
 _names: list[ctypes.Array] = []  # keeps the strings alive that devices point to
 
+_repaired: set[int] = set()  # handles of devices that need no second look
+
 
 def built_for() -> str:
     """The processor that repaired devices build for; empty where none was repaired."""
@@ -36,6 +38,9 @@ def repair(device: cl.Device) -> None:
     """Give a PoCL device that does not know its processor a processor that it knows; leave any other device alone."""
     if not (device.version.endswith("-generic") and device.driver_version.startswith("3.0")):
         return
+    if device.int_ptr in _repaired:
+        return
+    _repaired.add(device.int_ptr)
     flags = _processor_flags()
     name = next((name for name, needed in _PROCESSORS if needed <= flags), None)
     field = _processor_field(device)

@@ -307,7 +307,7 @@ def test_bad_contexts(queue, handle):
         CORE.get_plugin("GPU").compile_model(model(ops.Relu, X.shape), {}, strange)
 
 
-def test_contexts_of_handles_are_the_users(queue):
+def test_contexts_of_handles_are_the_users(queue, caplog):
     by_handle = CORE.create_context("GPU", {"OCL_CONTEXT": queue.context.int_ptr})
     by_queue = CORE.create_context("GPU.0", {"OCL_QUEUE": queue.int_ptr, "CONTEXT_TYPE": "OCL"})
     assert by_handle == by_queue and hash(by_handle) == hash(by_queue)
@@ -316,6 +316,7 @@ def test_contexts_of_handles_are_the_users(queue):
     tensor.copy_from(X)
     compiled = CORE.compile_model(model(ops.Relu, X.shape), by_queue)
     np.testing.assert_array_equal(compiled([tensor])[0], np.maximum(X, 0))
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("seed", range(40))
