@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 from hetero import Core
 from hetero.conformance.report import table
 from hetero.conformance.samples import Sample, find_sample
 from hetero.errors import DeviceError
+
+# How long a test may take; any device ends it far sooner.
+SECONDS = 120
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,6 +29,23 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         core.resolve_device(name)
     except DeviceError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+@pytest.fixture(autouse=True)
+def time_limit() -> Iterator[None]:
+    """Lets a test fail that takes too long, where the system has alarms: a device that hangs does not hang the kit."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def fail(signum: int, frame: object) -> None:
+        raise TimeoutError(f"this takes more than {SECONDS} s: the device seems to hang")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
