@@ -22,7 +22,7 @@ class Request(TemplateInferRequest):
     def start(self):
         plugin = self.compiled_model.plugin
         if plugin.fault == "hangs":
-            threading.Event().wait()
+            plugin.leave.wait()
         if plugin.fault == "raises":
             raise KeyError("lost")
         if plugin.fault == "keeps the first input":
@@ -241,6 +241,7 @@ def run_kit(plugin, tests, folder, monkeypatch) -> dict[str, str]:
     outcomes = Outcomes()
     options = ["--device", "BROKEN", "-qq", "-s", "--no-summary", "-p", "no:cacheprovider", "-p", "no:randomly"]
     pytest.main(["--pyargs", *(f"hetero.conformance.test_{test}" for test in tests), *options], [outcomes])
+    plugin.leave.set()
     return outcomes.by_test
 
 
