@@ -36,6 +36,20 @@ class Held:
         self._start()
 
 
+@pytest.fixture
+def hold():
+    """Makes a Held; what a failed test leaves waiting goes on at its end."""
+    made = []
+
+    def make(request, error=None):
+        made.append(Held(request, error))
+        return made[-1]
+
+    yield make
+    for held in made:
+        held.go.set()
+
+
 def test_start_and_wait(compiled, sample):
     request = compiled.create_infer_request()
     for seed in (0, 1):
@@ -50,9 +64,9 @@ def test_wait_before_anything_was_started_returns(compiled):
     assert request.wait_for(0) is True
 
 
-def test_wait_for_tells_whether_it_has_ended(compiled, sample):
+def test_wait_for_tells_whether_it_has_ended(compiled, sample, hold):
     request = compiled.create_infer_request()
-    held = Held(request)
+    held = hold(request)
     request.start_async(sample.array())
     assert request.wait_for(10) is False
     held.go.set()
@@ -70,9 +84,9 @@ def test_all_requests_at_once(compiled, sample):
             assert_close(request.results[0], sample.expected(sample.array(seed)))
 
 
-def test_a_busy_request_says_so_and_stays_usable(compiled, sample):
+def test_a_busy_request_says_so_and_stays_usable(compiled, sample, hold):
     request = compiled.create_infer_request()
-    held = Held(request)
+    held = hold(request)
     request.start_async(sample.array())
     assert held.entered.wait(PATIENCE / 1000)
     tensor = sample.array(1)
@@ -124,11 +138,11 @@ def test_a_callback_may_start_the_next_inference(compiled, sample):
     assert_close(request.results[0], sample.expected(sample.array(2)))
 
 
-def test_an_error_reaches_wait_and_the_request_stays_usable(compiled, sample, device):
+def test_an_error_reaches_wait_and_the_request_stays_usable(compiled, sample, device, hold):
     request = compiled.create_infer_request()
     calls = []
     request.set_callback(calls.append, "called")
-    held = Held(request, ValueError("told to fail"))
+    held = hold(request, ValueError("told to fail"))
     held.go.set()
     request.start_async(sample.array())
     with pytest.raises(DeviceError, match=f"{device.split('.')[0]}.*told to fail"):
@@ -140,9 +154,9 @@ def test_an_error_reaches_wait_and_the_request_stays_usable(compiled, sample, de
     assert_close(request.infer(sample.array(1))[0], sample.expected(sample.array(1)))
 
 
-def test_cancel_ends_an_inference_and_the_request_stays_usable(compiled, sample):
+def test_cancel_ends_an_inference_and_the_request_stays_usable(compiled, sample, hold):
     request = compiled.create_infer_request()
-    held = Held(request)
+    held = hold(request)
     request.cancel()  # nothing is under way, so nothing happens
     request.start_async(sample.array())
     assert held.entered.wait(PATIENCE / 1000)
