@@ -33,9 +33,8 @@ class HeteroCompiledModel(CompiledModel):
         ]
         self.plan = make_plan(model, subgraphs, compiled)
         report = make_report(placed, subgraphs, known)
-        properties.fill(
+        self.properties.fill(
             {
-                props.model_name: self.name,
                 props.execution_devices: tuple(dict.fromkeys(s.device.name for s in subgraphs)),
                 placement_report: report,
             }

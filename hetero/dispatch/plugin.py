@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
-from hetero.plugin import Plugin, QueryResult, RemoteContext, unsupported
+from hetero.plugin import Plugin, QueryResult, RemoteContext, scheduling_properties, unsupported
 from hetero.properties import Property, PropertyTable
 
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
@@ -26,26 +27,21 @@ class HeteroPlugin(Plugin):
     supported_properties = (
         props.available_devices,
         props.device.full_name,
-        props.execution_devices,
-        props.model_name,
-        props.optimal_number_of_infer_requests,
         placement_report,
         props.device.priorities,
         props.device.properties,
-        props.enable_profiling,
-        props.num_streams,
         props.cache_dir,
         affinities,
+        *scheduling_properties,
     )
-
     # Its own, and its devices' as well.
-    _handed_on = (props.enable_profiling, props.cache_dir)
+    _handed_on = (props.enable_profiling, props.log.level, props.cache_dir)
 
     def device_ids(self) -> list[str]:
         return []  # there is no device of its own to list
 
     def describe(self, device_id: str) -> dict[str, Any]:
-        return {props.device.full_name: "several devices as one"}
+        return {props.device.full_name: "several devices as one", props.range_for_streams: (1, os.cpu_count() or 1)}
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         table, devices = self._devices(options)

@@ -7,8 +7,25 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Output, is_constant
 from hetero.graph.runtime_info import copy_runtime_info
+from hetero.passes.manager import rounds_otherwise
 
 
+def split_batch_norm(model: Model) -> bool:
+    """Put a Multiply and an Add in the place of a batch normalization.
+
+    Requires: constants are folded. Ensures: no BatchNormInference of constants is left.
+    """
+    found = [
+        node
+        for node in model.get_ordered_ops()
+        if isinstance(node, ops.BatchNormInference) and all(map(is_constant, node.input_values()[1:]))
+    ]
+    for node in found:
+        _split(node)
+    return bool(found)
+
+
+@rounds_otherwise
 def fold_batch_norm(model: Model) -> bool:
     """Fold batch normalizations, and multiplications and additions of constants, into convolutions.
 
@@ -16,11 +33,7 @@ def fold_batch_norm(model: Model) -> bool:
     most one Add of a constant per channel, its bias; no BatchNormInference of constants is left, as one
     that follows no convolution becomes a Multiply and an Add.
     """
-    changed = False
-    for node in model.get_ordered_ops():
-        if isinstance(node, ops.BatchNormInference) and all(map(is_constant, node.input_values()[1:])):
-            _split(node)
-            changed = True
+    changed = split_batch_norm(model)
     for node in model.get_ordered_ops():
         if isinstance(node, (ops.Convolution, ops.GroupConvolution)) and is_constant(node.input_value(1)):
             changed |= _absorb(node)

@@ -14,6 +14,17 @@ Pass = Callable[[Model], bool]
 _log = logging.getLogger("hetero")
 
 
+def rounds_otherwise(one: Pass) -> Pass:
+    """Mark a pass after which results may be rounded otherwise than the model's own operations round them."""
+    one.rounds_otherwise = True  # type: ignore[attr-defined]
+    return one
+
+
+def changes_rounding(one: Pass) -> bool:
+    """Whether a pass is marked so."""
+    return getattr(one, "rounds_otherwise", False)
+
+
 class PassManager:
     """Passes that run in order, under the names of their functions: ``PassManager([fold_constants, fuse_gelu])``.
 

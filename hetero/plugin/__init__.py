@@ -6,18 +6,20 @@ from hetero.plugin.compiled_model import CompiledModel
 from hetero.plugin.executors import Executor, Executors
 from hetero.plugin.hookspecs import hookimpl
 from hetero.plugin.model_sections import model_sections, models_in
-from hetero.plugin.plugin import Plugin, full_name
+from hetero.plugin.plugin import Plugin
 from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor
 from hetero.plugin.runtime_model import ExecutedStep, make_runtime_model
+from hetero.plugin.shared_properties import common_properties, full_name, scheduling_properties
 from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_tensor
 from hetero.plugin.variable_state import VariableState
 
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
     "Plugin", "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor",
-    "Section", "SyncInferRequest", "VariableState", "check_tensor", "full_name", "get_supported_nodes", "hookimpl",
-    "installed_plugins", "make_runtime_model", "model_sections", "models_in", "unsupported",
+    "Section", "SyncInferRequest", "VariableState", "check_tensor", "common_properties", "full_name",
+    "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model", "model_sections", "models_in",
+    "scheduling_properties", "unsupported",
 ]  # fmt: skip

@@ -97,7 +97,7 @@ class AsyncInferRequest:
 
     def _submit(self, index: int, done: Future[None]) -> None:
         executor, _ = self._pipeline[index]
-        executor.submit(self._run_stage, index, done)
+        executor.submit(self._run_stage, index, done, priority=self.request.compiled_model.priority)
 
     def _run_stage(self, index: int, done: Future[None]) -> None:
         try:

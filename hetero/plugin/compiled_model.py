@@ -14,6 +14,7 @@ from hetero.plugin.async_infer_request import AsyncInferRequest
 from hetero.plugin.blob import Section, pack_blob
 from hetero.plugin.executors import Executor
 from hetero.plugin.profiling import ExecutionTimes
+from hetero.plugin.shared_properties import full_name, priority_of
 from hetero.plugin.sync_infer_request import SyncInferRequest
 from hetero.properties import PropertyTable
 
@@ -30,7 +31,8 @@ class CompiledModel(ABC):
     """A model made ready for a device. An author defines ``create_sync_infer_request``.
 
     ``model`` is the model as the user gave it, from which the ports are taken; it is not kept. ``properties`` are
-    those of the compilation, ``context`` the memory of the device that the user chose, if any.
+    those of the compilation, which can be read and no longer be set; ``context`` is the memory of the device that the
+    user chose, if any.
     """
 
     def __init__(
@@ -40,7 +42,13 @@ class CompiledModel(ABC):
         self.inputs = [_detached(port) for port in model.inputs]
         self.outputs = [_detached(port) for port in model.outputs]
         self.plugin = plugin
-        self.properties = properties
+        device_id = properties.value_of(props.device.id)
+        own = (props.model_name, props.execution_devices)
+        self.properties = properties.settled(f"compiled model '{self.name}' of {plugin.name}", own)
+        self.properties.fill(
+            {props.model_name: self.name, props.execution_devices: (full_name(plugin.name, device_id),)}
+        )
+        plugin.log.info("'%s' is compiled, for %d streams", self.name, properties.value_of(props.num_streams))
         self._context = context
         #: Whether the model cache had it.
         self.loaded_from_cache = False
@@ -60,7 +68,7 @@ class CompiledModel(ABC):
         """
         if self._context is not None:
             return self._context
-        known = self.properties.get(props.device.id) if props.device.id in self.properties else ""
+        known = self.properties.value_of(props.device.id)
         return self.plugin.get_default_context({props.device.id: known} if known else {})
 
     @abstractmethod
@@ -74,9 +82,18 @@ class CompiledModel(ABC):
 
     @functools.cached_property
     def executor(self) -> Executor:
-        """The threads for inferences in the background, NUM_STREAMS of them; they end with the compiled model."""
-        streams = self.properties.get(props.num_streams) if props.num_streams in self.properties else 1
-        return Executor(f"{self.device_name} {self.name}", streams)
+        """The threads for inferences in the background, NUM_STREAMS of them; they end with the compiled model.
+
+        With EXCLUSIVE_ASYNC_REQUESTS one thread that all compiled models of the device share which have it too.
+        """
+        if self.properties.value_of(props.exclusive_async_requests):
+            return self.plugin.executors.get(f"{self.device_name} exclusive")
+        return Executor(f"{self.device_name} {self.name}", self.properties.value_of(props.num_streams))
+
+    @functools.cached_property
+    def priority(self) -> int:
+        """MODEL_PRIORITY as executors have it: where several compiled models share one, a larger number goes first."""
+        return priority_of(self.properties)
 
     def export_sections(self) -> dict[str, Section]:
         """What the plugin's ``import_model`` makes this compiled model from again (optional), under names of its own.
@@ -101,7 +118,7 @@ class CompiledModel(ABC):
         return self.loaded_from_cache if key == props.loaded_from_cache else self.properties.get(key)
 
     def set_property(self, values: Mapping[str, Any]) -> None:
-        """Set properties (optional), those of the compilation. Raises PropertyError for a bad key or value."""
+        """Set properties (optional). By default raises PropertyError: those of the compilation are settled."""
         self.properties.set(values)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
-from hetero.errors import DeviceError, NotSupportedError
+from hetero.errors import DeviceError, NotSupportedError, PropertyError
 from hetero.graph import Model
-from hetero.passes import Pass, PassManager
+from hetero.passes import Pass, PassManager, changes_rounding
 from hetero.plugin.executors import Executors
 from hetero.plugin.query import QueryResult
+from hetero.plugin.shared_properties import decide_streams, set_log_level
 from hetero.properties import Property, PropertyTable
 
 if TYPE_CHECKING:
@@ -35,11 +37,17 @@ class Plugin(ABC):
         self.name = type(self).__name__
         self.executors = Executors()
         self._core: Core | None = None
-        self._options: dict[str, Any] = {}
+        # By device id; what is set without one counts for all devices of the kind.
+        self._options: dict[str, dict[str, Any]] = {"": {}}
 
     def attach(self, name: str, core: Core) -> None:
         """Called by Core before anything else: the name that the device is registered under, and the Core itself."""
         self.name, self._core = name, core
+
+    @property
+    def log(self) -> logging.Logger:
+        """The logger of the device, whose level is the property LOG_LEVEL."""
+        return logging.getLogger(f"hetero.{self.name}")
 
     @property
     def core(self) -> Core:
@@ -68,11 +76,15 @@ class Plugin(ABC):
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:
         """What the device makes of a model before it runs it (optional); the model itself is changed.
 
-        By default its ``passes``, without those that DISABLED_PASSES names, and none with DISABLE_TRANSFORMATIONS.
+        By default its ``passes``, without those that DISABLED_PASSES names, without those that round otherwise in
+        the EXECUTION_MODE_HINT ACCURACY, and none with DISABLE_TRANSFORMATIONS.
         """
-        if not (props.disable_transformations in properties and properties.get(props.disable_transformations)):
-            disabled = properties.get(props.disabled_passes) if props.disabled_passes in properties else ()
-            PassManager(self.passes, disabled).run(model)
+        if not properties.value_of(props.disable_transformations):
+            disabled = [*properties.value_of(props.disabled_passes)]
+            if properties.value_of(props.hint.execution_mode) == props.hint.ExecutionMode.ACCURACY:
+                disabled += [one.__name__ for one in self.passes if changes_rounding(one)]
+            changed = PassManager(self.passes, disabled).run(model)
+            self.log.debug("'%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
         return model
 
     def import_model(
@@ -104,21 +116,31 @@ class Plugin(ABC):
         """A property's value; ``options`` may hold DEVICE_ID. Raises PropertyError for an unknown key."""
         return self.property_table(options).get(key)
 
-    def set_property(self, values: Mapping[str, Any]) -> None:
-        """Set properties for all later compilations. Raises PropertyError for an unknown key or a bad value."""
-        self.property_table(values)
-        self._options.update(values)
+    def set_property(self, values: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+        """Set properties for later compilations, of one device only where ``options`` has a DEVICE_ID.
+
+        Raises PropertyError for an unknown or read-only key or a bad value, and sets nothing then.
+        """
+        self.property_table({**values, **options})
+        self._options.setdefault(options.get(props.device.id, ""), {}).update(values)
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
-        """The device's properties with the values that were set and those of ``options`` on top."""
+        """The device's properties with the values that were set and those of ``options`` on top.
+
+        Raises PropertyError for what is wrong with the options.
+        """
         table = PropertyTable(self.supported_properties, self.name)
-        table.set({**self._options, **options})
-        device_id = table.get(props.device.id) if props.device.id in table else ""
-        known = {props.available_devices: tuple(self.device_ids()), **self.describe(device_id)}
+        ids = self.device_ids()
+        wanted = str(options.get(props.device.id) or self._options[""].get(props.device.id, ""))
+        if wanted and wanted not in ids:
+            takes = ", ".join(filter(None, ids)) or "none, as there is one device"
+            raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{wanted}': it takes {takes}")
+        device_id = wanted or next(iter(ids), "")
+        own = self._options.get(device_id, {}) if device_id else {}
+        table.set({**self._options[""], **own, **options})
+        known = {props.available_devices: tuple(ids), **self.describe(device_id)}
         table.fill({key: value for key, value in known.items() if key in table})
+        decide_streams(table)
+        if props.log.level in options:
+            set_log_level(self.log, table.get(props.log.level))
         return table
-
-
-def full_name(device: str, device_id: str) -> str:
-    """The name of one device among several of its kind: ``GPU.1``; without an id, the kind's."""
-    return f"{device}.{device_id}" if device_id else device

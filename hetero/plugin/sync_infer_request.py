@@ -104,7 +104,7 @@ class SyncInferRequest(ABC):
     def is_profiled(self) -> bool:
         """Whether times are wanted: the model was compiled with PERF_COUNT."""
         properties = self.compiled_model.properties
-        return props.enable_profiling in properties and properties.get(props.enable_profiling)
+        return properties.value_of(props.enable_profiling)
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         """What the last inference spent its time on (optional): by default its stages; nothing without PERF_COUNT.

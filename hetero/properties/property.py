@@ -47,6 +47,10 @@ class Property(str):
             raise PropertyError(f"property {self} can be read but not set")
         return str(self), self.checked(values[0] if len(values) == 1 else values)
 
+    def read_only(self) -> Property:
+        """The same property where it cannot be set."""
+        return Property(str(self), self.convert, self.default, Mutability.RO, self.accepts)
+
     def is_mutable(self) -> bool:
         return self.mutability is Mutability.RW
 

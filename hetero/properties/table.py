@@ -19,12 +19,16 @@ class PropertyTable:
         self._properties = {str(p): p for p in (supported_properties, *properties)}
         self._values = {key: p.default for key, p in self._properties.items()}
         self._given: set[str] = set()
+        self._settled: set[str] = set()
         self._owner = owner
 
-    def copy(self) -> PropertyTable:
-        table = PropertyTable(self._properties.values(), self._owner)
-        table._values.update(self._values)
+    def settled(self, owner: str, more: Iterable[Property] = ()) -> PropertyTable:
+        """A copy for what was made with these properties, with more of its own: all can be read and none set."""
+        properties = [p.read_only() for p in (*self._properties.values(), *more)]
+        table = PropertyTable(properties, owner)
+        table._values |= self._values
         table._given |= self._given
+        table._settled = {key for key, p in self._properties.items() if p.is_mutable()}
         return table
 
     def get(self, key: str) -> Any:
@@ -33,13 +37,18 @@ class PropertyTable:
             return {key: str(p.mutability) for key, p in self._properties.items()}
         return self._values[str(key)]
 
+    def value_of(self, property: Property) -> Any:
+        """The value of a property, which is its default where the table does not have it."""
+        return self._values.get(str(property), property.default)
+
     def set(self, values: Mapping[str, Any]) -> None:
         """Set several properties, all or none. Raises PropertyError for an unknown or read-only key or a bad value."""
         converted = {}
         for key, value in values.items():
             found = self._find(key)
             if not found.is_mutable():
-                raise PropertyError(f"property {key} of {self._owner} can be read but not set")
+                hint = ": give it to compile_model" if key in self._settled else ""
+                raise PropertyError(f"property {key} of {self._owner} can be read but not set{hint}")
             converted[str(key)] = found.checked(value, self._owner)
         self._values.update(converted)
         self._given |= converted.keys()

@@ -170,8 +170,8 @@ class Core:
         if properties is None:
             self._properties.set(device_name)
             return
-        plugin, _ = self.resolve_device(device_name)
-        plugin.set_property(properties)
+        plugin, options = self.resolve_device(device_name)
+        plugin.set_property(properties, options)
 
     def register_plugin(self, plugin: Callable[[], Plugin], device_name: str) -> None:
         """Add a device to this Core that no installed package brings; ``plugin()`` gives its Plugin when first used.

@@ -10,7 +10,7 @@ from hetero_template.infer_request import TemplateInferRequest
 import hetero
 from hetero import AsyncInferQueue, Core, Model, Parameter, Tensor, Type, ops
 from hetero.errors import CancelledError, DeviceError, GraphError, HeteroError, RequestBusyError, TensorError
-from hetero.plugin import AsyncInferRequest
+from hetero.plugin import AsyncInferRequest, Executor
 from tests.devices import PickyPlugin, core_with
 
 
@@ -214,20 +214,18 @@ def test_cancel_of_a_request_that_waits_for_a_thread(held):
 
 
 def test_stages_of_a_pipeline_run_in_order_and_stop_at_an_error(compiled):
-    from concurrent.futures import ThreadPoolExecutor
-
     done = []
 
     def fail():
         done.append("two")
         raise ValueError("stage two")
 
-    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as two:
-        stages = [(one, lambda: done.append("one")), (two, fail), (one, lambda: done.append("three"))]
-        request = AsyncInferRequest(compiled._compiled.create_sync_infer_request(), stages)
-        request.start_async()
-        with pytest.raises(ValueError, match="stage two"):
-            request.wait()
+    one, two = Executor("one"), Executor("two")
+    stages = [(one, lambda: done.append("one")), (two, fail), (one, lambda: done.append("three"))]
+    request = AsyncInferRequest(compiled._compiled.create_sync_infer_request(), stages)
+    request.start_async()
+    with pytest.raises(ValueError, match="stage two"):
+        request.wait()
     assert done == ["one", "two"]
 
 

@@ -55,7 +55,6 @@ class OpenCLCompiledModel(CompiledModel):
         binaries: Binaries,
     ) -> None:
         super().__init__(model, plugin, properties, context)
-        properties.fill({props.optimal_number_of_infer_requests: properties.get(props.num_streams)})
         self._model, self.device, self._binaries = transformed, context.device, binaries
         self.variables = [variable.info for variable in transformed.variables]
         self._constants = Constants(self.device)
@@ -90,6 +89,8 @@ class OpenCLCompiledModel(CompiledModel):
 
     def create_infer_request(self) -> AsyncInferRequest:
         """Its stages on threads of their own: one request uploads and is started while others compute and download."""
+        if self.properties.get(props.exclusive_async_requests):
+            return super().create_infer_request()
         request = self.create_sync_infer_request()
         stages = zip((self._feeding, self._feeding, self.executor, self.executor), STAGES)
         return AsyncInferRequest(request, [(executor, partial(request.run_stage, stage)) for executor, stage in stages])

@@ -16,10 +16,20 @@ from hetero.passes import (
     eliminate_dead_code,
     fold_batch_norm,
     fold_constants,
+    split_batch_norm,
     take_known_branches,
     take_newest_versions,
 )
-from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, get_supported_nodes, models_in, unsupported
+from hetero.plugin import (
+    Plugin,
+    QueryResult,
+    RemoteContext,
+    common_properties,
+    full_name,
+    get_supported_nodes,
+    models_in,
+    unsupported,
+)
 from hetero.properties import Property, PropertyTable
 from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
@@ -28,33 +38,21 @@ from hetero_opencl.kernels import why_not
 from hetero_opencl.remote import OpenCLContext, create_context
 
 driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
+# One that the device computes, and one whose inputs or outputs are on their way meanwhile.
+MOST_STREAMS = 2
 
 
 class OpenCLPlugin(Plugin):
     """Every OpenCL device of every platform, numbered from 0. Making it raises DeviceError where there is none."""
 
-    supported_properties = (
-        props.available_devices,
-        props.device.full_name,
-        props.device.architecture,
-        props.device.type,
-        props.device.capabilities,
-        props.optimal_number_of_infer_requests,
-        props.device.id,
-        props.enable_profiling,
-        props.num_streams,
-        props.cache_dir,
-        props.caching_properties,
-        driver_version,
-        props.disabled_passes,
-        props.disable_transformations,
-    )
+    supported_properties = (*common_properties, props.cache_dir, props.caching_properties, driver_version)
     passes = (
         take_known_branches,
         take_newest_versions,
         align_prelu_slopes,
         fold_constants,
         eliminate_dead_code,
+        split_batch_norm,
         fold_batch_norm,
     )
 
@@ -78,6 +76,7 @@ class OpenCLPlugin(Plugin):
             props.device.capabilities: ("FP32", *halves, "EXPORT_IMPORT"),
             driver_version: handle.driver_version,
             props.caching_properties: (driver_version,),
+            props.range_for_streams: (1, MOST_STREAMS),
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 from collections.abc import Mapping
 from functools import partial
@@ -23,7 +24,15 @@ from hetero.passes import (
     take_known_branches,
     take_newest_versions,
 )
-from hetero.plugin import Plugin, QueryResult, RemoteContext, get_supported_nodes, models_in, unsupported
+from hetero.plugin import (
+    Plugin,
+    QueryResult,
+    RemoteContext,
+    common_properties,
+    get_supported_nodes,
+    models_in,
+    unsupported,
+)
 from hetero.reference import unknown_operation
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.remote import TemplateContext
@@ -32,19 +41,7 @@ from hetero_template.remote import TemplateContext
 class TemplatePlugin(Plugin):
     """Runs every operation that the reference can evaluate, one after the other, with numpy on the host."""
 
-    supported_properties = (
-        props.available_devices,
-        props.device.full_name,
-        props.device.architecture,
-        props.device.type,
-        props.device.capabilities,
-        props.optimal_number_of_infer_requests,
-        props.device.id,
-        props.enable_profiling,
-        props.num_streams,
-        props.disabled_passes,
-        props.disable_transformations,
-    )
+    supported_properties = common_properties
     passes = (
         take_known_branches,
         take_newest_versions,
@@ -69,6 +66,7 @@ class TemplatePlugin(Plugin):
             props.device.architecture: platform.machine(),
             props.device.type: props.device.Type.INTEGRATED,
             props.device.capabilities: ("FP32", "FP16", "BIN", "INT8", "EXPORT_IMPORT"),
+            props.range_for_streams: (1, os.cpu_count() or 1),
         }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:

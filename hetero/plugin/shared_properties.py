@@ -1,0 +1,85 @@
+"""The properties that devices share, and what several of them mean together."""
+
+from __future__ import annotations
+
+import logging
+
+from hetero import properties as props
+from hetero.properties import Property, PropertyTable
+from hetero.properties.hint import Priority
+from hetero.properties.log import Level
+from hetero.properties.values import element_type
+from hetero.types import Type
+
+#: How requests are run, which a device leaves to the classes of the plugin API.
+scheduling_properties = (
+    props.range_for_async_infer_requests,
+    props.range_for_streams,
+    props.optimal_number_of_infer_requests,
+    props.num_streams,
+    props.hint.performance_mode,
+    props.hint.num_requests,
+    props.hint.model_priority,
+    props.exclusive_async_requests,
+    props.enable_profiling,
+    props.log.level,
+)
+#: What a device has that computes in the model's own types; one that offers others adds an INFERENCE_PRECISION_HINT.
+common_properties = (
+    props.available_devices,
+    props.device.full_name,
+    props.device.architecture,
+    props.device.type,
+    props.device.capabilities,
+    props.device.id,
+    *scheduling_properties,
+    Property(props.hint.inference_precision, element_type(Type.f32, Type.dynamic), Type.dynamic),
+    props.hint.execution_mode,
+    props.disabled_passes,
+    props.disable_transformations,
+)
+
+_LOG_LEVELS = {
+    Level.NO: logging.CRITICAL + 10,
+    Level.ERR: logging.ERROR,
+    Level.WARNING: logging.WARNING,
+    Level.INFO: logging.INFO,
+    Level.DEBUG: logging.DEBUG,
+    Level.TRACE: logging.DEBUG - 5,
+}
+
+
+def decide_streams(properties: PropertyTable) -> None:
+    """Fill in NUM_STREAMS where it was left to the device, and the number of requests that keeps them busy.
+
+    Without NUM_STREAMS the mode LATENCY has one stream, and THROUGHPUT as many as RANGE_FOR_STREAMS ends with, but no
+    more than PERFORMANCE_HINT_NUM_REQUESTS, if that is set. NUM_STREAMS=AUTO means the streams of THROUGHPUT.
+    """
+    streams = properties.value_of(props.num_streams)
+    least, most = properties.value_of(props.range_for_streams)
+    if streams == props.streams.Num.AUTO or props.num_streams not in properties.given():
+        is_latency = properties.value_of(props.hint.performance_mode) == props.hint.PerformanceMode.LATENCY
+        streams = least if is_latency and streams != props.streams.Num.AUTO else most
+        requests = properties.value_of(props.hint.num_requests)
+        streams = min(streams, requests) if requests else streams
+    decided = {
+        props.num_streams: streams,
+        props.optimal_number_of_infer_requests: streams,
+        props.range_for_async_infer_requests: (1, max(streams, most), 1),
+    }
+    properties.fill({key: value for key, value in decided.items() if key in properties})
+
+
+def set_log_level(logger: logging.Logger, level: Level) -> None:
+    """Let a device's logger pass messages of this level and more urgent ones."""
+    logger.setLevel(_LOG_LEVELS[level])
+
+
+def priority_of(properties: PropertyTable) -> int:
+    """MODEL_PRIORITY as executors have it: a larger number goes first."""
+    return list(Priority).index(properties.value_of(props.hint.model_priority))
+
+
+def full_name(device: str, device_id: str) -> str:
+    """The name of one device among several of its kind: ``GPU.1``; without an id, the kind's."""
+    return f"{device}.{device_id}" if device_id else device
