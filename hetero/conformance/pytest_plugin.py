@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import signal
 from collections.abc import Iterator
 
 import pytest
 
 from hetero import Core
-from hetero.conformance.report import table
+from hetero.conformance.features import FEATURES
+from hetero.conformance.report import features, table
 from hetero.conformance.samples import Sample, find_sample
 from hetero.errors import DeviceError
 
@@ -31,6 +33,27 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         raise pytest.UsageError(str(error)) from None
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(feature): not for devices that say that they have no such feature")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of features that the device says it has not; test_features.py looks at how it says so."""
+    has = functools.cache(lambda feature: _has(feature, config.option.device))
+    needed = {item: [mark.args[0] for mark in item.iter_markers("needs")] for item in items}
+    lacking = [item for item, features in needed.items() if not all(map(has, features))]
+    config.hook.pytest_deselected(items=lacking)
+    items[:] = [item for item in items if item not in lacking]
+
+
+def _has(feature: str, device: str) -> bool:
+    try:
+        core = Core()
+        return FEATURES[feature](core, device, find_sample(core, device))
+    except Exception:  # of a device that says so wrongly: the tests tell
+        return True
+
+
 @pytest.fixture(autouse=True)
 def time_limit() -> Iterator[None]:
     """Lets a test fail that takes too long, where the system has alarms: a device that hangs does not hang the kit."""
@@ -50,7 +73,7 @@ def time_limit() -> Iterator[None]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
-    lines = table(reports)
+    lines = [*features(reports), *table(reports)]
     if lines:
         terminalreporter.section(f"what {terminalreporter.config.option.device} supports")
         for line in lines:

@@ -1,4 +1,4 @@
-"""The table at the end: by operation, how many cases pass, fail or are refused, and what works."""
+"""What is told at the end: features, and by operation how many cases pass, fail or are refused, and what works."""
 
 from __future__ import annotations
 
@@ -6,13 +6,25 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-PROPERTY = "hetero.conformance"
+# What tests note for the end: of which operation they are a case, and whether the device has a feature.
+PROPERTY, FEATURE = "hetero.conformance.case", "hetero.conformance.feature"
 WIDTH = 118
 
 
 def note(record_property: Callable[[str, object], None], operation: str, works: Iterable[str], supported: bool) -> None:
     """Note for the table what a test is a case of, and what works when it passes: element types, or ways to use it."""
     record_property(PROPERTY, [operation, sorted(works), supported])
+
+
+def features(reports: Iterable) -> list[str]:
+    """The lines that tell what the device has and has not, from the reports of tests."""
+    found = [value for report in reports for key, value in report.user_properties if key == FEATURE]
+    lines = []
+    for has, label in ((True, "it has"), (False, "it has not, and says so")):
+        names = [name for name, whether in found if whether is has]
+        if names:
+            lines.append(f"{label}: {', '.join(names)}")
+    return lines
 
 
 @dataclass

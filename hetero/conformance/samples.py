@@ -31,7 +31,8 @@ class Unheard(Op):
 class Sample:
     """An operation of one value, with the element type and the shape of a row that the device takes.
 
-    Its models take values of the shape [rows, *row], and their results have as many rows; -1 rows are dynamic.
+    Its models take values of the shape [rows, *row], where -1 rows are dynamic, and their results have the same shape
+    and element type.
     """
 
     apply: Callable[[Output], Node]
@@ -143,6 +144,8 @@ def _candidates() -> Iterator[Sample]:
     for kind in _TYPES:
         for apply in (*map(_of_one, _UNARY), *map(_of_itself, _BINARY), *_OF_MATRICES):
             yield Sample(apply, kind, (3,))
+        for apply in _OF_COLUMNS:
+            yield Sample(apply, kind, (1,))
         for apply in _OF_IMAGES:
             yield Sample(apply, kind, (3, 4, 4))
 
@@ -167,17 +170,19 @@ _BINARY = (
 _OF_MATRICES: tuple[Callable[[Output], Node], ...] = (
     lambda x: ops.Softmax(x, 1),
     lambda x: ops.Clamp(x, 0.25, 0.75),
-    lambda x: ops.MatMul(x, Constant(np.eye(3, dtype=x.element_type.to_dtype())[::-1].copy())),
+    lambda x: ops.MatMul(x, Constant(np.eye(3, dtype=x.element_type.to_dtype())[::-1].copy()), False, False),
+    lambda x: ops.Concat([x], 1),
+    lambda x: ops.Reshape(x, np.int64([0, 0]), True),
+)
+_OF_COLUMNS: tuple[Callable[[Output], Node], ...] = (
     lambda x: ops.ReduceSum(x, np.int64([1]), True),
     lambda x: ops.ReduceMax(x, np.int64([1]), True),
     lambda x: ops.ReduceMean(x, np.int64([1]), True),
-    lambda x: ops.Concat([x, x], 1),
-    lambda x: ops.Reshape(x, np.int64([0, 3, 1]), True),
 )
 _OF_IMAGES: tuple[Callable[[Output], Node], ...] = (
     lambda x: ops.Convolution(
-        x, Constant(np.ones((3, 3, 1, 1), x.element_type.to_dtype())), [1, 1], [0, 0], [0, 0], [1, 1]
+        x, Constant(np.full((3, 3, 1, 1), 0.5, x.element_type.to_dtype())), [1, 1], [0, 0], [0, 0], [1, 1]
     ),
-    lambda x: ops.MaxPool(x, [1, 1], [1, 1], [0, 0], [0, 0], [2, 2]),
-    lambda x: ops.AvgPool(x, [1, 1], [0, 0], [0, 0], [2, 2], True),
+    lambda x: ops.MaxPoolV1(x, [1, 1], [0, 0], [0, 0], [1, 1]),
+    lambda x: ops.AvgPoolV1(x, [1, 1], [0, 0], [0, 0], [1, 1], True),
 )

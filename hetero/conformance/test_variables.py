@@ -3,26 +3,17 @@
 import numpy as np
 import pytest
 
-from hetero import Model, Tensor, Type, ops
-from hetero.conformance.samples import assert_close, check_refusal, claims
+from hetero import Tensor, Type
+from hetero.conformance.features import delay
+from hetero.conformance.samples import assert_close
 from hetero.errors import TensorError
-from hetero.graph import Constant
+
+pytestmark = pytest.mark.needs("variables")
 
 
 @pytest.fixture
-def delay(sample) -> Model:
-    """x → y, which is the operation on the x of the inference before; ``sample.array(9)`` comes before the first."""
-    x = sample.parameter("x")
-    read = ops.ReadValue(Constant(sample.array(9)), "last", name="read")
-    return Model(sample.node(read, "y"), [x], "delay", sinks=[ops.Assign(x, "last", name="assign")])
-
-
-@pytest.fixture
-def compiled(core, device, delay):
-    if not claims(core, delay, device):
-        check_refusal(core, delay, device)
-        pytest.skip(f"{device} has no variables")
-    return core.compile_model(delay, device)
+def compiled(core, device, sample):
+    return core.compile_model(delay(sample), device)
 
 
 @pytest.fixture

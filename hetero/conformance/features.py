@@ -1,0 +1,59 @@
+"""What a device may leave out, and how it says that it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hetero import Core, Model, ops
+from hetero.conformance.samples import Sample, check_refusal, claims
+from hetero.errors import NotSupportedError
+from hetero.graph import Constant
+
+
+def has_dynamic_shapes(core: Core, device: str, sample: Sample) -> bool:
+    return _runs(core, device, sample.model(-1))
+
+
+def has_remote_tensors(core: Core, device: str, sample: Sample) -> bool:
+    return _does(lambda: core.get_default_context(device), device)
+
+
+def has_runtime_models(core: Core, device: str, sample: Sample) -> bool:
+    return _does(core.compile_model(sample.model(), device).get_runtime_model, device)
+
+
+def has_variables(core: Core, device: str, sample: Sample) -> bool:
+    return _runs(core, device, delay(sample))
+
+
+#: Whether a device has a feature. Each raises AssertionError for a device that lacks it and does not say so rightly.
+FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
+    "dynamic shapes": has_dynamic_shapes,
+    "remote tensors": has_remote_tensors,
+    "runtime models": has_runtime_models,
+    "variables": has_variables,
+}
+
+
+def delay(sample: Sample) -> Model:
+    """x → y, which is the operation on the x of the inference before; ``sample.array(9)`` comes before the first."""
+    x = sample.parameter("x")
+    read = ops.ReadValue(Constant(sample.array(9)), "last", name="read")
+    return Model(sample.node(read, "y"), [x], "delay", sinks=[ops.Assign(x, "last", name="assign")])
+
+
+def _runs(core: Core, device: str, model: Model) -> bool:
+    if claims(core, model, device):
+        return True
+    check_refusal(core, model, device)
+    return False
+
+
+def _does(act: Callable[[], object], device: str) -> bool:
+    try:
+        act()
+    except NotSupportedError as error:
+        kind = device.split(".")[0]
+        assert kind in str(error), f"the error does not name {kind}: {error}"
+        return False
+    return True

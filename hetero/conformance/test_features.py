@@ -1,0 +1,13 @@
+"""What a device may leave out: it has it, and its tests run, or refuses it by the right error."""
+
+import pytest
+
+from hetero.conformance import report
+from hetero.conformance.features import FEATURES
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_device_has_it_or_says_that_it_has_not(core, device, sample, feature, record_property):
+    has = FEATURES[feature](core, device, sample)
+    assert has in (True, False)
+    record_property(report.FEATURE, [feature, has])
