@@ -45,8 +45,14 @@ class SyncInferRequest(ABC):
         self._tensors: dict[Output, Tensor] = {}
         self._batches: dict[Output, list[Tensor]] = {}
         self.cancelled = False
+        #: Whether times are wanted: the model was compiled with PERF_COUNT.
+        self.is_profiled: bool = compiled_model.properties.value_of(props.enable_profiling)
         #: Seconds that each stage of the last inference took.
-        self.stage_times: dict[str, float] = {}
+        self.stage_times = dict.fromkeys(STAGES, 0.0)
+
+    def __init_subclass__(cls) -> None:
+        # What a device leaves to this class to do nothing in costs nothing: a cut runs hundreds of small requests.
+        cls._own_stages = tuple(s for s in STAGES if getattr(cls, s) not in _NOTHING_TO_DO)
 
     def preprocess(self) -> None:
         """Make the inputs ready (optional): by default batches are joined and all inputs checked."""
@@ -67,15 +73,22 @@ class SyncInferRequest(ABC):
 
     def infer(self) -> None:
         """Run all stages on this thread."""
-        for stage in STAGES:
-            self.run_stage(stage)
+        for stage in self._own_stages:
+            self._run(stage)
+        self._finish()
 
     def run_stage(self, stage: str) -> None:
         """Run one stage: timed, unless the inference was cancelled, and checked for outputs that fit after the last.
 
         Raises CancelledError, and DeviceError with the device's name for whatever the device raises.
         """
-        self.check_cancelled()
+        self._run(stage)
+        if stage == STAGES[-1]:
+            self._finish()
+
+    def _run(self, stage: str) -> None:
+        if self.cancelled:
+            self.check_cancelled()
         started = time.perf_counter()
         try:
             with span(stage, self.compiled_model.name, self.number):
@@ -85,10 +98,12 @@ class SyncInferRequest(ABC):
         except Exception as error:
             where = f"{self.compiled_model.device_name} failed in {stage} of '{self.compiled_model.name}'"
             raise DeviceError(f"{where}: {type(error).__name__}: {error}") from error
-        if stage == STAGES[-1]:
-            self.check_outputs()
         self.stage_times[stage] = time.perf_counter() - started
-        if stage == STAGES[-1] and self.is_profiled:
+
+    def _finish(self) -> None:
+        self.check_cancelled()
+        self.check_outputs()
+        if self.is_profiled:
             self.compiled_model.execution_times.add(self.get_profiling_info())
 
     def cancel(self) -> None:
@@ -99,12 +114,6 @@ class SyncInferRequest(ABC):
         """Raise CancelledError when the inference was cancelled; for devices to call now and then."""
         if self.cancelled:
             raise CancelledError(f"the inference of '{self.compiled_model.name}' was cancelled")
-
-    @property
-    def is_profiled(self) -> bool:
-        """Whether times are wanted: the model was compiled with PERF_COUNT."""
-        properties = self.compiled_model.properties
-        return properties.value_of(props.enable_profiling)
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         """What the last inference spent its time on (optional): by default its stages; nothing without PERF_COUNT.
@@ -200,6 +209,10 @@ class SyncInferRequest(ABC):
                 end = begin + tensor.shape[0]
                 tensor.copy_to(joined[begin:end])
                 begin = end
+
+
+# The stages that are optional.
+_NOTHING_TO_DO = (SyncInferRequest.wait, SyncInferRequest.postprocess)
 
 
 def check_tensor(port: Output, tensor: Tensor) -> None:
