@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
+from hetero.frontend.extension import Extension
 from hetero.graph import Model
 
 # A file's path, its bytes, an open file of it, or an object of the format's own library.
@@ -16,6 +18,11 @@ class FrontEnd(ABC):
     """A reader of one model format."""
 
     name: str
+    extensions: Sequence[Extension] = ()
+
+    def add_extension(self, extension: Extension) -> None:
+        """Use an extension in conversions to come (optional): a format uses those of kinds that it knows."""
+        self.extensions = (*self.extensions, extension)
 
     @abstractmethod
     def supported(self, source: ModelSource) -> bool:

@@ -32,5 +32,9 @@ class NodeContext(ABC):
         """The value that an input reads. Raises FrontendError when the input is left out."""
 
     @abstractmethod
+    def has_attribute(self, name: str) -> bool:
+        """Whether the node states an attribute."""
+
+    @abstractmethod
     def get_attribute(self, name: str, default: Any = REQUIRED) -> Any:
         """An attribute as a Python value. Raises FrontendError when it is left out and there is no default."""

@@ -26,3 +26,10 @@ def hetero_register_devices(registry: Registry) -> None:
 @hookspec
 def hetero_register_frontends(registry: Registry) -> None:
     """Register readers of model formats: ``registry.register_frontend(factory)``; ``factory()`` gives a FrontEnd."""
+
+
+@hookspec
+def hetero_register_extensions(registry: Registry) -> None:
+    """Register what frontends are to learn: ``registry.register_extension(factory)``; ``factory()`` gives an extension,
+    the class of an operation, or a list of them.
+    """

@@ -6,14 +6,14 @@ import functools
 import importlib.metadata
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from hetero.plugin import hookspecs
 
 if TYPE_CHECKING:
-    from hetero.frontend import FrontEnd
+    from hetero.frontend import Extension, FrontEnd
     from hetero.plugin.plugin import Plugin
 
 ENTRY_POINT_GROUP = "hetero"
@@ -26,6 +26,7 @@ class Registry:
     def __init__(self) -> None:
         self.devices: dict[str, Callable[[], Plugin]] = {}
         self.frontends: list[Callable[[], FrontEnd]] = []
+        self.extensions: list[Callable[[], Any]] = []
         self.failures: dict[str, str] = {}
         # The package of each device, by name and version.
         self.packages: dict[str, str] = {}
@@ -43,6 +44,28 @@ class Registry:
     def register_frontend(self, factory: Callable[[], FrontEnd]) -> None:
         """Offer a reader of a model format. The factory is called when the first model is read."""
         self.frontends.append(factory)
+
+    def register_extension(self, factory: Callable[[], Any]) -> None:
+        """Offer what ``Core.add_extension`` takes. The factory is called when the first model is read."""
+        self.extensions.append(factory)
+
+    @functools.cached_property
+    def made_extensions(self) -> list[Extension]:
+        """What the factories of extensions give; one that fails is noted in ``failures``, never raised."""
+        from hetero.frontend.extension import add_extensions, as_extensions
+
+        made: list[Extension] = []
+        for factory in self.extensions:
+            try:
+                add_extensions(made, as_extensions(factory()))
+            except Exception as error:
+                self.note_failure(factory.__module__, error)
+        return made
+
+    def note_failure(self, package: str, error: Exception) -> None:
+        """Note that a package, or a part of it, cannot be used."""
+        self.failures[package] = f"{type(error).__name__}: {error}"
+        log.warning("plugin package %s cannot be used: %s", package, self.failures[package])
 
 
 @functools.cache
@@ -63,7 +86,7 @@ def installed_plugins() -> Registry:
                 package = f"{entry_point.dist.name} {entry_point.dist.version}"
                 registry.packages.update(dict.fromkeys(registry.devices.keys() - registry.packages.keys(), package))
             manager.hook.hetero_register_frontends(registry=registry)
+            manager.hook.hetero_register_extensions(registry=registry)
         except Exception as error:
-            registry.failures[entry_point.name] = f"{type(error).__name__}: {error}"
-            log.warning("plugin package %s cannot be used: %s", entry_point.name, registry.failures[entry_point.name])
+            registry.note_failure(entry_point.name, error)
     return registry

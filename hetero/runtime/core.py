@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hetero import properties as props
 from hetero.errors import DeviceError, FrontendError, HeteroError, device_errors
-from hetero.graph import Model
+from hetero.frontend.extension import Extension, add_extensions, as_extensions
+from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.registry import Registry
@@ -35,6 +36,14 @@ class Core:
         self._unavailable: dict[str, str] = {}
         self._properties = PropertyTable([props.cache_dir], "Core")
         self._lock = threading.RLock()
+        self._extensions: list[Extension] = []
+
+    def add_extension(self, extension: Extension | type[Op] | Sequence[Extension | type[Op]]) -> None:
+        """Teach the frontends of this Core: an extension, the class of an operation, or a list of them.
+
+        Of several for one operator the last is used, with a warning in the log. Raises GraphError for anything else.
+        """
+        add_extensions(self._extensions, as_extensions(extension))
 
     @traced("Core::read_model")
     def read_model(
@@ -52,6 +61,8 @@ class Core:
             frontend = factory()
             frontends.append(frontend)
             if frontend.supported(model):
+                for extension in (*self._registry.made_extensions, *self._extensions):
+                    frontend.add_extension(extension)
                 return frontend.convert(model) if weights in (None, "") else frontend.convert(model, weights)
         if isinstance(model, (str, os.PathLike)) and not os.path.isfile(model):
             raise FrontendError(f"there is no model file {os.fspath(model)}")

@@ -42,7 +42,7 @@ class OnnxFrontEnd(FrontEnd):
             label, data, path = read_source(source, "ONNX")
             proto, tensors = _parse(label, data), TensorReader(data, path.parent if path else None)
         try:
-            return build_model(proto, tensors)
+            return build_model(proto, tensors, self.extensions)
         except FrontendError as error:
             raise FrontendError(f"{label}: {error}") from error
 

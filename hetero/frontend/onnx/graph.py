@@ -8,6 +8,7 @@ from typing import NamedTuple
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from hetero.errors import FrontendError
+from hetero.frontend.extension import Extension
 from hetero.frontend.onnx.functions import StandardFunction, with_attributes
 from hetero.frontend.onnx.names import let_stand_for, name_new_nodes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
@@ -23,9 +24,9 @@ DEEPEST = 40
 MOST_NODES = 300_000
 
 
-def build_model(proto: ModelProto, tensors: TensorReader) -> Model:
+def build_model(proto: ModelProto, tensors: TensorReader, extensions: Sequence[Extension]) -> Model:
     """The model, with its metadata in rt_info. Raises FrontendError, for all unknown operators at once."""
-    operators = Operators(proto)
+    operators = Operators(proto, extensions)
     operators.check(proto.graph.node, operators.versions)
     model = _build_main(proto.graph, Reading(operators, tensors))
     model.rt_info["metadata"] = {entry.key: entry.value for entry in proto.metadata_props}

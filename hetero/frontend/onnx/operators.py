@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 from hetero.errors import FrontendError
+from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.onnx.functions import FunctionKey, StandardFunction, domain_of, functions_of, versions_of
 from hetero.frontend.onnx.registry import Translator, find_translator
@@ -18,9 +19,10 @@ Operator = Translator | FunctionProto | StandardFunction
 
 
 class Operators:
-    """The operators that a model may use, in the versions of its operator sets."""
+    """The operators that a model may use, in the versions of its operator sets; extensions come before all else."""
 
-    def __init__(self, model: ModelProto) -> None:
+    def __init__(self, model: ModelProto, extensions: Sequence[Extension] = ()) -> None:
+        self._extensions = extensions
         # Files older than operator sets mean the first.
         self.versions = {"": 1} | versions_of(model.opset_import)
         self._functions = functions_of(model)
@@ -33,6 +35,9 @@ class Operators:
         """A translator, else a function of the model, else one of ONNX; None where there is none of them."""
         domain = domain_of(node.domain)
         version = versions.get(domain, 1)
+        extension = conversion_for(self._extensions, node.op_type, domain)
+        if extension:
+            return extension.get_converter()
         translate = None if node.overload else find_translator(node.op_type, version, domain)
         return (
             translate

@@ -1,0 +1,193 @@
+"""Extensions of frontends: operators that hetero does not know, or is to translate otherwise."""
+
+import logging
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from hetero import Core, Op, ops
+from hetero.errors import FrontendError, GraphError
+from hetero.frontend import ConversionExtension, OpExtension
+from hetero.frontend import onnx as onnx_frontend
+from hetero.graph import Attribute
+from hetero.plugin import installed_plugins
+
+X = np.float32([-2, -0.5, 0, 0.5, 2])
+
+
+class CustomElu(Op):
+    """alpha · (exp(x) − 1) below 0, beta · x above."""
+
+    inputs = ("x",)
+    alpha = Attribute(float)
+    beta = Attribute(float, 1.0)
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+def model(op_type, domain="my.domain", inputs=1, **attributes) -> bytes:
+    """x → y by one operator."""
+    node = helper.make_node(op_type, ["x"] * inputs, ["y"], name="mine", domain=domain, **attributes)
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [5]) for name in "xy"]
+    graph = helper.make_graph([node], "model", value[:1], value[1:])
+    imports = [helper.make_opsetid(name, 17 if name == "" else 1) for name in {"", domain}]
+    return helper.make_model(graph, opset_imports=imports).SerializeToString()
+
+
+def read(content, *extensions):
+    core = Core()
+    for extension in extensions:
+        core.add_extension(extension)
+    return core.read_model(content)
+
+
+def made(content, *extensions) -> Op:
+    """The operation that y comes from."""
+    node = read(content, *extensions).results[0].input_value(0).node
+    assert node.friendly_name == "mine"
+    return node
+
+
+def run(content, *extensions):
+    return Core().compile_model(read(content, *extensions), "TEMPLATE")(X)["y"]
+
+
+def thresholded(node):
+    greater = ops.Greater(node.get_input(0), np.float32(node.get_attribute("alpha")))
+    return ops.Multiply(node.get_input(0), ops.Convert(greater, "f32"))
+
+
+@pytest.mark.parametrize(
+    ("op_type", "attributes", "extension", "expected"),
+    [
+        ("MyRelu", {}, OpExtension("Relu", "MyRelu"), np.maximum(X, 0)),
+        ("MyRelu", {}, onnx_frontend.OpExtension("opset1.Relu", "MyRelu", "my.domain"), np.maximum(X, 0)),
+        ("Relu", {}, OpExtension("Relu"), np.maximum(X, 0)),
+        ("Cut", {"lo": -1.0, "max_value": 1.0}, OpExtension("Clamp", "Cut", {"min_value": "lo"}), X.clip(-1, 1)),
+        ("MyElu", {"beta": 3.0}, OpExtension("Elu", "MyElu", {"alpha": "beta"}), np.where(X > 0, X, 3 * np.expm1(X))),
+        ("MyElu", {"alpha": 9.0}, OpExtension("Elu", "MyElu", None, {"alpha": 2}), np.where(X > 0, X, 2 * np.expm1(X))),
+        ("MyThreshold", {"alpha": 1.0}, ConversionExtension("MyThreshold", thresholded), np.where(X > 1, X, 0)),
+        ("T", {"alpha": 0.0}, onnx_frontend.ConversionExtension("T", "my.domain", thresholded), np.where(X > 0, X, 0)),
+        ("T", {"alpha": 0.0}, onnx_frontend.ConversionExtension("T", thresholded), np.where(X > 0, X, 0)),
+        ("Both", {}, ConversionExtension("Both", lambda node: [ops.Negative(node.get_input(0)).output(0)]), -X),
+    ],
+)  # fmt: skip
+def test_translations(op_type, attributes, extension, expected):
+    np.testing.assert_allclose(run(model(op_type, **attributes), extension), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "extension", "expected"),
+    [
+        ({"alpha": 2.0, "beta": 3.0}, CustomElu, {"alpha": 2, "beta": 3}),
+        ({"alpha": 2.0}, CustomElu, {"alpha": 2, "beta": 1}),
+        ({"a": 2.0}, OpExtension(CustomElu, attr_names_map={"alpha": "a"}), {"alpha": 2, "beta": 1}),
+        ({}, OpExtension(CustomElu, attr_values_map={"alpha": 2, "beta": 5}), {"alpha": 2, "beta": 5}),
+    ],
+)
+def test_attributes_of_an_operation_of_ones_own(attributes, extension, expected):
+    node = made(model("CustomElu", **attributes), [extension])
+    assert type(node) is CustomElu and node.get_attributes() == expected
+
+
+def test_an_extension_comes_before_what_hetero_knows():
+    extension = ConversionExtension("Relu", lambda node: ops.Negative(node.get_input(0)))
+    np.testing.assert_array_equal(run(model("Relu", domain=""), extension), -X)
+    np.testing.assert_array_equal(run(model("Relu", domain="")), np.maximum(X, 0))  # other Cores are not concerned
+
+
+def test_a_domain_is_kept_to():
+    other = onnx_frontend.OpExtension("Relu", "MyRelu", "other.domain")
+    with pytest.raises(FrontendError, match=r"there is no translation of my.domain.MyRelu of version 1 \(node mine\)"):
+        read(model("MyRelu"), other)
+    np.testing.assert_array_equal(run(model("MyRelu"), OpExtension("Negative", "MyRelu"), other), -X)
+
+
+def test_of_two_the_later_wins_with_a_warning(caplog):
+    with caplog.at_level(logging.WARNING, "hetero"):
+        assert type(made(model("Mine"), OpExtension("Relu", "Mine"), OpExtension("Exp", "Mine"))) is ops.Exp
+    assert "OpExtension of Mine is used, and no longer OpExtension of Mine" in caplog.text
+    caplog.clear()
+    made(model("Mine"), OpExtension("Relu", "Other"), OpExtension("Exp", "Mine"))
+    assert not caplog.text
+
+
+def test_packages_register_extensions(monkeypatch):
+    """They are made when the first model is read; one that fails is told, and does no harm to others."""
+    calls = []
+
+    def broken():
+        raise ImportError("no such thing")
+
+    registry = installed_plugins()
+    monkeypatch.setattr(registry, "extensions", [broken, lambda: calls.append(1) or [OpExtension("Relu", "MyRelu")]])
+    monkeypatch.setattr(registry, "failures", {})
+    registry.__dict__.pop("made_extensions", None)
+    try:
+        core = Core()
+        assert not calls
+        for _ in range(2):
+            (relu,) = (n for n in core.read_model(model("MyRelu")).get_ordered_ops() if n.friendly_name == "mine")
+            assert type(relu) is ops.Relu
+        assert calls == [1]
+        assert core.unavailable_devices[__name__] == "ImportError: no such thing"
+    finally:
+        registry.__dict__.pop("made_extensions", None)
+
+
+def raises(node):
+    return node.no_such_thing
+
+
+@pytest.mark.parametrize(
+    ("extension", "message"),
+    [
+        (ConversionExtension("Mine", raises), "ConversionExtension of Mine .*extension.py:\\d+.: AttributeError: "),
+        (ConversionExtension("Mine", lambda node: node.get_attribute("alpha")), "_extension.* alpha is missing"),
+        (ConversionExtension("Mine", lambda node: node.get_input(1)), "_extension.* input 1 is missing"),
+        (ConversionExtension("Mine", lambda node: 7), "_extension.* returns 7, not a node or outputs"),
+        (OpExtension(CustomElu, "Mine"), "OpExtension of Mine: CustomElu: attribute alpha is missing"),
+        (OpExtension("Add", "Mine"), "OpExtension of Mine: Add: it has 1 inputs, but takes 2 to 2"),
+    ],
+)  # fmt: skip
+def test_errors_name_node_and_extension(extension, message):
+    with pytest.raises(FrontendError, match=f"Mine node 'mine': .*{message}"):
+        read(model("Mine"), extension)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: OpExtension("NoSuch"), "there is no operation NoSuch: write one as Relu or opset1.Relu"),
+        (lambda: OpExtension("opset99.Relu"), "there is no operation opset99.Relu"),
+        (lambda: OpExtension("Elu", "Mine", {"alfa": "a"}), "of Mine: Elu has no attribute alfa; it has alpha"),
+        (lambda: OpExtension("Relu", "Mine", None, {"x": 1}), "Relu has no attribute x; it has none"),
+        (lambda: Core().add_extension(7), "7 cannot be an extension: give an extension, a class of an operation"),
+        (lambda: Core().add_extension([OpExtension("Relu"), int]), "<class 'int'> cannot be an extension"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_at_once(make, message):
+    with pytest.raises(GraphError, match=message):
+        make()
+
+
+def test_operators_in_subgraphs_too():
+    inner = helper.make_graph(
+        [helper.make_node("MyRelu", ["x"], ["z"], domain="my.domain")], "inner", [],
+        [helper.make_tensor_value_info("z", TensorProto.FLOAT, [5])],
+    )  # fmt: skip
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [5]) for name in "xy"]
+    condition = helper.make_tensor("c", TensorProto.BOOL, [], [True])
+    nodes = [
+        helper.make_node("Constant", [], ["c"], value=condition),
+        helper.make_node("If", ["c"], ["y"], name="mine", then_branch=inner, else_branch=inner),
+    ]
+    proto = helper.make_model(
+        helper.make_graph(nodes, "model", value[:1], value[1:]),
+        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("my.domain", 1)],
+    )
+    assert isinstance(proto, onnx.ModelProto)
+    np.testing.assert_array_equal(run(proto, OpExtension("Relu", "MyRelu")), np.maximum(X, 0))
