@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Placed
@@ -45,6 +46,14 @@ class HeteroCompiledModel(CompiledModel):
         names = [port.node.friendly_name for port in self.outputs]
         subgraphs = self.properties.get(placement_report).subgraphs
         return join_runtime_models(self.name, self.plan, subgraphs, names)
+
+    def get_property(self, key: str) -> Any:
+        """Its own, or one of its devices': the first of the plan that has it tells."""
+        if key not in self.properties:
+            for step in self.plan.steps:
+                if key in step.compiled.properties:
+                    return step.compiled.get_property(key)
+        return super().get_property(key)
 
     def create_sync_infer_request(self) -> HeteroInferRequest:
         return HeteroInferRequest(self)

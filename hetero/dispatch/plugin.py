@@ -77,8 +77,8 @@ class HeteroPlugin(Plugin):
         keys = {str(key) for key in self.supported_properties}
         own = {key: value for key, value in options.items() if key in keys}
         shared = {key: value for key, value in options.items() if key not in keys}
-        shared.update({key: own[key] for key in self._handed_on if key in own})
         table = self.property_table(own)
+        shared.update({key: value for key, value in table.given().items() if key in self._handed_on})
         names = table.get(props.device.priorities)
         if not names:
             example = f"{self.name}:{','.join(self.core.available_devices)}"

@@ -43,15 +43,13 @@ class CompiledModel(ABC):
         self.outputs = [_detached(port) for port in model.outputs]
         self.plugin = plugin
         device_id = properties.value_of(props.device.id)
-        own = (props.model_name, props.execution_devices)
+        own = (props.model_name, props.execution_devices, props.loaded_from_cache)
         self.properties = properties.settled(f"compiled model '{self.name}' of {plugin.name}", own)
         self.properties.fill(
             {props.model_name: self.name, props.execution_devices: (full_name(plugin.name, device_id),)}
         )
         plugin.log.info("'%s' is compiled, for %d streams", self.name, properties.value_of(props.num_streams))
         self._context = context
-        #: Whether the model cache had it.
-        self.loaded_from_cache = False
         #: Filled by requests while PERF_COUNT is set.
         self.execution_times = ExecutionTimes()
 
@@ -115,7 +113,7 @@ class CompiledModel(ABC):
 
     def get_property(self, key: str) -> Any:
         """A property's value (optional): those of the compilation. Raises PropertyError for an unknown key."""
-        return self.loaded_from_cache if key == props.loaded_from_cache else self.properties.get(key)
+        return self.properties.get(key)
 
     def set_property(self, values: Mapping[str, Any]) -> None:
         """Set properties (optional). By default raises PropertyError: those of the compilation are settled."""

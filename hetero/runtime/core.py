@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -15,15 +16,18 @@ from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.registry import Registry
-from hetero.properties import PropertyTable
 from hetero.runtime.blob_import import exports_models, import_blob
 from hetero.runtime.compiled_model import CompiledModel
+from hetero.runtime.core_properties import CoreProperties
 from hetero.runtime.device_name import parse_device_name
 from hetero.runtime.model_cache import compile_cached
+from hetero.runtime.version import Version
 from hetero.tracing import traced
 
 if TYPE_CHECKING:
     import onnx
+
+Properties = Mapping[str, Any] | tuple[str, Any]
 
 
 class Core:
@@ -34,7 +38,7 @@ class Core:
         self._factories: dict[str, Callable[[], Plugin]] = dict(self._registry.devices)
         self._plugins: dict[str, Plugin] = {}
         self._unavailable: dict[str, str] = {}
-        self._properties = PropertyTable([props.cache_dir], "Core")
+        self._properties = CoreProperties()
         self._lock = threading.RLock()
         self._extensions: list[Extension] = []
 
@@ -162,7 +166,7 @@ class Core:
         return {**self._registry.failures, **self._unavailable}
 
     def get_property(self, device_name: str, property: str | None = None) -> Any:
-        """A property of a device, or with a key alone one of the Core itself, which has CACHE_DIR.
+        """A property of a device, or with a key alone one of the Core or one that was set for all devices.
 
         Raises PropertyError for an unknown key, DeviceError for an unknown device.
         """
@@ -172,17 +176,41 @@ class Core:
         with device_errors(f"{device_name} failed to tell its property {property}"):
             return plugin.get_property(property, options)
 
-    def set_property(self, device_name: str | Mapping[str, Any], properties: Mapping[str, Any] | None = None) -> None:
-        """Set properties of a device for later compilations, or with properties alone those of the Core itself.
+    def set_property(self, device_name: str | Properties, properties: Properties | None = None) -> None:
+        """Set properties of a device for later compilations, or with properties alone of the Core and all devices.
 
-        The Core has CACHE_DIR, the folder of the model cache, for all devices that can export models. Raises
-        PropertyError for an unknown key or a bad value.
+        Properties are a mapping, or a pair as ``hetero.properties.enable_profiling(True)`` gives it. The Core has
+        CACHE_DIR, the folder of the model cache, for all devices that can export models; other keys are set on every
+        device that has them. Raises PropertyError for an unknown or read-only key or a bad value, then sets none.
         """
         if properties is None:
-            self._properties.set(device_name)
+            self._properties.set(_mapping(device_name), self._available_plugins)
             return
         plugin, options = self.resolve_device(device_name)
-        plugin.set_property(properties, options)
+        with device_errors(f"{device_name} failed to set properties"):
+            plugin.set_property(_mapping(properties), options)
+
+    def get_versions(self, device_name: str) -> dict[str, Version]:
+        """The versions of the packages that a device, and those that it is given to use, come from, by their names.
+
+        Raises DeviceError for an unknown device.
+        """
+        kind, options = parse_device_name(device_name)
+        versions = {}
+        for name in (kind, *options.get(props.device.priorities, ())):
+            plugin, _ = self.resolve_device(name)
+            versions[name] = Version.parse(self._registry.packages.get(plugin.name, type(plugin).__module__))
+        return versions
+
+    def unload_plugin(self, device_name: str) -> None:
+        """Let a device go, with the properties that were set on it; it is made anew when it is next used.
+
+        What it compiled keeps working. Raises DeviceError when it is not loaded.
+        """
+        with self._lock:
+            kind = parse_device_name(device_name).kind
+            if self._plugins.pop(kind, None) is None:
+                raise DeviceError(f"device {kind} is not loaded; loaded are {', '.join(self._plugins) or 'none'}")
 
     def register_plugin(self, plugin: Callable[[], Plugin], device_name: str) -> None:
         """Add a device to this Core that no installed package brings; ``plugin()`` gives its Plugin when first used.
@@ -212,6 +240,7 @@ class Core:
                     is_ours = isinstance(error, HeteroError)
                     self._unavailable[kind] = str(error) if is_ours else f"{type(error).__name__}: {error}"
                 else:
+                    self._properties.apply_to(plugin)
                     self._plugins[kind] = plugin
                     return plugin
             raise DeviceError(f"device {kind} is not available: {self._unavailable[kind]}")
@@ -226,6 +255,13 @@ class Core:
             raise DeviceError(f"there is no device {kind}.{wanted}; there is {known or 'none of this kind'}")
         return plugin, options
 
+    def _available_plugins(self) -> list[Plugin]:
+        plugins = []
+        for kind in list(self._factories):
+            with contextlib.suppress(DeviceError):
+                plugins.append(self.get_plugin(kind))
+        return plugins
+
     def _take_cache_folder(self, plugin: Plugin, options: dict[str, Any]) -> str:
         """The folder of the model cache, empty for none. It stays in the options of devices that have CACHE_DIR too."""
         table = plugin.property_table({})
@@ -236,6 +272,10 @@ class Core:
         elif folder:
             options[props.cache_dir] = folder
         return props.cache_dir.checked(folder, plugin.name)
+
+
+def _mapping(properties: Properties) -> Mapping[str, Any]:
+    return properties if isinstance(properties, Mapping) else dict([properties])
 
 
 def _chosen(device: str | RemoteContext) -> tuple[RemoteContext | None, str]:

@@ -46,7 +46,7 @@ def compile_cached(
         except HeteroError as error:
             log.warning("'%s' is compiled again, as the cached one cannot be used: %s", model.friendly_name, error)
         else:
-            found.loaded_from_cache = True
+            found.properties.fill({props.loaded_from_cache: True})
             return found
     compiled = device.compile_model(model.clone(), options, context)
     try:

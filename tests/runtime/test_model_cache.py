@@ -197,12 +197,10 @@ def test_a_model_that_cannot_be_exported_is_told(tmp_path, caplog):
     np.testing.assert_array_equal(compiled(X[0])[0], X[0])
 
 
-@pytest.mark.parametrize("properties", [{"CACHE_DIRS": "x"}, {"PERF_COUNT": True}])
-def test_what_the_core_itself_does_not_have(properties):
+@pytest.mark.parametrize("key", ["CACHE_DIRS", "PERF_COUNT"])
+def test_what_the_core_itself_does_not_have(key):
     with pytest.raises(PropertyError, match="Core has no property"):
-        Core().set_property(properties)
-    with pytest.raises(PropertyError, match="Core has no property"):
-        Core().get_property(next(iter(properties)))
+        Core().get_property(key)
 
 
 def compile_in_a_process(device, folder, start, results):

@@ -1,0 +1,62 @@
+"""What is set on a Core without naming a device: its own properties, and those of all devices that have them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from hetero import properties as props
+from hetero.errors import PropertyError
+from hetero.plugin import Plugin
+from hetero.properties import PropertyTable
+
+log = logging.getLogger("hetero.runtime")
+
+
+class CoreProperties:
+    """The Core's own properties, and the values of others, which every device that has them takes when it is made."""
+
+    def __init__(self) -> None:
+        self._own = PropertyTable([props.cache_dir], "Core")
+        self._for_devices: dict[str, Any] = {}
+
+    def get(self, key: str) -> Any:
+        """The value of a property of the Core, or of one that was set for all devices. Raises PropertyError."""
+        return self._for_devices[str(key)] if key in self._for_devices else self._own.get(key)
+
+    def set(self, values: Mapping[str, Any], devices: Callable[[], Iterable[Plugin]]) -> None:
+        """Set properties, all or none; ``devices()`` gives those that there are, where they are needed.
+
+        Raises PropertyError for a key that neither the Core nor any device has, and for a value that one of them
+        does not take.
+        """
+        own = {key: value for key, value in values.items() if key in self._own}
+        others = {str(key): value for key, value in values.items() if key not in self._own}
+        plugins = list(devices()) if others else []
+        for key in others:
+            if not any(key in plugin.supported_properties for plugin in plugins):
+                raise PropertyError(f"neither Core nor any device has a property {key}; Core has {props.cache_dir}")
+        for plugin in plugins:
+            # Raises before anything is set.
+            PropertyTable(plugin.supported_properties, plugin.name).set(_known(plugin, others))
+        self._own.set(own)
+        self._for_devices |= others
+        for plugin in plugins:
+            self._apply(plugin, others)
+
+    def apply_to(self, plugin: Plugin) -> None:
+        """Set on a new device what was set for all; what it does not take is told in the log."""
+        for key, value in self._for_devices.items():
+            self._apply(plugin, {key: value})
+
+    def _apply(self, plugin: Plugin, values: Mapping[str, Any]) -> None:
+        try:
+            if known := _known(plugin, values):
+                plugin.set_property(known, {})
+        except Exception as error:  # one device must not keep the others from theirs
+            log.warning("%s does not take %s: %s", plugin.name, ", ".join(known), error)
+
+
+def _known(plugin: Plugin, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key in plugin.supported_properties}

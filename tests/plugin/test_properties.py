@@ -1,0 +1,251 @@
+"""The properties that devices share, on each device: what they mean, and what is refused."""
+
+import gc
+import logging
+import threading
+
+import numpy as np
+import pytest
+
+from hetero import Core, Model, Parameter, Type, ops
+from hetero import properties as props
+from hetero.errors import PropertyError
+
+DEVICES = ["TEMPLATE", "GPU"]
+READ_ONLY = [
+    "AVAILABLE_DEVICES", "SUPPORTED_PROPERTIES", "FULL_DEVICE_NAME", "DEVICE_ARCHITECTURE", "DEVICE_TYPE",
+    "OPTIMIZATION_CAPABILITIES", "RANGE_FOR_ASYNC_INFER_REQUESTS", "RANGE_FOR_STREAMS",
+    "OPTIMAL_NUMBER_OF_INFER_REQUESTS",
+]  # fmt: skip
+READ_AND_WRITE = [
+    "DEVICE_ID", "PERF_COUNT", "NUM_STREAMS", "PERFORMANCE_HINT", "PERFORMANCE_HINT_NUM_REQUESTS",
+    "INFERENCE_PRECISION_HINT", "EXECUTION_MODE_HINT", "MODEL_PRIORITY", "LOG_LEVEL", "EXCLUSIVE_ASYNC_REQUESTS",
+    "DISABLE_TRANSFORMATIONS", "DISABLED_PASSES",
+]  # fmt: skip
+X = np.arange(4, dtype=np.float32)
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return request.param
+
+
+@pytest.fixture
+def core():
+    return Core()
+
+
+def relu_model(name: str = "relu") -> Model:
+    x = Parameter(Type.f32, [4], name="x")
+    return Model(ops.Relu(x), [x], name)
+
+
+def test_the_keys_of_a_device(core, device):
+    supported = core.get_property(device, "SUPPORTED_PROPERTIES")
+    assert {key: supported.get(key) for key in READ_ONLY} == dict.fromkeys(READ_ONLY, "RO")
+    assert {key: supported.get(key) for key in READ_AND_WRITE} == dict.fromkeys(READ_AND_WRITE, "RW")
+    assert core.get_property(device, "DEVICE_TYPE") in set(props.device.Type)
+    assert set(core.get_property(device, "OPTIMIZATION_CAPABILITIES")) <= set(props.device.Capability)
+    least, most = core.get_property(device, "RANGE_FOR_STREAMS")
+    assert least == 1 and most >= 1
+    assert core.get_property(device, "RANGE_FOR_ASYNC_INFER_REQUESTS") == (1, most, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "streams"),
+    [
+        ({}, 1),
+        ({"PERFORMANCE_HINT": "LATENCY"}, 1),
+        ({"PERFORMANCE_HINT": "THROUGHPUT"}, "most"),
+        ({"PERFORMANCE_HINT": props.hint.PerformanceMode.CUMULATIVE_THROUGHPUT}, "most"),
+        ({"PERFORMANCE_HINT": "THROUGHPUT", "PERFORMANCE_HINT_NUM_REQUESTS": 1}, 1),
+        ({"PERFORMANCE_HINT": "THROUGHPUT", "PERFORMANCE_HINT_NUM_REQUESTS": 1000}, "most"),
+        ({"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": 3}, 3),
+        ({"PERFORMANCE_HINT_NUM_REQUESTS": 1, "NUM_STREAMS": 3}, 3),
+        ({"NUM_STREAMS": "AUTO"}, "most"),
+        ({"NUM_STREAMS": props.streams.Num.AUTO, "PERFORMANCE_HINT_NUM_REQUESTS": 1}, 1),
+    ],
+)
+@pytest.mark.parametrize("name", [*DEVICES, "HETERO:TEMPLATE,GPU"])
+def test_streams_follow_the_performance_hint(core, name, options, streams):
+    kind = name.partition(":")[0]
+    if streams == "most":
+        streams = core.get_property(kind, "RANGE_FOR_STREAMS")[1]
+    compiled = core.compile_model(relu_model(), name, options)
+    assert compiled.get_property("NUM_STREAMS") == streams
+    assert compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS") == streams
+    assert compiled._compiled.executor.size == streams
+    core.set_property(kind, options)
+    assert core.get_property(kind, "NUM_STREAMS") == streams
+
+
+def test_what_a_model_was_compiled_with_can_be_read_and_no_longer_set(core, device):
+    options = {
+        "PERF_COUNT": True, "NUM_STREAMS": 2, "PERFORMANCE_HINT": "THROUGHPUT", "PERFORMANCE_HINT_NUM_REQUESTS": 7,
+        "INFERENCE_PRECISION_HINT": Type.f32, "EXECUTION_MODE_HINT": "ACCURACY", "MODEL_PRIORITY": "HIGH",
+        "EXCLUSIVE_ASYNC_REQUESTS": True, "DISABLED_PASSES": ("fold_constants",), "DISABLE_TRANSFORMATIONS": True,
+    }  # fmt: skip
+    compiled = core.compile_model(relu_model("small"), device, options)
+    assert {key: compiled.get_property(key) for key in options} == options
+    assert compiled.get_property("NETWORK_NAME") == "small"
+    assert compiled.get_property("EXECUTION_DEVICES") == (device,)
+    assert compiled.get_property("LOADED_FROM_CACHE") is False
+    assert set(compiled.get_property("SUPPORTED_PROPERTIES").values()) == {"RO"}
+    settled = (
+        f"property PERF_COUNT of compiled model 'small' of {device} can be read but not set: give it to compile_model"
+    )
+    with pytest.raises(PropertyError, match=settled):
+        compiled.set_property({"PERF_COUNT": False})
+    with pytest.raises(PropertyError, match="property NETWORK_NAME of compiled model 'small' .* but not set$"):
+        compiled.set_property({"NETWORK_NAME": "large"})
+    with pytest.raises(PropertyError, match="compiled model 'small' of .* has no property PERF_COUNTS; did you mean"):
+        compiled.get_property("PERF_COUNTS")
+
+
+def test_the_dispatcher_tells_the_options_of_its_devices(core):
+    options = {"INFERENCE_PRECISION_HINT": "f32", "MODEL_PRIORITY": "LOW", "EXECUTION_MODE_HINT": "ACCURACY"}
+    compiled = core.compile_model(relu_model(), "HETERO:GPU,TEMPLATE", options)
+    assert {key: str(compiled.get_property(key)) for key in options} == options
+    assert compiled.get_property("EXECUTION_DEVICES") == ("GPU",)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"INFERENCE_PRECISION_HINT": "f16"}, "PRECISION_HINT of D cannot be 'f16': it takes one of f32, dynamic"),
+        ({"INFERENCE_PRECISION_HINT": Type.i8}, "INFERENCE_PRECISION_HINT of D cannot be .*i8.*one of f32, dynamic"),
+        ({"EXECUTION_MODE_HINT": "FAST"}, "MODE_HINT of D cannot be 'FAST': it takes one of PERFORMANCE, ACC"),
+        ({"MODEL_PRIORITY": 2}, "MODEL_PRIORITY of D cannot be 2: it takes one of LOW, MEDIUM, HIGH"),
+        ({"LOG_LEVEL": "LOUD"}, "LOG_LEVEL of D cannot be 'LOUD': it takes one of LOG_NONE, LOG_ERROR"),
+        ({"PERFORMANCE_HINT_NUM_REQUESTS": -1}, "PERFORMANCE_HINT_NUM_REQUESTS of D cannot be -1: it takes a whole"),
+        ({"RANGE_FOR_STREAMS": (1, 2)}, "RANGE_FOR_STREAMS of D can be read but not set$"),
+        ({"DEVICE_ID": "77"}, "DEVICE_ID of D cannot be '77': it takes "),
+    ],
+)  # fmt: skip
+def test_bad_values_change_nothing(core, device, values, message):
+    message = message.replace("of D", f"of {device}")
+    with pytest.raises(PropertyError, match=message):
+        core.set_property(device, {"PERF_COUNT": True, **values})
+    assert core.get_property(device, "PERF_COUNT") is False
+    for act in (core.compile_model, core.query_model):
+        with pytest.raises(PropertyError, match=message):
+            act(relu_model(), device, values)
+    np.testing.assert_array_equal(core.compile_model(relu_model(), device)(X - 1)[0], np.maximum(X - 1, 0))
+
+
+@pytest.mark.parametrize("value", ["f32", "FP32", np.float32, Type.dynamic, "dynamic", "undefined"])
+def test_precisions_that_are_honoured(core, device, value):
+    core.set_property(device, {"INFERENCE_PRECISION_HINT": value})
+    expected = Type.dynamic if str(value) in ("dynamic", "undefined") else Type.f32
+    assert core.get_property(device, "INFERENCE_PRECISION_HINT") is expected
+
+
+def normalized() -> tuple[Model, np.ndarray, np.ndarray]:
+    """A convolution, its batch normalization, an input, and the result by the formulas of both in float64."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal([1, 2, 4, 4]).astype(np.float32)
+    weights, gamma, beta, mean = (
+        random.standard_normal(shape).astype(np.float32) for shape in ([3, 2, 1, 1], [3], [3], [3])
+    )
+    variance = random.uniform(1, 2, [3]).astype(np.float32)
+    data = Parameter(Type.f32, [1, 2, 4, 4], name="x")
+    convolution = ops.Convolution(data, weights, strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0], dilations=[1, 1])
+    model = Model(ops.BatchNormInference(convolution, gamma, beta, mean, variance, epsilon=1e-3), [data], "normalized")
+    product = np.einsum("nchw,kc->nkhw", x.astype(np.float64), weights[:, :, 0, 0])
+    scale, shift, centre = ((gamma / np.sqrt(variance + 1e-3)), beta, mean)
+    return model, x, (product - centre[:, None, None]) * scale[:, None, None] + shift[:, None, None]
+
+
+@pytest.mark.parametrize(("mode", "folded"), [("PERFORMANCE", True), ("ACCURACY", False)])
+def test_accuracy_leaves_out_what_rounds_otherwise(core, device, mode, folded):
+    model, x, expected = normalized()
+    plugin = core.get_plugin(device)
+    weights = model.get_ordered_ops()
+    before = next(n for n in weights if n.type_info.name == "Convolution").input_value(1).node.data
+    transformed = plugin.transform_model(model.clone(), plugin.property_table({"EXECUTION_MODE_HINT": mode}))
+    convolution = next(n for n in transformed.get_ordered_ops() if "Convolution" in n.type_info.name)
+    assert np.array_equal(convolution.input_value(1).node.data, before) is not folded
+    result = core.compile_model(model, device, {"EXECUTION_MODE_HINT": mode})(x)[0]
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_without_transformations_a_device_gets_the_model_as_it_is(core, device):
+    x = Parameter(Type.f32, [4], name="x")
+    model = Model(ops.Relu(ops.Add(x, ops.Add(X, X))), [x])
+    plugin = core.get_plugin(device)
+    for disabled in (False, True):
+        table = plugin.property_table({"DISABLE_TRANSFORMATIONS": disabled})
+        types = [n.type_info.name for n in plugin.transform_model(model.clone(), table).get_ordered_ops()]
+        assert types.count("Add") == (2 if disabled else 1)
+        compiled = core.compile_model(model, device, {"DISABLE_TRANSFORMATIONS": disabled})
+        np.testing.assert_array_equal(compiled(-X)[0], X)
+
+
+@pytest.mark.parametrize("where", ["device", "compilation"])
+def test_the_log_level_is_that_of_the_devices_logger(core, device, where, caplog):
+    logger = logging.getLogger(f"hetero.{device}")
+
+    def messages(level):
+        caplog.clear()
+        if where == "device":
+            core.set_property(device, {"LOG_LEVEL": level})
+            core.compile_model(relu_model(), device)
+        else:
+            core.compile_model(relu_model(), device, {"LOG_LEVEL": level})
+        return [(r.name, r.levelname) for r in caplog.records if r.name == logger.name]
+
+    try:
+        assert messages("LOG_INFO") == [(logger.name, "INFO")]
+        assert set(messages(props.log.Level.DEBUG)) == {(logger.name, "INFO"), (logger.name, "DEBUG")}
+        assert messages("LOG_NONE") == [] and not logger.isEnabledFor(logging.CRITICAL)
+    finally:
+        logger.setLevel(logging.NOTSET)
+
+
+def order_of_ends(core, device, priorities, options) -> tuple[list[str], set[int]]:
+    """Which of several waiting models' inferences end first, while one inference holds the thread; and the threads."""
+    ended, threads, held, go = [], set(), threading.Event(), threading.Event()
+
+    def end(name):
+        if name == "first":
+            held.set()
+            assert go.wait(60)
+        ended.append(name)
+        threads.add(threading.get_ident())
+
+    requests = []
+    for name in ("first", *priorities):
+        priority = {} if name == "first" else {"MODEL_PRIORITY": name}
+        request = core.compile_model(relu_model(name), device, {**options, **priority}).create_infer_request()
+        request.set_callback(end, name)
+        request.start_async(X)
+        requests.append(request)
+        assert held.wait(60)
+    go.set()
+    for request in requests:
+        request.wait()
+        np.testing.assert_array_equal(request.results[0], X)
+    return ended, threads
+
+
+def test_exclusive_requests_run_one_after_the_other_by_the_priority_of_their_models(core, device):
+    ended, threads = order_of_ends(core, device, ["LOW", "MEDIUM", "HIGH"], {"EXCLUSIVE_ASYNC_REQUESTS": True})
+    assert ended == ["first", "HIGH", "MEDIUM", "LOW"] and len(threads) == 1
+
+
+def test_other_requests_do_not_share_threads(core, device):
+    _, threads = order_of_ends(core, device, ["LOW", "HIGH"], {})
+    assert len(threads) == 3
+
+
+def test_the_exclusive_thread_ends_with_the_last_model_that_uses_it(core, device):
+    compiled = core.compile_model(relu_model(), device, {"EXCLUSIVE_ASYNC_REQUESTS": True})
+    request = compiled.create_infer_request()
+    request.start_async(X)
+    request.wait()
+    mine = [t for t in threading.enumerate() if t.name.startswith(f"hetero {device} exclusive")]
+    assert len(mine) == 1
+    del compiled, request
+    gc.collect()
+    mine[0].join(60)
+    assert not mine[0].is_alive()
