@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ from hetero.dispatch.affinity import Placed
 from hetero.dispatch.infer_request import HeteroInferRequest
 from hetero.dispatch.partition import extract, partition
 from hetero.dispatch.plan import make_plan
-from hetero.dispatch.report import PlacementReport, make_report
+from hetero.dispatch.report import NOTICE, PlacementReport, log, make_report
 from hetero.dispatch.runtime_model import join_runtime_models
 from hetero.graph import Constant, Model, Node
 from hetero.graph.runtime_info import copy_runtime_info
@@ -19,7 +18,6 @@ from hetero.ops.values import is_exact
 from hetero.plugin import CompiledModel, Plugin
 from hetero.properties import Property, PropertyTable
 
-log = logging.getLogger("hetero.dispatch")
 placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mutability.RO)
 
 
@@ -33,14 +31,14 @@ class HeteroCompiledModel(CompiledModel):
             for index, subgraph in enumerate(subgraphs)
         ]
         self.plan = make_plan(model, subgraphs, compiled)
-        report = make_report(placed, subgraphs, known)
+        report = make_report(self.name, self.properties.get(props.device.priorities), placed, subgraphs, known)
         self.properties.fill(
             {
                 props.execution_devices: tuple(dict.fromkeys(s.device.name for s in subgraphs)),
                 placement_report: report,
             }
         )
-        log.info("%s: %s", self.name, report.summary())
+        log.log(NOTICE, "%s: %s", self.name, report.summary())
 
     def get_runtime_model(self) -> Model:
         names = [port.node.friendly_name for port in self.outputs]

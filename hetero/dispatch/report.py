@@ -1,24 +1,45 @@
-"""What was placed where, and why."""
+"""What was placed where, and why: the property PLACEMENT_REPORT.
+
+``summary()`` is one line, which is logged when a model is compiled; ``str()`` is all of it, and ``dataclasses.asdict``
+makes plain data of it, which JSON can hold.
+"""
 
 from __future__ import annotations
 
+import logging
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero.dispatch.affinity import Placed
 from hetero.dispatch.partition import Subgraph
-from hetero.graph import Node
+from hetero.graph import Node, Output, port_name
+from hetero.types import Type
+
+FIRST_DEVICE = "first device"
+KNOWN = "known when compiled"
+# The summary is no warning, but is seen wherever warnings are, so also where nobody configured logging.
+NOTICE = logging.WARNING + 1
+logging.addLevelName(NOTICE, "NOTICE")
+# Below the logger of the device, so that LOG_LEVEL counts for it too.
+log = logging.getLogger("hetero.HETERO.placement")
+# Operation types that the summary names for a device.
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
 class OperationReport:
-    """One operation of the model: where it runs, and why there."""
+    """One operation of the model: where it runs, and why there.
+
+    ``subgraph`` is None for one that no device runs, as its value is known already.
+    """
 
     name: str
     type_name: str
     device: str
     reason: str
+    subgraph: int | None
 
 
 @dataclass(frozen=True)
@@ -33,43 +54,154 @@ class SubgraphReport:
 
 
 @dataclass(frozen=True)
-class PlacementReport:
-    """The placement of a whole model."""
+class BoundaryReport:
+    """A value that one subgraph makes and others read; ``byte_size`` is None where the shape comes with the data."""
 
+    value: str
+    element_type: str
+    shape: str
+    byte_size: int | None
+    source: int
+    targets: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PlacementReport:
+    """The placement of a whole model; ``devices`` in the user's order."""
+
+    model: str
+    devices: tuple[str, ...]
     operations: tuple[OperationReport, ...]
     subgraphs: tuple[SubgraphReport, ...]
+    boundaries: tuple[BoundaryReport, ...]
 
     @property
-    def devices(self) -> dict[str, int]:
-        """The number of operations on each device, the most first."""
-        return dict(Counter(operation.device for operation in self.operations).most_common())
+    def counts(self) -> dict[str, int]:
+        """The number of operations on each device that has any, in the user's order."""
+        found = Counter(operation.device for operation in self.operations)
+        return {device: found[device] for device in self.devices if found[device]}
+
+    @property
+    def elsewhere(self) -> list[OperationReport]:
+        """The operations that are not on the first device, or are there for another reason."""
+        first = self.devices[0]
+        return [o for o in self.operations if o.device != first or o.reason != FIRST_DEVICE]
 
     def summary(self) -> str:
-        """One line: ``GPU 171/180 operations in 3 subgraphs; TEMPLATE 9/180 in 2: Interpolate, TopK``."""
-        parts = []
-        for device, count in self.devices.items():
-            cut = sum(subgraph.device == device for subgraph in self.subgraphs)
-            part = f"{device} {count}/{len(self.operations)} operations in {cut} subgraph{'' if cut == 1 else 's'}"
-            kinds = dict.fromkeys(o.type_name for o in self.operations if o.device == device)
-            parts.append(part if len(kinds) > 5 else f"{part}: {', '.join(kinds)}")
+        """One line: ``GPU 171/180 operations in 3 subgraphs; TEMPLATE 9: TopK, …; 4 boundaries, 1.2 MB an inference``.
+
+        The device with which it begins is the user's first, even where that has nothing to do.
+        """
+        first, *others = self.devices
+        counts = self.counts
+        parts = [f"{first} {counts.get(first, 0)}/{_counted(len(self.operations), 'operation')}"]
+        if first in counts:
+            parts[0] += f" in {_counted(sum(s.device == first for s in self.subgraphs), 'subgraph')}"
+        parts += [f"{device} {counts[device]}: {self._types_on(device)}" for device in others if device in counts]
+        if self.boundaries:
+            parts.append(f"{_counted(len(self.boundaries), 'boundary')}, {self._traffic()} an inference")
         return "; ".join(parts)
 
+    def __str__(self) -> str:
+        reasons = {o.name: f"{o.type_name} '{o.name}'" for o in self.operations}
+        reasons |= {o.name: f"{o.type_name} '{o.name}' ({o.reason})" for o in self.elsewhere}
+        lines = [f"'{self.model}' on {', '.join(self.devices)}: {self.summary()}"]
+        for s in self.subgraphs:
+            ends = f"{_counted(s.inputs, 'input')}, {_counted(s.outputs, 'output')}"
+            lines.append(f"subgraph {s.index} on {s.device}: {_counted(len(s.operations), 'operation')}, {ends}")
+            lines += [f"  {reasons[name]}" for name in s.operations]
+        known = [o.name for o in self.operations if o.subgraph is None]
+        if known:
+            lines += [f"on no device: {_counted(len(known), 'operation')}", *(f"  {reasons[name]}" for name in known)]
+        for b in self.boundaries:
+            to = ", ".join(map(str, b.targets))
+            lines.append(
+                f"boundary '{b.value}' {b.element_type}{b.shape}, {_bytes(b.byte_size)}: subgraph {b.source} to {to}"
+            )
+        return "\n".join(lines)
 
-def make_report(placed: Mapping[Node, Placed], subgraphs: Sequence[Subgraph], known: set[Node]) -> PlacementReport:
+    def _types_on(self, device: str) -> str:
+        types = [name for name, _ in Counter(o.type_name for o in self.operations if o.device == device).most_common()]
+        return ", ".join(types[:MOST_NAMED]) + (", …" if len(types) > MOST_NAMED else "")
+
+    def _traffic(self) -> str:
+        sizes = [b.byte_size for b in self.boundaries]
+        known = _bytes(sum(size for size in sizes if size is not None))
+        unknown = sizes.count(None)
+        if not unknown:
+            return known
+        return (
+            "of sizes that come with the data," if unknown == len(sizes) else f"{known} and {unknown} of unknown size"
+        )
+
+
+def make_report(
+    model: str,
+    devices: Sequence[str],
+    placed: Mapping[Node, Placed],
+    subgraphs: Sequence[Subgraph],
+    known: set[Node],
+) -> PlacementReport:
     """The report of a placement; ``known`` are operations that no device runs, as their values are known already."""
+    home = {node: index for index, subgraph in enumerate(subgraphs) for node in subgraph.nodes}
     operations = tuple(
         OperationReport(
             node.friendly_name,
             node.type_info.name,
             where.device.name,
-            "known when compiled" if node in known else where.reason,
+            KNOWN if node in known else where.reason,
+            home.get(node),
         )
         for node, where in placed.items()
     )
     return PlacementReport(
+        model,
+        tuple(devices),
         operations,
         tuple(
             SubgraphReport(i, s.device.name, tuple(n.friendly_name for n in s.nodes), len(s.inputs), len(s.outputs))
             for i, s in enumerate(subgraphs)
         ),
+        _boundaries(subgraphs, home),
     )
+
+
+def _boundaries(subgraphs: Sequence[Subgraph], home: Mapping[Node, int]) -> tuple[BoundaryReport, ...]:
+    readers: dict[Output, list[int]] = {}
+    for index, subgraph in enumerate(subgraphs):
+        for value in subgraph.inputs:
+            if value.node in home:
+                readers.setdefault(value, []).append(index)
+    return tuple(
+        BoundaryReport(
+            port_name(value),
+            str(value.element_type),
+            str(value.partial_shape),
+            _byte_size(value),
+            home[value.node],
+            tuple(targets),
+        )
+        for value, targets in readers.items()
+    )
+
+
+def _byte_size(value: Output) -> int | None:
+    """The bytes of a value; None where its shape or type is dynamic, and for strings, which each have their own."""
+    if value.partial_shape.is_dynamic or value.element_type in (Type.dynamic, Type.string):
+        return None
+    return math.prod(value.shape) * value.element_type.size
+
+
+def _counted(count: int, noun: str) -> str:
+    plural = noun if count == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {plural}"
+
+
+def _bytes(count: int | None) -> str:
+    if count is None:
+        return "unknown size"
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} GB"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from statistics import median
 from typing import Any
 
-from hetero import properties as props
 from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.compiled_model import placement_report
 from hetero.dispatch.plugin import affinities
 from hetero.dispatch.report import PlacementReport
+from hetero.dispatch.report import log as placement_log
 from hetero.errors import PropertyError
 from hetero.graph import port_name
 from hetero.plugin import ProfilingInfo
@@ -108,7 +110,8 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     properties = dict(config.properties)
     if config.affinities:
         properties[affinities] = config.affinities
-    compiled = core.compile_model(model, config.device, properties)
+    with _told_in_the_report():
+        compiled = core.compile_model(model, config.device, properties)
     compile_seconds = time.perf_counter() - started
 
     request = compiled.create_infer_request()
@@ -140,11 +143,24 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     )
 
 
+@contextmanager
+def _told_in_the_report() -> Iterator[None]:
+    """The dispatcher's line on the placement is a part of the report: it is not told twice."""
+    placement_log.addFilter(_no)
+    try:
+        yield
+    finally:
+        placement_log.removeFilter(_no)
+
+
+def _no(record: logging.LogRecord) -> bool:
+    return False
+
+
 def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:
     """What the dispatcher tells of a compiled model, with times; None for a device that runs a model alone."""
     try:
         report: PlacementReport = compiled.get_property(placement_report)
-        first = compiled.get_property(props.device.priorities)[0]
     except PropertyError:
         return None
     times = [_subgraph_times(profile) for profile in profiles]
@@ -161,12 +177,11 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
         for s in report.subgraphs
     ]
     groups: dict[tuple[str, str], Counter[str]] = {}
-    for operation in report.operations:
-        if operation.device != first or operation.reason != "first device":
-            group = groups.setdefault((operation.device, operation.reason), Counter())
-            group[operation.type_name] += 1
+    for operation in report.elsewhere:
+        group = groups.setdefault((operation.device, operation.reason), Counter())
+        group[operation.type_name] += 1
     reasons = [Reason(device, reason, dict(types.most_common())) for (device, reason), types in groups.items()]
-    return Placement(report.summary(), report.devices, subgraphs, reasons)
+    return Placement(report.summary(), report.counts, subgraphs, reasons)
 
 
 def _subgraph_times(profile: Sequence[ProfilingInfo]) -> list[tuple[float, float | None]]:

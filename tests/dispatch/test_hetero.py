@@ -53,18 +53,6 @@ def test_placement(first, pins, patterns, expected):
     assert [queried[name] for name in ("relu", "exp", "tanh")] == expected
 
 
-def test_report_gives_reasons_and_a_summary():
-    core = core_with(A=only("Relu", "Tanh"), B=PickyPlugin())
-    report = core.compile_model(chain(), "HETERO:A,B").get_property("PLACEMENT_REPORT")
-    assert [o.reason for o in report.operations] == ["first device", "A: A is picky", "first device"]
-    assert report.summary() == "A 2/3 operations in 2 subgraphs: Relu, Tanh; B 1/3 operations in 1 subgraph: Exp"
-    assert [(s.device, s.operations, s.inputs, s.outputs) for s in report.subgraphs] == [
-        ("A", ("relu",), 1, 1),
-        ("B", ("exp",), 1, 1),
-        ("A", ("tanh",), 1, 1),
-    ]
-
-
 def test_the_model_of_the_user_stays_as_it_was():
     model = chain()
     core = core_with(A=PickyPlugin())
