@@ -102,9 +102,8 @@ class CompiledModel(ABC):
 
     def export_model(self) -> list[bytes | memoryview]:
         """The exported model, in pieces to be written one after the other: the sections behind a header."""
-        table = self.properties
-        architecture = table.get(props.device.architecture) if props.device.architecture in table else ""
-        options = {key: value for key, value in table.given().items() if key not in _OF_THE_PLACE}
+        options = {key: value for key, value in self.properties.given().items() if key not in _OF_THE_PLACE}
+        architecture = self.properties.value_of(props.device.architecture)
         return pack_blob(self.device_name, architecture, options, self.export_sections())
 
     def get_runtime_model(self) -> Model:

@@ -20,7 +20,7 @@ def import_blob(
 
     Raises BlobError for a blob of something else and for sections that hold no model, DeviceError for what fails.
     """
-    blob.check_fits(device.name, _architecture(device, options))
+    blob.check_fits(device.name, device_table(device, options).value_of(props.device.architecture))
     try:
         device.property_table(blob.options)
     except PropertyError as error:
@@ -34,17 +34,9 @@ def import_blob(
 
 def exports_models(device: Plugin, options: Mapping[str, Any]) -> bool:
     """Whether the device says that it can export compiled models and import them."""
-    table = _table(device, options)
-    exports = props.device.Capability.EXPORT_IMPORT
-    return props.device.capabilities in table and exports in table.get(props.device.capabilities)
+    return props.device.Capability.EXPORT_IMPORT in device_table(device, options).value_of(props.device.capabilities)
 
 
-def _architecture(device: Plugin, options: Mapping[str, Any]) -> str:
-    """The architecture of the device that the options choose, empty where it does not tell."""
-    table = _table(device, options)
-    return table.get(props.device.architecture) if props.device.architecture in table else ""
-
-
-def _table(device: Plugin, options: Mapping[str, Any]) -> PropertyTable:
+def device_table(device: Plugin, options: Mapping[str, Any]) -> PropertyTable:
     """The properties of the device that the options choose."""
     return device.property_table({key: value for key, value in options.items() if key == props.device.id})

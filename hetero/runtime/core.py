@@ -16,7 +16,7 @@ from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.registry import Registry
-from hetero.runtime.blob_import import exports_models, import_blob
+from hetero.runtime.blob_import import device_table, exports_models, import_blob
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties
 from hetero.runtime.device_name import parse_device_name
@@ -264,9 +264,9 @@ class Core:
 
     def _take_cache_folder(self, plugin: Plugin, options: dict[str, Any]) -> str:
         """The folder of the model cache, empty for none. It stays in the options of devices that have CACHE_DIR too."""
-        table = plugin.property_table({})
-        own = table.get(props.cache_dir) if props.cache_dir in table else ""
-        folder = options.get(props.cache_dir, own or self._properties.get(props.cache_dir))
+        table = device_table(plugin, options)
+        default = table.value_of(props.cache_dir) or self._properties.get(props.cache_dir)
+        folder = options.get(props.cache_dir, default)
         if props.cache_dir not in table:
             options.pop(props.cache_dir, None)
         elif folder:

@@ -62,8 +62,7 @@ def cache_key(model: Model, device: Plugin, options: Mapping[str, Any], package:
     """What a compilation is known by: the model, the device with its software, and how it is compiled."""
     table = device.property_table(options)
     mutable = [key for key, kind in table.get(props.supported_properties).items() if kind == props.Mutability.RW]
-    told_by_device = table.get(props.caching_properties) if props.caching_properties in table else ()
-    told = [props.device.architecture, props.device.full_name, *told_by_device]
+    told = [props.device.architecture, props.device.full_name, *table.value_of(props.caching_properties)]
     keys = sorted({*mutable, *told} - {str(props.device.id), str(props.cache_dir)})
     values = [(key, str(table.get(key))) for key in keys if key in table]
     parts = (FORMAT, hetero_version(), package, device.name, values, model_hash(model))
