@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
 from hetero.errors import FrontendError
 from hetero.frontend.frontend import ModelSource
+
+Stamp = tuple[int, int]
+_noted: ContextVar[dict[str, Stamp] | None] = ContextVar("noted files", default=None)
 
 
 class SourceBytes(NamedTuple):
@@ -45,9 +51,28 @@ def read_source(source: ModelSource, format_name: str, keep_place: bool = False)
     return SourceBytes(label, memoryview(content), None)
 
 
+@contextlib.contextmanager
+def noting_files() -> Iterator[dict[str, Stamp]]:
+    """The files that are mapped within the ``with`` block, by their absolute paths."""
+    noted: dict[str, Stamp] = {}
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """What changes when a file does: its size in bytes and the time of its last change in nanoseconds."""
+    return status.st_size, status.st_mtime_ns
+
+
 def map_file(path: Path) -> memoryview:
     """The contents of a file, mapped for reading. Raises OSError; an empty file gives an empty view."""
     with open(path, "rb") as file:
+        noted = _noted.get()
+        if noted is not None:
+            noted[os.path.abspath(path)] = stamp_of(os.fstat(file.fileno()))
         try:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except ValueError:

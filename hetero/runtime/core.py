@@ -20,7 +20,7 @@ from hetero.runtime.blob_import import device_table, exports_models, import_blob
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties
 from hetero.runtime.device_name import parse_device_name
-from hetero.runtime.model_cache import compile_cached
+from hetero.runtime.model_cache import ModelCache
 from hetero.runtime.version import Version
 from hetero.tracing import traced
 
@@ -49,6 +49,9 @@ class Core:
         """
         add_extensions(self._extensions, as_extensions(extension))
 
+    def _all_extensions(self) -> list[Extension]:
+        return [*self._registry.made_extensions, *self._extensions]
+
     @traced("Core::read_model")
     def read_model(
         self,
@@ -65,7 +68,7 @@ class Core:
             frontend = factory()
             frontends.append(frontend)
             if frontend.supported(model):
-                for extension in (*self._registry.made_extensions, *self._extensions):
+                for extension in self._all_extensions():
                     frontend.add_extension(extension)
                 return frontend.convert(model) if weights in (None, "") else frontend.convert(model, weights)
         if isinstance(model, (str, os.PathLike)) and not os.path.isfile(model):
@@ -88,16 +91,20 @@ class Core:
         Raises DeviceError when the device is not there or fails, UnsupportedOperationError when it
         cannot run an operation, PropertyError for a bad property.
         """
-        if not isinstance(model, Model):
-            model = self.read_model(model)
         context, name = _chosen(device_name)
         plugin, options = self.resolve_device(name)
         options.update(config or {})
-        folder = self._take_cache_folder(plugin, options)
-        package = self._registry.packages.get(plugin.name, "")
-        with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
-            if folder and exports_models(plugin, options):
-                return CompiledModel(compile_cached(Path(folder), model, plugin, options, context, package))
+        cache = self._model_cache(plugin, options, context)
+        # What a file means is a matter of extensions too, which may change while the file does not.
+        by_file = cache and isinstance(model, (str, os.PathLike)) and not self._all_extensions()
+        if not isinstance(model, Model) and not by_file:
+            model = self.read_model(model)
+        label = os.fspath(model) if by_file else model.friendly_name
+        with device_errors(f"{name} failed to compile model '{label}'"):
+            if by_file:
+                return CompiledModel(cache.compile_file(Path(model), lambda: self.read_model(model)))
+            if cache:
+                return CompiledModel(cache.compile_model(model))
             return CompiledModel(plugin.compile_model(model.clone(), options, context))
 
     @traced("Core::import_model")
@@ -261,6 +268,13 @@ class Core:
             with contextlib.suppress(DeviceError):
                 plugins.append(self.get_plugin(kind))
         return plugins
+
+    def _model_cache(self, plugin: Plugin, options: dict[str, Any], context: RemoteContext | None) -> ModelCache | None:
+        """The cache where there is a folder for it and the device exports models; see _take_cache_folder."""
+        folder = self._take_cache_folder(plugin, options)
+        if not folder or not exports_models(plugin, options):
+            return None
+        return ModelCache(Path(folder), plugin, options, context, self._registry.packages.get(plugin.name, ""))
 
     def _take_cache_folder(self, plugin: Plugin, options: dict[str, Any]) -> str:
         """The folder of the model cache, empty for none. It stays in the options of devices that have CACHE_DIR too."""

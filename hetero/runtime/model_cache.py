@@ -1,22 +1,26 @@
 """The model cache: compiled models in a folder, so that a device compiles each model only once.
 
-Several processes may use one folder: files appear whole, and what is in them is checked as any blob is.
+Several processes may use one folder: files appear whole, and what is in them is checked as any blob is. ``.blob`` files
+are named by all that a compilation depends on; ``.json`` files tell the hash of the model in a file, for as long as the
+files that it was read from do not change, so that it need not be read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hetero import plugin
 from hetero import properties as props
 from hetero.errors import BlobError, HeteroError
+from hetero.frontend.source import Stamp, noting_files, stamp_of
 from hetero.graph import Model
 from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blob import FORMAT, hetero_version, read_blob
@@ -26,52 +30,102 @@ from hetero.runtime.model_hash import model_hash
 log = logging.getLogger("hetero.runtime")
 
 
-def compile_cached(
-    folder: Path,
-    model: Model,
-    device: Plugin,
-    options: Mapping[str, Any],
-    context: RemoteContext | None,
-    package: str,
-) -> plugin.CompiledModel:
-    """The compiled model of an earlier compilation, or a new one, which is then kept.
+class ModelCache:
+    """The cache of one device with its options. ``package``: name and version of the package that it came with.
 
-    ``package``: name and version of the package that the device came with. What cannot be read or written is told in
-    the log, and the model is compiled.
+    What cannot be read or written is told in the log, and the model is compiled.
     """
-    file = folder / f"{cache_key(model, device, options, package)}.blob"
-    if file.exists():
-        try:
-            found = import_blob(device, read_blob(file), options, context)
-        except HeteroError as error:
-            log.warning("'%s' is compiled again, as the cached one cannot be used: %s", model.friendly_name, error)
-        else:
-            found.properties.fill({props.loaded_from_cache: True})
+
+    def __init__(
+        self, folder: Path, device: Plugin, options: Mapping[str, Any], context: RemoteContext | None, package: str
+    ) -> None:
+        self._folder, self._device, self._options, self._context = folder, device, options, context
+        self._key = _device_key(device, options, package)
+
+    def compile_file(self, path: Path, read_model: Callable[[], Model]) -> plugin.CompiledModel:
+        """The compiled model of the model in a file, which is only read where it must be."""
+        known = self._folder / f"{_digest(FORMAT, hetero_version(), os.path.abspath(path))}.json"
+        model_key = _known_hash(known, os.path.abspath(path))
+        if model_key is not None:
+            found = self._load(model_key, str(path))
+            if found is not None:
+                return found
+        with noting_files() as files:
+            model = read_model()
+        model_key = model_hash(model)
+        compiled = self._compile(model, model_key)
+        if os.path.abspath(path) in files:
+            self._write(known, [json.dumps({"model": model_key, "files": files}).encode()], str(path))
+        return compiled
+
+    def compile_model(self, model: Model) -> plugin.CompiledModel:
+        """The compiled model of an earlier compilation, or a new one, which is then kept."""
+        return self._compile(model, model_hash(model))
+
+    def _compile(self, model: Model, model_key: str) -> plugin.CompiledModel:
+        found = self._load(model_key, model.friendly_name)
+        if found is not None:
             return found
-    compiled = device.compile_model(model.clone(), options, context)
-    try:
-        _write(file, compiled)
-    except BlobError as error:
-        log.warning("'%s' is not cached: %s", model.friendly_name, error)
-    except OSError as error:
-        log.warning("'%s' is not cached: %s cannot be written: %s", model.friendly_name, file, error.strerror)
-    return compiled
+        compiled = self._device.compile_model(model.clone(), self._options, self._context)
+        try:
+            pieces = compiled.export_model()
+        except BlobError as error:
+            log.warning("'%s' is not cached: %s", model.friendly_name, error)
+        else:
+            self._write(self._file_of(model_key), pieces, model.friendly_name)
+        return compiled
+
+    def _file_of(self, model_key: str) -> Path:
+        return self._folder / f"{_digest(self._key, model_key)}.blob"
+
+    def _load(self, model_key: str, label: str) -> plugin.CompiledModel | None:
+        file = self._file_of(model_key)
+        if not file.exists():
+            return None
+        try:
+            found = import_blob(self._device, read_blob(file), self._options, self._context)
+        except HeteroError as error:
+            log.warning("'%s' is compiled again, as the cached one cannot be used: %s", label, error)
+            with contextlib.suppress(OSError):
+                file.unlink()
+            return None
+        found.properties.fill({props.loaded_from_cache: True})
+        return found
+
+    def _write(self, file: Path, pieces: Iterable[bytes | memoryview], label: str) -> None:
+        try:
+            _write_whole(file, pieces)
+        except OSError as error:
+            log.warning("'%s' is not cached: %s cannot be written: %s", label, file, error.strerror)
 
 
-def cache_key(model: Model, device: Plugin, options: Mapping[str, Any], package: str) -> str:
-    """What a compilation is known by: the model, the device with its software, and how it is compiled."""
+def _device_key(device: Plugin, options: Mapping[str, Any], package: str) -> str:
+    """What a compilation depends on besides the model: the device with its software, and all that can be chosen."""
     table = device.property_table(options)
     mutable = [key for key, kind in table.get(props.supported_properties).items() if kind == props.Mutability.RW]
     told = [props.device.architecture, props.device.full_name, *table.value_of(props.caching_properties)]
     keys = sorted({*mutable, *told} - {str(props.device.id), str(props.cache_dir)})
     values = [(key, str(table.get(key))) for key in keys if key in table]
-    parts = (FORMAT, hetero_version(), package, device.name, values, model_hash(model))
+    return _digest(FORMAT, hetero_version(), package, device.name, values)
+
+
+def _digest(*parts: Any) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
-def _write(file: Path, compiled: plugin.CompiledModel) -> None:
-    """Write an exported model so that others see all of it or nothing. Raises OSError and BlobError."""
-    pieces = compiled.export_model()
+def _known_hash(known: Path, path: str) -> str | None:
+    """The hash of the model in a file, where none of the files that it was read from has changed."""
+    try:
+        content = json.loads(known.read_bytes())
+        stamps: dict[str, Stamp] = {name: tuple(stamp) for name, stamp in content["files"].items()}
+        unchanged = path in stamps and all(stamp_of(os.stat(name)) == stamp for name, stamp in stamps.items())
+        return str(content["model"]) if unchanged else None
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return None
+
+
+def _write_whole(file: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """Write a file so that others see all of it or nothing. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, scratch = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:

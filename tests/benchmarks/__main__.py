@@ -6,7 +6,7 @@ import os
 import platform
 from itertools import chain
 
-from tests.benchmarks import boundaries, handover, import_time, inference, reading, reference, requests
+from tests.benchmarks import boundaries, caching, handover, import_time, inference, reading, reference, requests
 
 
 def main() -> None:
@@ -15,7 +15,7 @@ def main() -> None:
         (import_time.compare(), boundaries.compare()), requests.compare(), handover.compare(), inference.compare()
     ):
         print("\n".join(comparison.lines()), flush=True)
-    for lines in chain((reading.compare(),), reference.compare()):
+    for lines in chain((reading.compare(), caching.compare()), reference.compare()):
         print("\n".join(lines), flush=True)
 
 

@@ -10,8 +10,8 @@ import threading
 import numpy as np
 import pytest
 
-from hetero import Core, Model, Parameter, Type, ops
-from hetero.errors import PropertyError
+from hetero import Core, Model, Parameter, Type, ops, serialize
+from hetero.errors import FrontendError, PropertyError
 from tests import zoo
 from tests.devices import PickyPlugin, core_with
 
@@ -104,6 +104,54 @@ class TestOnADevice:
             thread.join()
         assert [result.tolist() for result in found] == [[[2, -2]]] * 8
         assert len(blobs(tmp_path)) == 1 and not list(tmp_path.glob(".*"))
+
+
+def never_read(*arguments):
+    raise AssertionError("the model was read")
+
+
+def test_a_file_is_not_read_again_until_it_or_its_weights_change(tmp_path, monkeypatch):
+    core, options, file = Core(), {"CACHE_DIR": tmp_path / "cache"}, tmp_path / "model.xml"
+    serialize(small(), file)
+
+    def compiled():
+        return core.compile_model(str(file), "TEMPLATE", options)
+
+    assert not loaded(compiled())
+    with monkeypatch.context() as patch:
+        patch.setattr(core, "read_model", never_read)
+        assert loaded(compiled())
+    weights = file.with_suffix(".bin")
+    weights.write_bytes(weights.read_bytes().replace(np.float32(2).tobytes(), np.float32(3).tobytes()))
+    os.utime(weights, ns=(0, 1))
+    changed = compiled()
+    assert not loaded(changed)
+    np.testing.assert_array_equal(changed(X)[0], [[3, -2]])
+    os.utime(file, ns=(0, 1))  # as when it was written anew with the same content
+    assert loaded(compiled())
+    weights.unlink()
+    with pytest.raises(FrontendError, match="do not lie within"):
+        compiled()
+
+
+def test_what_is_known_of_a_file_may_be_damaged(tmp_path, monkeypatch):
+    core, options, file = Core(), {"CACHE_DIR": tmp_path / "cache"}, tmp_path / "model.xml"
+    serialize(small(), file)
+    core.compile_model(file, "TEMPLATE", options)
+    (known,) = (tmp_path / "cache").glob("*.json")
+    content = known.read_bytes()
+    for damage in (b"", b"[]", b"{}", b"[" * 100_000, b'{"files": 1, "model": 2}', content[:-5], b"\xff"):
+        known.write_bytes(damage)
+        assert loaded(core.compile_model(file, "TEMPLATE", options))
+        assert known.read_bytes() == content
+    with monkeypatch.context() as patch:
+        patch.setattr(core, "read_model", never_read)
+        assert loaded(core.compile_model(file, "TEMPLATE", options))
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FrontendError, match="there is no model file"):
+        Core().compile_model("nowhere.onnx", "TEMPLATE", {"CACHE_DIR": tmp_path})
 
 
 CHANGES = {
