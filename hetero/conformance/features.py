@@ -8,10 +8,17 @@ from hetero import Core, Model, ops
 from hetero.conformance.samples import Sample, check_refusal, claims
 from hetero.errors import NotSupportedError
 from hetero.graph import Constant
+from hetero.runtime.blob_import import exports_models
 
 
 def has_dynamic_shapes(core: Core, device: str, sample: Sample) -> bool:
     return _runs(core, device, sample.model(-1))
+
+
+def has_export(core: Core, device: str, sample: Sample) -> bool:
+    has = _does(core.compile_model(sample.model(), device).export_model, device)
+    assert has == exports_models(*core.resolve_device(device)), "OPTIMIZATION_CAPABILITIES does not tell that"
+    return has
 
 
 def has_remote_tensors(core: Core, device: str, sample: Sample) -> bool:
@@ -29,6 +36,7 @@ def has_variables(core: Core, device: str, sample: Sample) -> bool:
 #: Whether a device has a feature. Each raises AssertionError for a device that lacks it and does not say so rightly.
 FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
     "dynamic shapes": has_dynamic_shapes,
+    "export and import": has_export,
     "remote tensors": has_remote_tensors,
     "runtime models": has_runtime_models,
     "variables": has_variables,

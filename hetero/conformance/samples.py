@@ -99,6 +99,11 @@ def assert_close(found: np.ndarray, expected: np.ndarray, scale: float = 1) -> N
     np.testing.assert_allclose(found, expected, rtol=limit, atol=limit * finite.max(initial=0))
 
 
+def described(ports: Sequence[Output]) -> list[tuple]:
+    """Names, element type and shape of each port."""
+    return [(port.names, port.element_type, port.partial_shape) for port in ports]
+
+
 def claims(core: Core, model: Model, device: str) -> bool:
     """Whether the device says that it can run every operation of the model."""
     found = core.query_model(model, device)

@@ -7,13 +7,9 @@ import pytest
 
 from hetero import Model
 from hetero import properties as props
-from hetero.conformance.samples import assert_close, claims
+from hetero.conformance.samples import assert_close, claims, described
 from hetero.errors import GraphError, PropertyError
 from hetero.runtime.device_name import parse_device_name
-
-
-def described(ports):
-    return [(port.names, port.element_type, port.partial_shape) for port in ports]
 
 
 def test_ports_are_those_of_the_model(core, device, sample):
