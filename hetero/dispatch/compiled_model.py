@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Placed
-from hetero.dispatch.infer_request import HeteroInferRequest
+from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
 from hetero.dispatch.partition import extract, partition
 from hetero.dispatch.plan import make_plan
 from hetero.dispatch.report import NOTICE, PlacementReport, log, make_report
 from hetero.dispatch.runtime_model import join_runtime_models
+from hetero.dispatch.scheduler import Scheduler
 from hetero.graph import Constant, Model, Node
 from hetero.graph.runtime_info import copy_runtime_info
 from hetero.ops.values import is_exact
@@ -55,6 +57,18 @@ class HeteroCompiledModel(CompiledModel):
 
     def create_sync_infer_request(self) -> HeteroInferRequest:
         return HeteroInferRequest(self)
+
+    def create_infer_request(self) -> HeteroAsyncInferRequest:
+        return HeteroAsyncInferRequest(self.create_sync_infer_request())
+
+    @functools.cached_property
+    def scheduler(self) -> Scheduler:
+        """Each device runs as many steps at once as it finds best."""
+        slots: dict[str, int] = {}
+        for step in self.plan.steps:
+            best = step.compiled.properties.value_of(props.optimal_number_of_infer_requests)
+            slots[step.device] = max(slots.get(step.device, 1), best)
+        return Scheduler(f"{self.device_name} {self.name}", slots)
 
 
 def _fold_known_values(model: Model) -> set[Node]:

@@ -20,6 +20,9 @@ class Step:
     name: str
     device: str
     compiled: CompiledModel
+    # By their indices: the steps that write what this one reads, and those that read what it writes.
+    waits_for: set[int] = field(default_factory=set)
+    readers: set[int] = field(default_factory=set)
 
     def create_request(self) -> SyncInferRequest:
         with device_errors(f"{self.device} failed to create a request of '{self.compiled.name}'"):
@@ -47,6 +50,8 @@ class Plan:
     outputs: list[Output]
     places: dict[Output, list[Place]] = field(default_factory=dict)
     constants: dict[Output, np.ndarray] = field(default_factory=dict)
+    # Whether the steps can only run one after the other.
+    is_chain: bool = True
     # The step that sets each variable, of which other steps may have the contents too.
     setters: dict[str, int] = field(default_factory=dict)
 
@@ -63,5 +68,13 @@ def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[Co
         for value, port in ports:
             plan.places.setdefault(value, []).append(Place(index, port))
         plan.setters |= {node.variable_id: index for node in subgraph.nodes if node.type_info.name == "Assign"}
+    written = plan.places.keys() - set(plan.inputs)
+    for value in written:
+        writer, *readers = (place.step for place in plan.places[value])
+        plan.steps[writer].readers.update(readers)
+        for reader in readers:
+            plan.steps[reader].waits_for.add(writer)
+    one_device = len({step.device for step in plan.steps}) < 2
+    plan.is_chain = one_device or all(i in step.waits_for for i, step in enumerate(plan.steps[1:]))
     plan.constants = {v: v.node.data for v in plan.outputs if isinstance(v.node, Constant)}
     return plan

@@ -42,11 +42,15 @@ class AsyncInferRequest:
         self._begin()
         before, self._done = self._done, Future()
         try:
-            self._submit(0, self._done)
+            self.launch(self._done)
         except BaseException:
             self._done = before
             self._set_idle()
             raise
+
+    def launch(self, done: Future[None]) -> None:
+        """Begin an inference in the background, which ``end(done, error)`` ends (optional): by default the pipeline."""
+        self._submit(0, done)
 
     def wait(self) -> None:
         """Wait for the inference that was started last, if any, and raise what it raised."""
@@ -107,11 +111,12 @@ class AsyncInferRequest:
                 self._submit(index + 1, done)
                 return
         except BaseException as error:
-            self._end(done, error)
+            self.end(done, error)
         else:
-            self._end(done, None)
+            self.end(done, None)
 
-    def _end(self, done: Future[None], error: BaseException | None) -> None:
+    def end(self, done: Future[None], error: BaseException | None) -> None:
+        """An inference in the background has ended, with this error or none: tell the callback and those who wait."""
         # Idle before the callback, so that the callback may start the next inference.
         self._set_idle()
         if self._callback is not None:

@@ -6,14 +6,23 @@ import os
 import platform
 from itertools import chain
 
-from tests.benchmarks import boundaries, caching, handover, import_time, inference, reading, reference, requests
+from tests.benchmarks import (
+    boundaries,
+    caching,
+    handover,
+    import_time,
+    inference,
+    overlap,
+    reading,
+    reference,
+    requests,
+)
 
 
 def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
-    for comparison in chain(
-        (import_time.compare(), boundaries.compare()), requests.compare(), handover.compare(), inference.compare()
-    ):
+    compared = (import_time, boundaries, overlap, requests, handover, inference)
+    for comparison in chain.from_iterable(module.compare() for module in compared):
         print("\n".join(comparison.lines()), flush=True)
     for lines in chain((reading.compare(), caching.compare()), reference.compare()):
         print("\n".join(lines), flush=True)

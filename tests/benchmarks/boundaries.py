@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from hetero_template.plugin import TemplatePlugin
 
@@ -13,7 +15,7 @@ LENGTH = 64
 ROUNDS = 50
 
 
-def compare() -> Comparison:
+def compare() -> Iterator[Comparison]:
     core = Core()
     for name in "AB":
         core.register_plugin(TemplatePlugin, name)
@@ -22,7 +24,7 @@ def compare() -> Comparison:
     for cuts in (1, 2, 4, 8, 16, 32, 64):
         request = core.compile_model(_chain(cuts), "HETERO:A,B").create_infer_request()
         candidates[f"{cuts} subgraphs"] = lambda request=request: request.infer(x, True, True)
-    return interleave(f"chain of {LENGTH}", candidates, ROUNDS)
+    yield interleave(f"chain of {LENGTH}", candidates, ROUNDS)
 
 
 def _chain(cuts: int) -> Model:

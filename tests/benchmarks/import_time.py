@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
 from tests.benchmarks.interleaved import Comparison, interleave
 
@@ -12,7 +13,7 @@ MODULES = ("hetero", "onnxruntime", "openvino")
 ROUNDS = 10
 
 
-def compare() -> Comparison:
+def compare() -> Iterator[Comparison]:
     """The time that a fresh interpreter takes to start, import one module and end."""
     # With compiled bytecode kept, as in any installation: pip compiles the peers when it installs them.
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
@@ -20,4 +21,4 @@ def compare() -> Comparison:
     def start(module: str):
         return lambda: subprocess.run([sys.executable, "-c", f"import {module}"], check=True, env=environment)
 
-    return interleave("import", {module: start(module) for module in MODULES}, ROUNDS)
+    yield interleave("import", {module: start(module) for module in MODULES}, ROUNDS)

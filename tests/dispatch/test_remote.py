@@ -32,7 +32,7 @@ def host(tensor) -> np.ndarray:
 
 def step_tensors(request) -> set[int]:
     """The tensors that the requests of the steps are bound to."""
-    steps = request._request.request._requests
+    steps = request._request.request.bound.requests
     return {id(tensor) for step in steps for tensor in (*step.input_tensors(), *step.output_tensors())}
 
 

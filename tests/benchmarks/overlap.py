@@ -1,0 +1,71 @@
+"""What runs at once: two devices that sleep for T in every inference, in a chain and as branches beside each other.
+
+The limits: requests in flight through a chain end once every T, where one alone takes 2 T; branches together take T.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.infer_request import TemplateInferRequest
+from hetero_template.plugin import TemplatePlugin
+
+from hetero import AsyncInferQueue, Core, Model, Parameter, Type, ops
+from tests.benchmarks.interleaved import Comparison, interleave
+
+T = 0.01
+INFERENCES = 50
+ROUNDS = 5
+X = np.ones([4], np.float32)
+AFFINITIES = {"tanh": "A", "exp": "B"}
+
+
+class _SleepingRequest(TemplateInferRequest):
+    def wait(self) -> None:
+        time.sleep(T)
+
+
+class _SleepingModel(TemplateCompiledModel):
+    def create_sync_infer_request(self) -> _SleepingRequest:
+        return _SleepingRequest(self)
+
+
+class _SleepingPlugin(TemplatePlugin):
+    def compile_model(self, model, options, context=None):
+        properties = self.property_table(options)
+        return _SleepingModel(model, self.transform_model(model.clone(), properties), self, properties)
+
+
+def compare() -> Iterator[Comparison]:
+    core = Core()
+    for name in "AB":
+        core.register_plugin(_SleepingPlugin, name)
+    x = Parameter(Type.f32, [4])
+    chain = core.compile_model(_named(ops.Exp, _named(ops.Tanh, x)), "HETERO:A,B", {"AFFINITIES": AFFINITIES})
+    request, queue = chain.create_infer_request(), AsyncInferQueue(chain, 3)
+
+    def one_by_one() -> None:
+        for _ in range(INFERENCES):
+            request.infer(X)
+
+    def in_flight() -> None:
+        for _ in range(INFERENCES):
+            queue.start_async(X)
+        queue.wait_all()
+
+    candidates = {f"{INFERENCES} x T": lambda: time.sleep(INFERENCES * T), "one by one": one_by_one}
+    yield interleave("chain on two sleeping devices", candidates | {"in flight": in_flight}, ROUNDS)
+    model = Model([_named(ops.Tanh, x).results[0].input_value(0), ops.Exp(x, name="exp")], [x])
+    branches = core.compile_model(model, "HETERO:A,B", {"AFFINITIES": AFFINITIES}).create_infer_request()
+    candidates = {"T": lambda: time.sleep(T), "infer": lambda: branches.infer(X)}
+    yield interleave("branches on two sleeping devices", candidates, 5 * ROUNDS)
+
+
+def _named(kind: type, source: Parameter | Model) -> Model:
+    """The operation on a Parameter, or on the only output of a model, under its type's name in small letters."""
+    is_model = isinstance(source, Model)
+    node = kind(source.results[0].input_value(0) if is_model else source, name=kind.__name__.lower())
+    return Model(node, source.parameters if is_model else [source])
