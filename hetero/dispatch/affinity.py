@@ -4,9 +4,10 @@ A model of three operations on ``HETERO:A,B``: ``relu`` is pinned to B by the us
 ``softmax`` when asked what it can run. So conv and softmax go to A, relu to B. The rules, in this order:
 
 1. A node with rt_info["affinity"], or whose name fits a pattern of the property AFFINITIES, is pinned.
-2. Any other node goes to the first device, in the user's order, that claims it. Nodes that read or set one variable
-   go together: where one of them is pinned, else to the first device that claims them all.
-3. Parameters, Constants and Results go wherever they are needed; they are not placed.
+2. Any other node goes to the first device, in the user's order, that claims it.
+3. The nodes of a group, such as those that read or set one variable, go together: where one of them is pinned, else to
+   the first device that claims them all.
+4. Parameters, Constants and Results go wherever they are needed; they are not placed.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hetero.dispatch.groups import Group, find_groups
 from hetero.errors import DeviceError, device_errors
-from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph import Constant, Model, Node, Parameter, Result, with_bodies
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel, Plugin, QueryResult
 from hetero.tracing import span
@@ -64,11 +66,17 @@ def pin(model: Model, patterns: Mapping[str, str]) -> None:
     """
     nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
     for pattern, device in patterns.items():
-        fitting = [n for n in nodes if n.friendly_name == pattern or fnmatch.fnmatchcase(n.friendly_name, pattern)]
+        fitting = [node for node in nodes if _fits(node, pattern)]
         if not fitting:
-            raise DeviceError(f"the affinity '{pattern}' fits no operation of model '{model.friendly_name}'")
+            within = next((n for n in nodes if any(_fits(inner, pattern) for inner in with_bodies([n]))), None)
+            hint = f" but in a body of '{within.friendly_name}', which runs whole: pin that" if within else ""
+            raise DeviceError(f"the affinity '{pattern}' fits no operation of model '{model.friendly_name}'{hint}")
         for node in fitting:
             node.rt_info[AFFINITY] = device
+
+
+def _fits(node: Node, pattern: str) -> bool:
+    return node.friendly_name == pattern or fnmatch.fnmatchcase(node.friendly_name, pattern)
 
 
 @dataclass(frozen=True)
@@ -83,54 +91,50 @@ class Placement:
 def place(model: Model, devices: Sequence[Device]) -> Placement:
     """Place every operation by the rules above, and write its affinity. Names must be unique.
 
-    Raises DeviceError for a pin to a device that is not in the list or cannot run the node.
+    Raises DeviceError for pins that contradict each other, or to a device that is not in the list or cannot run the
+    node.
     """
     queries = {device.name: device.query(model) for device in devices}
-    together = _nodes_of_variables(model)
+    groups = find_groups([node for node in model.get_ordered_ops() if is_placed(node)])
+    homes = {group: _home(group, devices, queries) for group in dict.fromkeys(groups.values())}
     placed: dict[Node, Placed] = {}
     homeless: dict[Node, str] = {}
-    for node in model.get_ordered_ops():
-        if not is_placed(node):
-            continue
-        if AFFINITY in node.rt_info:
-            placed[node] = Placed(_pinned_device(node, devices, queries), "pinned")
-            continue
-        names = {other.friendly_name for other in together.get(node, [node])}
-        claiming = [device for device in devices if names <= queries[device.name].keys()]
-        if claiming:
-            passed_over = devices[: devices.index(claiming[0])]
-            placed[node] = Placed(claiming[0], _refusals(node, passed_over, queries) or "first device")
-            node.rt_info[AFFINITY] = claiming[0].name
+    for node, group in groups.items():
+        device, pinned = homes[group]
+        if device is None:
+            homeless[node] = _refusals(node, group, devices, queries)
+        elif pinned is None:
+            passed_over = devices[: devices.index(device)]
+            placed[node] = Placed(device, _refusals(node, group, passed_over, queries) or "first device")
         else:
-            homeless[node] = _refusals(node, devices, queries)
+            own = AFFINITY in node.rt_info
+            placed[node] = Placed(device, "pinned" if own else f"pinned with '{pinned.friendly_name}'")
+    for node, where in placed.items():
+        node.rt_info[AFFINITY] = where.device.name
     return Placement(placed, homeless, queries)
 
 
-def _nodes_of_variables(model: Model) -> dict[Node, list[Node]]:
-    """For each node that reads or sets a variable all that do so; where one is pinned, the others are then too."""
-    by_variable: dict[str, list[Node]] = {}
-    for node in model.get_ordered_ops():
-        if (info := getattr(node, "variable_info", None)) is not None:
-            by_variable.setdefault(info.variable_id, []).append(node)
-    for nodes in by_variable.values():
-        pinned = [node.rt_info[AFFINITY] for node in nodes if AFFINITY in node.rt_info]
-        for node in nodes if pinned else ():
-            node.rt_info.setdefault(AFFINITY, pinned[0])
-    return {node: nodes for nodes in by_variable.values() for node in nodes}
-
-
-def _pinned_device(node: Node, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> Device:
-    wanted = node.rt_info[AFFINITY]
+def _home(
+    group: Group, devices: Sequence[Device], queries: Mapping[str, QueryResult]
+) -> tuple[Device | None, Node | None]:
+    """The device of a group, if any can run it, and the node by whose pin it goes there, if any does."""
+    pinned = group.pin(queries)
+    if pinned is None:
+        return next((device for device in devices if group.fits(queries[device.name])), None), None
+    wanted = pinned.rt_info[AFFINITY]
     found = next((device for device in devices if device.name == wanted), None)
+    problem = f"'{pinned.friendly_name}' is pinned to"
     if found is None:
         names = ", ".join(device.name for device in devices)
-        raise DeviceError(f"'{node.friendly_name}' is pinned to {wanted}, which is not among the devices {names}")
-    if node.friendly_name not in queries[wanted]:
-        able = ", ".join(name for name, claimed in queries.items() if node.friendly_name in claimed) or "no device can"
-        reason = _refusals(node, [found], queries)
-        raise DeviceError(f"'{node.friendly_name}' is pinned to a device that cannot run it ({reason}); able: {able}")
-    return found
+        able = group.able(queries)
+        raise DeviceError(f"{problem} {wanted}, which is not among the devices {names}; able: {able}")
+    if not group.fits(queries[wanted]):
+        node = next(node for node in group.nodes if node.friendly_name not in queries[wanted])
+        reason = group.refusal(node, wanted, queries[wanted])
+        what = "it" if node is pinned else f"'{node.friendly_name}'"
+        raise DeviceError(f"{problem} a device that cannot run {what} ({reason}); able: {group.able(queries)}")
+    return found, pinned
 
 
-def _refusals(node: Node, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> str:
-    return "; ".join(f"{d.name}: {queries[d.name].refused.get(node.friendly_name, 'not supported')}" for d in devices)
+def _refusals(node: Node, group: Group, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> str:
+    return "; ".join(group.refusal(node, device.name, queries[device.name]) for device in devices)

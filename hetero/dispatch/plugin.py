@@ -53,7 +53,9 @@ class HeteroPlugin(Plugin):
         for device in reversed(devices):
             result.update(placement.queries[device.name])  # this has Parameters, Constants and Results too
         result.update((node.friendly_name, where.device.name) for node, where in placement.placed.items())
-        result.refused.update((node.friendly_name, reason) for node, reason in placement.homeless.items())
+        for node, reason in placement.homeless.items():
+            result.pop(node.friendly_name, None)  # a device may claim it, but not all that must be with it
+            result.refused[node.friendly_name] = reason
         return result
 
     def compile_model(

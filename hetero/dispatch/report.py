@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hetero.containers import ContainerType
 from hetero.dispatch.affinity import Placed
 from hetero.dispatch.partition import Subgraph
 from hetero.graph import Node, Output, port_name
@@ -186,8 +187,9 @@ def _boundaries(subgraphs: Sequence[Subgraph], home: Mapping[Node, int]) -> tupl
 
 
 def _byte_size(value: Output) -> int | None:
-    """The bytes of a value; None where its shape or type is dynamic, and for strings, which each have their own."""
-    if value.partial_shape.is_dynamic or value.element_type in (Type.dynamic, Type.string):
+    """The bytes of a value; None where its shape or type is dynamic, and for strings and sequences."""
+    unknown = value.element_type in (Type.dynamic, Type.string) or isinstance(value.element_type, ContainerType)
+    if unknown or value.partial_shape.is_dynamic:
         return None
     return math.prod(value.shape) * value.element_type.size
 
