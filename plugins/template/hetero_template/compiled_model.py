@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
+from hetero import properties as props
 from hetero.graph import Model
 from hetero.plugin import (
     CompiledModel,
@@ -30,6 +33,15 @@ class TemplateCompiledModel(CompiledModel):
         self.transformed = transformed
         self.program = Program(transformed)
         self.variables = [variable.info for variable in transformed.variables]
+
+    def bound_threads(self) -> AbstractContextManager[None]:
+        """Keep to INFERENCE_NUM_THREADS meanwhile; 0 leaves it to numpy."""
+        threads = self.properties.get(props.inference_num_threads)
+        if not threads:
+            return nullcontext()
+        from hetero_template.threads import at_most  # needed by few
+
+        return at_most(threads)
 
     def create_sync_infer_request(self) -> TemplateInferRequest:
         return TemplateInferRequest(self)

@@ -28,7 +28,8 @@ class TemplateInferRequest(SyncInferRequest):
         inputs = [_array_of(tensor) for tensor in self.input_tensors()]
         self._profile = []
         observe = self._note_time if self.is_profiled else self._note_nothing
-        results = self.compiled_model.program.run(inputs, self._variables, observe)
+        with self.compiled_model.bound_threads():
+            results = self.compiled_model.program.run(inputs, self._variables, observe)
         self._hand_out(results, [*inputs, *self._variables.values()])
 
     def get_profiling_info(self) -> list[ProfilingInfo]:

@@ -41,7 +41,7 @@ from hetero_template.remote import TemplateContext
 class TemplatePlugin(Plugin):
     """Runs every operation that the reference can evaluate, one after the other, with numpy on the host."""
 
-    supported_properties = common_properties
+    supported_properties = (*common_properties, props.inference_num_threads)
     passes = (
         take_known_branches,
         take_newest_versions,

@@ -9,7 +9,7 @@ from typing import Any
 from hetero import properties as props
 from hetero.graph import Model
 from hetero.passes import eliminate_dead_code, fold_constants
-from hetero.plugin import Plugin, QueryResult, RemoteContext, get_supported_nodes, unsupported
+from hetero.plugin import Plugin, QueryResult, RemoteContext, common_properties, get_supported_nodes, unsupported
 
 from hetero_example.compiled_model import ExampleCompiledModel
 from hetero_example.operations import why_not
@@ -18,20 +18,15 @@ from hetero_example.operations import why_not
 class ExamplePlugin(Plugin):
     """Runs the operations of operations.py, one after the other."""
 
-    # The keys that users can read and set. The constructor, compile_model and requests read the values.
-    supported_properties = (
-        props.available_devices,
-        props.device.full_name,
-        props.num_streams,
-        props.enable_profiling,
-        props.disable_transformations,
-    )
+    # The keys that users can read and set; the classes of hetero.plugin follow these. Add those that your code reads:
+    # (*common_properties, hetero.properties.Property("EXAMPLE_MODE", str, "fast")).
+    supported_properties = common_properties
     # What is done to a model before the device looks at it; hetero.passes has more, and a function of yours will do.
     passes = (fold_constants, eliminate_dead_code)
 
     def describe(self, device_id: str) -> dict[str, Any]:
         """The values of the read-only properties."""
-        return {props.device.full_name: "EXAMPLE by numpy"}
+        return {props.device.full_name: "EXAMPLE by numpy", props.device.capabilities: ("FP32",)}
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         """Judge the operations of the transformed model, and answer under the names of the original one."""

@@ -1,0 +1,46 @@
+"""INFERENCE_NUM_THREADS: how many threads the linear algebra library behind numpy may use."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Iterator
+
+from threadpoolctl import LibController, OpenBLASController, ThreadpoolController
+
+_lock = threading.Lock()
+_bounds: list[int] = []
+_unbounded: list[int] = []
+
+
+@contextlib.contextmanager
+def at_most(threads: int) -> Iterator[None]:
+    """Let matrix products use at most so many threads meanwhile.
+
+    The library has one pool for the process: while several inferences run, the smallest bound of them counts.
+    """
+    with _lock:
+        if not _bounds:
+            _unbounded[:] = [library.num_threads for library in _libraries()]
+        _bounds.append(threads)
+        _apply()
+    try:
+        yield
+    finally:
+        with _lock:
+            _bounds.remove(threads)
+            _apply()
+
+
+def _apply() -> None:
+    # Otherwise only the thread that first set a number could set another.
+    OpenBLASController.clear_controlling_thread(force=True)
+    for library, unbounded in zip(_libraries(), _unbounded):
+        library.set_num_threads(min([unbounded, *_bounds]))
+    OpenBLASController.clear_controlling_thread(force=True)
+
+
+@functools.cache
+def _libraries() -> list[LibController]:
+    return ThreadpoolController().select(user_api="blas").lib_controllers  # to look for them takes milliseconds
