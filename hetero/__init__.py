@@ -13,14 +13,14 @@ from hetero.types import Type
 __all__ = [
     "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "HeteroError", "InferRequest", "Input",
     "Model", "Node", "Op", "Output", "Parameter", "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor",
-    "Tensor", "Type", "ops", "save_model", "serialize",
+    "Tensor", "Type", "ops", "properties", "save_model", "serialize",
 ]  # fmt: skip
 
 # hetero.opset1 … hetero.opset16, as modules that can be imported
 globals().update(make_modules())
 
 if TYPE_CHECKING:
-    from hetero import ops
+    from hetero import ops, properties
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
     from hetero.runtime import AsyncInferQueue, CompiledModel, Core, InferRequest
@@ -35,8 +35,8 @@ _LOADED_WHEN_USED = {
 
 def __getattr__(name: str) -> object:
     """Load operations, runtime and writers when they are first used."""
-    if name == "ops":
-        return import_module("hetero.ops")
+    if name in ("ops", "properties"):
+        return import_module(f"hetero.{name}")
     if name not in _LOADED_WHEN_USED:
         raise AttributeError(f"module 'hetero' has no attribute '{name}'")
     return getattr(import_module(_LOADED_WHEN_USED[name]), name)

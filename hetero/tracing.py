@@ -13,7 +13,6 @@ import functools
 import itertools
 import json
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -136,14 +135,12 @@ class Recorder:
         """Write the trace as JSON, whole or not at all. Raises OSError."""
         text = json.dumps(self.to_chrome_trace())
         path = Path(path)
-        descriptor, scratch = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        scratch = path.with_name(f"{path.name}.{os.getpid()}")
         try:
-            with os.fdopen(descriptor, "w") as stream:
-                stream.write(text)
+            scratch.write_text(text)
             os.replace(scratch, path)
-        except BaseException:
-            os.unlink(scratch)
-            raise
+        finally:
+            scratch.unlink(missing_ok=True)
 
 
 class IttCollector:

@@ -6,13 +6,13 @@ import dataclasses
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hetero.errors import HeteroError
+from hetero.errors import ConfigError, HeteroError
 
 # What reads YAML, draws tables or touches devices is imported by the commands, so that help comes at once.
 app = typer.Typer(
@@ -38,6 +38,10 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="Change an entry, such as device=CPU. May be repeated."),
     ] = [],  # noqa: B006
     as_json: Json = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a trace of the run as JSON, for ui.perfetto.dev.", show_default=False),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Run a model as a YAML file says, and tell what went where, what came out and how long it took."""
@@ -45,10 +49,15 @@ def run(
         from hetero.run.config import load_config
         from hetero.run.display import make_console, progress_bar, show_run
         from hetero.run.runner import run as run_config
+        from hetero.tracing import Recorder
 
         config = load_config(file, settings)
-        with progress_bar() as progress:
+        if trace and not trace.parent.is_dir():
+            raise ConfigError(f"--trace {trace}: there is no folder {trace.parent}")
+        with progress_bar() as progress, Recorder() if trace else nullcontext() as recorder:
             report = run_config(config, progress)
+        if recorder:
+            recorder.save(trace)
         if as_json:
             print(json.dumps(dataclasses.asdict(report), indent=2, ensure_ascii=False))
         else:

@@ -12,6 +12,7 @@ from hetero.errors import device_errors
 from hetero.graph import Model, Output, find_port
 from hetero.graph.model import PortKey
 from hetero.runtime.infer_request import InferRequest, Inputs, Results
+from hetero.tracing import traced
 
 
 class CompiledModel:
@@ -36,6 +37,7 @@ class CompiledModel:
         """An output by index or name; the only one without a key. Raises GraphError when there is none such."""
         return find_port(self._compiled.outputs, key, f"model '{self._compiled.name}' has no output")
 
+    @traced("CompiledModel::create_infer_request")
     def create_infer_request(self) -> InferRequest:
         """A request with tensors of its own."""
         compiled = self._compiled
@@ -66,6 +68,7 @@ class CompiledModel:
         """The device's memory that remote tensors for requests are made in. Raises NotSupportedError without one."""
         return self._compiled.context
 
+    @traced("CompiledModel::export_model")
     def export_model(self, model_stream: BinaryIO | None = None) -> io.BytesIO | None:
         """Write the compiled model to a stream, or to a new one in memory, for ``Core.import_model``.
 
@@ -84,6 +87,7 @@ class CompiledModel:
             model_stream.seek(begin)
         return None
 
+    @traced("CompiledModel::get_runtime_model")
     def get_runtime_model(self) -> Model:
         """What the device really executes: ExecutionNodes, with OpenVINO's notes in rt_info; `serialize` writes it.
 

@@ -16,12 +16,13 @@ from tests.benchmarks import (
     reading,
     reference,
     requests,
+    tracing,
 )
 
 
 def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
-    compared = (import_time, boundaries, overlap, requests, handover, inference)
+    compared = (import_time, boundaries, overlap, requests, tracing, handover, inference)
     for comparison in chain.from_iterable(module.compare() for module in compared):
         print("\n".join(comparison.lines()), flush=True)
     for lines in chain((reading.compare(), caching.compare()), reference.compare()):

@@ -68,6 +68,24 @@ def test_run_as_json(folder):
     assert {"TEMPLATE", "PICKY"} <= {device["name"] for device in report["devices"]}
 
 
+def test_a_trace_of_a_run(folder):
+    result = hetero("run", "run.yaml", "--trace", "trace.json", "--set", "iterations=2")
+    assert result.exit_code == 0, result.stderr
+    events = json.loads((folder / "trace.json").read_text())["traceEvents"]
+    names = [event["name"] for event in events]
+    assert {"Core::read_model", "Core::compile_model", "InferRequest::infer", "fold_constants"} <= set(names)
+    # One inference warms up, two are measured, each in three subgraphs.
+    assert names.count("InferRequest::infer") == 3 and names.count("subgraph 1") == 3
+    assert sorted(p.name for p in folder.glob("trace*")) == ["trace.json"]
+
+
+def test_a_trace_that_has_no_folder_is_told_before_the_run(folder):
+    result = hetero("run", "run.yaml", "--trace", "nowhere/trace.json")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "error: --trace nowhere/trace.json: there is no folder nowhere\n"
+    assert not (folder / "y.npy").exists()
+
+
 def test_a_run_with_times_of_operations(folder):
     setting = ["--set", "properties.PERF_COUNT=YES"]
     report = json.loads(hetero("run", "run.yaml", "--json", *setting).stdout)
