@@ -46,7 +46,14 @@ def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
     missing = {"ports", "xml", "weights"} - sections.keys()
     if missing:
         raise BlobError(f"the exported model has no section {min(missing)}")
-    return _read_ports(sections["ports"]), IrFrontEnd().convert(sections["xml"], sections["weights"])
+    original, transformed = _read_ports(sections["ports"]), IrFrontEnd().convert(sections["xml"], sections["weights"])
+    for kind, mine, others in (
+        ("inputs", original.inputs, transformed.inputs),
+        ("outputs", original.outputs, transformed.outputs),
+    ):
+        if len(mine) != len(others) or not all(map(_fits, mine, others)):
+            raise BlobError(f"the {kind} of the exported model are not those of its graph")
+    return original, transformed
 
 
 class _Pieces(list):
@@ -90,6 +97,12 @@ def _read_ports(content: memoryview) -> Model:
         return Model(results, parameters, str(fields["name"]))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BlobError(f"the ports of the exported model cannot be understood: {error!r}") from error
+
+
+def _fits(port: Output, other: Output) -> bool:
+    """Whether a port may be what the transformations made of another; they may come to know more of it."""
+    kinds = {port.element_type, other.element_type} - {Type.dynamic}
+    return len(kinds) < 2 and port.partial_shape.compatible(other.partial_shape)
 
 
 def _type_and_shape(port: Mapping[str, Any]) -> tuple[Type, PartialShape]:
