@@ -26,6 +26,7 @@ from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blob import FORMAT, hetero_version, read_blob
 from hetero.runtime.blob_import import import_blob
 from hetero.runtime.model_hash import model_hash
+from hetero.tracing import span
 
 log = logging.getLogger("hetero.runtime")
 
@@ -68,11 +69,10 @@ class ModelCache:
             return found
         compiled = self._device.compile_model(model.clone(), self._options, self._context)
         try:
-            pieces = compiled.export_model()
+            with span("ModelCache::store", model.friendly_name):
+                self._write(self._file_of(model_key), compiled.export_model(), model.friendly_name)
         except BlobError as error:
             log.warning("'%s' is not cached: %s", model.friendly_name, error)
-        else:
-            self._write(self._file_of(model_key), pieces, model.friendly_name)
         return compiled
 
     def _file_of(self, model_key: str) -> Path:
@@ -83,7 +83,8 @@ class ModelCache:
         if not file.exists():
             return None
         try:
-            found = import_blob(self._device, read_blob(file), self._options, self._context)
+            with span("ModelCache::load", label):
+                found = import_blob(self._device, read_blob(file), self._options, self._context)
         except HeteroError as error:
             log.warning("'%s' is compiled again, as the cached one cannot be used: %s", label, error)
             with contextlib.suppress(OSError):

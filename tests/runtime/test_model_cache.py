@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 
-from hetero import Core, Model, Parameter, Type, ops, serialize
+from hetero import Core, Model, Op, Parameter, Type, ops, serialize
 from hetero.errors import FrontendError, PropertyError
 from tests import zoo
 from tests.devices import PickyPlugin, core_with
@@ -132,6 +132,24 @@ def test_a_file_is_not_read_again_until_it_or_its_weights_change(tmp_path, monke
     weights.unlink()
     with pytest.raises(FrontendError, match="do not lie within"):
         compiled()
+
+
+class OfTheUser(Op):
+    inputs = ("x",)
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+def test_with_extensions_a_file_is_read_since_they_may_change(tmp_path, monkeypatch):
+    core, options, file = Core(), {"CACHE_DIR": tmp_path / "cache"}, tmp_path / "model.xml"
+    serialize(small(), file)
+    core.compile_model(file, "TEMPLATE", options)
+    core.add_extension(OfTheUser)
+    assert loaded(core.compile_model(file, "TEMPLATE", options))
+    monkeypatch.setattr(core, "read_model", never_read)
+    with pytest.raises(AssertionError, match="the model was read"):
+        core.compile_model(file, "TEMPLATE", options)
 
 
 def test_what_is_known_of_a_file_may_be_damaged(tmp_path, monkeypatch):
