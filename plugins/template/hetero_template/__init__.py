@@ -1,4 +1,15 @@
-"""Device TEMPLATE: the numpy reference. Copy this package, rename it, and you have a device."""
+"""Device TEMPLATE: the numpy reference, and the guide for who writes a device with all that a device may have.
+
+Read its files in this order, which is that of the roles in ``hetero.plugin``; each method is the least that is right:
+
+1. ``plugin.py`` is the Plugin: its properties, what it can run, how it compiles and imports, its memory.
+2. ``compiled_model.py``: the CompiledModel, what is worked out once for all inferences.
+3. ``infer_request.py``: the SyncInferRequest, one inference. The default AsyncInferRequest is enough for it.
+4. ``remote.py``: the RemoteContext and the memory behind its RemoteTensors.
+5. ``variable_state.py``: the VariableState, what is remembered from one inference to the next.
+
+A package to begin with, of a device with less, is written by ``hetero plugin new NAME``.
+"""
 
 from __future__ import annotations
 
