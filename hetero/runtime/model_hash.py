@@ -78,4 +78,6 @@ def _plain(value: Any) -> Any:
         return [(str(key), _plain(inner)) for key, inner in value.items()]
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
+    if isinstance(value, np.ndarray):  # whose text leaves out elements
+        return str(value.dtype), value.shape, value.tolist()
     return value if isinstance(value, (str, int, float, bool, type(None))) else f"{type(value).__name__} {value}"

@@ -12,6 +12,8 @@ import pytest
 
 from hetero import Core, Model, Op, Parameter, Type, ops, serialize
 from hetero.errors import FrontendError, PropertyError
+from hetero.graph import Attribute
+from hetero.runtime.model_hash import model_hash
 from tests import zoo
 from tests.devices import PickyPlugin, core_with
 
@@ -314,3 +316,23 @@ def test_hashes_are_the_same_in_every_process():
         for seed in "12"
     ]  # fmt: skip
     assert len({line for lines in printed for line in lines}) == 1
+
+
+class Table(Op):
+    """An operation with an attribute of many elements."""
+
+    inputs = ("x",)
+    table = Attribute(np.asarray)
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+
+def test_every_element_of_an_attribute_counts():
+    def hashed(element: float) -> str:
+        table = np.zeros(5000)
+        table[2500] = element
+        x = Parameter(Type.f32, [2], name="x")
+        return model_hash(Model(Table(x, table, name="y"), [x]))
+
+    assert hashed(0) == hashed(0) != hashed(1)
