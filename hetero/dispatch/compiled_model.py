@@ -8,6 +8,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Placed
+from hetero.dispatch.drawing import visualize
 from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
 from hetero.dispatch.partition import extract, partition
 from hetero.dispatch.plan import make_plan
@@ -40,6 +41,7 @@ class HeteroCompiledModel(CompiledModel):
                 placement_report: report,
             }
         )
+        visualize(model, subgraphs, report)
         log.log(NOTICE, "%s: %s", self.name, report.summary())
 
     def get_runtime_model(self) -> Model:

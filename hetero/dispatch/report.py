@@ -95,12 +95,12 @@ class PlacementReport:
         """
         first, *others = self.devices
         counts = self.counts
-        parts = [f"{first} {counts.get(first, 0)}/{_counted(len(self.operations), 'operation')}"]
+        parts = [f"{first} {counts.get(first, 0)}/{counted(len(self.operations), 'operation')}"]
         if first in counts:
-            parts[0] += f" in {_counted(sum(s.device == first for s in self.subgraphs), 'subgraph')}"
+            parts[0] += f" in {counted(sum(s.device == first for s in self.subgraphs), 'subgraph')}"
         parts += [f"{device} {counts[device]}: {self._types_on(device)}" for device in others if device in counts]
         if self.boundaries:
-            parts.append(f"{_counted(len(self.boundaries), 'boundary')}, {self._traffic()} an inference")
+            parts.append(f"{counted(len(self.boundaries), 'boundary')}, {self._traffic()} an inference")
         return "; ".join(parts)
 
     def __str__(self) -> str:
@@ -108,12 +108,12 @@ class PlacementReport:
         reasons |= {o.name: f"{o.type_name} '{o.name}' ({o.reason})" for o in self.elsewhere}
         lines = [f"'{self.model}' on {', '.join(self.devices)}: {self.summary()}"]
         for s in self.subgraphs:
-            ends = f"{_counted(s.inputs, 'input')}, {_counted(s.outputs, 'output')}"
-            lines.append(f"subgraph {s.index} on {s.device}: {_counted(len(s.operations), 'operation')}, {ends}")
+            ends = f"{counted(s.inputs, 'input')}, {counted(s.outputs, 'output')}"
+            lines.append(f"subgraph {s.index} on {s.device}: {counted(len(s.operations), 'operation')}, {ends}")
             lines += [f"  {reasons[name]}" for name in s.operations]
         known = [o.name for o in self.operations if o.subgraph is None]
         if known:
-            lines += [f"on no device: {_counted(len(known), 'operation')}", *(f"  {reasons[name]}" for name in known)]
+            lines += [f"on no device: {counted(len(known), 'operation')}", *(f"  {reasons[name]}" for name in known)]
         for b in self.boundaries:
             to = ", ".join(map(str, b.targets))
             lines.append(
@@ -194,7 +194,8 @@ def _byte_size(value: Output) -> int | None:
     return math.prod(value.shape) * value.element_type.size
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: ``1 boundary``, ``2 boundaries``."""
     plural = noun if count == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count} {plural}"
 

@@ -86,21 +86,27 @@ def query(
     model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
     device: Annotated[str, typer.Option("--device", "-d", help="A device string.", show_default=False)],
     everything: Annotated[bool, typer.Option("--all", help="List every operation.")] = False,
+    drawing: Annotated[
+        str | None, typer.Option("--draw", metavar="FILE", help="Draw the operations by device: an .svg or .dot file.")
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Tell which operations of a model a device can run, and why not the others."""
     with _one_line_errors(debug):
-        from hetero.run.devices import query_operations
+        from hetero.run.devices import draw_operations, drawing_file, query_operations
         from hetero.run.display import make_console, progress_bar, show_query
         from hetero.run.sources import existing_file
         from hetero.runtime import Core
 
         core = Core()
+        file = drawing_file(drawing) if drawing else None
         with progress_bar() as progress:
             progress("Reading the model", 0, 2)
             network = core.read_model(existing_file(model, Path()))
             progress(f"Asking {device}", 1, 2)
             operations = query_operations(core, network, device)
+            if file:
+                draw_operations(network, operations, device, file)
         show_query(make_console(), operations, everything)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import is_placed
-from hetero.errors import HeteroError
+from hetero.dispatch.drawing import FORMATS, Where, draw, picture_of_affinities
+from hetero.errors import ConfigError, HeteroError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
+from hetero.run.sources import writable_file
 from hetero.runtime import Core
+from hetero.runtime.device_name import parse_device_name
 
 
 @dataclass(frozen=True)
@@ -66,3 +70,19 @@ def query_operations(
         refused = None if where else found.refused.get(node.friendly_name, "not supported")
         operations.append(OperationQuery(node.friendly_name, node.type_info.name, where, refused))
     return operations
+
+
+def drawing_file(text: str) -> Path:
+    """The path of a drawing to be written. Raises ConfigError where it cannot be, or is of no known format."""
+    file = writable_file(text, Path())
+    if file.suffix not in FORMATS:
+        raise ConfigError(f"{file} is no file to draw into: its name must end in {' or '.join(FORMATS)}")
+    return file
+
+
+def draw_operations(model: Model, operations: Sequence[OperationQuery], device: str, file: Path) -> None:
+    """Draw what ``query_operations`` found of a model for a device. Raises OSError."""
+    where = {o.name: Where(o.device, o.refused or "can run it") for o in operations}
+    order = parse_device_name(device).options.get(props.device.priorities, ())
+    devices = dict.fromkeys([*order, *(o.device for o in operations if o.device)])
+    draw(picture_of_affinities(model, list(devices), where), file)

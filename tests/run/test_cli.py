@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import onnx
@@ -143,11 +144,26 @@ def test_query(folder, arguments, parts):
         assert part in result.stdout
 
 
+def test_a_query_is_drawn(folder):
+    result = hetero("query", "model.onnx", "-d", "HETERO:PICKY,TEMPLATE", "--draw", "model.svg")
+    assert result.exit_code == 0, result.stderr
+    drawing = ElementTree.parse("model.svg").getroot()
+    tooltips = [title.text for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
+    assert [text.splitlines()[1] for text in tooltips if text.startswith(("Relu", "Tanh"))] == [
+        "PICKY: can run it",
+        "TEMPLATE: can run it",
+    ]
+    assert hetero("query", "model.onnx", "-d", "PICKY", "--draw", "model.dot").exit_code == 0
+    assert "no device: PICKY is picky" in (folder / "model.dot").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
         (["run", "none.yaml"], ["there is no file none.yaml"]),
         (["run", "."], ["Is a directory"]),
+        (["query", "model.onnx", "-d", "PICKY", "--draw", "x.png"], ["x.png is no file to draw into", ".svg or .dot"]),
+        (["query", "model.onnx", "-d", "PICKY", "--draw", "no/x.svg"], ["there is no folder no to write x.svg into"]),
         (["run", "model.onnx"], ["model.onnx", "not a YAML file"]),
         (["run", "run.yaml", "--set", "device=NPU"], ["no device NPU", "TEMPLATE"]),
         (["run", "run.yaml", "--set", "device=HETERO:PICKY"], ["PICKY cannot run Tanh 'node1'", "is picky"]),

@@ -1,0 +1,66 @@
+"""Drawings as files: each appears whole or not at all."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from hetero.dispatch.drawing.dot import to_dot
+from hetero.dispatch.drawing.picture import Picture, Where, picture_of_affinities, picture_of_subgraphs
+from hetero.dispatch.drawing.svg import to_svg
+from hetero.dispatch.partition import Subgraph
+from hetero.dispatch.report import PlacementReport
+from hetero.graph import Model
+
+log = logging.getLogger("hetero.dispatch")
+VISUALIZE = "HETERO_VISUALIZE"
+FORMATS = {".svg": to_svg, ".dot": to_dot}
+_LONGEST_NAME = 100
+# How often each name was used: models of one process may have the same.
+_drawn: Counter[str] = Counter()
+
+
+def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementReport) -> None:
+    """Draw operations and subgraphs into the folder that the environment variable HETERO_VISUALIZE names, if any.
+
+    A folder that cannot be written to is a warning.
+    """
+    folder = os.environ.get(VISUALIZE)
+    if not folder:
+        return
+    where = {operation.name: Where(operation.device, operation.reason) for operation in report.operations}
+    pictures = {
+        "affinities": picture_of_affinities(model, report.devices, where),
+        "subgraphs": picture_of_subgraphs(model, subgraphs, report),
+    }
+    stem = _new_name(model.friendly_name)
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for kind, picture in pictures.items():
+            for suffix in FORMATS:
+                draw(picture, Path(folder, f"{stem}.{kind}{suffix}"))
+    except OSError as error:
+        problem = error.strerror or error
+        log.warning("'%s' is not drawn: %s=%s cannot be written: %s", model.friendly_name, VISUALIZE, folder, problem)
+
+
+def draw(picture: Picture, file: Path) -> None:
+    """Write a picture as its suffix says, .svg or .dot. Raises OSError."""
+    content = FORMATS[file.suffix](picture)
+    scratch = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        scratch.write_text(content, encoding="utf-8")
+        os.replace(scratch, file)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def _new_name(name: str) -> str:
+    """A name for files, which a model's may not be: it may hold any characters."""
+    plain = re.sub(r"[^\w.-]+", "_", name).strip("._")[:_LONGEST_NAME] or "model"
+    _drawn[plain] += 1
+    return plain if _drawn[plain] == 1 else f"{plain}-{_drawn[plain]}"

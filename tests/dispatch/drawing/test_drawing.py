@@ -1,0 +1,159 @@
+"""Drawings of a placement: what they show, and that they are whole documents whatever the names hold."""
+
+import logging
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+
+from hetero import Model, Parameter, Type, ops
+from hetero.dispatch.drawing import Where, picture_of_affinities
+from hetero.dispatch.drawing.dot import to_dot
+from hetero.dispatch.drawing.picture import COLOURS
+from hetero.dispatch.drawing.svg import to_svg
+from tests.devices import PickyPlugin, core_with
+
+STRANGE = 'a "b" \\n \\ <&> \N{SNOWMAN}\x07\ud800 \n]]>'
+SVG = "{http://www.w3.org/2000/svg}"
+QUOTED = r'"((?:[^"\\]|\\.)*)"'
+
+
+def model(name="net", middle="exp") -> Model:
+    x = Parameter(Type.f32, [-1, 4], name="x")
+    x.output(0).names = {"x"}
+    exp = ops.Exp(ops.Relu(x, name="relu"), name=middle)
+    total = ops.Add(exp, np.float32([1]), name="total")
+    return Model([total, exp], [x], name)
+
+
+def drawn(folder, monkeypatch, network, **options):
+    monkeypatch.setenv("HETERO_VISUALIZE", str(folder))
+    core = core_with(A=PickyPlugin(lambda n: n.type_info.name != "Exp"), B=PickyPlugin())
+    core.compile_model(network, "HETERO:A,B", options)
+    return {file.name.split(".", 1)[1]: file.read_text() for file in folder.iterdir()}
+
+
+def boxes(svg):
+    """The tooltip, the lines of text and the colour of each box."""
+    found = []
+    for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
+        tooltip, rectangle = group.find(f"{SVG}title"), group.find(f"{SVG}rect")
+        if tooltip is not None:
+            found.append((tooltip.text, [t.text for t in group.iter(f"{SVG}text")], rectangle.get("fill")))
+    return found
+
+
+def lines(svg):
+    return [path.find(f"{SVG}title").text for path in ElementTree.fromstring(svg).iter(f"{SVG}path") if len(path)]
+
+
+def test_operations_have_the_colour_of_their_device(tmp_path, monkeypatch):
+    svg = drawn(tmp_path, monkeypatch, model())["affinities.svg"]
+    a, b = COLOURS[0][0], COLOURS[1][0]
+    assert boxes(svg) == [
+        ("input 'x' f32[?,4]", ["input x", "f32[?,4]"], "#ffffff"),
+        ("Relu 'relu'\nA: first device\n'relu' f32[?,4]", ["Relu", "relu"], a),
+        ("Exp 'exp'\nB: A: A is picky\n'exp' f32[?,4]", ["Exp", "exp"], b),
+        ("Add 'total'\nA: first device\n'total' f32[?,4]", ["Add", "total"], a),
+        ("output 'total' f32[?,4]", ["output total", "f32[?,4]"], "#ffffff"),
+        ("output 'exp' f32[?,4]", ["output exp", "f32[?,4]"], "#ffffff"),
+    ]
+    assert lines(svg)[:2] == ["'x' f32[?,4]", "'relu' f32[?,4]"] and len(lines(svg)) == 5
+    legend = [t.text for t in ElementTree.fromstring(svg).findall(f"{SVG}text")]
+    assert legend == ["net: operations by device", "A", "B"]
+
+
+def test_subgraphs_have_their_operations_and_what_goes_between_them(tmp_path, monkeypatch):
+    svg = drawn(tmp_path, monkeypatch, model())["subgraphs.svg"]
+    assert [text for _, text, _ in boxes(svg)] == [
+        ["input x", "f32[?,4]"],
+        ["0: A", "1 operation", "1 Relu"],
+        ["f32[?,4]"],
+        ["1: B", "1 operation", "1 Exp"],
+        ["f32[?,4]"],
+        ["2: A", "1 operation", "1 Add"],
+        ["output total", "f32[?,4]"],
+        ["output exp", "f32[?,4]"],
+    ]
+    assert len(lines(svg)) == 7
+    title = [t.text for t in ElementTree.fromstring(svg).findall(f"{SVG}text")]
+    assert title[:2] == ["net", "A 2/3 operations in 2 subgraphs"]
+
+
+def test_many_values_between_two_subgraphs_are_counted(tmp_path, monkeypatch):
+    x = Parameter(Type.f32, [2], name="x")
+    first = [ops.Relu(x, name=f"a{index}") for index in range(7)]
+    second = ops.Concat([ops.Tanh(value, name=f"b{index}") for index, value in enumerate(first)], 0)
+    svg = drawn(tmp_path, monkeypatch, Model(second, [x]), AFFINITIES={"b*": "B"})["subgraphs.svg"]
+    assert ["f32[2]", "f32[2]", "f32[2]", "f32[2]", "and 3 more"] in [text for _, text, _ in boxes(svg)]
+
+
+def test_names_may_hold_anything(tmp_path, monkeypatch):
+    found = drawn(tmp_path, monkeypatch, model(STRANGE, STRANGE))
+    assert len(found) == 4
+    shown = re.sub("[\x07\ud800]", "\ufffd", STRANGE)
+    tooltips = [tooltip for tooltip, _, _ in boxes(found["affinities.svg"])]
+    assert f"Exp '{shown}'\nB: A: A is picky\n'{shown}' f32[?,4]" in tooltips
+    for kind in ("affinities.dot", "subgraphs.dot"):
+        statements = re.sub(QUOTED, "Q", found[kind])
+        assert set(statements) <= set(
+            "digraphsubclusternode_labeltooltipfillcolorfontcolorshapeplaintextstylefilledQ"
+            "boxfontsizegray0123456789loc=;,[]{}-> \n"
+        )
+    texts = [
+        re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), text)
+        for text in re.findall(QUOTED, found["affinities.dot"])
+    ]
+    assert f"Exp '{shown}'\nB: A: A is picky\n'{shown}' f32[?,4]" in texts
+
+
+def test_dot_has_the_boxes_and_lines_of_the_svg(tmp_path, monkeypatch):
+    found = drawn(tmp_path, monkeypatch, model())
+    for kind in ("affinities", "subgraphs"):
+        dot, svg = found[f"{kind}.dot"], found[f"{kind}.svg"]
+        assert len(re.findall(r"^  n\d+ \[", dot, re.M)) == len(boxes(svg))
+        assert len(re.findall(r"^  n\d+ -> n\d+ ", dot, re.M)) == len(lines(svg))
+
+
+def test_what_no_device_can_run_is_white():
+    network = model()
+    where = {"relu": Where("A", "first device"), "exp": Where(None, "A: not supported"), "total": Where("A", "x")}
+    found = {text[1]: fill for _, text, fill in boxes(to_svg(picture_of_affinities(network, ["A"], where)))}
+    assert (found["relu"], found["exp"]) == (COLOURS[0][0], "#ffffff")
+
+
+def test_models_of_one_name_do_not_take_each_others_place(tmp_path, monkeypatch):
+    for _ in range(2):
+        drawn(tmp_path, monkeypatch, model("twice / net"))
+    assert len(list(tmp_path.glob("twice_net.*"))) == len(list(tmp_path.glob("twice_net-2.*"))) == 4
+    assert len(list(tmp_path.iterdir())) == 8
+
+
+def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path, monkeypatch, caplog):
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    monkeypatch.setenv("HETERO_VISUALIZE", str(blocked))
+    with caplog.at_level(logging.WARNING):
+        compiled = core_with(A=PickyPlugin()).compile_model(model(), "HETERO:A")
+    (warning,) = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    assert warning == f"'net' is not drawn: HETERO_VISUALIZE={blocked} cannot be written: File exists"
+    np.testing.assert_allclose(compiled(np.zeros([1, 4], np.float32))[0], np.full([1, 4], 2))
+
+
+def test_nothing_is_left_of_a_drawing_that_could_not_be_finished(tmp_path, monkeypatch):
+    def fail(*paths):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", fail)
+    assert drawn(tmp_path, monkeypatch, model()) == {}
+
+
+def test_a_picture_of_10_000_operations():
+    x = Parameter(Type.f32, [1])
+    value = x
+    for index in range(10_000):
+        value = ops.Relu(value, name=f"r{index}")
+    network = Model(value, [x])
+    where = {f"r{index}": Where("AB"[index % 2], "") for index in range(10_000)}
+    picture = picture_of_affinities(network, ["A", "B"], where)
+    assert len(boxes(to_svg(picture))) == 10_002 and to_dot(picture).count(" -> ") == 10_001
