@@ -34,7 +34,7 @@ class HeteroCompiledModel(CompiledModel):
             for index, subgraph in enumerate(subgraphs)
         ]
         self.plan = make_plan(model, subgraphs, compiled)
-        report = make_report(self.name, self.properties.get(props.device.priorities), placed, subgraphs, known)
+        report = make_report(model, self.properties.get(props.device.priorities), placed, subgraphs, known)
         self.properties.fill(
             {
                 props.execution_devices: tuple(dict.fromkeys(s.device.name for s in subgraphs)),

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from hetero.containers import ContainerType
 from hetero.dispatch.affinity import Placed
 from hetero.dispatch.partition import Subgraph
-from hetero.graph import Node, Output, port_name
+from hetero.dispatch.work import assumed_shapes, work_of
+from hetero.graph import Model, Node, Output, port_name
 from hetero.types import Type
 
 FIRST_DEVICE = "first device"
@@ -33,7 +34,8 @@ MOST_NAMED = 5
 class OperationReport:
     """One operation of the model: where it runs, and why there.
 
-    ``subgraph`` is None for one that no device runs, as its value is known already.
+    ``subgraph`` is None for one that no device runs, as its value is known already. ``work`` counts arithmetic
+    operations, where dynamic dimensions have assumed lengths.
     """
 
     name: str
@@ -41,6 +43,7 @@ class OperationReport:
     device: str
     reason: str
     subgraph: int | None
+    work: float
 
 
 @dataclass(frozen=True)
@@ -89,16 +92,22 @@ class PlacementReport:
         return [o for o in self.operations if o.device != first or o.reason != FIRST_DEVICE]
 
     def summary(self) -> str:
-        """One line: ``GPU 171/180 operations in 3 subgraphs; TEMPLATE 9: TopK, …; 4 boundaries, 1.2 MB an inference``.
+        """One line, which begins with the user's first device, even where that has nothing to do.
 
-        The device with which it begins is the user's first, even where that has nothing to do.
+        ``GPU 171/180 operations (98.2% of the work) in 3 subgraphs; TEMPLATE 9 (1.8%): TopK, …; 4 boundaries, 1.2 MB an
+        inference``
         """
         first, *others = self.devices
         counts = self.counts
         parts = [f"{first} {counts.get(first, 0)}/{counted(len(self.operations), 'operation')}"]
+        share = self._shares()
         if first in counts:
-            parts[0] += f" in {counted(sum(s.device == first for s in self.subgraphs), 'subgraph')}"
-        parts += [f"{device} {counts[device]}: {self._types_on(device)}" for device in others if device in counts]
+            of_work = f" ({share[first]} of the work)" if share else ""
+            parts[0] += f"{of_work} in {counted(sum(s.device == first for s in self.subgraphs), 'subgraph')}"
+        for device in others:
+            if device in counts:
+                of_work = f" ({share[device]})" if share else ""
+                parts.append(f"{device} {counts[device]}{of_work}: {self._types_on(device)}")
         if self.boundaries:
             parts.append(f"{counted(len(self.boundaries), 'boundary')}, {self._traffic()} an inference")
         return "; ".join(parts)
@@ -121,6 +130,14 @@ class PlacementReport:
             )
         return "\n".join(lines)
 
+    def _shares(self) -> dict[str, str]:
+        """How much of the work each device has, where several have any."""
+        work: dict[str, float] = dict.fromkeys(self.counts, 0.0)
+        for operation in self.operations:
+            work[operation.device] += operation.work
+        total = sum(work.values())
+        return {device: f"{part / total:.1%}" for device, part in work.items()} if total and len(work) > 1 else {}
+
     def _types_on(self, device: str) -> str:
         types = [name for name, _ in Counter(o.type_name for o in self.operations if o.device == device).most_common()]
         return ", ".join(types[:MOST_NAMED]) + (", …" if len(types) > MOST_NAMED else "")
@@ -137,13 +154,14 @@ class PlacementReport:
 
 
 def make_report(
-    model: str,
+    model: Model,
     devices: Sequence[str],
     placed: Mapping[Node, Placed],
     subgraphs: Sequence[Subgraph],
     known: set[Node],
 ) -> PlacementReport:
     """The report of a placement; ``known`` are operations that no device runs, as their values are known already."""
+    shapes = assumed_shapes(model)
     home = {node: index for index, subgraph in enumerate(subgraphs) for node in subgraph.nodes}
     operations = tuple(
         OperationReport(
@@ -152,11 +170,12 @@ def make_report(
             where.device.name,
             KNOWN if node in known else where.reason,
             home.get(node),
+            work_of(node, shapes).operations if node in home else 0.0,
         )
         for node, where in placed.items()
     )
     return PlacementReport(
-        model,
+        model.friendly_name,
         tuple(devices),
         operations,
         tuple(

@@ -77,7 +77,7 @@ def test_subgraphs_have_their_operations_and_what_goes_between_them(tmp_path, mo
     ]
     assert len(lines(svg)) == 7
     title = [t.text for t in ElementTree.fromstring(svg).findall(f"{SVG}text")]
-    assert title[:2] == ["net", "A 2/3 operations in 2 subgraphs"]
+    assert title[:2] == ["net", "A 2/3 operations (66.7% of the work) in 2 subgraphs"]
 
 
 def test_many_values_between_two_subgraphs_are_counted(tmp_path, monkeypatch):
