@@ -19,6 +19,7 @@ class Constants:
 
     def __init__(self, device: OpenCLDevice) -> None:
         self._device = device
+        self._queue = device.make_queue(profiled=False)
         self._buffers: weakref.WeakValueDictionary[tuple, Buffer] = weakref.WeakValueDictionary()
 
     def buffer(self, array: np.ndarray, layout: tuple = (), arrange: Arrange = np.ascontiguousarray) -> Buffer:
@@ -31,8 +32,10 @@ class Constants:
         return buffer
 
     def _upload(self, source: np.ndarray, arranged: np.ndarray) -> Buffer:
-        padded = np.zeros(arranged.nbytes + SLACK, np.uint8)
-        padded[: arranged.nbytes] = np.ascontiguousarray(arranged).reshape(-1).view(np.uint8)
-        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+        size = arranged.nbytes
         with opencl_errors(f"uploading constants to {self._device.name}"):
-            return Buffer(arranged.nbytes, cl.Buffer(self._device.context, flags, hostbuf=padded), source)
+            memory = cl.Buffer(self._device.context, cl.mem_flags.READ_ONLY, size + SLACK)
+            cl.enqueue_copy(self._queue, memory, np.zeros(SLACK, np.uint8), dst_offset=size)
+            if size:
+                cl.enqueue_copy(self._queue, memory, np.ascontiguousarray(arranged).reshape(-1).view(np.uint8))
+        return Buffer(size, memory, source)

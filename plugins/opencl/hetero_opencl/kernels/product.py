@@ -97,8 +97,10 @@ def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
     """Matrices [batches, rows, depth] tile by tile: [batches, tiles, depth, tile_rows], rows filled up with zeros."""
     batches, rows, depth = array.shape
     tiles = -(-rows // tile_rows)
-    padded = np.zeros((batches, tiles * tile_rows, depth), np.float32)
-    padded[:, :rows] = array
+    padded = array
+    if rows % tile_rows:
+        padded = np.zeros((batches, tiles * tile_rows, depth), np.float32)
+        padded[:, :rows] = array
     return np.ascontiguousarray(padded.reshape(batches, tiles, tile_rows, depth).swapaxes(2, 3))
 
 
