@@ -136,7 +136,7 @@ class PlacementReport:
         for operation in self.operations:
             work[operation.device] += operation.work
         total = sum(work.values())
-        return {device: f"{part / total:.1%}" for device, part in work.items()} if total and len(work) > 1 else {}
+        return {device: _percent(part / total) for device, part in work.items()} if total and len(work) > 1 else {}
 
     def _types_on(self, device: str) -> str:
         types = [name for name, _ in Counter(o.type_name for o in self.operations if o.device == device).most_common()]
@@ -213,6 +213,14 @@ def _byte_size(value: Output) -> int | None:
     return math.prod(value.shape) * value.element_type.size
 
 
+def _percent(part: float) -> str:
+    """A part as percentage that says 0% and 100% only of nothing and of all."""
+    text = f"{part:.1%}"
+    if 0 < part < 1 and text in ("0.0%", "100.0%"):
+        return "<0.1%" if part < 0.5 else ">99.9%"
+    return text
+
+
 def counted(count: int, noun: str) -> str:
     """A number with its noun: ``1 boundary``, ``2 boundaries``."""
     plural = noun if count == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
@@ -222,8 +230,7 @@ def counted(count: int, noun: str) -> str:
 def _bytes(count: int | None) -> str:
     if count is None:
         return "unknown size"
-    for unit in ("bytes", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.3g} GB"
+    if count < 1000:
+        return counted(count, "byte")
+    power = min(3, (len(str(count)) - 1) // 3)
+    return f"{count / 1000**power:.3g} {('', 'kB', 'MB', 'GB')[power]}"

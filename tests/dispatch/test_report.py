@@ -77,6 +77,13 @@ def test_the_summary_begins_with_the_first_device(devices, pins, expected):
     assert report_of(Model(ops.Exp(x, name="exp"), [x]), devices, AFFINITIES=pins).summary() == expected
 
 
+def test_little_work_is_not_told_as_none():
+    x = Parameter(Type.f32, [100, 100], name="x")
+    last = ops.Exp(ops.ReduceMax(ops.MatMul(x, x, False, False), np.int64([0, 1])), name="exp")
+    line = report_of(Model(last, [x]), AFFINITIES={"exp": "B"}).summary()
+    assert line.startswith("A 2/3 operations (>99.9% of the work) in 1 subgraph; B 1 (<0.1%): Exp;")
+
+
 def test_the_summary_names_the_most_frequent_types_only():
     x = Parameter(Type.f32, [2], name="x")
     value = x
