@@ -1,0 +1,74 @@
+"""What it costs to run an operation on a device, and to move a value from one to another, in seconds.
+
+The best source there is tells: times of the model itself, then of the same operation in other models, which
+``hetero calibrate`` measured; then what the device says of itself by ``estimate_cost``; else the operation's work
+against figures of the device, measured on first need.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from hetero.dispatch.affinity import Device
+from hetero.dispatch.figures import figures_of
+from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key, operation_key
+from hetero.dispatch.work import assumed_shapes, bytes_of, work_of
+from hetero.graph import Model, Node, Output
+from hetero.ops.values import is_exact
+
+CONVOLUTIONS = ("Convolution", "GroupConvolution", "ConvolutionBackpropData", "GroupConvolutionBackpropData")
+
+
+class Costs:
+    """The costs of one model on devices. Values that are known when compiled cost nothing."""
+
+    def __init__(self, model: Model, devices: Sequence[Device], measured: Measured) -> None:
+        self._measured = measured
+        self._key = model_key(model)
+        self.shapes = assumed_shapes(model, measured.input_shapes(self._key))
+        self._times = {device: measured.operation_times(device, self._key) for device in devices}
+        self._keys: dict[Node, str] = {}
+
+    @functools.cache  # noqa: B019 - an object lives as long as one compilation
+    def figures(self, device: Device) -> Figures:
+        return figures_of(device, self._measured)
+
+    def times(self, device: Device) -> OperationTimes:
+        return self._times[device]
+
+    def key(self, node: Node) -> str:
+        if node not in self._keys:
+            self._keys[node] = operation_key(node, self.shapes)
+        return self._keys[node]
+
+    def operation(self, node: Node, device: Device) -> float:
+        """The seconds that a node takes on a device."""
+        if all(is_exact(output.value) for output in node.outputs()):
+            return 0.0
+        seconds = self._times[device].seconds.get(self.key(node))
+        if seconds is None:
+            seconds = device.plugin.estimate_cost(node, device.options)
+        return self.by_work(node, device) if seconds is None else seconds
+
+    def by_work(self, node: Node, device: Device) -> float:
+        """The seconds that a node takes by its work and the figures of the device."""
+        work, figures = work_of(node, self.shapes), self.figures(device)
+        if not work.bytes:
+            return 0.0
+        rate = figures.convolutions if node.type_info.name in CONVOLUTIONS else figures.operations
+        # What is no matrix product is bound by what it reads and writes.
+        return figures.launch + max(work.operations / rate, work.bytes / figures.bytes)
+
+    def subgraph(self, device: Device) -> float:
+        """The seconds that one more subgraph on a device takes besides its operations."""
+        known = self._times[device].subgraph
+        return self.figures(device).subgraph if known is None else known
+
+    def leave(self, value: Output, device: Device) -> float:
+        """The seconds to bring a value from a device to the host's memory."""
+        return 0.0 if is_exact(value.value) else bytes_of(value, self.shapes) / self.figures(device).download
+
+    def arrive(self, value: Output, device: Device) -> float:
+        """The seconds to bring a value from the host's memory to a device."""
+        return 0.0 if is_exact(value.value) else bytes_of(value, self.shapes) / self.figures(device).upload
