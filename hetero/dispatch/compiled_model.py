@@ -18,7 +18,7 @@ from hetero.dispatch.scheduler import Scheduler
 from hetero.graph import Constant, Model, Node
 from hetero.graph.runtime_info import copy_runtime_info
 from hetero.ops.values import is_exact
-from hetero.plugin import CompiledModel, Plugin
+from hetero.plugin import AsyncInferRequest, CompiledModel, Plugin
 from hetero.properties import Property, PropertyTable
 
 placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mutability.RO)
@@ -35,8 +35,15 @@ class HeteroCompiledModel(CompiledModel):
         ]
         self.plan = make_plan(model, subgraphs, compiled)
         report = make_report(model, self.properties.get(props.device.priorities), placed, subgraphs, known)
+        #: How many steps each device runs at once: as many as it finds best.
+        self.slots: dict[str, int] = {}
+        for step in self.plan.steps:
+            best = step.compiled.properties.value_of(props.optimal_number_of_infer_requests)
+            self.slots[step.device] = max(self.slots.get(step.device, 1), best)
         self.properties.fill(
             {
+                props.num_streams: max(self.slots.values(), default=1),
+                props.optimal_number_of_infer_requests: sum(self.slots.values()) or 1,
                 props.execution_devices: tuple(dict.fromkeys(s.device.name for s in subgraphs)),
                 placement_report: report,
             }
@@ -60,17 +67,14 @@ class HeteroCompiledModel(CompiledModel):
     def create_sync_infer_request(self) -> HeteroInferRequest:
         return HeteroInferRequest(self)
 
-    def create_infer_request(self) -> HeteroAsyncInferRequest:
+    def create_infer_request(self) -> AsyncInferRequest:
+        if self.properties.get(props.exclusive_async_requests):
+            return super().create_infer_request()
         return HeteroAsyncInferRequest(self.create_sync_infer_request())
 
     @functools.cached_property
     def scheduler(self) -> Scheduler:
-        """Each device runs as many steps at once as it finds best."""
-        slots: dict[str, int] = {}
-        for step in self.plan.steps:
-            best = step.compiled.properties.value_of(props.optimal_number_of_infer_requests)
-            slots[step.device] = max(slots.get(step.device, 1), best)
-        return Scheduler(f"{self.device_name} {self.name}", slots)
+        return Scheduler(f"{self.device_name} {self.name}", self.slots)
 
 
 def _fold_known_values(model: Model) -> set[Node]:

@@ -35,7 +35,14 @@ class HeteroPlugin(Plugin):
         *scheduling_properties,
     )
     # Its own, and its devices' as well.
-    _handed_on = (props.enable_profiling, props.log.level, props.cache_dir)
+    _handed_on = (
+        props.enable_profiling,
+        props.log.level,
+        props.cache_dir,
+        props.num_streams,
+        props.hint.performance_mode,
+        props.hint.num_requests,
+    )
 
     def device_ids(self) -> list[str]:
         return []  # there is no device of its own to list

@@ -79,6 +79,25 @@ def test_streams_follow_the_performance_hint(core, name, options, streams):
     assert core.get_property(kind, "NUM_STREAMS") == streams
 
 
+@pytest.mark.parametrize(
+    ("options", "slots"),
+    [
+        ({}, {"GPU": 1, "TEMPLATE": 1}),
+        ({"NUM_STREAMS": 3}, {"GPU": 3, "TEMPLATE": 3}),
+        ({"PERFORMANCE_HINT": "THROUGHPUT", "PERFORMANCE_HINT_NUM_REQUESTS": 1}, {"GPU": 1, "TEMPLATE": 1}),
+        ({"DEVICE_PROPERTIES": {"GPU": {"NUM_STREAMS": 2}}}, {"GPU": 2, "TEMPLATE": 1}),
+    ],
+)
+def test_the_dispatcher_runs_as_many_steps_at_once_as_its_devices_have_streams(core, options, slots):
+    x = Parameter(Type.f32, [4], name="x")
+    model = Model(ops.Tanh(ops.Relu(x, name="relu"), name="tanh"), [x])
+    placed = {"AFFINITIES": {"relu": "GPU", "tanh": "TEMPLATE"}}
+    compiled = core.compile_model(model, "HETERO:GPU,TEMPLATE", {**options, **placed})
+    assert compiled._compiled.slots == slots
+    assert compiled.get_property("NUM_STREAMS") == max(slots.values())
+    assert compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS") == sum(slots.values())
+
+
 def test_what_a_model_was_compiled_with_can_be_read_and_no_longer_set(core, device):
     options = {
         "PERF_COUNT": True, "NUM_STREAMS": 2, "PERFORMANCE_HINT": "THROUGHPUT", "PERFORMANCE_HINT_NUM_REQUESTS": 7,
@@ -228,6 +247,7 @@ def order_of_ends(core, device, priorities, options) -> tuple[list[str], set[int
     return ended, threads
 
 
+@pytest.mark.parametrize("device", [*DEVICES, "HETERO:GPU,TEMPLATE"])
 def test_exclusive_requests_run_one_after_the_other_by_the_priority_of_their_models(core, device):
     ended, threads = order_of_ends(core, device, ["LOW", "MEDIUM", "HIGH"], {"EXCLUSIVE_ASYNC_REQUESTS": True})
     assert ended == ["first", "HIGH", "MEDIUM", "LOW"] and len(threads) == 1
