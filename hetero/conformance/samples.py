@@ -149,6 +149,8 @@ def _candidates() -> Iterator[Sample]:
     for kind in _TYPES:
         for apply in (*map(_of_one, _UNARY), *map(_of_itself, _BINARY), *_OF_MATRICES):
             yield Sample(apply, kind, (3,))
+        if kind in TOLERANCES:
+            yield Sample(lambda x: ops.Softmax(x, 1), kind, (3,))
         for apply in _OF_COLUMNS:
             yield Sample(apply, kind, (1,))
         for apply in _OF_IMAGES:
@@ -173,7 +175,6 @@ _BINARY = (
     ops.Mod, ops.FloorMod, ops.LogicalAnd, ops.LogicalOr, ops.LogicalXor, ops.BitwiseAnd, ops.BitwiseOr, ops.BitwiseXor,
 )  # fmt: skip
 _OF_MATRICES: tuple[Callable[[Output], Node], ...] = (
-    lambda x: ops.Softmax(x, 1),
     lambda x: ops.Clamp(x, 0.25, 0.75),
     lambda x: ops.MatMul(x, Constant(np.eye(3, dtype=x.element_type.to_dtype())[::-1].copy()), False, False),
     lambda x: ops.Concat([x], 1),

@@ -11,7 +11,7 @@ from hetero_template.plugin import TemplatePlugin
 
 from hetero import Tensor
 from hetero.conformance import pytest_plugin
-from hetero.errors import HeteroError
+from hetero.errors import HeteroError, NotSupportedError
 from hetero.passes import fold_constants
 from hetero.plugin import AsyncInferRequest, QueryResult, installed_plugins
 
@@ -115,6 +115,24 @@ class Compiled(TemplateCompiledModel):
     def create_sync_infer_request(self):
         return Request(self)
 
+    def export_sections(self):
+        if self.plugin.fault == "exports nothing":
+            return {}
+        if self.plugin.fault == "cannot export what it says it can":
+            raise NotSupportedError(f"{self.device_name} cannot export compiled models")
+        return super().export_sections()
+
+    def get_runtime_model(self):
+        if self.plugin.fault == "refuses a feature by a wrong error":
+            raise NotImplementedError("not yet")
+        if self.plugin.fault == "refuses a feature without its name":
+            raise NotSupportedError("not yet")
+        model = super().get_runtime_model()
+        if self.plugin.fault == "tells a wrong runtime model":
+            for node in model.get_ordered_ops():
+                node.rt_info["execOrder"] = "0"
+        return model
+
     def create_infer_request(self):
         request = self.create_sync_infer_request()
         return Forgetful(request, [(self.executor, request.infer)])
@@ -156,9 +174,9 @@ class Broken(TemplatePlugin):
             super().compile_model(model, options, context)
         return Compiled(model, transformed, self, properties, context)
 
-    def set_property(self, values):
+    def set_property(self, values, options):
         if self.fault != "takes any property":
-            super().set_property(values)
+            super().set_property(values, options)
 
     def get_property(self, key, options):
         if self.fault == "lists what it has not" and str(key) == "DEVICE_ARCHITECTURE":
@@ -216,6 +234,11 @@ FAULTS = {
     "forgets callbacks": [
         "async_infer_request::test_the_callback_comes_once_with_its_userdata_when_the_results_are_there"
     ],
+    "exports nothing": ["export::test_an_imported_model_is_the_exported_one"],
+    "cannot export what it says it can": ["features::test_a_device_has_it_or_says_that_it_has_not[export and import]"],
+    "refuses a feature by a wrong error": ["features::test_a_device_has_it_or_says_that_it_has_not[runtime models]"],
+    "refuses a feature without its name": ["features::test_a_device_has_it_or_says_that_it_has_not[runtime models]"],
+    "tells a wrong runtime model": ["runtime_model::test_it_executes_all_operations_from_inputs_to_outputs"],
     "is never busy": ["async_infer_request::test_a_busy_request_says_so_and_stays_usable"],
     "goes on when cancelled": ["async_infer_request::test_cancel_ends_an_inference_and_the_request_stays_usable"],
 }

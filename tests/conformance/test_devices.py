@@ -12,11 +12,16 @@ def kit(*arguments: str, folder) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", "GPU"])
-def test_it_passes(device, tmp_path):
+# How many cases of operations a device runs at least, of about 2,500.
+@pytest.mark.parametrize(("device", "least"), [("TEMPLATE", 2500), ("GPU", 1350)])
+def test_it_passes(device, least, tmp_path):
     result = kit("--device", device, folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert " passed" in result.stdout.splitlines()[-1] and "skipped" not in result.stdout
+    assert "it has: dynamic shapes, export and import, remote tensors, runtime models, variables" in result.stdout
+    assert re.search(r"^Relu +\d+ +0 +\d+ .* f32", result.stdout, re.MULTILINE)
+    cases = re.search(r"^cases: (\d+) passed, 0 failed, (\d+) not supported$", result.stdout, re.MULTILINE)
+    assert int(cases[1]) >= least and int(cases[1]) + int(cases[2]) >= 2500
 
 
 @pytest.mark.parametrize(
