@@ -89,7 +89,7 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.data.shape
+        return (self._data if self._whole is None else self.data).shape
 
     @shape.setter
     def shape(self, shape: Sequence[int]) -> None:

@@ -84,6 +84,11 @@ def span(name: str, detail: str = "", request: int | None = None) -> Span | _NoS
     return Span(name, detail, request, _collectors) if _collectors else _NO_SPAN
 
 
+def is_traced() -> bool:
+    """Whether anybody collects spans, for code that runs so often that spans for nobody would count."""
+    return bool(_collectors)
+
+
 def traced(name: str) -> Callable[[Function], Function]:
     """A decorator: every call of the function is a span of this name."""
 

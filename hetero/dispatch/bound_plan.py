@@ -10,7 +10,7 @@ from hetero.dispatch.plan import Plan
 from hetero.graph import Output, VariableInfo
 from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
-from hetero.tracing import span
+from hetero.tracing import is_traced, span
 
 
 class BoundPlan:
@@ -80,7 +80,14 @@ class BoundPlan:
 
     def run_step(self, index: int) -> None:
         """Run one step, unless the inference was cancelled."""
-        self._request.check_cancelled()
+        if self._request.cancelled:
+            self._request.check_cancelled()
+        if self._request.is_profiled or is_traced():
+            self._run_timed(index)
+        else:
+            self.requests[index].infer()
+
+    def _run_timed(self, index: int) -> None:
         started = time.perf_counter()
         step = self.plan.steps[index]
         with span(step.name, step.device, self._request.number):

@@ -17,7 +17,7 @@ from hetero.plugin.remote import RemoteTensor
 from hetero.plugin.variable_state import VariableState
 from hetero.shape import PartialShape
 from hetero.tensor import Tensor
-from hetero.tracing import span
+from hetero.tracing import is_traced, span
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class SyncInferRequest(ABC):
         self.cancelled = False
         #: Whether times are wanted: the model was compiled with PERF_COUNT.
         self.is_profiled: bool = compiled_model.properties.value_of(props.enable_profiling)
-        #: Seconds that each stage of the last inference took.
+        #: Seconds that each stage of the last inference took, where times are wanted.
         self.stage_times = dict.fromkeys(STAGES, 0.0)
 
     def __init_subclass__(cls) -> None:
@@ -56,7 +56,8 @@ class SyncInferRequest(ABC):
 
     def preprocess(self) -> None:
         """Make the inputs ready (optional): by default batches are joined and all inputs checked."""
-        self._join_batches()
+        if self._batches:
+            self._join_batches()
         self.check_inputs()
 
     @abstractmethod
@@ -78,7 +79,7 @@ class SyncInferRequest(ABC):
         self._finish()
 
     def run_stage(self, stage: str) -> None:
-        """Run one stage: timed, unless the inference was cancelled, and checked for outputs that fit after the last.
+        """Run one stage, unless the inference was cancelled; after the last one, check that the outputs fit.
 
         Raises CancelledError, and DeviceError with the device's name for whatever the device raises.
         """
@@ -89,15 +90,21 @@ class SyncInferRequest(ABC):
     def _run(self, stage: str) -> None:
         if self.cancelled:
             self.check_cancelled()
-        started = time.perf_counter()
         try:
-            with span(stage, self.compiled_model.name, self.number):
+            if self.is_profiled or is_traced():
+                self._run_timed(stage)
+            else:
                 getattr(self, stage)()
         except HeteroError:
             raise
         except Exception as error:
             where = f"{self.compiled_model.device_name} failed in {stage} of '{self.compiled_model.name}'"
             raise DeviceError(f"{where}: {type(error).__name__}: {error}") from error
+
+    def _run_timed(self, stage: str) -> None:
+        started = time.perf_counter()
+        with span(stage, self.compiled_model.name, self.number):
+            getattr(self, stage)()
         self.stage_times[stage] = time.perf_counter() - started
 
     def _finish(self) -> None:

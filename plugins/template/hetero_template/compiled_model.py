@@ -19,6 +19,9 @@ from hetero.properties import PropertyTable
 from hetero.reference import Program
 from hetero_template.infer_request import TemplateInferRequest
 
+# For every inference the same: it holds nothing.
+_UNBOUND = nullcontext()
+
 
 class TemplateCompiledModel(CompiledModel):
     def __init__(
@@ -32,16 +35,16 @@ class TemplateCompiledModel(CompiledModel):
         super().__init__(model, plugin, properties, context)
         self.transformed = transformed
         self.program = Program(transformed)
+        self._threads = self.properties.get(props.inference_num_threads)
         self.variables = [variable.info for variable in transformed.variables]
 
     def bound_threads(self) -> AbstractContextManager[None]:
         """Keep to INFERENCE_NUM_THREADS meanwhile; 0 leaves it to numpy."""
-        threads = self.properties.get(props.inference_num_threads)
-        if not threads:
-            return nullcontext()
+        if not self._threads:
+            return _UNBOUND
         from hetero_template.threads import at_most  # needed by few
 
-        return at_most(threads)
+        return at_most(self._threads)
 
     def create_sync_infer_request(self) -> TemplateInferRequest:
         return TemplateInferRequest(self)
