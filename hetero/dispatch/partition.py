@@ -1,18 +1,18 @@
 """Cutting a graph into subgraphs, each of one device, that never wait for each other in a circle.
 
-The devices take turns. The one whose turn it is takes every node of its own that is ready, and those that become
-ready by that; they are one subgraph. So a subgraph reads only from earlier ones, whatever the affinities,
-and for two devices there are as few as can be: one more than device changes on the longest path, or
-two more where the wrong device begins, which is why each is tried as the first. Linear.
+The devices take turns (see ``turns``): what a device takes in its turn is a subgraph, which reads only from earlier
+ones, whatever the affinities. They are as few as the affinities allow, but that a subgraph is split where a good part
+of it need not wait for what the rest waits for, and so runs while another device does.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hetero.dispatch.affinity import Device, is_placed
+from hetero.dispatch.overlap import split_for_overlap
+from hetero.dispatch.turns import ColouredGraph, fewest_turns
 from hetero.graph import Constant, Model, Node, Output, Parameter
 
 
@@ -27,11 +27,17 @@ class Subgraph:
 
 
 def partition(model: Model, device_of: Mapping[Node, Device]) -> list[Subgraph]:
-    """The subgraphs of a model in an order in which they can run."""
+    """The subgraphs of a model in an order in which they can run. Linear in nodes and edges."""
     order = [node for node in model.get_ordered_ops() if is_placed(node)]
     devices = list(dict.fromkeys(device_of[node] for node in order))
-    cuts = [_take_turns(order, device_of, devices[first:] + devices[:first]) for first in range(len(devices))]
-    subgraphs = min(cuts, key=len, default=[])
+    number_of_device = {device: number for number, device in enumerate(devices)}
+    number_of = {node: number for number, node in enumerate(order)}
+    sources = [
+        list({number_of[value.node] for value in node.input_values() if value.node in number_of}) for node in order
+    ]
+    graph = ColouredGraph([number_of_device[device_of[node]] for node in order], sources)
+    turns = split_for_overlap(graph, fewest_turns(graph))
+    subgraphs = [Subgraph(devices[colour], [order[number] for number in taken]) for colour, taken in turns]
     _find_boundaries(subgraphs)
     return subgraphs
 
@@ -59,33 +65,6 @@ def extract(subgraph: Subgraph, name: str) -> Model:
         if not any(output.get_target_inputs() for output in node.outputs()):
             sinks.append(clone)
     return Model([copies[value] for value in subgraph.outputs], parameters, name, sinks=sinks)
-
-
-def _take_turns(order: Sequence[Node], device_of: Mapping[Node, Device], turns: Sequence[Device]) -> list[Subgraph]:
-    waiting_for = {node: 0 for node in order}
-    readers: dict[Node, list[Node]] = {node: [] for node in order}
-    for node in order:
-        for source in {value.node for value in node.input_values()} & readers.keys():
-            readers[source].append(node)
-            waiting_for[node] += 1
-    ready: dict[Device, deque[Node]] = {device: deque() for device in turns}
-    for node in order:
-        if not waiting_for[node]:
-            ready[device_of[node]].append(node)
-    subgraphs: list[Subgraph] = []
-    while any(ready.values()):
-        for device in turns:
-            taken = []
-            while ready[device]:
-                node = ready[device].popleft()
-                taken.append(node)
-                for reader in readers[node]:
-                    waiting_for[reader] -= 1
-                    if not waiting_for[reader]:
-                        ready[device_of[reader]].append(reader)
-            if taken:
-                subgraphs.append(Subgraph(device, taken))
-    return subgraphs
 
 
 def _find_boundaries(subgraphs: Sequence[Subgraph]) -> None:

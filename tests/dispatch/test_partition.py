@@ -63,19 +63,6 @@ def test_any_cut_computes_what_one_device_does(model, rows):
         np.testing.assert_array_equal(found, expected)
 
 
-@settings(max_examples=100, deadline=None)
-@given(placed_graphs())
-def test_two_devices_change_as_often_as_the_longest_path_does(model):
-    nodes = [n for n in model.get_ordered_ops() if AFFINITY in n.rt_info]
-    device_of = {n: n.rt_info[AFFINITY].replace("C", "A") for n in nodes}
-    changes: dict = {}
-    for node in nodes:
-        sources = [v.node for v in node.input_values() if v.node in changes]
-        changes[node] = max((changes[s] + (device_of[s] != device_of[node]) for s in sources), default=0)
-    fewest = max(max(changes.values(), default=-1) + 1, len(set(device_of.values())))
-    assert fewest <= len(partition(model, device_of)) <= fewest + 1
-
-
 def test_a_long_chain_cut_everywhere():
     """100,000 nodes in a chain are a normal model: no recursion, linear time."""
     parameter = Parameter(Type.f32, [1])

@@ -1,0 +1,169 @@
+"""In which order devices take turns so that there are few turns: a problem of coloured graphs alone.
+
+A turn is of one colour; it takes nodes of that colour whose sources were taken before it, or in it. So turns never
+wait for each other in a circle, and as a turn loses nothing by taking all that it can, their colours tell them whole.
+
+The lowest number is one more than the most changes of colour on any path. With two colours it is reached, or
+missed by one, when the colour begins that has the longest way before it. With more colours the fewest turns are as hard
+to find as the shortest common supersequence: the same rule, forwards and backwards, finds few, and a search that
+keeps the best states after each turn finds fewer where the graph is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+# What the search may look at: nodes, in all states together. A million takes about a tenth of a second.
+EFFORT = 1_000_000
+WIDEST = 32
+
+Nodes = list[int]
+Turns = list[tuple[int, Nodes]]
+
+
+class ColouredGraph:
+    """Nodes 0 … n-1, sources before readers, each of a colour 0 … colours-1, and the nodes that each reads."""
+
+    def __init__(self, colour: Sequence[int], sources: Sequence[Nodes]) -> None:
+        self.colour = colour
+        self.sources = sources
+        self.colours = max(colour, default=-1) + 1
+        self.readers: list[Nodes] = [[] for _ in colour]
+        for node, nodes in enumerate(sources):
+            for source in nodes:
+                self.readers[source].append(node)
+
+    def heights(self) -> list[int]:
+        """The most changes of colour on a path that begins at each node."""
+        colour, heights = self.colour, [0] * len(self.colour)
+        for node in range(len(colour) - 1, -1, -1):
+            own, height = colour[node], heights[node]
+            for source in self.sources[node]:
+                reached = height + (colour[source] != own)
+                if reached > heights[source]:
+                    heights[source] = reached
+        return heights
+
+    def reversed(self) -> ColouredGraph:
+        last = len(self.colour) - 1
+        return ColouredGraph(self.colour[::-1], [[last - reader for reader in nodes] for nodes in self.readers[::-1]])
+
+
+def fewest_turns(graph: ColouredGraph) -> Turns:
+    """Turns that take each node once, as early as can be: the fewest that were found."""
+    small, parts = _contract(graph)
+    heights = small.heights()
+    lowest = max(heights, default=-1) + 1
+    turns = take_turns(small, highest_first(small, heights))
+    if small.colours > 2 and len(turns) > lowest:
+        backwards = small.reversed()
+        others = [colour for colour, _ in take_turns(backwards, highest_first(backwards, backwards.heights()))][::-1]
+        turns = min(turns, take_turns(small, in_order(others)), key=len)
+        if len(turns) > lowest and (fewer := _search(small, heights, len(turns))):
+            turns = take_turns(small, in_order(fewer))
+    return [(colour, sorted(node for part in taken for node in parts[part])) for colour, taken in turns]
+
+
+def take_turns(graph: ColouredGraph, choose: Callable[[list[Nodes]], int]) -> Turns:
+    """The turns when ``choose`` names the colour of the next, given the ready nodes of each. Linear; none is empty."""
+    colour, readers = graph.colour, graph.readers
+    waiting_for = [len(sources) for sources in graph.sources]
+    ready: list[Nodes] = [[] for _ in range(graph.colours)]
+    for node, count in enumerate(waiting_for):
+        if not count:
+            ready[colour[node]].append(node)
+    turns: Turns = []
+    left = len(colour)
+    while left:
+        own = choose(ready)
+        taken, ready[own] = ready[own], []
+        for node in taken:  # it grows meanwhile
+            for reader in readers[node]:
+                waiting_for[reader] -= 1
+                if not waiting_for[reader]:
+                    (taken if colour[reader] == own else ready[colour[reader]]).append(reader)
+        if taken:
+            left -= len(taken)
+            turns.append((own, taken))
+    return turns
+
+
+def highest_first(graph: ColouredGraph, heights: Sequence[int]) -> Callable[[list[Nodes]], int]:
+    """The rule that the colour goes next which has the longest way before it; of several, the one with most nodes."""
+    seen = [0] * graph.colours  # how many of the nodes that are ready were looked at: each is once
+    highest = [-1] * graph.colours
+
+    def choose(ready: list[Nodes]) -> int:
+        for colour, nodes in enumerate(ready):
+            if len(nodes) > seen[colour]:
+                highest[colour] = max(highest[colour], max(heights[node] for node in nodes[seen[colour] :]))
+                seen[colour] = len(nodes)
+        found = max(range(graph.colours), key=lambda colour: (highest[colour], seen[colour]))
+        seen[found], highest[found] = 0, -1
+        return found
+
+    return choose
+
+
+def in_order(colours: Sequence[int]) -> Callable[[list[Nodes]], int]:
+    """The rule that colours go in an order found before."""
+    following = iter(colours)
+    return lambda ready: next(following)
+
+
+def _contract(graph: ColouredGraph) -> tuple[ColouredGraph, list[Nodes]]:
+    """A smaller graph with the same turns, and which nodes are one in it.
+
+    A node of the colour of its only source is ready with that, and so can always be taken in the same turn.
+    """
+    colour = graph.colour
+    part_of: list[int] = []
+    parts: list[Nodes] = []
+    sources_of: list[Nodes] = []
+    for node, sources in enumerate(graph.sources):
+        found = {part_of[source] for source in sources}
+        if len(found) == 1 and colour[parts[next(iter(found))][0]] == colour[node]:
+            part_of.append(*found)
+            parts[part_of[node]].append(node)
+        else:
+            part_of.append(len(parts))
+            parts.append([node])
+            sources_of.append(list(found))
+    return ColouredGraph([colour[nodes[0]] for nodes in parts], sources_of), parts
+
+
+def _search(graph: ColouredGraph, heights: Sequence[int], most: int) -> list[int]:
+    """The colours of fewer turns than ``most``; none when not found. After each turn the best states are kept.
+
+    A state is the set of nodes that are left, as the bits of a number. Those are best in which the longest way
+    before a node is shortest, has fewest nodes at its beginning, and in which fewest nodes are left.
+    """
+    count = len(graph.colour)
+    width = min(WIDEST, EFFORT // (count * most))
+    if width < 2:
+        return []
+    by_colour = [[node for node in range(count) if graph.colour[node] == own] for own in range(graph.colours)]
+    sources = [sum(1 << source for source in nodes) for nodes in graph.sources]
+    at_height = [0] * (max(heights) + 1)
+    for node, height in enumerate(heights):
+        at_height[height] |= 1 << node
+
+    def rank(left: int) -> tuple[int, int, int]:
+        highest = next(height for height in range(len(at_height) - 1, -1, -1) if left & at_height[height])
+        return highest, (left & at_height[highest]).bit_count(), left.bit_count()
+
+    states: dict[int, tuple[int, ...]] = {(1 << count) - 1: ()}
+    for _ in range(most - 1):
+        following: dict[int, tuple[int, ...]] = {}
+        for state, colours in states.items():
+            for own, nodes in enumerate(by_colour):
+                left = state
+                for node in nodes:
+                    if left >> node & 1 and not sources[node] & left:
+                        left ^= 1 << node
+                if left != state:
+                    following.setdefault(left, (*colours, own))
+        if 0 in following:
+            return following[0]
+        states = {left: following[left] for left in sorted(following, key=rank)[:width]}
+    return []
