@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.dispatch.turns import ColouredGraph, Nodes, Turns
+from hetero.dispatch.turns import ColouredGraph, Turns
 
 # A turn is split when at least this part of all work is done meanwhile.
 WORTH = 1 / 8
@@ -29,7 +29,7 @@ def split_for_overlap(graph: ColouredGraph, turns: Turns, work: Sequence[float] 
     for _, taken in turns:
         done_before.append(done_before[-1] + sum(work[node] for node in taken))
     after = _turns_waited_for(graph, turn_of)
-    early: dict[int, list[tuple[int, Nodes]]] = {}
+    early: dict[int, Turns] = {}
     late: Turns = []
     for index, (colour, taken) in enumerate(turns):
         at = _best_split(taken, after, index, work, done_before, worth)
@@ -52,7 +52,7 @@ def _turns_waited_for(graph: ColouredGraph, turn_of: Sequence[int]) -> list[int]
 
 
 def _best_split(
-    taken: Nodes,
+    taken: Sequence[int],
     after: Sequence[int],
     index: int,
     work: Sequence[float],

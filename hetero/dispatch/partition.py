@@ -33,12 +33,12 @@ def partition(model: Model, device_of: Mapping[Node, Device]) -> list[Subgraph]:
     number_of_device = {device: number for number, device in enumerate(devices)}
     number_of = {node: number for number, node in enumerate(order)}
     sources = [
-        list({number_of[value.node] for value in node.input_values() if value.node in number_of}) for node in order
+        tuple({number_of[value.node] for value in node.input_values() if value.node in number_of}) for node in order
     ]
     graph = ColouredGraph([number_of_device[device_of[node]] for node in order], sources)
     turns = split_for_overlap(graph, fewest_turns(graph))
     subgraphs = [Subgraph(devices[colour], [order[number] for number in taken]) for colour, taken in turns]
-    _find_boundaries(subgraphs)
+    _find_boundaries(model, subgraphs)
     return subgraphs
 
 
@@ -67,18 +67,19 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     return Model([copies[value] for value in subgraph.outputs], parameters, name, sinks=sinks)
 
 
-def _find_boundaries(subgraphs: Sequence[Subgraph]) -> None:
+def _find_boundaries(model: Model, subgraphs: Sequence[Subgraph]) -> None:
     home = {node: subgraph for subgraph in subgraphs for node in subgraph.nodes}
+    handed_out = {result.input_value(0) for result in model.results}
     for subgraph in subgraphs:
         inputs: dict[Output, None] = {}
         for node in subgraph.nodes:
             for value in node.input_values():
                 if home.get(value.node) is not subgraph and not isinstance(value.node, Constant):
                     inputs[value] = None
-            for value in node.outputs():
-                if any(home.get(target.node) is not subgraph for target in value.get_target_inputs()):
-                    subgraph.outputs.append(value)
         subgraph.inputs = list(inputs)
+        handed_out.update(inputs)
+    for node, subgraph in home.items():
+        subgraph.outputs += [value for value in node.outputs() if value in handed_out]
 
 
 def _port_name(value: Output) -> str:

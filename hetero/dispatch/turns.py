@@ -11,14 +11,18 @@ keeps the best states after each turn finds fewer where the graph is small.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+
+import numpy as np
 
 # What the search may look at: nodes, in all states together. A million takes about a tenth of a second.
 EFFORT = 1_000_000
 WIDEST = 32
 
-Nodes = list[int]
-Turns = list[tuple[int, Nodes]]
+# Tuples of numbers cost the garbage collector nothing, where 100,000 lists cost it seconds.
+Nodes = tuple[int, ...]
+Turns = list[tuple[int, list[int]]]
 
 
 class ColouredGraph:
@@ -28,10 +32,7 @@ class ColouredGraph:
         self.colour = colour
         self.sources = sources
         self.colours = max(colour, default=-1) + 1
-        self.readers: list[Nodes] = [[] for _ in colour]
-        for node, nodes in enumerate(sources):
-            for source in nodes:
-                self.readers[source].append(node)
+        self.readers = _turned_round(sources)
 
     def heights(self) -> list[int]:
         """The most changes of colour on a path that begins at each node."""
@@ -46,12 +47,12 @@ class ColouredGraph:
 
     def reversed(self) -> ColouredGraph:
         last = len(self.colour) - 1
-        return ColouredGraph(self.colour[::-1], [[last - reader for reader in nodes] for nodes in self.readers[::-1]])
+        return ColouredGraph(self.colour[::-1], [tuple([last - n for n in nodes]) for nodes in self.readers[::-1]])
 
 
 def fewest_turns(graph: ColouredGraph) -> Turns:
     """Turns that take each node once, as early as can be: the fewest that were found."""
-    small, parts = _contract(graph)
+    small, part_of = _contract(graph)
     heights = small.heights()
     lowest = max(heights, default=-1) + 1
     turns = take_turns(small, highest_first(small, heights))
@@ -61,14 +62,18 @@ def fewest_turns(graph: ColouredGraph) -> Turns:
         turns = min(turns, take_turns(small, in_order(others)), key=len)
         if len(turns) > lowest and (fewer := _search(small, heights, len(turns))):
             turns = take_turns(small, in_order(fewer))
-    return [(colour, sorted(node for part in taken for node in parts[part])) for colour, taken in turns]
+    turn_of_part = {part: index for index, (_, taken) in enumerate(turns) for part in taken}
+    whole: Turns = [(colour, []) for colour, _ in turns]
+    for node, part in enumerate(part_of):
+        whole[turn_of_part[part]][1].append(node)
+    return whole
 
 
-def take_turns(graph: ColouredGraph, choose: Callable[[list[Nodes]], int]) -> Turns:
+def take_turns(graph: ColouredGraph, choose: Callable[[list[list[int]]], int]) -> Turns:
     """The turns when ``choose`` names the colour of the next, given the ready nodes of each. Linear; none is empty."""
     colour, readers = graph.colour, graph.readers
     waiting_for = [len(sources) for sources in graph.sources]
-    ready: list[Nodes] = [[] for _ in range(graph.colours)]
+    ready: list[list[int]] = [[] for _ in range(graph.colours)]
     for node, count in enumerate(waiting_for):
         if not count:
             ready[colour[node]].append(node)
@@ -88,12 +93,12 @@ def take_turns(graph: ColouredGraph, choose: Callable[[list[Nodes]], int]) -> Tu
     return turns
 
 
-def highest_first(graph: ColouredGraph, heights: Sequence[int]) -> Callable[[list[Nodes]], int]:
+def highest_first(graph: ColouredGraph, heights: Sequence[int]) -> Callable[[list[list[int]]], int]:
     """The rule that the colour goes next which has the longest way before it; of several, the one with most nodes."""
     seen = [0] * graph.colours  # how many of the nodes that are ready were looked at: each is once
     highest = [-1] * graph.colours
 
-    def choose(ready: list[Nodes]) -> int:
+    def choose(ready: list[list[int]]) -> int:
         for colour, nodes in enumerate(ready):
             if len(nodes) > seen[colour]:
                 highest[colour] = max(highest[colour], max(heights[node] for node in nodes[seen[colour] :]))
@@ -105,31 +110,38 @@ def highest_first(graph: ColouredGraph, heights: Sequence[int]) -> Callable[[lis
     return choose
 
 
-def in_order(colours: Sequence[int]) -> Callable[[list[Nodes]], int]:
+def in_order(colours: Sequence[int]) -> Callable[[list[list[int]]], int]:
     """The rule that colours go in an order found before."""
     following = iter(colours)
     return lambda ready: next(following)
 
 
-def _contract(graph: ColouredGraph) -> tuple[ColouredGraph, list[Nodes]]:
-    """A smaller graph with the same turns, and which nodes are one in it.
+def _turned_round(sources: Sequence[Nodes]) -> list[Nodes]:
+    """For each node those that read it."""
+    counts = [len(nodes) for nodes in sources]
+    flat = np.fromiter(itertools.chain.from_iterable(sources), np.int64, sum(counts))
+    readers = np.repeat(np.arange(len(sources)), counts)[np.argsort(flat, kind="stable")].tolist()
+    ends = np.cumsum(np.bincount(flat, minlength=len(sources))).tolist()
+    return [tuple(readers[begin:end]) for begin, end in zip([0, *ends], ends)]
+
+
+def _contract(graph: ColouredGraph) -> tuple[ColouredGraph, list[int]]:
+    """A smaller graph with the same turns, and which of its nodes each node is part of.
 
     A node of the colour of its only source is ready with that, and so can always be taken in the same turn.
     """
-    colour = graph.colour
     part_of: list[int] = []
-    parts: list[Nodes] = []
+    colour: list[int] = []
     sources_of: list[Nodes] = []
-    for node, sources in enumerate(graph.sources):
+    for own, sources in zip(graph.colour, graph.sources):
         found = {part_of[source] for source in sources}
-        if len(found) == 1 and colour[parts[next(iter(found))][0]] == colour[node]:
-            part_of.append(*found)
-            parts[part_of[node]].append(node)
+        if len(found) == 1 and colour[part := next(iter(found))] == own:
+            part_of.append(part)
         else:
-            part_of.append(len(parts))
-            parts.append([node])
-            sources_of.append(list(found))
-    return ColouredGraph([colour[nodes[0]] for nodes in parts], sources_of), parts
+            part_of.append(len(colour))
+            colour.append(own)
+            sources_of.append(tuple(found))
+    return ColouredGraph(colour, sources_of), part_of
 
 
 def _search(graph: ColouredGraph, heights: Sequence[int], most: int) -> list[int]:
