@@ -95,6 +95,18 @@ def test_tensors_over_a_part_of_an_array(request_of_one, sample):
     np.testing.assert_array_equal(target[..., 0], np.ones_like(expected))
 
 
+def test_batches(request_of_one, sample):
+    """Several tensors for one input, joined along its first dimension when the inference begins."""
+    for seed in (0, 1):
+        array = sample.array(seed)
+        request_of_one.set_input_tensors([Tensor(array[:1]), Tensor(array[1:])])
+        assert_close(request_of_one.infer()[0], sample.expected(array))
+    for wrong in ([], [Tensor(array)] * 2, [Tensor(array[:1]), Tensor(array[1:].astype(np.int16))]):
+        with pytest.raises(TensorError, match="'x'"):
+            request_of_one.set_input_tensors(wrong)
+    assert_close(request_of_one.infer(array)[0], sample.expected(array))
+
+
 def test_read_only_inputs(request_of_one, sample):
     array = sample.array()
     array.flags.writeable = False

@@ -5,7 +5,8 @@ import pytest
 from hetero import Model
 from hetero import properties as props
 from hetero.conformance.samples import Unheard, assert_close, claims, operations
-from hetero.errors import PropertyError, UnsupportedOperationError
+from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
+from hetero.plugin import full_name
 from hetero.runtime.device_name import parse_device_name
 
 
@@ -13,6 +14,18 @@ def test_is_available(core, device):
     kind = parse_device_name(device).kind
     assert any(name == device or name.split(".")[0] == kind for name in core.available_devices)
     assert kind not in core.unavailable_devices
+
+
+def test_each_id_is_a_device_and_others_are_none(core, device, sample):
+    kind = parse_device_name(device).kind
+    names = [full_name(kind, device_id) for device_id in core.get_plugin(kind).device_ids()]
+    assert len(set(names)) == len(names)
+    array = sample.array()
+    for name in names:
+        assert core.get_property(name, props.device.full_name)
+        assert_close(core.compile_model(sample.model(), name)([array])[0], sample.expected(array))
+    with pytest.raises(DeviceError, match=f"{kind}.no_such_id"):
+        core.compile_model(sample.model(), f"{kind}.no_such_id")
 
 
 def test_every_supported_property_can_be_read(core, device):
