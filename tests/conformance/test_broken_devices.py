@@ -174,6 +174,16 @@ class Broken(TemplatePlugin):
             super().compile_model(model, options, context)
         return Compiled(model, transformed, self, properties, context)
 
+    def property_table(self, options):
+        table = super().property_table(options)
+        if self.fault == "ignores hints":
+            table.fill({"NUM_STREAMS": 2, "OPTIMAL_NUMBER_OF_INFER_REQUESTS": 2})
+        if self.fault == "shares no thread":
+            table.fill({"EXCLUSIVE_ASYNC_REQUESTS": False})
+        if self.fault == "knows no priority":
+            table.fill({"MODEL_PRIORITY": "MEDIUM"})
+        return table
+
     def set_property(self, values, options):
         if self.fault != "takes any property":
             super().set_property(values, options)
@@ -202,6 +212,12 @@ FAULTS = {
         "plugin::test_unknown_properties_are_refused",
         "plugin::test_read_only_properties_cannot_be_set",
         "plugin::test_a_bad_value_is_refused_and_changes_nothing",
+    ],
+    "ignores hints": ["properties::test_streams_follow_the_performance_hint"],
+    "shares no thread": ["properties::test_exclusive_requests_share_a_thread_in_the_order_of_priority[True]"],
+    "knows no priority": [
+        "properties::test_exclusive_requests_share_a_thread_in_the_order_of_priority[True]",
+        "properties::test_what_a_model_was_compiled_with_is_told",
     ],
     "lists what it has not": ["plugin::test_every_supported_property_can_be_read"],
     "mixes up ports": [

@@ -1,0 +1,85 @@
+"""What properties that devices share mean, where the device has them."""
+
+import threading
+
+import pytest
+
+from hetero import properties as props
+from hetero.conformance.samples import assert_close
+
+HINT, STREAMS, BEST = (
+    props.hint.performance_mode, props.num_streams, props.optimal_number_of_infer_requests,
+)  # fmt: skip
+
+
+def has(core, device, *keys) -> bool:
+    return set(keys) <= core.get_property(device, props.supported_properties).keys()
+
+
+def test_streams_follow_the_performance_hint(core, device, sample):
+    if not has(core, device, HINT, STREAMS, BEST, props.hint.num_requests):
+        return
+    modes = props.hint.PerformanceMode
+    for options, compare in (
+        ({HINT: modes.LATENCY}, lambda streams, latency: streams == latency),
+        ({HINT: modes.THROUGHPUT}, lambda streams, latency: streams >= latency),
+        ({HINT: modes.THROUGHPUT, props.hint.num_requests: 1}, lambda streams, latency: streams == 1),
+        ({HINT: modes.THROUGHPUT, STREAMS: 3}, lambda streams, latency: streams == 3),
+    ):
+        latency = core.compile_model(sample.model(), device, {HINT: modes.LATENCY}).get_property(STREAMS)
+        compiled = core.compile_model(sample.model(), device, options)
+        assert compare(compiled.get_property(STREAMS), latency), options
+        assert compiled.get_property(BEST) >= compiled.get_property(STREAMS)
+
+
+def test_what_a_model_was_compiled_with_is_told(core, device, sample):
+    for key, value in (
+        (HINT, props.hint.PerformanceMode.THROUGHPUT),
+        (props.hint.model_priority, props.hint.Priority.HIGH),
+        (props.hint.execution_mode, props.hint.ExecutionMode.ACCURACY),
+        (STREAMS, 2),
+    ):
+        if has(core, device, key):
+            compiled = core.compile_model(sample.model(), device, {key: value})
+            assert compiled.get_property(key) == value
+            assert_close(compiled(sample.array(1))[0], sample.expected(sample.array(1)))
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_exclusive_requests_share_a_thread_in_the_order_of_priority(core, device, sample, exclusive):
+    if not has(core, device, props.exclusive_async_requests, props.hint.model_priority):
+        return
+    held, go, ended, threads = threading.Event(), threading.Event(), [], set()
+
+    def end(name):
+        if name == "first":
+            held.set()
+            assert go.wait(60)
+        ended.append(name)
+        threads.add(threading.get_ident())
+
+    requests = []
+    try:
+        for name in ("first", "LOW", "HIGH"):
+            priority = "MEDIUM" if name == "first" else name
+            options = {props.exclusive_async_requests: exclusive, props.hint.model_priority: priority}
+            requests.append(core.compile_model(sample.model(), device, options).create_infer_request())
+            requests[-1].set_callback(end, name)
+            requests[-1].start_async(sample.array(1))
+            assert held.wait(60)
+    finally:
+        go.set()
+    for request in requests:
+        request.wait()
+        assert_close(request.results[0], sample.expected(sample.array(1)))
+    if exclusive:
+        assert ended == ["first", "HIGH", "LOW"] and len(threads) == 1
+    else:
+        assert sorted(ended) == ["HIGH", "LOW", "first"]
+
+
+def test_transformations_left_out_change_no_result(core, device, sample):
+    if has(core, device, props.disable_transformations):
+        compiled = core.compile_model(sample.model(length=3), device, {props.disable_transformations: True})
+        expected = core.compile_model(sample.model(length=3), device)(sample.array(1))[0]
+        assert_close(compiled(sample.array(1))[0], expected)
