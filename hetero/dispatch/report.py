@@ -232,5 +232,9 @@ def _bytes(count: int | None) -> str:
         return "unknown size"
     if count < 1000:
         return counted(count, "byte")
-    power = min(3, (len(str(count)) - 1) // 3)
-    return f"{count / 1000**power:.3g} {('', 'kB', 'MB', 'GB')[power]}"
+    size = count / 1000
+    for unit in ("kB", "MB"):
+        if size < 1000:
+            return f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

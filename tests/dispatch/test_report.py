@@ -61,7 +61,7 @@ def test_boundaries_have_values_types_and_bytes():
 def test_the_summary_is_one_line():
     assert report_of(model()).summary() == (
         "A 4/7 operations (66.7% of the work) in 3 subgraphs; B 3 (33.3%): Exp, Tanh, Multiply; "
-        "4 boundaries, 8 kB an inference"
+        "4 boundaries, 8.0 kB an inference"
     )
 
 
@@ -94,7 +94,7 @@ def test_the_summary_names_the_most_frequent_types_only():
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"), [(-1, "4 boundaries, of sizes that come with the data, an inference"), (2, "8 kB")]
+    ("rows", "expected"), [(-1, "4 boundaries, of sizes that come with the data, an inference"), (2, "8.0 kB")]
 )
 def test_the_size_of_a_dynamic_boundary_is_unknown(rows, expected):
     report = report_of(model(rows))
@@ -125,7 +125,7 @@ def test_all_of_it_as_text():
         "  Tanh 'tanh' (A: A is picky)",
         "  Softmax 'softmax'",
         "on no device: 1 operation\n  ShapeOf 'shape' (known when compiled)",
-        "boundary 'exp' f32[2,250], 2 kB: subgraph 1 to 2, 3",
+        "boundary 'exp' f32[2,250], 2.0 kB: subgraph 1 to 2, 3",
     ):
         assert f"\n{line}\n" in text
 
