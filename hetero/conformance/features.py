@@ -8,7 +8,7 @@ from hetero import Core, Model, ops
 from hetero.conformance.samples import Sample, check_refusal, claims
 from hetero.errors import NotSupportedError
 from hetero.graph import Constant
-from hetero.runtime.blob_import import exports_models
+from hetero.plugin.blob_import import exports_models
 
 
 def has_dynamic_shapes(core: Core, device: str, sample: Sample) -> bool:

@@ -9,7 +9,7 @@ from hetero import properties as props
 from hetero.conformance.samples import assert_close, described
 from hetero.errors import BlobError
 from hetero.plugin import installed_plugins
-from hetero.runtime.blob_import import exports_models
+from hetero.plugin.blob_import import exports_models
 from hetero.runtime.device_name import parse_device_name
 
 exports = pytest.mark.needs("export and import")

@@ -22,18 +22,7 @@ def model_sections(compiled: CompiledModel, transformed: Model) -> dict[str, Sec
 
     Contents of constants are not copied. Raises BlobError for what an IR cannot hold, such as sequences.
     """
-    # Readers and writers of formats are only imported by those who export.
-    from hetero.frontend.ir.weights import WeightsWriter
-    from hetero.frontend.ir.writer import encoded, model_element
-
-    weights = _Pieces()
-    try:
-        _check_operations(transformed)
-        xml = encoded(model_element(transformed, WeightsWriter(weights)))
-    except FrontendError as error:
-        raise BlobError(f"model '{compiled.name}' cannot be exported: {error}") from error
-    ports = {"name": compiled.name, "inputs": compiled.inputs, "outputs": compiled.outputs}
-    return {"ports": json.dumps(ports, default=_port_fields).encode(), "xml": xml, "weights": weights}
+    return {"ports": ports_section(compiled), **ir_sections(compiled.name, transformed)}
 
 
 def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
@@ -41,12 +30,7 @@ def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
 
     Raises BlobError and FrontendError for sections that do not hold these.
     """
-    from hetero.frontend.ir import IrFrontEnd
-
-    missing = {"ports", "xml", "weights"} - sections.keys()
-    if missing:
-        raise BlobError(f"the exported model has no section {min(missing)}")
-    original, transformed = _read_ports(sections["ports"]), IrFrontEnd().convert(sections["xml"], sections["weights"])
+    original, transformed = ports_in(sections), ir_in(sections)
     for kind, mine, others in (
         ("inputs", original.inputs, transformed.inputs),
         ("outputs", original.outputs, transformed.outputs),
@@ -54,6 +38,65 @@ def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
         if len(mine) != len(others) or not all(map(_fits, mine, others)):
             raise BlobError(f"the {kind} of the exported model are not those of its graph")
     return original, transformed
+
+
+def ports_section(compiled: CompiledModel) -> bytes:
+    """The name and the ports of a compiled model; ``ports_in`` is the way back."""
+    ports = {"name": compiled.name, "inputs": compiled.inputs, "outputs": compiled.outputs}
+    return json.dumps(ports, default=port_fields).encode()
+
+
+def ports_in(sections: Mapping[str, memoryview]) -> Model:
+    """A model with the ports in the section ``ports``, and nothing between them. Raises BlobError."""
+    try:
+        fields = json.loads(section_of(sections, "ports").tobytes())
+        parameters = [parameter_of(port) for port in fields["inputs"]]
+        results = [_named(port, Result(_Stated(*_type_and_shape(port)))) for port in fields["outputs"]]
+        return Model(results, parameters, str(fields["name"]))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise BlobError(f"the ports of the exported model cannot be understood: {error!r}") from error
+
+
+def ir_sections(name: str, model: Model) -> dict[str, Section]:
+    """The sections ``xml`` and ``weights`` of a model; ``ir_in`` is the way back. Raises BlobError with the name."""
+    # Readers and writers of formats are only imported by those who export.
+    from hetero.frontend.ir.weights import WeightsWriter
+    from hetero.frontend.ir.writer import encoded, model_element
+
+    weights = _Pieces()
+    try:
+        _check_operations(model)
+        xml = encoded(model_element(model, WeightsWriter(weights)))
+    except FrontendError as error:
+        raise BlobError(f"model '{name}' cannot be exported: {error}") from error
+    return {"xml": xml, "weights": weights}
+
+
+def ir_in(sections: Mapping[str, memoryview]) -> Model:
+    """The model in the sections ``xml`` and ``weights``. Raises BlobError and FrontendError."""
+    from hetero.frontend.ir import IrFrontEnd
+
+    return IrFrontEnd().convert(section_of(sections, "xml"), section_of(sections, "weights"))
+
+
+def section_of(sections: Mapping[str, memoryview], name: str) -> memoryview:
+    """A section by its name. Raises BlobError where there is none such."""
+    if name not in sections:
+        raise BlobError(f"the exported model has no section {name}")
+    return sections[name]
+
+
+def port_fields(port: Output) -> dict[str, Any]:
+    """What is known of a port, as plain data; ``parameter_of`` makes a Parameter with such a port from it."""
+    return {
+        "name": port.node.friendly_name, "names": sorted(port.names), "type": str(port.element_type),
+        "shape": str(port.partial_shape),
+    }  # fmt: skip
+
+
+def parameter_of(fields: Mapping[str, Any]) -> Parameter:
+    """A Parameter with the port of these fields. Raises ValueError, TypeError and KeyError for wrong ones."""
+    return _named(fields, Parameter(*_type_and_shape(fields)))
 
 
 class _Pieces(list):
@@ -80,23 +123,6 @@ def _check_operations(model: Model) -> None:
     for node in with_bodies(model.get_ordered_ops()):
         if known[node.type_info.version_id].get(node.type_info.name) is not type(node):
             raise FrontendError(f"{node.type_info.name} '{node.friendly_name}' is of no operation set")
-
-
-def _port_fields(port: Output) -> dict[str, Any]:
-    return {
-        "name": port.node.friendly_name, "names": sorted(port.names), "type": str(port.element_type),
-        "shape": str(port.partial_shape),
-    }  # fmt: skip
-
-
-def _read_ports(content: memoryview) -> Model:
-    try:
-        fields = json.loads(content.tobytes())
-        parameters = [_named(port, Parameter(*_type_and_shape(port))) for port in fields["inputs"]]
-        results = [_named(port, Result(_Stated(*_type_and_shape(port)))) for port in fields["outputs"]]
-        return Model(results, parameters, str(fields["name"]))
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise BlobError(f"the ports of the exported model cannot be understood: {error!r}") from error
 
 
 def _fits(port: Output, other: Output) -> bool:

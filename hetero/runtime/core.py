@@ -15,8 +15,8 @@ from hetero.frontend.extension import Extension, add_extensions, as_extensions
 from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
+from hetero.plugin.blob_import import device_table, exports_models, import_blob
 from hetero.plugin.registry import Registry
-from hetero.runtime.blob_import import device_table, exports_models, import_blob
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties
 from hetero.runtime.device_name import parse_device_name

@@ -24,7 +24,7 @@ from hetero.frontend.source import Stamp, noting_files, stamp_of
 from hetero.graph import Model
 from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blob import FORMAT, hetero_version, read_blob
-from hetero.runtime.blob_import import import_blob
+from hetero.plugin.blob_import import import_blob
 from hetero.runtime.model_hash import model_hash
 from hetero.tracing import span
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hetero import plugin
 from hetero import properties as props
 from hetero.errors import BlobError, FrontendError, GraphError, PropertyError, device_errors
-from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blob import Blob
+from hetero.plugin.compiled_model import CompiledModel
+from hetero.plugin.plugin import Plugin
+from hetero.plugin.remote import RemoteContext
 from hetero.properties import PropertyTable
 
 
 def import_blob(
     device: Plugin, blob: Blob, options: Mapping[str, Any], context: RemoteContext | None = None
-) -> plugin.CompiledModel:
+) -> CompiledModel:
     """The compiled model in a blob; ``options`` win over those that it was compiled with.
 
     Raises BlobError for a blob of something else and for sections that hold no model, DeviceError for what fails.
