@@ -75,6 +75,10 @@ class RemoteMemory(ABC):
         source.read(source_region, array)
         self.write(region, array)
 
+    def array(self, region: Region) -> np.ndarray:
+        """The region itself as an array (optional): where the host sees the memory. By default raises TensorError."""
+        raise TensorError(f"the host does not see the memory of {self.context.get_device_name()}")
+
     def resize(self, byte_size: int) -> None:
         """Become larger; what was there may be lost (optional). By default raises TensorError."""
         raise TensorError(
@@ -119,8 +123,18 @@ class RemoteContext(ABC):
         return RemoteTensor(self.create_memory(byte_size, properties or {}), type, shape)
 
     def create_host_tensor(self, type: Type, shape: Sequence[int]) -> Tensor:
-        """A tensor in host memory, of the kind that the device copies from fastest (optional)."""
+        """A tensor in host memory, of the kind that the device copies from fastest (optional).
+
+        Where the device computes in memory that the host sees, that is a SharedTensor.
+        """
         return Tensor(type, shape)
+
+    def holds(self, tensor: Tensor) -> bool:
+        """Whether the device computes in the memory of a tensor itself, so that nothing is copied (optional).
+
+        By default in that of remote and shared tensors of an equal context.
+        """
+        return isinstance(tensor, (RemoteTensor, SharedTensor)) and tensor.context == self
 
 
 class RemoteTensor(Tensor):
@@ -144,9 +158,7 @@ class RemoteTensor(Tensor):
         elif isinstance(source, RemoteMemory):
             self.memory, self._element_type = source, Type(second)
             self.region = Region.whole(_dtype_of(second), third)
-            if self.region.byte_size > source.byte_size:
-                held = f"{source.byte_size} bytes of {self.get_device_name()}"
-                raise TensorError(f"a tensor of {second}{list(third)} does not fit into {held}")
+            _check_room(source, second, self.region)
         else:
             raise TensorError(f"a remote tensor is made from another one, not from {type(source).__name__}")
 
@@ -259,6 +271,49 @@ class RemoteTensor(Tensor):
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return self.data  # raises TensorError
+
+
+class SharedTensor(Tensor):
+    """A tensor in memory that a device computes in and the host sees, which ``RemoteMemory.array`` hands out.
+
+    To devices that do not share the memory it is a tensor in host memory as any other.
+    """
+
+    def __init__(self, memory: RemoteMemory, type: Type, shape: Sequence[int]) -> None:
+        self.memory = memory
+        self.region = Region.whole(_dtype_of(type), shape)
+        self._element_type = Type(type)
+        self._whole, self._owns_memory = None, False
+        _check_room(memory, type, self.region)
+
+    @property
+    def context(self) -> RemoteContext:
+        return self.memory.context
+
+    @property
+    def data(self) -> np.ndarray:
+        return self.memory.array(self.region)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.region.shape
+
+    @shape.setter
+    def shape(self, shape: Sequence[int]) -> None:
+        self.set_shape(shape)
+
+    def set_shape(self, shape: Sequence[int]) -> None:
+        """Give the tensor another shape; what it held is lost."""
+        if tuple(shape) != self.shape:
+            self.region = Region.whole(self.region.dtype, shape)
+            if self.region.byte_size > self.memory.byte_size:
+                self.memory.resize(self.region.byte_size)
+
+
+def _check_room(memory: RemoteMemory, kind: Type, region: Region) -> None:
+    if region.byte_size > memory.byte_size:
+        held = f"{memory.byte_size} bytes of {memory.context.get_device_name()}"
+        raise TensorError(f"a tensor of {kind}{list(region.shape)} does not fit into {held}")
 
 
 def _dtype_of(kind: Type) -> np.dtype:

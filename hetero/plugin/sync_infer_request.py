@@ -183,9 +183,9 @@ class SyncInferRequest(ABC):
             check_tensor(port, self.get_tensor(port))
 
     def takes(self, tensor: RemoteTensor) -> bool:
-        """Whether a remote tensor is in the compiled model's context, so that the device can work in its memory."""
+        """Whether the compiled model's context holds a remote tensor, so that the device can compute in its memory."""
         try:
-            return tensor.context == self.compiled_model.context
+            return self.compiled_model.context.holds(tensor)
         except NotSupportedError:
             return False
 

@@ -1,4 +1,4 @@
-"""Bindings: which memory of remote tensors kernels work in, and what is copied because they cannot."""
+"""Bindings: which memory of remote and shared tensors kernels work in, and what is copied because they cannot."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
-from hetero.plugin import Region, RemoteTensor
+from hetero.plugin import Region
+from hetero.tensor import Tensor
 from hetero_opencl.device import SLACK
-from hetero_opencl.remote import OpenCLMemory, overlap
+from hetero_opencl.remote import OpenCLContext, OpenCLMemory, overlap
 
 if TYPE_CHECKING:
     from hetero_opencl.program import Buffer, Program
@@ -18,15 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A region of a memory, as a remote tensor had it when it was bound."""
+    """A region of a memory, as a tensor had it when it was bound."""
 
     memory: OpenCLMemory
     buffer: cl.Buffer  # the memory's; it gets another one when it grows
     region: Region
 
     @classmethod
-    def of(cls, tensor: RemoteTensor) -> Place:
-        return cls(tensor.memory, tensor.memory.buffer, tensor.region)
+    def of(cls, tensor: Tensor, context: OpenCLContext) -> Place | None:
+        """None for a tensor that is not in the context's memory."""
+        return cls(tensor.memory, tensor.memory.buffer, tensor.region) if context.holds(tensor) else None
 
     def overlaps(self, other: Place) -> bool:
         return overlap(self.memory, self.region, other.memory, other.region)
@@ -61,7 +63,7 @@ Places = Sequence[Place | None]
 
 
 def make_bindings(program: Program, inputs: Places, outputs: Places) -> Bindings:
-    """Bind remote tensors, None where there is a host tensor, without a copy wherever that is right.
+    """Bind tensors in the device's memory, None where there is another, without a copy wherever that is right.
 
     An input is copied before where an output shares its memory, or kernels may read past its end. An output is copied
     after where another output shares its memory, or its value is an input, a constant or another output.

@@ -46,6 +46,15 @@ class OpenCLDevice:
     def is_cpu(self) -> bool:
         return bool(self.handle.type & cl.device_type.CPU)
 
+    @functools.cached_property
+    def shares_host_memory(self) -> bool:
+        """Whether kernels and the host can use the same memory without mapping it: fine-grain shared virtual memory."""
+        try:
+            fine_grain = self.handle.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_BUFFER
+        except cl.Error:  # before OpenCL 2.0
+            return False
+        return bool(fine_grain and self.handle.host_unified_memory)
+
     def make_queue(self, profiled: bool) -> cl.CommandQueue:
         """A queue that runs commands in order; the user's where one was given, profiled or not."""
         if self._queue is not None:

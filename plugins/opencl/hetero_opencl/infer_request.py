@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hetero import properties as props
-from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
+from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor, SyncInferRequest, VariableState
 from hetero_opencl.program import BoundProgram
 from hetero_opencl.variable_state import OpenCLVariableState
 
@@ -33,9 +33,9 @@ class OpenCLInferRequest(SyncInferRequest):
         if self._bound is None or self._bound.program is not program:
             profiled = self.compiled_model.properties.get(props.enable_profiling)
             self._bound = None  # its memory goes before the next one's is taken
-            self._bound = BoundProgram(program, profiled, self._variables)
+            self._bound = BoundProgram(program, self.compiled_model.context, profiled, self._variables)
         for tensor, shape in zip(outputs, program.output_shapes):
-            if isinstance(tensor, RemoteTensor):
+            if isinstance(tensor, (RemoteTensor, SharedTensor)):
                 tensor.set_shape(shape)
         self._bound.bind(inputs, outputs)
         self._bound.upload(inputs)

@@ -15,12 +15,13 @@ import numpy as np
 import pyopencl as cl
 
 from hetero.graph import Model
-from hetero.plugin import ExecutedStep, ProfilingInfo, Region, RemoteTensor
+from hetero.plugin import ExecutedStep, ProfilingInfo, Region
 from hetero.tensor import Tensor
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.bindings import Bindings, Place, make_bindings
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory import plan_memory
+from hetero_opencl.remote import OpenCLContext
 from hetero_opencl.transfers import copy_region
 from hetero_opencl.variable_state import OpenCLVariableState
 
@@ -92,8 +93,10 @@ class Program:
 class BoundProgram:
     """A program with buffers and a queue of its own. Not for two threads at once."""
 
-    def __init__(self, program: Program, profiled: bool, variables: Mapping[str, OpenCLVariableState]) -> None:
-        self.program = program
+    def __init__(
+        self, program: Program, context: OpenCLContext, profiled: bool, variables: Mapping[str, OpenCLVariableState]
+    ) -> None:
+        self.program, self._context = program, context
         self._variables = variables
         device = program.device
         with opencl_errors(f"allocating {sum(program.slot_sizes)} bytes on {device.name}"):
@@ -119,9 +122,9 @@ class BoundProgram:
         return buffer.memory or self._bindings.memory.get(buffer) or self._slots[buffer]
 
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
-        """Let the kernels work in the memory of remote tensors among these, from the next inference on."""
-        places = [Place.of(tensor) if isinstance(tensor, RemoteTensor) else None for tensor in (*inputs, *outputs)]
-        if places == self._places or (not any(places) and not any(self._places)):
+        """Let the kernels work in the memory of those that are the context's, from the next inference on."""
+        places = [Place.of(tensor, self._context) for tensor in (*inputs, *outputs)]
+        if places == self._places:
             return
         bindings = make_bindings(self.program, places[: len(inputs)], places[len(inputs) :])
         changed = bindings.memory.keys() | self._bindings.memory.keys()
@@ -136,11 +139,11 @@ class BoundProgram:
         return not unset or any(not self._variables[name].is_set for name in unset)
 
     def upload(self, inputs: Sequence[Tensor]) -> None:
-        """Begin to copy the inputs of the host to the device; their memory is needed until ``finish``."""
+        """Begin to copy the inputs that are not bound to the device; their memory is needed until ``finish``."""
         local = [
             (buffer, np.ascontiguousarray(tensor.data))
-            for buffer, tensor in zip(self.program.inputs, inputs)
-            if not isinstance(tensor, RemoteTensor)
+            for buffer, tensor, place in zip(self.program.inputs, inputs, self._places)
+            if place is None
         ]
         self._sources = [array for _, array in local]
         with opencl_errors(f"uploading inputs to {self.program.device.name}"):
@@ -179,11 +182,11 @@ class BoundProgram:
             self._variables[name].is_set = True
 
     def download(self, outputs: Sequence[Tensor]) -> None:
-        """Copy the outputs that are not remote into the memory of the host."""
+        """Copy the outputs that are not bound into the memory of the host."""
         local = [
             (buffer, tensor.data)
-            for buffer, tensor in zip(self.program.outputs, outputs)
-            if not isinstance(tensor, RemoteTensor)
+            for buffer, tensor, place in zip(self.program.outputs, outputs, self._places[len(self.program.inputs) :])
+            if place is None
         ]
         with opencl_errors(f"downloading outputs from {self.program.device.name}"):
             for buffer, array in local:

@@ -9,6 +9,7 @@ pyopencl.Buffer, of an integer handle or in a pyopencl.array.Array.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,8 +19,9 @@ import pyopencl.array
 
 from hetero import properties as props
 from hetero.errors import DeviceError, PropertyError, TensorError
-from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor
+from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor
 from hetero.properties import Property, PropertyTable
+from hetero.tensor import Tensor
 from hetero.types import Type
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.transfers import copy_region
@@ -80,6 +82,13 @@ class OpenCLContext(RemoteContext):
             raise TensorError(f"a remote tensor of {type} cannot be in a pyopencl array of {array.dtype}")
         return super().create_tensor(type, shape, properties)
 
+    def create_host_tensor(self, type, shape) -> Tensor:
+        """Where the device has no memory of its own, in memory that kernels work in too."""
+        if not self.device.shares_host_memory or type is Type.string:
+            return super().create_host_tensor(type, shape)
+        byte_size = math.prod(shape) * Type(type).to_dtype().itemsize
+        return SharedTensor(SharedMemory(self, self.new_shared_buffer(byte_size), byte_size), type, shape)
+
     def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> OpenCLMemory:
         table = PropertyTable((SHARED_MEM_TYPE, MEM_HANDLE), f"a remote tensor of {self.get_device_name()}")
         with opencl_errors(f"taking a buffer on {self.device.name}"):
@@ -103,6 +112,13 @@ class OpenCLContext(RemoteContext):
     def new_buffer(self, byte_size: int) -> cl.Buffer:
         with opencl_errors(f"allocating {byte_size} bytes on {self.device.name}"):
             return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, byte_size + SLACK)
+
+    def new_shared_buffer(self, byte_size: int) -> cl.Buffer:
+        """A buffer in memory that the host sees, as an array that is its ``hostbuf``."""
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+        with opencl_errors(f"allocating {byte_size} bytes on {self.device.name}"):
+            array = cl.fsvm_empty(self.device.context, byte_size + SLACK, np.uint8)
+            return cl.Buffer(self.device.context, flags, hostbuf=array)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OpenCLContext) and self.device.context == other.device.context
@@ -182,6 +198,16 @@ class OpenCLMemory(RemoteMemory):
         with opencl_errors(f"copying a remote tensor on {self.context.device.name}"):
             copy(self.context.queue, *arguments)
             self.context.queue.finish()
+
+
+class SharedMemory(OpenCLMemory):
+    """A buffer of this plugin's own that the host sees as well."""
+
+    def array(self, region: Region) -> np.ndarray:
+        return np.ndarray(region.shape, region.dtype, self.buffer.hostbuf, region.offset, region.strides)
+
+    def resize(self, byte_size: int) -> None:
+        self.buffer, self.byte_size = self.context.new_shared_buffer(byte_size), byte_size
 
 
 def overlap(memory: OpenCLMemory, region: Region, other: OpenCLMemory, other_region: Region) -> bool:

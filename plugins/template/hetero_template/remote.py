@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 
 from hetero.errors import PropertyError
-from hetero.plugin import Region, RemoteContext, RemoteMemory
+from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor
+from hetero.tensor import Tensor
 
 
 class TemplateContext(RemoteContext):
     def __init__(self, device_name: str, params: Mapping[str, Any]) -> None:
         super().__init__(device_name)
         _check_none(f"a context of {device_name}", params)
+
+    def holds(self, tensor: Tensor) -> bool:
+        """All that is in host memory, as numpy computes there."""
+        return not isinstance(tensor, RemoteTensor) or super().holds(tensor)
 
     def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> Vector:
         _check_none(f"a remote tensor of {self.get_device_name()}", properties)

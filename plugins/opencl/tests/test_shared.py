@@ -1,0 +1,102 @@
+"""Tensors that the host sees and kernels work in: nothing is copied where one of them is bound."""
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
+from hetero.errors import TensorError
+from hetero.plugin import SharedTensor
+
+CORE = Core()
+X = np.random.default_rng(6).standard_normal([5, 7]).astype(np.float32)
+
+
+@pytest.fixture
+def context(device):
+    """Of a device whose memory the host sees; PoCL's is such a one."""
+    devices = [device, *(name for name in CORE.available_devices if name.startswith("GPU"))]
+    return next(c for c in map(CORE.get_default_context, devices) if c.device.shares_host_memory)
+
+
+@pytest.fixture
+def copies(monkeypatch) -> list:
+    """All copies that OpenCL is told to do."""
+    made = []
+    enqueue = cl.enqueue_copy
+    monkeypatch.setattr(cl, "enqueue_copy", lambda *args, **kwargs: made.append(args) or enqueue(*args, **kwargs))
+    return made
+
+
+def shared(context, array) -> SharedTensor:
+    tensor = context.create_host_tensor(Type(array.dtype), array.shape)
+    assert isinstance(tensor, SharedTensor) and not isinstance(tensor, RemoteTensor)
+    tensor.data[:] = array
+    return tensor
+
+
+def request_for(context, shape=X.shape):
+    x = Parameter(Type.f32, PartialShape(shape))
+    return CORE.compile_model(Model(ops.Softmax(ops.Relu(x), 1), [x]), context).create_infer_request()
+
+
+def softmax_of_relu(x) -> np.ndarray:
+    powers = np.exp(np.maximum(x, 0).astype(np.float64))
+    return powers / powers.sum(1, keepdims=True)
+
+
+def test_kernels_work_in_them(context, copies):
+    request = request_for(context)
+    given, taken = shared(context, X), shared(context, np.zeros_like(X))
+    request.set_input_tensor(given)
+    request.set_output_tensor(taken)
+    seen = taken.data
+    for x in (X, -X):
+        given.data[:] = x
+        request.infer()
+        np.testing.assert_allclose(seen, softmax_of_relu(x), rtol=1e-5)
+    assert not copies
+
+
+def test_input_and_output_in_the_same(context):
+    request = request_for(context)
+    tensor = shared(context, X)
+    request.set_input_tensor(tensor)
+    request.set_output_tensor(tensor)
+    request.infer()
+    np.testing.assert_allclose(tensor.data, softmax_of_relu(X), rtol=1e-5)
+
+
+def test_they_grow_with_the_shapes_that_come(context, copies):
+    request = request_for(context, [-1, 7])
+    given, taken = shared(context, X[:1]), shared(context, X[:0])
+    request.set_input_tensor(given)
+    request.set_output_tensor(taken)
+    for rows in (1, 5, 2):
+        given.shape = (rows, 7)
+        given.data[:] = X[:rows]
+        request.infer()
+        np.testing.assert_allclose(taken.data, softmax_of_relu(X[:rows]), rtol=1e-5)
+    assert not copies
+
+
+def test_to_other_contexts_they_are_host_tensors(context):
+    other = CORE.create_context("GPU", {"OCL_CONTEXT": cl.Context([context.device.handle])})
+    request = request_for(other)
+    given, taken = shared(context, X), shared(context, np.zeros_like(X))
+    assert context.holds(given) and not other.holds(given)
+    request.set_input_tensor(given)
+    request.set_output_tensor(taken)
+    request.infer()
+    np.testing.assert_allclose(taken.data, softmax_of_relu(X), rtol=1e-5)
+    region = Tensor(given, [1, 0], [3, 7])
+    np.testing.assert_array_equal(region.data, X[1:3])
+
+
+def test_what_they_hold_is_checked(context):
+    with pytest.raises(TensorError, match=r"a tensor of f32\[100, 7\] does not fit into 140 bytes of GPU"):
+        SharedTensor(shared(context, X).memory, Type.f32, [100, 7])
+    with pytest.raises(TensorError, match="the host does not see the memory of GPU"):
+        remote = context.create_tensor(Type.f32, [2])
+        SharedTensor(remote.memory, Type.f32, [2]).data  # noqa: B018
+    assert not isinstance(context.create_host_tensor(Type.string, [2]), SharedTensor)
