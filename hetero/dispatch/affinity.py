@@ -48,10 +48,11 @@ class Device:
 
 @dataclass(frozen=True)
 class Placed:
-    """Where a node runs, and why there."""
+    """Where a node runs, and why there; ``is_pinned``: as the user wants it so."""
 
     device: Device
     reason: str
+    is_pinned: bool = False
 
 
 def is_placed(node: Node) -> bool:
@@ -81,20 +82,18 @@ def _fits(node: Node, pattern: str) -> bool:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where every operation runs, and for those that no device can run why; what each device claimed."""
+    """Where every operation runs, and for those that no device can run why."""
 
     placed: dict[Node, Placed]
     homeless: dict[Node, str]
-    queries: dict[str, QueryResult]
 
 
-def place(model: Model, devices: Sequence[Device]) -> Placement:
+def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> Placement:
     """Place every operation by the rules above, and write its affinity. Names must be unique.
 
-    Raises DeviceError for pins that contradict each other, or to a device that is not in the list or cannot run the
-    node.
+    ``queries``: what each device can run. Raises DeviceError for pins that contradict each other, or to a device that
+    is not in the list or cannot run the node.
     """
-    queries = {device.name: device.query(model) for device in devices}
     groups = find_groups([node for node in model.get_ordered_ops() if is_placed(node)])
     homes = {group: _home(group, devices, queries) for group in dict.fromkeys(groups.values())}
     placed: dict[Node, Placed] = {}
@@ -108,10 +107,10 @@ def place(model: Model, devices: Sequence[Device]) -> Placement:
             placed[node] = Placed(device, _refusals(node, group, passed_over, queries) or "first device")
         else:
             own = AFFINITY in node.rt_info
-            placed[node] = Placed(device, "pinned" if own else f"pinned with '{pinned.friendly_name}'")
+            placed[node] = Placed(device, "pinned" if own else f"pinned with '{pinned.friendly_name}'", is_pinned=True)
     for node, where in placed.items():
         node.rt_info[AFFINITY] = where.device.name
-    return Placement(placed, homeless, queries)
+    return Placement(placed, homeless)
 
 
 def _home(

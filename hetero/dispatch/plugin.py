@@ -8,11 +8,12 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Device, pin, place
+from hetero.dispatch.claims import Claims
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.errors import DeviceError, NotSupportedError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
-from hetero.plugin import Plugin, QueryResult, RemoteContext, scheduling_properties, unsupported
+from hetero.plugin import Plugin, QueryResult, RemoteContext, scheduling_properties
 from hetero.properties import Property, PropertyTable
 
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
@@ -55,10 +56,11 @@ class HeteroPlugin(Plugin):
         copy = model.clone()
         make_names_unique(copy)
         pin(copy, table.get(affinities))
-        placement = place(copy, devices)
+        queries = Claims.ask(copy, devices).queries
+        placement = place(copy, devices, queries)
         result = QueryResult()
         for device in reversed(devices):
-            result.update(placement.queries[device.name])  # this has Parameters, Constants and Results too
+            result.update(queries[device.name])  # this has Parameters, Constants and Results too
         result.update((node.friendly_name, where.device.name) for node, where in placement.placed.items())
         for node, reason in placement.homeless.items():
             result.pop(node.friendly_name, None)  # a device may claim it, but not all that must be with it
@@ -71,10 +73,7 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices(options)
         make_names_unique(model)
         pin(model, table.get(affinities))
-        placement = place(model, devices)
-        if placement.homeless:
-            raise unsupported(f"{self.name}:{','.join(d.name for d in devices)}", placement.homeless)
-        return HeteroCompiledModel(model, placement.placed, self, table)
+        return HeteroCompiledModel(model, devices, Claims.ask(model, devices), self, table)
 
     def get_default_context(self, params: Mapping[str, Any]) -> RemoteContext:
         raise NotSupportedError(f"{self.name} has no memory of its own: take the context of one of its devices")

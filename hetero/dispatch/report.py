@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from hetero.containers import ContainerType
 from hetero.dispatch.affinity import Placed
+from hetero.dispatch.claims import Failure
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.work import assumed_shapes, work_of
 from hetero.graph import Model, Node, Output, port_name
@@ -70,6 +71,15 @@ class BoundaryReport:
 
 
 @dataclass(frozen=True)
+class FailureReport:
+    """Operations that a device claimed and does not run, as it failed at them."""
+
+    device: str
+    operations: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
 class PlacementReport:
     """The placement of a whole model; ``devices`` in the user's order."""
 
@@ -78,6 +88,7 @@ class PlacementReport:
     operations: tuple[OperationReport, ...]
     subgraphs: tuple[SubgraphReport, ...]
     boundaries: tuple[BoundaryReport, ...]
+    failures: tuple[FailureReport, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -116,6 +127,8 @@ class PlacementReport:
         reasons = {o.name: f"{o.type_name} '{o.name}'" for o in self.operations}
         reasons |= {o.name: f"{o.type_name} '{o.name}' ({o.reason})" for o in self.elsewhere}
         lines = [f"'{self.model}' on {', '.join(self.devices)}: {self.summary()}"]
+        for f in self.failures:
+            lines.append(f"{f.device} is not used for {counted(len(f.operations), 'operation')}: {f.reason}")
         for s in self.subgraphs:
             ends = f"{counted(s.inputs, 'input')}, {counted(s.outputs, 'output')}"
             lines.append(f"subgraph {s.index} on {s.device}: {counted(len(s.operations), 'operation')}, {ends}")
@@ -159,6 +172,7 @@ def make_report(
     placed: Mapping[Node, Placed],
     subgraphs: Sequence[Subgraph],
     known: set[Node],
+    failures: Sequence[Failure],
 ) -> PlacementReport:
     """The report of a placement; ``known`` are operations that no device runs, as their values are known already."""
     shapes = assumed_shapes(model)
@@ -183,6 +197,7 @@ def make_report(
             for i, s in enumerate(subgraphs)
         ),
         _boundaries(subgraphs, home),
+        tuple(FailureReport(f.device, f.operations, str(f.error)) for f in failures),
     )
 
 

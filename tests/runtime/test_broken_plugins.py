@@ -102,10 +102,10 @@ def run(core: Core, device: str) -> np.ndarray:
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
 def test_a_fault_is_told_with_the_device_and_leaves_the_others_alone(fault, asynchronous):
-    core = core_with(B=PickyPlugin())
+    core = core_with(EXP=PickyPlugin(lambda node: node.type_info.name == "Exp"), B=PickyPlugin())
     core.register_plugin(lambda: _Faulty(fault), "NPU")
     with pytest.raises(DeviceError, match=FAULTS[fault]) as caught:
-        request = core.compile_model(chain(), "HETERO:NPU,B").create_infer_request()
+        request = core.compile_model(chain(), "HETERO:NPU,EXP").create_infer_request()
         if asynchronous:
             request.start_async(X)
             request.wait()

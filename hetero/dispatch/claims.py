@@ -1,0 +1,79 @@
+"""What each device can run of a model: what it claims, less what it failed at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hetero.dispatch.affinity import Device
+from hetero.errors import DeviceError, PropertyError
+from hetero.graph import Model, Node
+from hetero.plugin import QueryResult, unsupported
+
+# Operations that one message names.
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A device failed at these operations, by their names, and does not get them any more."""
+
+    device: str
+    operations: tuple[str, ...]
+    error: Exception
+
+
+@dataclass(frozen=True)
+class Claims:
+    """By device what it can run, and what failed so far."""
+
+    queries: Mapping[str, QueryResult]
+    failures: tuple[Failure, ...] = field(default=())
+
+    @classmethod
+    def ask(cls, model: Model, devices: Sequence[Device]) -> Claims:
+        """Ask all devices. One that fails to answer claims nothing.
+
+        Raises PropertyError for options that are wrong, which is no fault of a device.
+        """
+        queries, failures = {}, []
+        for device in devices:
+            queries[device.name] = QueryResult()
+            try:
+                queries[device.name] = device.query(model)
+            except PropertyError:
+                raise
+            except Exception as error:
+                failures.append(Failure(device.name, names_of(model.get_ordered_ops()), error))
+        return cls(queries).without(failures)
+
+    def without(self, failures: Iterable[Failure]) -> Claims:
+        """What is left after these failures, the reasons among what the devices refuse."""
+        queries, failures = dict(self.queries), tuple(failures)
+        for failure in failures:
+            before, lost = queries[failure.device], set(failure.operations)
+            after = QueryResult({name: device for name, device in before.items() if name not in lost})
+            after.refused = before.refused | dict.fromkeys(failure.operations, str(failure.error))
+            queries[failure.device] = after
+        return Claims(queries, self.failures + failures)
+
+    def nobody_for(self, device: str, homeless: Mapping[Node, str]) -> DeviceError:
+        """The error for operations that no device runs: that of the first device that failed at one of them, if any."""
+        for failure in self.failures:
+            names = set(failure.operations)
+            lost = [node for node in homeless if node.friendly_name in names]
+            if lost:
+                error = DeviceError(f"{failure.error}; no other device can run {named(lost)}")
+                error.__cause__ = failure.error
+                return error
+        return unsupported(device, homeless)
+
+
+def names_of(nodes: Iterable[Node]) -> tuple[str, ...]:
+    return tuple(node.friendly_name for node in nodes)
+
+
+def named(nodes: Sequence[Node]) -> str:
+    """The first few nodes for a message: ``Relu 'relu', Exp 'exp' and 3 more``."""
+    shown = ", ".join(f"{node.type_info.name} '{node.friendly_name}'" for node in nodes[:MOST_NAMED])
+    return shown + (f" and {len(nodes) - MOST_NAMED} more" if len(nodes) > MOST_NAMED else "")

@@ -1,0 +1,130 @@
+"""Deploying a model: its operations are placed on devices, cut into subgraphs and compiled.
+
+What a device fails to compile goes to the next one that claims it, and the model is cut anew: of ``HETERO:A,B``, where
+A fails to compile one of its two subgraphs, B gets that, and A keeps the other. Operations that the user pinned stay
+pinned: where a device fails at nothing but these, that is an error, as the user wants them there or nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hetero.dispatch.affinity import Device, Placed, Placement, place
+from hetero.dispatch.claims import Claims, Failure, named, names_of
+from hetero.dispatch.partition import Subgraph, extract, partition
+from hetero.dispatch.plan import Plan, make_plan
+from hetero.dispatch.report import PlacementReport, make_report
+from hetero.errors import DeviceError, PropertyError
+from hetero.graph import Constant, Model, Node, Output, with_bodies
+from hetero.graph.runtime_info import AFFINITY, copy_runtime_info
+from hetero.ops.values import is_exact
+from hetero.plugin import CompiledModel
+
+_Key = tuple[Device, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A model in the form in which devices run it."""
+
+    claims: Claims
+    subgraphs: list[Subgraph]
+    plan: Plan
+    report: PlacementReport
+
+
+class Deployer:
+    """Deploys one model, and deploys it anew when a device failed: it keeps the model for that.
+
+    Raises DeviceError for pins that cannot be and for operations that no device can run.
+    """
+
+    def __init__(self, name: str, model: Model, devices: Sequence[Device], claims: Claims) -> None:
+        self._name, self.model, self.devices = name, model, devices
+        pinned = [node for node in with_bodies(model.get_ordered_ops()) if AFFINITY in node.rt_info]
+        self._pins = {node: node.rt_info[AFFINITY] for node in pinned}
+        self._compiled: dict[_Key, CompiledModel] = {}
+        self._known: dict[Node, Placed] = {}
+        placement = self._place(claims)
+        gone = _fold_known_values(model)
+        self._known = {node: where for node, where in placement.placed.items() if node in gone}
+        self.first = self._cut_and_compile(claims, placement)
+
+    def deploy(self, claims: Claims, unpinned: Iterable[str] = ()) -> Deployment:
+        """Deploy the model by these claims; pins to the devices ``unpinned`` do not count.
+
+        Raises DeviceError where no device is left for an operation.
+        """
+        return self._cut_and_compile(claims, self._place(claims, unpinned))
+
+    def forget_others(self, deployment: Deployment) -> None:
+        """Let go of what was compiled and is not in use."""
+        in_use = {id(step.compiled) for step in deployment.plan.steps}
+        self._compiled = {key: compiled for key, compiled in self._compiled.items() if id(compiled) in in_use}
+
+    def _place(self, claims: Claims, unpinned: Iterable[str] = ()) -> Placement:
+        for node in with_bodies(self.model.get_ordered_ops()):
+            node.rt_info.pop(AFFINITY, None)
+        for node, device in self._pins.items():
+            if device not in unpinned:
+                node.rt_info[AFFINITY] = device
+        placement = place(self.model, self.devices, claims.queries)
+        if placement.homeless:
+            raise claims.nobody_for(f"HETERO:{','.join(d.name for d in self.devices)}", placement.homeless)
+        return placement
+
+    def _cut_and_compile(self, claims: Claims, placement: Placement) -> Deployment:
+        while True:
+            placed = placement.placed | self._known
+            subgraphs = partition(self.model, {node: where.device for node, where in placed.items()})
+            compiled, failures = self._compile_all(subgraphs, placed)
+            if not failures:
+                plan = make_plan(self.model, subgraphs, compiled)
+                names = [device.name for device in self.devices]
+                report = make_report(self.model, names, placed, subgraphs, set(self._known), claims.failures)
+                return Deployment(claims, subgraphs, plan, report)
+            claims = claims.without(failures)
+            placement = self._place(claims)
+
+    def _compile_all(
+        self, subgraphs: Sequence[Subgraph], placed: Mapping[Node, Placed]
+    ) -> tuple[list[CompiledModel], list[Failure]]:
+        compiled, failures = [], []
+        for index, subgraph in enumerate(subgraphs):
+            try:
+                compiled.append(self._compile(subgraph, index))
+            except PropertyError:
+                raise
+            except Exception as error:
+                lost = [node for node in subgraph.nodes if not placed[node].is_pinned]
+                if not lost:
+                    raise DeviceError(f"{error}; pinned to {subgraph.device.name}: {named(subgraph.nodes)}") from error
+                failures.append(Failure(subgraph.device.name, names_of(lost), error))
+        return compiled, failures
+
+    def _compile(self, subgraph: Subgraph, index: int) -> CompiledModel:
+        """The compiled subgraph, which may be known from before another device failed."""
+        key = (subgraph.device, tuple(subgraph.nodes), tuple(subgraph.inputs), tuple(subgraph.outputs))
+        if key not in self._compiled:
+            self._compiled[key] = subgraph.device.compile(extract(subgraph, f"{self._name}/{index}"))
+        return self._compiled[key]
+
+
+def _fold_known_values(model: Model) -> set[Node]:
+    """Put Constants in the place of values that are known already, such as the shapes of static tensors.
+
+    So no value that was known before the cut is computed, or sent from device to device, after it.
+    Returns the operations that are no longer needed.
+    """
+    before = model.get_ordered_ops()
+    for node in before:
+        for output in node.outputs():
+            if not isinstance(node, Constant) and is_exact(output.value) and output.get_target_inputs():
+                constant = Constant(output.value.astype(output.element_type.to_dtype()), name=node.friendly_name)
+                copy_runtime_info([node], constant)
+                output.replace(constant.output(0))
+    gone = set(before) - set(model.get_ordered_ops())
+    for node in gone:
+        node.disconnect()
+    return gone
