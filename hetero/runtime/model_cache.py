@@ -12,7 +12,6 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from hetero import plugin
 from hetero import properties as props
 from hetero.errors import BlobError, HeteroError
 from hetero.frontend.source import Stamp, noting_files, stamp_of
+from hetero.frontend.target import replacing
 from hetero.graph import Model
 from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blob import FORMAT, hetero_version, read_blob
@@ -95,7 +95,9 @@ class ModelCache:
 
     def _write(self, file: Path, pieces: Iterable[bytes | memoryview], label: str) -> None:
         try:
-            _write_whole(file, pieces)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(file) as (stream,):
+                stream.writelines(pieces)
         except OSError as error:
             log.warning("'%s' is not cached: %s cannot be written: %s", label, file, error.strerror)
 
@@ -123,17 +125,3 @@ def _known_hash(known: Path, path: str) -> str | None:
         return str(content["model"]) if unchanged else None
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
-
-
-def _write_whole(file: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    """Write a file so that others see all of it or nothing. Raises OSError."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, scratch = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.writelines(pieces)
-        os.replace(scratch, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(scratch)
-        raise

@@ -37,6 +37,10 @@ def _digests(contents: list[memoryview]) -> Iterable[bytes]:
         return list(threads.map(_digest, contents))
 
 
+def _bytes_of(array: np.ndarray) -> memoryview:
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+
+
 def _digest(content: memoryview) -> bytes:
     return hashlib.sha256(content).digest()
 
@@ -52,7 +56,7 @@ def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
         fields = {key: value for key, value in vars(node).items() if key not in _ELSEWHERE}
         if isinstance(node, Constant):
             data = fields.pop("data")
-            contents.append(memoryview(np.ascontiguousarray(data).reshape(-1).view(np.uint8)))
+            contents.append(_bytes_of(data))
             fields |= {"type": str(node.get_element_type()), "shape": data.shape}
         yield (
             tuple(node.type_info), _name(node), _plain(fields),
@@ -80,4 +84,7 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     if isinstance(value, np.ndarray):  # whose text leaves out elements
         return str(value.dtype), value.shape, value.tolist()
+    if isinstance(value, np.ndarray):
+        content = _plain(value.tolist()) if value.dtype.hasobject else _digest(_bytes_of(value))
+        return [value.dtype.str, value.shape, content]
     return value if isinstance(value, (str, int, float, bool, type(None))) else f"{type(value).__name__} {value}"

@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 
-from hetero import Core, Model, Op, Parameter, Type, ops, serialize
+from hetero import Constant, Core, Model, Op, Parameter, Type, ops, serialize
 from hetero.errors import FrontendError, PropertyError
 from hetero.graph import Attribute
 from hetero.runtime.model_hash import model_hash
@@ -336,3 +336,27 @@ def test_every_element_of_an_attribute_counts():
         return model_hash(Model(Table(x, table, name="y"), [x]))
 
     assert hashed(0) == hashed(0) != hashed(1)
+
+
+def filled(kind: Type, byte: int) -> np.ndarray:
+    """Two elements of a type, made of the same byte; strings have it as a letter."""
+    if kind is Type.string:
+        return np.array([chr(64 + byte)] * 2)
+    return np.full(2 * kind.size, byte, np.uint8).view(kind.to_dtype())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in Type if kind.is_static()], ids=str)
+def test_contents_of_constants_of_every_type_count(kind):
+    found = [model_hash(Model(Constant(filled(kind, byte), name="c"), [])) for byte in (0, 1, 1)]
+    assert found[0] != found[1] == found[2]
+
+
+class WithTable(OfTheUser):
+    table = Attribute(np.asarray)
+
+
+def test_attributes_that_are_arrays_count_to_the_last_number():
+    x = Parameter(Type.f32, [2], name="x")
+    tables = [np.zeros(5000), np.zeros(5000), np.eye(1, 5000, 2500)[0]]
+    first, same, other = (model_hash(Model(WithTable(x, table=table, name="t"), [x])) for table in tables)
+    assert first == same != other

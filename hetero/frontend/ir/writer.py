@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -19,6 +15,7 @@ from hetero.frontend.ir.compression import compress_to_half
 from hetero.frontend.ir.runtime_info import write_model_info, write_notes
 from hetero.frontend.ir.spelling import attribute_text, joined_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
+from hetero.frontend.target import replacing
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
 from hetero.graph.execution import LAYER_TYPE
 from hetero.ops.control_flow import MultiSubGraphOp
@@ -48,7 +45,7 @@ def serialize(
         raise FrontendError(f"the name of an IR file ends in .xml, but is {xml}")
     weights = Path(bin_path) if bin_path else xml.with_suffix(".bin")
     try:
-        with _replacing(weights, xml) as (binary, text):
+        with replacing(weights, xml) as (binary, text):
             root = model_element(model, WeightsWriter(binary))
             ElementTree.indent(root, "\t")
             text.write(b'<?xml version="1.0"?>\n')
@@ -151,28 +148,3 @@ def _add_port(ports: Element, number: int, value: Output) -> Element:
         for dimension in value.partial_shape:
             SubElement(port, "dim").text = str(dimension.get_length() if dimension.is_static else -1)
     return port
-
-
-@contextlib.contextmanager
-def _replacing(*paths: Path) -> Iterator[list[BinaryIO]]:
-    """Files that take their places under their names when all are written, and are gone where anything fails."""
-    made: list[str] = []
-    try:
-        with contextlib.ExitStack() as files:
-            opened = []
-            for path in paths:
-                handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-                made.append(name)
-                opened.append(files.enter_context(os.fdopen(handle, "wb")))
-            yield opened
-        # The permissions that a file has by default, as a temporary one is its owner's alone.
-        mask = os.umask(0)
-        os.umask(mask)
-        for name, path in zip(list(made), paths):
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, path)
-            made.remove(name)
-    except BaseException:
-        for name in made:
-            os.unlink(name)
-        raise
