@@ -134,13 +134,17 @@ def test_the_steps_and_stages_of_a_request(device, stages_of_device, in_backgrou
         assert all(inside(stage, public) for stage in stages)
 
 
-def test_the_subgraphs_of_several_devices():
+@pytest.mark.parametrize("in_background", [False, True])
+def test_the_subgraphs_of_several_devices(in_background):
     core = core_with(A=PickyPlugin(lambda node: node.type_info.name != "Tanh"))
-    recorder = record("HETERO:A,TEMPLATE", core)
+    recorder = record("HETERO:A,TEMPLATE", core, in_background)
     subgraphs = [s for s in recorder.spans if s.name.startswith("subgraph")]
     assert [(s.name, s.detail) for s in subgraphs] == [
         ("subgraph 0", "A"), ("subgraph 1", "TEMPLATE"), ("subgraph 2", "A"),
     ]  # fmt: skip
+    if in_background:
+        tasks = [s for s in recorder.spans if s.name == "task"]
+        assert all(any(inside(subgraph, task) for task in tasks) for subgraph in subgraphs)
     starts = [s for s in recorder.spans if s.name == "start"]
     assert [[s.name for s in subgraphs if inside(start, s)] for start in starts[:3]] == [
         [f"subgraph {i}"] for i in range(3)

@@ -121,6 +121,19 @@ def test_what_a_model_was_compiled_with_can_be_read_and_no_longer_set(core, devi
         compiled.get_property("PERF_COUNTS")
 
 
+def test_exported_models_keep_what_they_were_compiled_with(core, device):
+    options = {
+        "INFERENCE_PRECISION_HINT": Type.f32, "EXECUTION_MODE_HINT": props.hint.ExecutionMode.ACCURACY,
+        "NUM_STREAMS": 3, "DISABLED_PASSES": ("fold_constants",),
+    }  # fmt: skip
+    exported = core.compile_model(relu_model(), device, options).export_model()
+    imported = core.import_model(exported.getvalue(), device)
+    assert {key: imported.get_property(key) for key in options} == options
+    again = core.import_model(exported.getvalue(), device, {"NUM_STREAMS": 2})
+    assert again.get_property("NUM_STREAMS") == again._compiled.executor.size == 2
+    np.testing.assert_array_equal(again(X)[0], X)
+
+
 def test_the_dispatcher_tells_the_options_of_its_devices(core):
     options = {"INFERENCE_PRECISION_HINT": "f32", "MODEL_PRIORITY": "LOW", "EXECUTION_MODE_HINT": "ACCURACY"}
     compiled = core.compile_model(relu_model(), "HETERO:GPU,TEMPLATE", options)

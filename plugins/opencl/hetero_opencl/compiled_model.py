@@ -25,6 +25,7 @@ from hetero.plugin import (
     model_sections,
 )
 from hetero.properties import PropertyTable
+from hetero.tracing import span
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import binary_of
@@ -102,13 +103,16 @@ class OpenCLCompiledModel(CompiledModel):
         with self._lock:
             program = self._programs.get(key)
             if program is None:
-                shapes = {index: array.shape for index, array in enumerate(inputs)}
-                special = specialize(self._model, shapes, values)
-                program = self._programs[key] = lower_model(special, self.device, self._constants, self._binaries)
+                with span("make program", self.name):
+                    program = self._programs[key] = self._make_program([array.shape for array in inputs], values)
                 if len(self._programs) > MOST_PROGRAMS:
                     self._programs.popitem(last=False)
             self._programs.move_to_end(key)
         return program
+
+    def _make_program(self, shapes: Sequence[tuple[int, ...]], values: dict[int, np.ndarray]) -> Program:
+        special = specialize(self._model, dict(enumerate(shapes)), values)
+        return lower_model(special, self.device, self._constants, self._binaries)
 
 
 def _on_host(tensor: np.ndarray | RemoteTensor) -> np.ndarray:
