@@ -1,0 +1,63 @@
+"""Cuts of random graphs: acyclic, each node once, and the results those of one device."""
+
+import networkx
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hetero.dispatch.affinity import is_placed
+from hetero.dispatch.partition import extract, partition
+from hetero.graph.runtime_info import AFFINITY
+from tests.devices import PickyPlugin, core_with
+from tests.dispatch.random_graphs import DEVICES, inputs_of, placed_graphs
+
+
+def cut(model):
+    nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
+    return nodes, partition(model, {node: node.rt_info[AFFINITY] for node in nodes})
+
+
+@settings(max_examples=100, deadline=None)
+@given(placed_graphs())
+def test_subgraphs_are_acyclic_and_hold_each_node_once(model):
+    nodes, subgraphs = cut(model)
+    assert sorted(n.friendly_name for s in subgraphs for n in s.nodes) == sorted(n.friendly_name for n in nodes)
+    assert all(n.rt_info[AFFINITY] == s.device for s in subgraphs for n in s.nodes)
+    home = {n: i for i, s in enumerate(subgraphs) for n in s.nodes}
+    edges = [(home[v.node], home[n]) for n in nodes for v in n.input_values() if v.node in home]
+    assert networkx.is_directed_acyclic_graph(networkx.DiGraph([(a, b) for a, b in edges if a != b]))
+    assert all(a <= b for a, b in edges)  # the order given is one in which they can run
+
+
+@settings(max_examples=50, deadline=None)
+@given(placed_graphs())
+def test_what_is_known_of_values_survives_the_cut(model):
+    """Types, shapes, names and contents of what goes in and out of a subgraph are those of the whole model."""
+    for node in model.get_ordered_ops():
+        for output in node.outputs():
+            output.names = {f"tensor {node.friendly_name}.{output.index}"}
+    for index, subgraph in enumerate(cut(model)[1]):
+        part = extract(subgraph, f"{index}")
+        found = [*part.inputs, *(result.input_value(0) for result in part.results)]
+        for value, port in zip([*subgraph.inputs, *subgraph.outputs], found, strict=True):
+            assert (port.element_type, port.partial_shape) == (value.element_type, value.partial_shape)
+            assert port.names == value.names
+            np.testing.assert_array_equal(port.value, value.value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(placed_graphs(), st.integers(1, 4))
+def test_any_cut_computes_what_one_device_does(model, rows):
+    """Also when it runs again: on other shapes where they are dynamic, and with what it remembers."""
+    core = core_with(**{name: PickyPlugin() for name in DEVICES})
+    whole = core.compile_model(model, "A").create_infer_request()
+    parts = core.compile_model(model, f"HETERO:{','.join(DEVICES)}").create_infer_request()
+    for seed in range(2):
+        inputs = inputs_of(model, rows + seed, seed)
+        expected, found = whole.infer(inputs).to_tuple(), parts.infer(inputs).to_tuple()
+        for one, other in zip(expected, found, strict=True):
+            np.testing.assert_array_equal(other, one)
+    states = {state.name: state.state.data for state in whole.query_state()}
+    assert states.keys() == {state.name for state in parts.query_state()}
+    for state in parts.query_state():
+        np.testing.assert_array_equal(state.state.data, states[state.name])
