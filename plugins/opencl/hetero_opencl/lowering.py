@@ -11,7 +11,7 @@ from hetero.errors import DeviceError, UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero.plugin import ExecutedStep
 from hetero_opencl.binaries import Binaries
-from hetero_opencl.constants import Constants
+from hetero_opencl.constants import Constants, in_rows
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import Fusion, find_fusions
 from hetero_opencl.kernels import lowering_of
@@ -50,7 +50,7 @@ class Lowering:
         return buffer
 
     def constant(
-        self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = np.ascontiguousarray
+        self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = in_rows
     ) -> Buffer:
         """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
         return self._constants.buffer(array, layout, arrange)
