@@ -34,19 +34,30 @@ class Environment:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
         self._variables = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "HETERO_ZOO")}
+        # Without a pip of its own, which would take seconds to install: this one's works on it from outside.
+        self._call(sys.executable, "-m", "venv", "--without-pip", "venv")
 
-    def run(self, *command: str) -> str:
+    def run(self, program: str, *arguments: str) -> str:
         """What a program of the environment prints on standard output; it must succeed."""
-        program, *arguments = command
-        path = self.folder / "venv" / "bin" / program
-        done = subprocess.run([path, *arguments], cwd=self.folder, env=self._variables, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return self._call(str(self.folder / "venv" / "bin" / program), *arguments)
 
     def install(self, *requirements: str) -> None:
-        self.run("pip", "install", "--quiet", "--disable-pip-version-check", *requirements)
+        self._pip("--python", "venv", "install", "--no-compile", *requirements)
+
+    def build_wheels(self, *sources: str) -> list[str]:
+        """Build packages in folders here; the wheels."""
+        wheels = self.folder / f"wheels of {' '.join(Path(source).name for source in sources)}"
+        self._pip("wheel", "--no-deps", "--wheel-dir", str(wheels), *sources)
+        return [str(wheel) for wheel in wheels.glob("*.whl")]
+
+    def _pip(self, *arguments: str) -> None:
+        self._call(sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
+
+    def _call(self, *command: str) -> str:
+        done = subprocess.run(command, cwd=self.folder, env=self._variables, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
     def infer(self, model: Path, inputs: dict[str, np.ndarray], device: str) -> tuple[dict, list]:
         """The outputs of a model by their names, and the type and the device of each operation."""
@@ -67,9 +78,7 @@ def environment(tmp_path_factory) -> Environment:
     for name in ("pyproject.toml", "README.md", "_hetero_pytest.py"):
         shutil.copy(ROOT / name, folder / "hetero")
     shutil.copytree(ROOT / "plugins" / "template", folder / "template", ignore=ignore)
-    wheels = str(folder / "wheels")
-    environment.run("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", wheels, "./hetero", "./template")
-    environment.install(*map(str, (folder / "wheels").glob("*.whl")), "pytest")
+    environment.install(*environment.build_wheels("./hetero", "./template"), "pytest")
     shutil.rmtree(folder / "hetero")
     shutil.rmtree(folder / "template")
     return environment
@@ -83,9 +92,7 @@ def new_plugin(environment: Environment, name: str) -> Path:
 
 def install(environment: Environment, package: Path) -> None:
     """Build the package's wheel and install that."""
-    wheels = environment.folder / f"wheels of {package.name}"
-    environment.run("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(wheels), f"./{package.name}")
-    environment.install("--no-deps", *map(str, wheels.glob("*.whl")))
+    environment.install("--no-deps", *environment.build_wheels(f"./{package.name}"))
 
 
 def test_a_new_device_passes_the_kit_and_runs_its_part_of_a_model(environment):
