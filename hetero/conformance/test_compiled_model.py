@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from hetero import Model
+from hetero import Model, Type
 from hetero import properties as props
 from hetero.conformance.samples import assert_close, claims, described
 from hetero.errors import GraphError, PropertyError
@@ -117,13 +117,38 @@ def test_what_properties_tell_is_true(core, device, sample):
         assert kinds == {parse_device_name(device).kind}
 
 
-def test_properties_of_the_compilation_win_over_the_devices(core, device, sample):
-    for key, mutability in core.get_property(device, props.supported_properties).items():
-        value = core.get_property(device, key)
-        if mutability == "RW" and isinstance(value, bool):
-            compiled = core.compile_model(sample.model(), device, {key: not value})
-            assert compiled.get_property(key) == (not value)
-            assert core.get_property(device, key) == value
+# Values of properties that several devices have, each of which leaves results as they are.
+VALUES = {
+    props.enable_profiling: (False, True),
+    props.disable_transformations: (False, True),
+    props.exclusive_async_requests: (False, True),
+    props.num_streams: (1, 3),
+    props.inference_num_threads: (1, 2),
+    props.hint.performance_mode: (props.hint.PerformanceMode.LATENCY, props.hint.PerformanceMode.THROUGHPUT),
+    props.hint.num_requests: (1, 3),
+    props.hint.execution_mode: (props.hint.ExecutionMode.ACCURACY,),
+    props.hint.inference_precision: (Type.f32,),
+    props.hint.model_priority: (props.hint.Priority.LOW, props.hint.Priority.HIGH),
+}
+
+
+@pytest.mark.parametrize("key", VALUES)
+def test_properties_of_the_compilation_win_over_the_devices(core, device, sample, key):
+    if key not in core.get_property(device, props.supported_properties):
+        with pytest.raises(PropertyError, match=key):
+            core.compile_model(sample.model(), device, {key: VALUES[key][0]})
+        return
+    before = core.get_property(device, key)
+    for value in VALUES[key]:
+        compiled = core.compile_model(sample.model(), device, {key: value})
+        assert compiled.get_property(key) == value
+        requests = [compiled.create_infer_request() for _ in range(3)]
+        for seed, request in enumerate(requests):
+            request.start_async(sample.array(seed))
+        for seed, request in enumerate(requests):
+            request.wait()
+            assert_close(request.results[0], sample.expected(sample.array(seed)))
+    assert core.get_property(device, key) == before
 
 
 def test_queries_answer_for_compilations(core, device, sample):

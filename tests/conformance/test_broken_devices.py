@@ -206,7 +206,7 @@ FAULTS = {
     "does not look at options": [
         "plugin::test_unknown_properties_are_refused",
         "plugin::test_read_only_properties_cannot_be_set",
-        "compiled_model::test_properties_of_the_compilation_win_over_the_devices",
+        "compiled_model::test_properties_of_the_compilation_win_over_the_devices[PERF_COUNT]",
     ],
     "takes any property": [
         "plugin::test_unknown_properties_are_refused",
