@@ -137,7 +137,7 @@ def _read_prefix(content: memoryview, label: str = _LABEL) -> _Prefix:
     if not content:
         raise BlobError(f"{label} is empty, or a stream that stands at its end")
     if content[: len(MAGIC)] != MAGIC[: len(content)]:
-        raise BlobError(f"{label} is none: it does not begin as hetero's do")
+        raise BlobError(f"{label} is not hetero's: it does not begin as hetero's do")
     if len(content) < _PREFIX.size:
         raise BlobError(f"{label} is cut short: {len(content)} bytes do not hold its header")
     prefix = _Prefix(*_PREFIX.unpack_from(content))

@@ -1,0 +1,57 @@
+"""Exported models carry their kernels: where they are imported, none is built."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+import hetero
+from hetero import Model, Parameter, Type, ops
+from hetero.plugin.blob import read_blob
+
+CORE = hetero.Core()
+IMPORT = """
+import sys, numpy as np, hetero
+from hetero_opencl import device
+def refuse(*arguments):
+    raise RuntimeError("a kernel is built")
+device.OpenCLDevice._compile = refuse
+_, file, name, folder = sys.argv
+imported = hetero.Core().import_model(file, name, {"CACHE_DIR": folder})
+print(imported(np.ones([4, 8], np.float32))[0].tolist())
+"""
+
+
+def model(rows=4) -> Model:
+    x = Parameter(Type.f32, [rows, 8], name="x")
+    product = ops.MatMul(x, np.arange(24, dtype=np.float32).reshape(8, 3), False, False)
+    return Model(ops.Softmax(ops.Exp(ops.Negative(product)), axis=1), [x])
+
+
+def run_elsewhere(file, device, folder) -> str:
+    """What a process prints that has no kernels but those of the imported model."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-c", IMPORT, str(file), device, str(folder)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+    return done.stdout.strip() if done.returncode == 0 else done.stderr.splitlines()[-1]
+
+
+def test_an_imported_model_builds_nothing(device, processor, monkeypatch, tmp_path):
+    monkeypatch.undo()  # the other process has the device as it is
+    compiled, file, folder = CORE.compile_model(model(), device), tmp_path / "model.blob", tmp_path / "kernels"
+    folder.mkdir()
+    file.write_bytes(compiled.export_model().getvalue())
+    assert run_elsewhere(file, device, folder) == str(compiled(np.ones([4, 8], np.float32))[0].tolist())
+    assert not list(folder.iterdir())
+
+
+def test_kernels_for_shapes_that_were_met_go_along(device):
+    compiled = CORE.compile_model(model(-1), device)
+    before = compiled.export_model()
+    compiled(np.ones([4, 8], np.float32))
+    kernels = [
+        {name for name in read_blob(blob).sections if name.endswith(".bin")}
+        for blob in (before, compiled.export_model())
+    ]
+    assert not kernels[0] and kernels[1]
