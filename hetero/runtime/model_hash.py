@@ -83,8 +83,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     if isinstance(value, np.ndarray):  # whose text leaves out elements
-        return str(value.dtype), value.shape, value.tolist()
-    if isinstance(value, np.ndarray):
         content = _plain(value.tolist()) if value.dtype.hasobject else _digest(_bytes_of(value))
         return [value.dtype.str, value.shape, content]
     return value if isinstance(value, (str, int, float, bool, type(None))) else f"{type(value).__name__} {value}"
