@@ -22,6 +22,8 @@ from hetero.errors import DeviceError, device_errors
 from hetero.graph import Constant, Model, Node, Parameter, Result, with_bodies
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel, Plugin, QueryResult
+from hetero.plugin.blob import read_blob
+from hetero.plugin.blob_import import import_blob
 from hetero.tracing import span
 
 
@@ -44,6 +46,10 @@ class Device:
         problem = f"{self.name} failed to compile '{model.friendly_name}'"
         with device_errors(problem), span("compile", f"{model.friendly_name} on {self.name}"):
             return self.plugin.compile_model(model, self.options)
+
+    def import_blob(self, content: memoryview) -> CompiledModel:
+        with span("import", self.name):
+            return import_blob(self.plugin, read_blob(content), self.options)
 
 
 @dataclass(frozen=True)

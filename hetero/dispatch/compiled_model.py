@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.claims import Claims
-from hetero.dispatch.deployment import Deployer, Deployment
-from hetero.dispatch.drawing import visualize
 from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
+from hetero.dispatch.plan import Plan
+from hetero.dispatch.plan_sections import plan_sections
 from hetero.dispatch.report import NOTICE, PlacementReport, log
 from hetero.dispatch.runtime_model import join_runtime_models
 from hetero.dispatch.scheduler import Scheduler
 from hetero.graph import Model
-from hetero.plugin import AsyncInferRequest, CompiledModel, Plugin
+from hetero.plugin import AsyncInferRequest, CompiledModel, Plugin, Section
+from hetero.plugin.model_sections import ports_section
 from hetero.properties import Property, PropertyTable
 
 placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mutability.RO)
@@ -24,31 +22,31 @@ placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mut
 
 class HeteroCompiledModel(CompiledModel):
     def __init__(
-        self, model: Model, devices: Sequence[Device], claims: Claims, plugin: Plugin, properties: PropertyTable
+        self, model: Model, plan: Plan, report: PlacementReport, plugin: Plugin, properties: PropertyTable
     ) -> None:
         super().__init__(model, plugin, properties)
-        deployment = Deployer(self.name, model, devices, claims).first
-        self._adopt(deployment)
-        visualize(model, deployment.subgraphs, deployment.report)
-        for failure in deployment.claims.failures[:1]:
-            log.warning("%s: %s; other devices run what it does not", self.name, failure.error)
-        log.log(NOTICE, "%s: %s", self.name, deployment.report.summary())
+        self._adopt(plan, report)
+        log.log(NOTICE, "%s: %s", self.name, report.summary())
 
-    def _adopt(self, deployment: Deployment) -> None:
-        self.plan = deployment.plan
+    def _adopt(self, plan: Plan, report: PlacementReport) -> None:
+        self.plan = plan
         #: How many steps each device runs at once: as many as it finds best.
         self.slots: dict[str, int] = {}
-        for step in self.plan.steps:
+        for step in plan.steps:
             best = step.compiled.properties.value_of(props.optimal_number_of_infer_requests)
             self.slots[step.device] = max(self.slots.get(step.device, 1), best)
         self.properties.fill(
             {
                 props.num_streams: max(self.slots.values(), default=1),
                 props.optimal_number_of_infer_requests: sum(self.slots.values()) or 1,
-                props.execution_devices: tuple(dict.fromkeys(s.device.name for s in deployment.subgraphs)),
-                placement_report: deployment.report,
+                props.execution_devices: tuple(dict.fromkeys(step.device for step in plan.steps)),
+                placement_report: report,
             }
         )
+
+    def export_sections(self) -> dict[str, Section]:
+        report = self.properties.get(placement_report)
+        return {"ports": ports_section(self), **plan_sections(self.name, self.plan, report)}
 
     def get_runtime_model(self) -> Model:
         names = [port.node.friendly_name for port in self.outputs]

@@ -55,6 +55,16 @@ class Plan:
     # The step that sets each variable, of which other steps may have the contents too.
     setters: dict[str, int] = field(default_factory=dict)
 
+    def link(self) -> None:
+        """Let each step wait for those that write what it reads, once all places are known."""
+        for value in self.places.keys() - set(self.inputs):
+            writer, *readers = (place.step for place in self.places[value])
+            self.steps[writer].readers.update(readers)
+            for reader in readers:
+                self.steps[reader].waits_for.add(writer)
+        one_device = len({step.device for step in self.steps}) < 2
+        self.is_chain = one_device or all(i in step.waits_for for i, step in enumerate(self.steps[1:]))
+
 
 def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[CompiledModel]) -> Plan:
     """The plan of a model cut into subgraphs, each with its compiled form."""
@@ -68,13 +78,6 @@ def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[Co
         for value, port in ports:
             plan.places.setdefault(value, []).append(Place(index, port))
         plan.setters |= {node.variable_id: index for node in subgraph.nodes if node.type_info.name == "Assign"}
-    written = plan.places.keys() - set(plan.inputs)
-    for value in written:
-        writer, *readers = (place.step for place in plan.places[value])
-        plan.steps[writer].readers.update(readers)
-        for reader in readers:
-            plan.steps[reader].waits_for.add(writer)
-    one_device = len({step.device for step in plan.steps}) < 2
-    plan.is_chain = one_device or all(i in step.waits_for for i, step in enumerate(plan.steps[1:]))
     plan.constants = {v: v.node.data for v in plan.outputs if isinstance(v.node, Constant)}
+    plan.link()
     return plan

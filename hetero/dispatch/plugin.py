@@ -10,10 +10,15 @@ from hetero import properties as props
 from hetero.dispatch.affinity import Device, pin, place
 from hetero.dispatch.claims import Claims
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
-from hetero.errors import DeviceError, NotSupportedError
+from hetero.dispatch.deployment import Deployer
+from hetero.dispatch.drawing import visualize
+from hetero.dispatch.plan_sections import devices_of_plan, plan_in
+from hetero.dispatch.report import log
+from hetero.errors import BlobError, DeviceError, NotSupportedError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
 from hetero.plugin import Plugin, QueryResult, RemoteContext, scheduling_properties
+from hetero.plugin.model_sections import ports_in
 from hetero.properties import Property, PropertyTable
 
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
@@ -32,6 +37,7 @@ class HeteroPlugin(Plugin):
         props.device.priorities,
         props.device.properties,
         props.cache_dir,
+        props.device.capabilities,
         affinities,
         *scheduling_properties,
     )
@@ -49,7 +55,11 @@ class HeteroPlugin(Plugin):
         return []  # there is no device of its own to list
 
     def describe(self, device_id: str) -> dict[str, Any]:
-        return {props.device.full_name: "several devices as one", props.range_for_streams: (1, os.cpu_count() or 1)}
+        return {
+            props.device.full_name: "several devices as one",
+            props.device.capabilities: (props.device.Capability.EXPORT_IMPORT,),
+            props.range_for_streams: (1, os.cpu_count() or 1),
+        }
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         table, devices = self._devices(options)
@@ -73,7 +83,42 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices(options)
         make_names_unique(model)
         pin(model, table.get(affinities))
-        return HeteroCompiledModel(model, devices, Claims.ask(model, devices), self, table)
+        deployment = Deployer(model.friendly_name, model, devices, Claims.ask(model, devices)).first
+        visualize(model, deployment.subgraphs, deployment.report)
+        for failure in deployment.claims.failures[:1]:
+            log.warning("%s: %s; other devices run what it does not", model.friendly_name, failure.error)
+        return HeteroCompiledModel(model, deployment.plan, deployment.report, self, table)
+
+    def import_model(
+        self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> HeteroCompiledModel:
+        table, devices = self._devices_for(devices_of_plan(sections), options)
+        ports = ports_in(sections)
+        plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob))
+        return HeteroCompiledModel(ports, plan, report, self, table)
+
+    def cache_key(self, options: Mapping[str, Any]) -> tuple:
+        table, devices = self._devices(options)
+        keys = [(device.plugin.cache_key(device.options), self.core.get_versions(device.name)) for device in devices]
+        return (super().cache_key(table.given()), *keys)
+
+    def _devices_for(
+        self, needed: Sequence[str], options: Mapping[str, Any]
+    ) -> tuple[PropertyTable, dict[str, Device]]:
+        """The devices for an exported model by their names. Raises BlobError where one that it needs is missing."""
+        begin = f"the exported model runs on {' and '.join(needed)}"
+        for name in needed:
+            try:
+                self.core.resolve_device(name)
+            except DeviceError as error:
+                raise BlobError(f"{begin}, but {error}") from error
+        table, devices = self._devices(options)
+        names = [device.name for device in devices]
+        missing = [name for name in needed if name not in names]
+        if missing:
+            given, wanted = (f"{self.name}:{','.join(some)}" for some in (names, needed))
+            raise BlobError(f"{begin}, but {given} has no {missing[0]}: import it for {wanted}")
+        return table, {device.name: device for device in devices}
 
     def get_default_context(self, params: Mapping[str, Any]) -> RemoteContext:
         raise NotSupportedError(f"{self.name} has no memory of its own: take the context of one of its devices")

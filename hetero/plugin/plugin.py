@@ -96,6 +96,17 @@ class Plugin(ABC):
         """
         raise NotSupportedError(f"{self.name} cannot import compiled models")
 
+    def cache_key(self, options: Mapping[str, Any]) -> tuple:
+        """What a compilation depends on besides the model and the software, for the model cache (optional).
+
+        By default the device's name, architecture, CACHING_PROPERTIES and all that can be set, but where it is done.
+        """
+        table = self.property_table(options)
+        mutable = [key for key, kind in table.get(props.supported_properties).items() if kind == props.Mutability.RW]
+        told = [props.device.architecture, props.device.full_name, *table.value_of(props.caching_properties)]
+        keys = sorted({*mutable, *told} - {str(props.device.id), str(props.cache_dir)})
+        return (self.name, *((key, str(table.get(key))) for key in keys if key in table))
+
     def create_context(self, params: Mapping[str, Any]) -> RemoteContext:
         """A context for tensors in the device's memory (optional). By default raises NotSupportedError."""
         raise NotSupportedError(f"{self.name} has no remote contexts: use tensors in host memory")

@@ -18,7 +18,7 @@ from typing import Any
 
 from hetero import plugin
 from hetero import properties as props
-from hetero.errors import BlobError, HeteroError
+from hetero.errors import BlobError, HeteroError, NotSupportedError
 from hetero.frontend.source import Stamp, noting_files, stamp_of
 from hetero.frontend.target import replacing
 from hetero.graph import Model
@@ -41,7 +41,7 @@ class ModelCache:
         self, folder: Path, device: Plugin, options: Mapping[str, Any], context: RemoteContext | None, package: str
     ) -> None:
         self._folder, self._device, self._options, self._context = folder, device, options, context
-        self._key = _device_key(device, options, package)
+        self._key = _digest(FORMAT, hetero_version(), package, device.cache_key(options))
 
     def compile_file(self, path: Path, read_model: Callable[[], Model]) -> plugin.CompiledModel:
         """The compiled model of the model in a file, which is only read where it must be."""
@@ -71,7 +71,7 @@ class ModelCache:
         try:
             with span("ModelCache::store", model.friendly_name):
                 self._write(self._file_of(model_key), compiled.export_model(), model.friendly_name)
-        except BlobError as error:
+        except (BlobError, NotSupportedError) as error:
             log.warning("'%s' is not cached: %s", model.friendly_name, error)
         return compiled
 
@@ -100,16 +100,6 @@ class ModelCache:
                 stream.writelines(pieces)
         except OSError as error:
             log.warning("'%s' is not cached: %s cannot be written: %s", label, file, error.strerror)
-
-
-def _device_key(device: Plugin, options: Mapping[str, Any], package: str) -> str:
-    """What a compilation depends on besides the model: the device with its software, and all that can be chosen."""
-    table = device.property_table(options)
-    mutable = [key for key, kind in table.get(props.supported_properties).items() if kind == props.Mutability.RW]
-    told = [props.device.architecture, props.device.full_name, *table.value_of(props.caching_properties)]
-    keys = sorted({*mutable, *told} - {str(props.device.id), str(props.cache_dir)})
-    values = [(key, str(table.get(key))) for key in keys if key in table]
-    return _digest(FORMAT, hetero_version(), package, device.name, values)
 
 
 def _digest(*parts: Any) -> str:

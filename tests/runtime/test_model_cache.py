@@ -242,12 +242,12 @@ def test_devices_that_do_not_export_compile(tmp_path):
 
 
 @pytest.mark.parametrize("devices", ["TEMPLATE", "GPU", "GPU,TEMPLATE"])
-def test_several_devices_as_one_compile(devices, tmp_path):
+def test_several_devices_as_one(devices, tmp_path):
     core = Core()
     core.set_property({"CACHE_DIR": tmp_path})
-    for options in ({}, {"CACHE_DIR": tmp_path}):
+    for expected, options in ((False, {}), (True, {}), (True, {"CACHE_DIR": tmp_path}), (False, {"CACHE_DIR": ""})):
         compiled = core.compile_model(small(), f"HETERO:{devices}", options)
-        assert not loaded(compiled)
+        assert loaded(compiled) is expected
         np.testing.assert_array_equal(compiled(X)[0], [[2, -2]])
     assert set(core.query_model(small(), f"HETERO:{devices}", {"CACHE_DIR": tmp_path})) >= {"product"}
 

@@ -14,6 +14,7 @@ from hetero.dispatch.drawing.picture import Picture, Where, picture_of_affinitie
 from hetero.dispatch.drawing.svg import to_svg
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.report import PlacementReport
+from hetero.frontend.target import replacing
 from hetero.graph import Model
 
 log = logging.getLogger("hetero.dispatch")
@@ -50,13 +51,9 @@ def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementRepo
 
 def draw(picture: Picture, file: Path) -> None:
     """Write a picture as its suffix says, .svg or .dot. Raises OSError."""
-    content = FORMATS[file.suffix](picture)
-    scratch = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        scratch.write_text(content, encoding="utf-8")
-        os.replace(scratch, file)
-    finally:
-        scratch.unlink(missing_ok=True)
+    content = FORMATS[file.suffix](picture).encode()
+    with replacing(file) as (stream,):
+        stream.write(content)
 
 
 def _new_name(name: str) -> str:
