@@ -4,9 +4,10 @@ A model of three operations on ``HETERO:A,B``: ``relu`` is pinned to B by the us
 ``softmax`` when asked what it can run. So conv and softmax go to A, relu to B. The rules, in this order:
 
 1. A node with rt_info["affinity"], or whose name fits a pattern of the property AFFINITIES, is pinned.
-2. Any other node goes to the first device, in the user's order, that claims it.
+2. Any other node goes to one of the devices that claim it, which one is for the placement strategy to choose: by
+   default the first, in the user's order.
 3. The nodes of a group, such as those that read or set one variable, go together: where one of them is pinned, else to
-   the first device that claims them all.
+   a device that claims them all.
 4. Parameters, Constants and Results go wherever they are needed; they are not placed.
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero.dispatch.groups import Group, find_groups
 from hetero.errors import DeviceError, device_errors
@@ -25,6 +26,9 @@ from hetero.plugin import CompiledModel, Plugin, QueryResult
 from hetero.plugin.blob import read_blob
 from hetero.plugin.blob_import import import_blob
 from hetero.tracing import span
+
+if TYPE_CHECKING:
+    from hetero.dispatch.placement.strategy import Strategy
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,38 +98,43 @@ class Placement:
     homeless: dict[Node, str]
 
 
-def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> Placement:
+def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryResult], strategy: Strategy) -> Placement:
     """Place every operation by the rules above, and write its affinity. Names must be unique.
 
-    ``queries``: what each device can run. Raises DeviceError for pins that contradict each other, or to a device that
-    is not in the list or cannot run the node.
+    ``queries``: what each device can run. Which one of the devices that can run a group gets it is for the strategy to
+    choose. Raises DeviceError for pins that contradict each other, or to a device that is not in the list or cannot
+    run the node.
     """
     groups = find_groups([node for node in model.get_ordered_ops() if is_placed(node)])
-    homes = {group: _home(group, devices, queries) for group in dict.fromkeys(groups.values())}
+    able = {group: _able(group, devices, queries) for group in dict.fromkeys(groups.values())}
+    homes = strategy(model, {group: found for group, (found, _) in able.items() if found})
     placed: dict[Node, Placed] = {}
     homeless: dict[Node, str] = {}
     for node, group in groups.items():
-        device, pinned = homes[group]
-        if device is None:
+        pinned = able[group][1]
+        if group not in homes:
             homeless[node] = _refusals(node, group, devices, queries)
         elif pinned is None:
+            device, reason = homes[group]
             passed_over = devices[: devices.index(device)]
-            placed[node] = Placed(device, _refusals(node, group, passed_over, queries) or "first device")
+            placed[node] = Placed(device, reason or _refusals(node, group, passed_over, queries) or "first device")
         else:
             own = AFFINITY in node.rt_info
-            placed[node] = Placed(device, "pinned" if own else f"pinned with '{pinned.friendly_name}'", is_pinned=True)
+            placed[node] = Placed(
+                homes[group][0], "pinned" if own else f"pinned with '{pinned.friendly_name}'", is_pinned=True
+            )
     for node, where in placed.items():
         node.rt_info[AFFINITY] = where.device.name
     return Placement(placed, homeless)
 
 
-def _home(
+def _able(
     group: Group, devices: Sequence[Device], queries: Mapping[str, QueryResult]
-) -> tuple[Device | None, Node | None]:
-    """The device of a group, if any can run it, and the node by whose pin it goes there, if any does."""
+) -> tuple[list[Device], Node | None]:
+    """The devices that a group may go to, and the node by whose pin that is only one, if any is pinned."""
     pinned = group.pin(queries)
     if pinned is None:
-        return next((device for device in devices if group.fits(queries[device.name])), None), None
+        return [device for device in devices if group.fits(queries[device.name])], None
     wanted = pinned.rt_info[AFFINITY]
     found = next((device for device in devices if device.name == wanted), None)
     problem = f"'{pinned.friendly_name}' is pinned to"
@@ -138,7 +147,7 @@ def _home(
         reason = group.refusal(node, wanted, queries[wanted])
         what = "it" if node is pinned else f"'{node.friendly_name}'"
         raise DeviceError(f"{problem} a device that cannot run {what} ({reason}); able: {group.able(queries)}")
-    return found, pinned
+    return [found], pinned
 
 
 def _refusals(node: Node, group: Group, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> str:

@@ -7,12 +7,11 @@ against figures of the device, measured on first need.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.figures import figures_of
-from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key, operation_key
+from hetero.dispatch.measured import Figures, Measured, OperationTimes, operation_key
 from hetero.dispatch.work import assumed_shapes, bytes_of, work_of
 from hetero.graph import Model, Node, Output
 from hetero.ops.values import is_exact
@@ -21,18 +20,19 @@ CONVOLUTIONS = ("Convolution", "GroupConvolution", "ConvolutionBackpropData", "G
 
 
 class Costs:
-    """The costs of one model on devices. Values that are known when compiled cost nothing."""
+    """The costs of one model, of this key, on devices. Values that are known when compiled cost nothing."""
 
-    def __init__(self, model: Model, devices: Sequence[Device], measured: Measured) -> None:
+    def __init__(self, model: Model, key: str, devices: Sequence[Device], measured: Measured) -> None:
         self._measured = measured
-        self._key = model_key(model)
-        self.shapes = assumed_shapes(model, measured.input_shapes(self._key))
-        self._times = {device: measured.operation_times(device, self._key) for device in devices}
+        self.shapes = assumed_shapes(model, measured.input_shapes(key))
+        self._times = {device: measured.operation_times(device, key) for device in devices}
+        self._figures: dict[Device, Figures] = {}
         self._keys: dict[Node, str] = {}
 
-    @functools.cache  # noqa: B019 - an object lives as long as one compilation
     def figures(self, device: Device) -> Figures:
-        return figures_of(device, self._measured)
+        if device not in self._figures:
+            self._figures[device] = figures_of(device, self._measured)
+        return self._figures[device]
 
     def times(self, device: Device) -> OperationTimes:
         return self._times[device]

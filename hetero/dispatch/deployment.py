@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from hetero.dispatch.affinity import Device, Placed, Placement, place
 from hetero.dispatch.claims import Claims, Failure, named, names_of
 from hetero.dispatch.partition import Subgraph, extract, partition
+from hetero.dispatch.placement.strategy import Strategy
 from hetero.dispatch.plan import Plan, make_plan
 from hetero.dispatch.report import PlacementReport, make_report
 from hetero.errors import DeviceError, PropertyError
@@ -40,8 +41,8 @@ class Deployer:
     Raises DeviceError for pins that cannot be and for operations that no device can run.
     """
 
-    def __init__(self, name: str, model: Model, devices: Sequence[Device], claims: Claims) -> None:
-        self._name, self.model, self.devices = name, model, devices
+    def __init__(self, name: str, model: Model, devices: Sequence[Device], claims: Claims, strategy: Strategy) -> None:
+        self._name, self.model, self.devices, self._strategy = name, model, devices, strategy
         pinned = [node for node in with_bodies(model.get_ordered_ops()) if AFFINITY in node.rt_info]
         self._pins = {node: node.rt_info[AFFINITY] for node in pinned}
         self._compiled: dict[_Key, CompiledModel] = {}
@@ -69,7 +70,7 @@ class Deployer:
         for node, device in self._pins.items():
             if device not in unpinned:
                 node.rt_info[AFFINITY] = device
-        placement = place(self.model, self.devices, claims.queries)
+        placement = place(self.model, self.devices, claims.queries, self._strategy)
         if placement.homeless:
             raise claims.nobody_for(f"HETERO:{','.join(d.name for d in self.devices)}", placement.homeless)
         return placement

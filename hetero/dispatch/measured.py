@@ -1,7 +1,8 @@
 """What was measured of devices, kept in files: figures of a device, and times of the operations of models.
 
-Files are JSON and appear whole, so several processes may use one folder. Each model that is calibrated has a file of its
-own for each device: calibrating it again replaces that, and other models profit from operations that they have in common.
+Files are JSON and appear whole, so several processes may use one folder. Each model that is calibrated has a file of
+its own for each device: calibrating it again replaces that, and other models profit from operations that they have in
+common.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ def _read_once(file: Path, modified: int, size: int, convert: Any) -> Any:
 
 
 def _figures_of(content: Mapping[str, Any]) -> Figures:
-    return Figures(**{name: _not_negative(value) for name, value in content["figures"].items()})
+    return Figures(**{name: _positive(value) for name, value in content["figures"].items()})
 
 
 def _shapes_of(content: Mapping[str, Any]) -> list[Shape]:
@@ -184,6 +185,12 @@ def _not_negative(value: Any) -> float:
     if not 0 <= value < math.inf:
         raise ValueError(f"{value!r} is no time, length or rate")
     return float(value)
+
+
+def _positive(value: Any) -> float:
+    if value == 0:
+        raise ValueError("a rate is 0")
+    return _not_negative(value)
 
 
 def _digest(text: str) -> str:

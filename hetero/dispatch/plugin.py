@@ -12,20 +12,28 @@ from hetero.dispatch.claims import Claims
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.deployment import Deployer
 from hetero.dispatch.drawing import visualize
+from hetero.dispatch.measured import Measured
+from hetero.dispatch.placement.greedy import greedy
+from hetero.dispatch.placement.strategy import ByCost, Strategy
+from hetero.dispatch.placement.strategy import Placement as PlacementStrategy
 from hetero.dispatch.plan_sections import devices_of_plan, plan_in
 from hetero.dispatch.report import log
-from hetero.errors import BlobError, DeviceError, NotSupportedError
+from hetero.errors import BlobError, DeviceError, NotSupportedError, PropertyError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
 from hetero.plugin import Plugin, QueryResult, RemoteContext, scheduling_properties
 from hetero.plugin.model_sections import ports_in
 from hetero.properties import Property, PropertyTable
+from hetero.properties.values import member_of
 
+placement_strategy = Property("PLACEMENT", member_of(PlacementStrategy), PlacementStrategy.GREEDY)
+# Where measured costs are kept: a folder of the user's cache, when it is empty.
+costs_dir = Property("COSTS_DIR", str, "")
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
 
 
 class HeteroPlugin(Plugin):
-    """Runs a model on several devices, chosen by MULTI_DEVICE_PRIORITIES: the first that can run an operation does.
+    """Runs a model on several devices, chosen by MULTI_DEVICE_PRIORITIES and PLACEMENT.
 
     A property that it does not know is handed to those of the devices that do.
     """
@@ -39,6 +47,9 @@ class HeteroPlugin(Plugin):
         props.cache_dir,
         props.device.capabilities,
         affinities,
+        placement_strategy,
+        costs_dir,
+        props.hint.model_distribution_policy,
         *scheduling_properties,
     )
     # Its own, and its devices' as well.
@@ -67,7 +78,7 @@ class HeteroPlugin(Plugin):
         make_names_unique(copy)
         pin(copy, table.get(affinities))
         queries = Claims.ask(copy, devices).queries
-        placement = place(copy, devices, queries)
+        placement = place(copy, devices, queries, _strategy(table, devices))
         result = QueryResult()
         for device in reversed(devices):
             result.update(queries[device.name])  # this has Parameters, Constants and Results too
@@ -83,7 +94,8 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices(options)
         make_names_unique(model)
         pin(model, table.get(affinities))
-        deployment = Deployer(model.friendly_name, model, devices, Claims.ask(model, devices)).first
+        strategy = _strategy(table, devices)
+        deployment = Deployer(model.friendly_name, model, devices, Claims.ask(model, devices), strategy).first
         visualize(model, deployment.subgraphs, deployment.report)
         for failure in deployment.claims.failures[:1]:
             log.warning("%s: %s; other devices run what it does not", model.friendly_name, failure.error)
@@ -161,3 +173,24 @@ class HeteroPlugin(Plugin):
         if unknown.keys() - set(self._handed_on):
             self.property_table(unknown)  # raises PropertyError for a key that no device has
         return devices
+
+
+def _strategy(table: PropertyTable, devices: Sequence[Device]) -> Strategy:
+    """The placement strategy that was chosen; MODEL_DISTRIBUTION_POLICY is OpenVINO's way to ask for a pipeline.
+
+    Raises PropertyError for a policy that there is not.
+    """
+    policies, chosen = table.get(props.hint.model_distribution_policy), table.get(placement_strategy)
+    policy = props.hint.ModelDistributionPolicy
+    if policy.TENSOR_PARALLEL in policies:
+        key = props.hint.model_distribution_policy
+        raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not there yet: take {policy.PIPELINE_PARALLEL}")
+    if policy.PIPELINE_PARALLEL in policies and placement_strategy not in table.given():
+        chosen = PlacementStrategy.PIPELINE
+    by_cost = ByCost(devices, Measured(table.get(costs_dir)))
+    strategies = {
+        PlacementStrategy.GREEDY: greedy,
+        PlacementStrategy.MIN_CUT: by_cost.min_cut,
+        PlacementStrategy.PIPELINE: by_cost.pipeline,
+    }
+    return strategies[chosen]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
 from hetero.errors import DeviceError, NotSupportedError, PropertyError
-from hetero.graph import Model
+from hetero.graph import Model, Node
 from hetero.passes import Pass, PassManager, changes_rounding
 from hetero.plugin.executors import Executors
 from hetero.plugin.query import QueryResult
@@ -114,6 +114,13 @@ class Plugin(ABC):
     def get_default_context(self, params: Mapping[str, Any]) -> RemoteContext:
         """The context that is used where none is chosen (optional). By default raises NotSupportedError."""
         raise NotSupportedError(f"{self.name} has no remote contexts: use tensors in host memory")
+
+    def estimate_cost(self, node: Node, options: Mapping[str, Any]) -> float | None:
+        """The seconds that a node takes on the device (optional); None, as by default, where it does not know.
+
+        Shapes may be dynamic. The dispatcher asks when it places by cost what has not been measured.
+        """
+        return None
 
     def device_ids(self) -> list[str]:
         """The ids of the devices present (optional): by default there is one, with the empty id."""

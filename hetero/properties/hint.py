@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from hetero.properties.property import Property
-from hetero.properties.values import count, element_type, member_of
+from hetero.properties.values import count, element_type, member_of, set_of
 from hetero.types import Type
 
 
@@ -34,6 +34,13 @@ class Priority(StrEnum):
     DEFAULT = "MEDIUM"
 
 
+class ModelDistributionPolicy(StrEnum):
+    """How several devices share a model: each operation split among them, or one stage for each after the other."""
+
+    TENSOR_PARALLEL = "TENSOR_PARALLEL"
+    PIPELINE_PARALLEL = "PIPELINE_PARALLEL"
+
+
 performance_mode = Property("PERFORMANCE_HINT", member_of(PerformanceMode), PerformanceMode.LATENCY)
 num_requests = Property("PERFORMANCE_HINT_NUM_REQUESTS", count, 0)
 execution_mode = Property("EXECUTION_MODE_HINT", member_of(ExecutionMode), ExecutionMode.PERFORMANCE)
@@ -41,3 +48,4 @@ inference_precision = Property(
     "INFERENCE_PRECISION_HINT", element_type(Type.f64, Type.f32, Type.f16, Type.bf16, Type.dynamic), Type.dynamic
 )
 model_priority = Property("MODEL_PRIORITY", member_of(Priority), Priority.MEDIUM)
+model_distribution_policy = Property("MODEL_DISTRIBUTION_POLICY", set_of(ModelDistributionPolicy), set())

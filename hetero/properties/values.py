@@ -39,6 +39,18 @@ def member_of(kind: type[enum.StrEnum]) -> Callable[[Any], enum.StrEnum]:
     return convert
 
 
+def set_of(kind: type[enum.StrEnum]) -> Callable[[Any], set[enum.StrEnum]]:
+    """A converter to a set of members of the enumeration, from one, from several, or from names with commas."""
+    convert_one = member_of(kind)
+
+    def convert(value: Any) -> set[enum.StrEnum]:
+        several = value.split(",") if isinstance(value, str) else value
+        return {convert_one(one.strip()) for one in several if one.strip()}
+
+    convert.accepts = f"any of {', '.join(kind)}"  # type: ignore[attr-defined]
+    return convert
+
+
 def element_type(*accepted: Type) -> Callable[[Any], Type]:
     """A converter to one of the element types, from it, its name or a numpy dtype."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from hetero import properties as ours
 from hetero.errors import PropertyError
-from hetero.properties import Property
+from hetero.properties import Property, hint
 
 MODULES = ["", "hint", "device", "streams", "log"]
 # What OpenVINO has in C++ only, and hetero's own.
@@ -45,7 +45,9 @@ def test_keys(ours, module, name):
 @pytest.mark.parametrize(("ours", "theirs"), ENUMS)
 def test_values_of_enumerations(ours, theirs):
     members = {name: getattr(theirs, name) for name in dir(theirs) if name.isupper()}
-    texts = {name: m if isinstance(m, str) else openvino.OVAny(m).astype(str) for name, m in members.items()}
+    # Of some enumerations OpenVINO has a text only for sets.
+    wrapped = {name: {m} if ours is hint.ModelDistributionPolicy else m for name, m in members.items()}
+    texts = {name: m if isinstance(m, str) else openvino.OVAny(m).astype(str) for name, m in wrapped.items()}
     assert {name: str(member) for name, member in ours.__members__.items()} == texts
 
 
@@ -76,6 +78,14 @@ def test_pairs_of_key_and_value(pair, expected):
         assert (key, value) == (expected[0], theirs)
     else:
         assert (key, str(value)) == (expected[0], expected[1].astype(str))
+
+
+@pytest.mark.parametrize("value", ["pipeline_parallel", {"PIPELINE_PARALLEL"}, ["PIPELINE_PARALLEL"]])
+def test_a_set_of_values(value):
+    policy = ours.hint.ModelDistributionPolicy
+    assert ours.hint.model_distribution_policy(value) == ("MODEL_DISTRIBUTION_POLICY", {policy.PIPELINE_PARALLEL})
+    both = ours.hint.model_distribution_policy("TENSOR_PARALLEL, PIPELINE_PARALLEL")[1]
+    assert both == set(policy)
 
 
 def test_names_of_devices():

@@ -66,7 +66,7 @@ class Network:
             while have and height < far:
                 if at == len(own):
                     least = min((heights[ends[edge]] for edge in own if rest[edge]), default=far)
-                    height = heights[node] = (1 if drain[node] else least + 1)
+                    height = heights[node] = 1 if drain[node] else least + 1
                     at = 0
                     relabels += 1
                     continue
@@ -96,7 +96,7 @@ class Network:
         return [height < far for height in self._distances(drain)]
 
     def _distances(self, drain: list[int]) -> list[int]:
-        """Of each node the number of edges to the sink that can still carry something; more than there are nodes for no way."""
+        """Of each node the number of edges on its way to the sink; where there is no way, more than there are nodes."""
         far = len(drain) + 1
         heights = [1 if amount else far for amount in drain]
         reached = [node for node, amount in enumerate(drain) if amount]

@@ -113,14 +113,14 @@ class _Stages:
 
     def _crossing(self, stage: int) -> list[float]:
         """The seconds of what crosses where a stage begins with a unit, for each unit and behind the last one."""
-        change = [0.0] * (len(self._able) + 2)
+        change = [0.0] * (len(self._able) + 1)
         for flow in self._problem.flows:
             if flow.source is not None and flow.readers:
                 seconds = flow.between(stage - 1, stage)
                 change[flow.source + 1] += seconds
                 change[max(flow.readers) + 1] -= seconds
         total, crossing = 0.0, []
-        for step in change[:-1]:
+        for step in change:
             total += step
             crossing.append(total)
         return crossing

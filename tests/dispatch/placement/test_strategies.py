@@ -1,0 +1,185 @@
+"""The property PLACEMENT on devices that say what operations cost: what goes where, why, and that results stay."""
+
+import numpy as np
+import pytest
+
+from hetero import Core, Model, Parameter, Type, ops
+from hetero.dispatch.affinity import Device
+from hetero.dispatch.cost import Costs
+from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key
+from hetero.errors import DeviceError, PropertyError
+from hetero.properties import Property
+from tests.devices import PickyPlugin, core_with
+
+X = np.array([[-1, 0, 0.5, 2]], np.float32)
+Y = np.tanh(np.exp(np.maximum(X, 0)))
+# Transfers and boundaries that cost next to nothing, so that what operations cost decides.
+FAST = Figures(1e12, 1e12, 1e12, 1e12, 1e12, 1e-9, 1e-6)
+
+
+class PricedPlugin(PickyPlugin):
+    """Says what operations cost, by their types; all others cost what their work does."""
+
+    def __init__(self, accepts=lambda node: True, memory=0, **seconds):
+        super().__init__(accepts)
+        self._seconds, self._memory = seconds, memory
+        self.asked = 0
+
+    supported_properties = (*PickyPlugin.supported_properties, Property("X_DEVICE_TOTAL_MEM_SIZE", int, 0))
+
+    def describe(self, device_id):
+        return {**super().describe(device_id), "X_DEVICE_TOTAL_MEM_SIZE": self._memory}
+
+    def estimate_cost(self, node, options):
+        self.asked += 1
+        return self._seconds.get(node.type_info.name)
+
+
+def chain():
+    x = Parameter(Type.f32, [1, 4], name="x")
+    return Model(ops.Tanh(ops.Exp(ops.Relu(x, name="relu"), name="exp"), name="tanh"), [x], "chain")
+
+
+def keep_figures(core: Core, folder, *names):
+    for name in names:
+        plugin, options = core.resolve_device(name)
+        Measured(folder).keep_figures(Device(name, plugin, options), FAST)
+
+
+def placed(core, folder, model=None, devices="A,B", **options):
+    model = model or chain()
+    keep_figures(core, folder, *devices.split(","))
+    compiled = core.compile_model(model, f"HETERO:{devices}", {"COSTS_DIR": str(folder), **options})
+    if model.friendly_name == "chain":
+        np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    queried = core.query_model(model, f"HETERO:{devices}", {"COSTS_DIR": str(folder), **options})
+    operations = compiled.get_property("PLACEMENT_REPORT").operations
+    assert {o.name: o.device for o in operations}.items() <= queried.items()
+    return operations
+
+
+def two(**seconds_of_b):
+    return core_with(A=PricedPlugin(Relu=1e-3, Exp=1e-3, Tanh=1e-3), B=PricedPlugin(**seconds_of_b))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"), [("GREEDY", "AAA"), ("MIN_CUT", "ABA"), ("min_cut", "ABA"), ("PIPELINE", "AAB")]
+)
+def test_strategies(tmp_path, strategy, expected):
+    core = two(Relu=2e-3, Exp=1e-4, Tanh=2e-3)
+    operations = placed(core, tmp_path, PLACEMENT=strategy)
+    assert "".join(o.device for o in operations) == expected
+
+
+def test_greedy_asks_for_no_costs(tmp_path):
+    a, b = PricedPlugin(), PricedPlugin()
+    core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", {"COSTS_DIR": str(tmp_path / "none")})
+    assert not a.asked
+    assert not b.asked
+    assert not (tmp_path / "none").exists()
+
+
+def test_reasons(tmp_path):
+    core = two(Relu=9e-4, Exp=1e-4, Tanh=2e-3)
+    keep = {"PLACEMENT": "MIN_CUT", "AFFINITIES": {"tanh": "B"}}
+    assert [o.reason for o in placed(core, tmp_path, **keep)] == [
+        "0.9 ms here, 1 ms on A",
+        "0.1 ms here, 1 ms on A",
+        "pinned",
+    ]
+
+
+def test_what_is_cheaper_elsewhere_but_not_worth_the_way_says_so(tmp_path):
+    core = two(Relu=9.995e-4, Exp=1.0, Tanh=1.0)
+    reasons = [o.reason for o in placed(core, tmp_path, PLACEMENT="MIN_CUT")]
+    assert reasons[0] == "1 ms here, 0.999 ms on B, but to go there would take longer"
+    assert reasons[1] == "1 ms here, 1e+03 ms on B"
+
+
+def test_pins_win(tmp_path):
+    core = two(Relu=2e-3, Exp=1e-4, Tanh=2e-3)
+    for strategy in ("GREEDY", "MIN_CUT", "PIPELINE"):
+        operations = placed(core, tmp_path, PLACEMENT=strategy, AFFINITIES={"relu": "B", "exp": "A"})
+        assert [(o.device, o.reason) for o in operations[:2]] == [("B", "pinned"), ("A", "pinned")]
+
+
+def test_what_only_one_device_can_run_goes_there(tmp_path):
+    a = PricedPlugin(lambda node: node.type_info.name != "Exp", Relu=1e-3, Tanh=1e-3)
+    core = core_with(A=a, B=PricedPlugin(Relu=5e-3, Exp=9.0, Tanh=5e-3))
+    operations = placed(core, tmp_path, PLACEMENT="MIN_CUT")
+    assert "".join(o.device for o in operations) == "ABA"
+    assert operations[1].reason == "A: A is picky"
+
+
+def test_measured_times_win_over_estimates_and_estimates_over_work(tmp_path):
+    core = two(Relu=2e-3, Exp=2e-3)
+    plugin, options = core.resolve_device("B")
+    device, model = Device("B", plugin, options), chain()
+    keep_figures(core, tmp_path, "B")
+    measured = Measured(tmp_path)
+    relu, exp, tanh = model.get_ordered_ops()[1:4]
+    costs = Costs(model, model_key(model), [device], measured)
+    measured.keep_operation_times(device, model_key(model), OperationTimes({costs.key(relu): 3e-5}, 7e-5))
+    costs = Costs(model, model_key(model), [device], measured)
+    assert costs.operation(relu, device) == 3e-5
+    assert costs.operation(exp, device) == 2e-3
+    assert costs.operation(tanh, device) == pytest.approx(1e-9 + 32 / 1e12)
+    assert costs.subgraph(device) == 7e-5
+
+
+def test_three_devices(tmp_path):
+    prices = [{"Relu": 1e-4}, {"Exp": 1e-4}, {"Tanh": 1e-4}]
+    default = {"Relu": 1e-2, "Exp": 1e-2, "Tanh": 1e-2}
+    core = core_with(**{name: PricedPlugin(**{**default, **price}) for name, price in zip("ABC", prices)})
+    operations = placed(core, tmp_path, devices="A,B,C", PLACEMENT="MIN_CUT")
+    assert "".join(o.device for o in operations) == "ABC"
+
+
+def test_values_that_are_known_when_compiled_cost_nothing(tmp_path):
+    """The second reader of the shape would need it sent, were it not known."""
+    x = Parameter(Type.f32, [2, 4], name="x")
+    shape = ops.ShapeOf(ops.Relu(x), name="shape")
+    model = Model(ops.Reshape(ops.Exp(x), shape, False), [x], "known")
+    core = core_with(A=PricedPlugin(ShapeOf=1.0), B=PricedPlugin(ShapeOf=1.0))
+    plugin, options = core.resolve_device("A")
+    keep_figures(core, tmp_path, "A")
+    device = Device("A", plugin, options)
+    costs = Costs(model, model_key(model), [device], Measured(tmp_path))
+    node = next(node for node in model.get_ordered_ops() if node.friendly_name == "shape")
+    assert costs.operation(node, device) == costs.leave(node.output(0), device) == 0.0
+
+
+def test_policy_of_openvino(tmp_path):
+    core = two(Relu=1e-3, Exp=1e-3, Tanh=2e-3)
+    policy = "MODEL_DISTRIBUTION_POLICY"
+    assert "".join(o.device for o in placed(core, tmp_path, **{policy: "PIPELINE_PARALLEL"})) == "AAB"
+    assert "".join(o.device for o in placed(core, tmp_path, **{policy: {"PIPELINE_PARALLEL"}})) == "AAB"
+    both = {policy: "PIPELINE_PARALLEL", "PLACEMENT": "GREEDY"}
+    assert "".join(o.device for o in placed(core, tmp_path, **both)) == "AAA"
+    with pytest.raises(PropertyError, match="TENSOR_PARALLEL is not there yet: take PIPELINE_PARALLEL"):
+        placed(core, tmp_path, **{policy: "TENSOR_PARALLEL"})
+    with pytest.raises(PropertyError, match="MODEL_DISTRIBUTION_POLICY of HETERO cannot be 'X'"):
+        placed(core, tmp_path, **{policy: "X"})
+
+
+def weighty():
+    """Three products by matrices of 256 KiB each."""
+    x = Parameter(Type.f32, [1, 256], name="x")
+    value = x
+    for index in range(3):
+        value = ops.MatMul(value, np.full((256, 256), index + 1, np.float32), False, False, name=f"product {index}")
+    return Model(value, [x], "weighty")
+
+
+def test_a_pipeline_goes_by_memory(tmp_path):
+    """A could run it all in no time, but has memory for one of the matrices."""
+    devices = {"A": PricedPlugin(memory=300_000, MatMul=1e-6), "B": PricedPlugin(MatMul=1.0)}
+    operations = placed(core_with(**devices), tmp_path, weighty(), PLACEMENT="PIPELINE")
+    assert [(o.device, o.reason) for o in operations] == [
+        ("A", "stage 1 of 2"),
+        ("B", "stage 2 of 2"),
+        ("B", "stage 2 of 2"),
+    ]
+    small = {name: PricedPlugin(memory=300_000, MatMul=1e-6) for name in "AB"}
+    with pytest.raises(DeviceError, match=r"a pipeline needs 0.786432 MB on its devices, which have 0.\d+, 0.\d+ MB"):
+        placed(core_with(**small), tmp_path, weighty(), PLACEMENT="PIPELINE")

@@ -1,0 +1,177 @@
+"""Files of measured costs: what is kept, what profits, and files that are not as they should be."""
+
+import json
+import logging
+import threading
+
+import numpy as np
+import pytest
+
+from hetero import Model, Parameter, Type, ops
+from hetero.dispatch.affinity import Device
+from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key, operation_key
+from hetero.dispatch.work import assumed_shapes
+from tests.devices import PickyPlugin, core_with
+
+
+@pytest.fixture
+def device():
+    plugin, options = core_with(A=PickyPlugin()).resolve_device("A")
+    return Device("A", plugin, options)
+
+
+FIGURES = Figures(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
+TIMES = OperationTimes({"Relu": 1e-3, "Exp": 0.0}, 2e-4)
+
+
+def test_what_is_kept_is_there_again(tmp_path, device):
+    kept = Measured(tmp_path / "new")
+    assert kept.figures(device) is None
+    assert kept.operation_times(device, "m") == OperationTimes()
+    assert kept.input_shapes("m") == {}
+    kept.keep_figures(device, FIGURES)
+    kept.keep_operation_times(device, "m", TIMES)
+    kept.keep_input_shapes("m", [(1, 3), ()])
+    again = Measured(str(tmp_path / "new"))
+    assert again.figures(device) == FIGURES
+    assert again.operation_times(device, "m") == TIMES
+    assert again.input_shapes("m") == {0: (1, 3), 1: ()}
+
+
+def test_other_models_profit_and_the_own_times_win(tmp_path, device):
+    measured = Measured(tmp_path)
+    measured.keep_operation_times(device, "m", TIMES)
+    measured.keep_operation_times(device, "n", OperationTimes({"Relu": 3e-3, "Tanh": 4e-3}, 1.0))
+    assert measured.operation_times(device, "m").seconds == {"Relu": 1e-3, "Exp": 0.0, "Tanh": 4e-3}
+    assert measured.operation_times(device, "m").subgraph == 2e-4
+    other = measured.operation_times(device, "other")
+    assert other.seconds == {"Relu": 2e-3, "Exp": 0.0, "Tanh": 4e-3}
+    assert other.subgraph is None
+
+
+def test_devices_and_precisions_have_times_of_their_own(tmp_path, device):
+    measured = Measured(tmp_path)
+    measured.keep_operation_times(device, "m", TIMES)
+    plugin, options = core_with(B=PickyPlugin()).resolve_device("B")
+    for other in (
+        Device("B", plugin, options),
+        Device("A", device.plugin, {**device.options, "INFERENCE_PRECISION_HINT": "f32"}),
+    ):
+        assert measured.operation_times(other, "m").seconds == {}
+
+
+def changed(**changes):
+    return lambda text: json.dumps(json.loads(text) | changes)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[: len(text) // 2],
+        lambda text: "[]",
+        lambda text: "[" * 100_000,
+        lambda text: text.replace("0.001", "NaN"),
+        lambda text: text.replace("0.001", "-1"),
+        lambda text: text.replace("0.001", '"soon"'),
+        lambda text: text.replace("0.001", "1e999"),
+        changed(format=0),
+        changed(format="1"),
+        changed(operations=[1, 2]),
+        changed(operations=None),
+    ],
+)
+def test_damaged_files_are_ignored_with_one_warning(tmp_path, device, caplog, damage):
+    measured = Measured(tmp_path)
+    measured.keep_operation_times(device, "m", TIMES)
+    (file,) = tmp_path.glob("*.json")
+    file.write_text(damage(file.read_text()))
+    with caplog.at_level(logging.WARNING, "hetero"):
+        for _ in range(3):
+            assert measured.operation_times(device, "m") == OperationTimes()
+    (record,) = caplog.records
+    assert str(file) in record.getMessage()
+    measured.keep_operation_times(device, "m", TIMES)
+    assert measured.operation_times(device, "m") == TIMES
+
+
+@pytest.mark.parametrize("content", [{"figures": {"speed": 1.0}}, {"figures": {"bytes": 0.0}}, {"shapes": [[-1]]}, {}])
+def test_files_with_other_contents_are_ignored(tmp_path, device, caplog, content):
+    measured = Measured(tmp_path)
+    measured.keep_figures(device, FIGURES)
+    measured.keep_input_shapes("m", [(1, 3)])
+    for file in tmp_path.glob("*.json"):
+        file.write_text(json.dumps({"format": 1} | content))
+    assert measured.figures(device) is None
+    assert measured.input_shapes("m") == {}
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, device, caplog):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    measured = Measured(blocked)
+    measured.keep_figures(device, FIGURES)
+    assert measured.figures(device) is None
+    assert "not kept" in caplog.text
+
+
+def test_several_writers_and_readers(tmp_path, device):
+    """Readers see one of the versions, whole."""
+    seen, stop = [], threading.Event()
+
+    def write(number):
+        for _ in range(50):
+            times = {str(key): float(number) for key in range(200)}
+            Measured(tmp_path).keep_operation_times(device, "m", OperationTimes(times))
+
+    def read():
+        while not stop.is_set():
+            seen.append(set(Measured(tmp_path).operation_times(device, "m").seconds.values()))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    stop.set()
+    reader.join()
+    assert all(len(values) <= 1 for values in seen)
+    assert any(seen)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def relu(*shape, kind=Type.f32):
+    return ops.Relu(Parameter(kind, list(shape)))
+
+
+def key_of(node):
+    model = Model([node], [value.node for value in node.input_values() if isinstance(value.node, Parameter)])
+    return operation_key(node, assumed_shapes(model))
+
+
+def test_keys_tell_operations_apart():
+    weights = np.zeros((4, 4), np.float32)
+    different = [
+        relu(4, 4),
+        relu(4, 5),
+        relu(4, 4, kind=Type.f16),
+        ops.Exp(Parameter(Type.f32, [4, 4])),
+        ops.Softmax(Parameter(Type.f32, [4, 4]), 0),
+        ops.Softmax(Parameter(Type.f32, [4, 4]), 1),
+        ops.MatMul(Parameter(Type.f32, [4, 4]), weights, False, False),
+        ops.MatMul(Parameter(Type.f32, [4, 4]), Parameter(Type.f32, [4, 4]), False, False),
+    ]
+    assert len({key_of(node) for node in different}) == len(different)
+    assert key_of(relu(4, 4)) == key_of(relu(4, 4))
+
+
+def test_keys_tell_models_apart():
+    def model(kind, *shape):
+        x = Parameter(Type.f32, list(shape))
+        return Model(kind(x), [x])
+
+    keys = {model_key(model(*case)) for case in ((ops.Relu, 1, 2), (ops.Exp, 1, 2), (ops.Relu, -1, 2))}
+    assert len(keys) == 3
+    assert model_key(model(ops.Relu, 1, 2)) in keys
