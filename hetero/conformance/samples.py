@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,7 +106,11 @@ def described(ports: Sequence[Output]) -> list[tuple]:
 
 def claims(core: Core, model: Model, device: str) -> bool:
     """Whether the device says that it can run every operation of the model."""
-    found = core.query_model(model, device)
+    return claims_all(core.query_model(model, device), model)
+
+
+def claims_all(found: Mapping[str, str], model: Model) -> bool:
+    """Whether what query_model answered has every operation of the model."""
     return all(node.friendly_name in found for node in operations(model))
 
 

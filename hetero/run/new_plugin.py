@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -35,7 +34,7 @@ def new_plugin(name: str, folder: Path | None = None) -> Path:
                 target = made / _renamed(str(path.relative_to(_TEMPLATE)), name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(_renamed(path.read_text(encoding="utf-8"), name), encoding="utf-8")
-        shutil.move(made, folder)
+        made.rename(folder)
     return folder
 
 
