@@ -5,6 +5,7 @@ from hetero.plugin.blob import Section
 from hetero.plugin.compiled_model import CompiledModel
 from hetero.plugin.executors import Executor, Executors
 from hetero.plugin.hookspecs import hookimpl
+from hetero.plugin.memory_plan import plan_memory
 from hetero.plugin.model_sections import model_sections, models_in
 from hetero.plugin.plugin import Plugin
 from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo
@@ -21,5 +22,5 @@ __all__ = [
     "Plugin", "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor",
     "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_tensor", "common_properties", "full_name",
     "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model", "model_sections", "models_in",
-    "scheduling_properties", "unsupported",
+    "plan_memory", "scheduling_properties", "unsupported",
 ]  # fmt: skip

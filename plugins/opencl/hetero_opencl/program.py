@@ -15,12 +15,11 @@ import numpy as np
 import pyopencl as cl
 
 from hetero.graph import Model
-from hetero.plugin import ExecutedStep, ProfilingInfo, Region
+from hetero.plugin import ExecutedStep, ProfilingInfo, Region, plan_memory
 from hetero.tensor import Tensor
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.bindings import Bindings, Place, make_bindings
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
-from hetero_opencl.memory import plan_memory
 from hetero_opencl.remote import OpenCLContext
 from hetero_opencl.transfers import copy_region
 from hetero_opencl.variable_state import OpenCLVariableState
@@ -81,9 +80,9 @@ class Program:
     binaries: Binaries
 
     def __post_init__(self) -> None:
-        self.slot_of, self.slot_sizes = plan_memory(
-            [launch.buffers() for launch in self.launches], self.inputs, self.outputs
-        )
+        planned = [[buffer for buffer in launch.buffers() if buffer.is_planned] for launch in self.launches]
+        outputs = [buffer for buffer in self.outputs if buffer.is_planned]
+        self.slot_of, self.slot_sizes = plan_memory(planned, lambda buffer: buffer.byte_size, self.inputs, outputs)
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Besides the launch that writes an output others read it.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}

@@ -2,14 +2,11 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from hetero_opencl.compiled_model import MOST_PROGRAMS
-from hetero_opencl.memory import plan_memory
 from hetero_opencl.plugin import OpenCLPlugin
-from hetero_opencl.program import Buffer
 
 import hetero
 from hetero import Constant, Model, Parameter, PartialShape, Tensor, Type, ops
@@ -107,37 +104,6 @@ def test_long_chains(device, step, count, change):
     assert len(launches([node], [x], np.zeros(4))) <= count / 10
     found = compiled_for(device, [node], [x])(np.arange(4, dtype=np.float32))[0]
     np.testing.assert_array_equal(found, np.arange(4, dtype=np.float32) + change)
-
-
-def test_memory_is_shared_by_what_does_not_live_together():
-    """A chain of equal buffers needs two of them; an input is free after its last use, an output is kept."""
-    first, second, third, fourth = buffers = [Buffer(100) for _ in range(4)]
-    slot_of, sizes = plan_memory(list(pairwise(buffers)), [first], [fourth])
-    assert len(sizes) == 2 and slot_of[first] == slot_of[third] != slot_of[second] == slot_of[fourth]
-    slot_of, sizes = plan_memory(list(pairwise(buffers)), [first], [second, fourth])
-    assert len(sizes) == 3 and slot_of[second] not in (slot_of[third], slot_of[fourth])
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_no_two_living_buffers_share_memory(seed):
-    generator = np.random.default_rng(seed)
-    buffers = [Buffer(int(size)) for size in generator.integers(1, 1000, 30)]
-    constants = [Buffer(5, memory=object()) for _ in range(3)]
-    inputs, outputs = buffers[:2], [buffers[1], buffers[20], buffers[29]]
-    uses = []
-    for index in range(2, 30):
-        read = [buffers[i] for i in generator.integers(0, index, 2)]
-        uses.append([*read, constants[index % 3], buffers[index]])
-    slot_of, sizes = plan_memory(uses, inputs, outputs)
-    assert slot_of.keys() == set(buffers)
-    born = {buffer: index for index, buffer in enumerate(buffers, -2)} | dict.fromkeys(inputs, -1)
-    dies = {buffer: max([i for i, use in enumerate(uses) if buffer in use], default=-1) for buffer in buffers}
-    dies |= dict.fromkeys(outputs, len(uses))
-    for one in buffers:
-        assert sizes[slot_of[one]] >= one.byte_size
-        for other in buffers:
-            if one is not other and slot_of[one] == slot_of[other]:
-                assert dies[one] < born[other] or dies[other] < born[one]
 
 
 def test_programs_by_shape_are_few():

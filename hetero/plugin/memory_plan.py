@@ -1,0 +1,47 @@
+"""The memory plan: what is never needed at the same time shares a slot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+Buffer = TypeVar("Buffer", bound=Hashable)
+
+
+def plan_memory(
+    uses: Sequence[Sequence[Buffer]],
+    byte_size: Callable[[Buffer], int],
+    inputs: Sequence[Buffer] = (),
+    outputs: Sequence[Buffer] = (),
+) -> tuple[dict[Buffer, int], list[int]]:
+    """The slot of each buffer, and the bytes of each slot.
+
+    ``uses`` has the buffers of each point in time, in order; those of one time never share. Inputs are held from the
+    start, outputs to the end. A buffer takes the free slot that fits it best, or the largest one, which then grows.
+    """
+    last_use = {buffer: index for index, buffers in enumerate(uses) for buffer in buffers}
+    last_use.update((buffer, len(uses)) for buffer in outputs)
+    slot_of: dict[Buffer, int] = {}
+    sizes: list[int] = []
+    free: set[int] = set()
+
+    def take(buffer: Buffer) -> None:
+        size = byte_size(buffer)
+        fitting = [slot for slot in free if sizes[slot] >= size]
+        if fitting:
+            slot = min(fitting, key=sizes.__getitem__)
+        elif free:
+            slot = max(free, key=sizes.__getitem__)
+            sizes[slot] = size
+        else:
+            slot = len(sizes)
+            sizes.append(size)
+        free.discard(slot)
+        slot_of[buffer] = slot
+
+    for index, buffers in enumerate([inputs, *uses, outputs], -1):
+        for buffer in buffers:
+            if buffer not in slot_of:
+                take(buffer)
+        free.update(slot_of[buffer] for buffer in buffers if last_use.get(buffer) == index < len(uses))
+    return slot_of, sizes
