@@ -6,18 +6,23 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
+from hetero.dispatch.boundaries import HOST, is_plain, smallest_shape
+from hetero.dispatch.boundary_tensor import BoundaryTensor
 from hetero.dispatch.plan import Plan
-from hetero.graph import Output, VariableInfo
+from hetero.errors import device_errors
+from hetero.graph import Output, VariableInfo, port_name
 from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 from hetero.tracing import is_traced, span
+from hetero.types import Type
 
 
 class BoundPlan:
     """A request of each step. One tensor object stands for a value in all requests that write or read it.
 
-    A remote tensor of the user does so too where all of them take it; else a tensor in host memory stands in for it,
-    and is copied from before the steps, or to it after them.
+    A remote tensor does so where all of them take it. Where some do not, a tensor in host memory stands in for it: for
+    these where it is a value between steps, for all where it is the user's, which is copied from before the steps, or
+    to after them.
     """
 
     def __init__(self, plan: Plan, request: SyncInferRequest) -> None:
@@ -33,6 +38,11 @@ class BoundPlan:
         # Outputs that no step writes into: an input or a constant handed out, and a value handed out twice.
         self._copied: list[tuple[Output, Output]] = []
         self._stand_ins: dict[Output, Tensor] = {}
+        # By the step after which it is done: values that are copied to other memory, from the first to the second
+        # tensor, and memory that is let go.
+        self._copies: dict[int, list[tuple[Output, Tensor, Tensor]]] = {}
+        self._released: dict[int, list[BoundaryTensor]] = {}
+        self._copy_times: dict[Output, float] = {}
         self._bind_all()
 
     def _bind_all(self) -> None:
@@ -50,9 +60,29 @@ class BoundPlan:
         for port, value in self._value_of.items():
             if value in written:
                 self.bind(port, request.get_tensor(port))
-        for value, places in plan.places.items():
-            if value not in self._tensor_of:
-                self._bind_value(value, self.requests[places[0].step].get_tensor(places[0].port))
+        self._bind_boundaries()
+
+    def _bind_boundaries(self) -> None:
+        boundaries = self.plan.boundaries
+        slots = [memory.create(Type.u8, [byte_size]) for memory, byte_size in boundaries.slots]
+        for value, boundary in boundaries.by_value.items():
+            if value in self._tensor_of:
+                continue
+            kind, shape = value.element_type, smallest_shape(value)
+            if not is_plain(value):
+                first = self.plan.places[value][0]
+                tensor = self.requests[first.step].get_tensor(first.port)
+            elif boundary.memory is HOST:
+                tensor = BoundaryTensor(kind, shape)
+                self._release_after_use(value, tensor)
+            elif value in boundaries.slot_of:
+                tensor = boundary.memory.create_in(slots[boundaries.slot_of[value]], kind, shape)
+            else:
+                tensor = boundary.memory.create(kind, shape)
+            if boundary.memory.is_remote and boundary.copies:
+                self._bind_mixed(value, tensor, BoundaryTensor(kind, shape))
+            else:
+                self._bind_value(value, tensor)
 
     def bind(self, port: Output, tensor: Tensor) -> None:
         """Let the steps read or write a tensor of the user's."""
@@ -70,6 +100,22 @@ class BoundPlan:
         for place in self.plan.places.get(value, ()):
             self.requests[place.step].set_tensor(place.port, tensor)
 
+    def _bind_mixed(self, value: Output, remote: RemoteTensor, local: BoundaryTensor) -> None:
+        """Let some of the steps use a remote tensor, and others one in host memory, of which one is a copy."""
+        self._tensor_of[value] = remote
+        places = self.plan.places[value]
+        bound = [remote if self.requests[place.step].takes(remote) else local for place in places]
+        for place, tensor in zip(places, bound):
+            self.requests[place.step].set_tensor(place.port, tensor)
+        copy = local if bound[0] is remote else remote
+        self._copies.setdefault(places[0].step, []).append((value, bound[0], copy))
+        self._release_after_use(value, local)
+
+    def _release_after_use(self, value: Output, tensor: BoundaryTensor) -> None:
+        step = self.plan.boundaries.released.get(value)
+        if step is not None:
+            self._released.setdefault(step, []).append(tensor)
+
     def prepare(self) -> None:
         """Before the first step: requests that were cancelled may run again, and stand-ins get their contents."""
         for request in self.requests:
@@ -86,6 +132,21 @@ class BoundPlan:
             self._run_timed(index)
         else:
             self.requests[index].infer()
+        if index in self._copies:
+            self._copy(index)
+        for tensor in self._released.get(index, ()):
+            tensor.release()
+
+    def _copy(self, index: int) -> None:
+        step = self.plan.steps[index]
+        for value, source, target in self._copies[index]:
+            started = time.perf_counter()
+            with (
+                span("copy", port_name(value), self._request.number),
+                device_errors(f"{step.device} failed to copy '{port_name(value)}'"),
+            ):
+                target.copy_from(source)
+            self._copy_times[value] = time.perf_counter() - started
 
     def _run_timed(self, index: int) -> None:
         started = time.perf_counter()
@@ -109,11 +170,13 @@ class BoundPlan:
             request.cancel()
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        """For each subgraph its time, followed by what its device tells of it."""
+        """For each subgraph its time, followed by what its device tells of it; then copies between subgraphs."""
         infos = []
         for step, request, seconds in zip(self.plan.steps, self.requests, self._times):
             infos.append(ProfilingInfo(step.name, "Subgraph", step.device, timedelta(seconds=seconds)))
             infos += request.get_profiling_info()
+        for value, seconds in self._copy_times.items():
+            infos.append(ProfilingInfo(f"copy of '{port_name(value)}'", "Copy", "host", timedelta(seconds=seconds)))
         return infos
 
 

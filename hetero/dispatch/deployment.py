@@ -83,7 +83,8 @@ class Deployer:
             if not failures:
                 plan = make_plan(self.model, subgraphs, compiled)
                 names = [device.name for device in self.devices]
-                report = make_report(self.model, names, placed, subgraphs, set(self._known), claims.failures)
+                known = set(self._known)
+                report = make_report(self.model, names, placed, subgraphs, known, claims.failures, plan.boundaries)
                 return Deployment(claims, subgraphs, plan, report)
             claims = claims.without(failures)
             placement = self._place(claims)

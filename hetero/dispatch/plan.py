@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hetero.dispatch.boundaries import Boundaries, plan_boundaries
 from hetero.dispatch.partition import Subgraph
 from hetero.errors import device_errors
 from hetero.graph import Constant, Model, Output
@@ -52,11 +53,13 @@ class Plan:
     constants: dict[Output, np.ndarray] = field(default_factory=dict)
     # Whether the steps can only run one after the other.
     is_chain: bool = True
+    # The memory of what goes from step to step.
+    boundaries: Boundaries = field(default_factory=Boundaries)
     # The step that sets each variable, of which other steps may have the contents too.
     setters: dict[str, int] = field(default_factory=dict)
 
     def link(self) -> None:
-        """Let each step wait for those that write what it reads, once all places are known."""
+        """Once all places are known: let each step wait for those that write what it reads, and choose the memory."""
         for value in self.places.keys() - set(self.inputs):
             writer, *readers = (place.step for place in self.places[value])
             self.steps[writer].readers.update(readers)
@@ -64,6 +67,7 @@ class Plan:
                 self.steps[reader].waits_for.add(writer)
         one_device = len({step.device for step in self.steps}) < 2
         self.is_chain = one_device or all(i in step.waits_for for i, step in enumerate(self.steps[1:]))
+        self.boundaries = plan_boundaries(self)
 
 
 def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[CompiledModel]) -> Plan:

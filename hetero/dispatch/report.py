@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from hetero.containers import ContainerType
 from hetero.dispatch.affinity import Placed
+from hetero.dispatch.boundaries import Boundaries
 from hetero.dispatch.claims import Failure
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.work import assumed_shapes, work_of
@@ -60,7 +61,10 @@ class SubgraphReport:
 
 @dataclass(frozen=True)
 class BoundaryReport:
-    """A value that one subgraph makes and others read; ``byte_size`` is None where the shape comes with the data."""
+    """A value that one subgraph makes and others read; ``byte_size`` is None where the shape comes with the data.
+
+    ``memory`` tells whether they share its memory, and which, or how often an inference copies it.
+    """
 
     value: str
     element_type: str
@@ -68,6 +72,7 @@ class BoundaryReport:
     byte_size: int | None
     source: int
     targets: tuple[int, ...]
+    memory: str
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,8 @@ class PlacementReport:
         for b in self.boundaries:
             to = ", ".join(map(str, b.targets))
             lines.append(
-                f"boundary '{b.value}' {b.element_type}{b.shape}, {_bytes(b.byte_size)}: subgraph {b.source} to {to}"
+                f"boundary '{b.value}' {b.element_type}{b.shape}, {_bytes(b.byte_size)}: "
+                f"subgraph {b.source} to {to}, {b.memory}"
             )
         return "\n".join(lines)
 
@@ -173,6 +179,7 @@ def make_report(
     subgraphs: Sequence[Subgraph],
     known: set[Node],
     failures: Sequence[Failure],
+    boundaries: Boundaries,
 ) -> PlacementReport:
     """The report of a placement; ``known`` are operations that no device runs, as their values are known already."""
     shapes = assumed_shapes(model)
@@ -196,12 +203,14 @@ def make_report(
             SubgraphReport(i, s.device.name, tuple(n.friendly_name for n in s.nodes), len(s.inputs), len(s.outputs))
             for i, s in enumerate(subgraphs)
         ),
-        _boundaries(subgraphs, home),
+        _boundaries(subgraphs, home, boundaries),
         tuple(FailureReport(f.device, f.operations, str(f.error)) for f in failures),
     )
 
 
-def _boundaries(subgraphs: Sequence[Subgraph], home: Mapping[Node, int]) -> tuple[BoundaryReport, ...]:
+def _boundaries(
+    subgraphs: Sequence[Subgraph], home: Mapping[Node, int], boundaries: Boundaries
+) -> tuple[BoundaryReport, ...]:
     readers: dict[Output, list[int]] = {}
     for index, subgraph in enumerate(subgraphs):
         for value in subgraph.inputs:
@@ -215,6 +224,7 @@ def _boundaries(subgraphs: Sequence[Subgraph], home: Mapping[Node, int]) -> tupl
             _byte_size(value),
             home[value.node],
             tuple(targets),
+            str(boundaries.by_value[value]),
         )
         for value, targets in readers.items()
     )

@@ -125,7 +125,7 @@ def test_all_of_it_as_text():
         "  Tanh 'tanh' (A: A is picky)",
         "  Softmax 'softmax'",
         "on no device: 1 operation\n  ShapeOf 'shape' (known when compiled)",
-        "boundary 'exp' f32[2,250], 2.0 kB: subgraph 1 to 2, 3",
+        "boundary 'exp' f32[2,250], 2.0 kB: subgraph 1 to 2, 3, in shared host memory",
     ):
         assert f"\n{line}\n" in text
 

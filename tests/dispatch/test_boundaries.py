@@ -1,0 +1,192 @@
+"""What goes from subgraph to subgraph: in which memory, how often copied, and which of it is used again."""
+
+import itertools
+import tracemalloc
+from types import SimpleNamespace
+
+import numpy as np
+import pyopencl as cl
+import pytest
+from hetero_opencl.device import OpenCLDevice
+from hetero_template.remote import TemplateContext
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hetero import Core, Model, Parameter, PartialShape, Type, ops
+from hetero.dispatch import boundaries
+from hetero.dispatch.plan import Place, Plan, Step
+from hetero.graph.runtime_info import AFFINITY
+from hetero.plugin import RemoteTensor
+from tests.devices import PickyPlugin, core_with
+
+ROWS, COLUMNS = 64, 128
+X = np.random.default_rng(3).standard_normal([ROWS, COLUMNS]).astype(np.float32)
+
+
+@pytest.fixture(params=[True, False], ids=["integrated", "discrete"])
+def is_integrated(request, monkeypatch) -> bool:
+    monkeypatch.setattr(OpenCLDevice, "shares_host_memory", request.param)
+    return request.param
+
+
+@pytest.fixture
+def copies(monkeypatch) -> list:
+    """All copies that OpenCL is told to do."""
+    made = []
+    enqueue = cl.enqueue_copy
+    monkeypatch.setattr(cl, "enqueue_copy", lambda *args, **kwargs: made.append(args) or enqueue(*args, **kwargs))
+    return made
+
+
+def on(device, node):
+    node.rt_info[AFFINITY] = device
+    return node
+
+
+def compiled_for(outputs, parameters, **options):
+    return Core().compile_model(Model(outputs, parameters), "HETERO:GPU,TEMPLATE", options)
+
+
+def memories(compiled) -> dict[str, str]:
+    """What the report tells of each boundary."""
+    return {b.value: b.memory for b in compiled.get_property("PLACEMENT_REPORT").boundaries}
+
+
+def tensors_between(request) -> list:
+    bound = request._request.request.bound
+    return [bound._tensor_of[value] for value in bound.plan.boundaries.by_value]
+
+
+def around_a_host_device(rows=ROWS):
+    """Two values go from GPU to GPU around TEMPLATE, which reads the second of them as well."""
+    x = Parameter(Type.f32, PartialShape([rows, COLUMNS]))
+    exp, sine = on("GPU", ops.Exp(x, name="exp")), on("GPU", ops.Sin(x, name="sin"))
+    absolute = on("TEMPLATE", ops.Abs(sine, name="abs"))
+    total = on("GPU", ops.Add(on("GPU", ops.Multiply(exp, absolute)), sine))
+    return [total], [x], lambda x: np.exp(x) * np.abs(np.sin(x)) + np.sin(x)
+
+
+def test_shared_where_it_can_be(is_integrated, copies):
+    outputs, parameters, formula = around_a_host_device()
+    compiled = compiled_for(outputs, parameters)
+    told = memories(compiled)
+    assert told["exp"] == "in shared device memory"
+    assert {told["sin"], told["abs"]} == ({"in shared host memory"} if is_integrated else {"copied"})
+    request = compiled.create_infer_request()
+    kinds = sorted(type(tensor).__name__ for tensor in tensors_between(request))
+    assert kinds == (
+        ["RemoteTensor", "SharedTensor", "SharedTensor"]
+        if is_integrated
+        else ["BoundaryTensor", "RemoteTensor", "RemoteTensor"]
+    )
+    for x in (X, -X):
+        copies.clear()
+        np.testing.assert_allclose(request.infer([x])[0], formula(x), rtol=1e-5, atol=1e-6)
+        # That of the input, that of the output, and the boundaries'.
+        assert len(copies) == 2 + (0 if is_integrated else 2)
+
+
+def test_sizes_that_come_with_the_inference(is_integrated):
+    outputs, parameters, formula = around_a_host_device(rows=-1)
+    request = compiled_for(outputs, parameters).create_infer_request()
+    for rows in (2, 64, 1, 30):
+        np.testing.assert_allclose(request.infer([X[:rows]])[0], formula(X[:rows]), rtol=1e-5, atol=1e-6)
+
+
+def test_one_copy_for_all_readers_on_a_device(copies, monkeypatch):
+    """Two subgraphs on GPU read what TEMPLATE makes."""
+    monkeypatch.setattr(OpenCLDevice, "shares_host_memory", False)
+    x = Parameter(Type.f32, X.shape)
+    shared = on("TEMPLATE", ops.Sin(x, name="sin"))
+    first = on("TEMPLATE", ops.Abs(on("GPU", ops.Exp(shared))))
+    compiled = compiled_for([on("GPU", ops.Add(first, shared))], [x], PERF_COUNT=True)
+    assert memories(compiled)["sin"] == "copied"
+    request = compiled.create_infer_request()
+    for x in (X, -X):
+        copies.clear()
+        np.testing.assert_allclose(request.infer([x])[0], np.exp(np.sin(x)) + np.sin(x), rtol=1e-5, atol=1e-6)
+        uploads = [target for target, *_ in (c[1:] for c in copies) if isinstance(target, cl.Buffer)]
+        assert len(uploads) == 2  # of the sine and of the absolute value
+    told = [info for info in request.profiling_info if info.node_type == "Copy"]
+    assert [info.node_name for info in told] == ["copy of 'sin'"]
+    assert told[0].real_time.total_seconds() > 0
+
+
+@pytest.mark.parametrize("devices", [("A", "B"), ("GPU", "TEMPLATE")], ids=",".join)
+@pytest.mark.parametrize("length", [20, 40])
+def test_memory_is_used_again(devices, length):
+    """A chain of any length holds no more than a few of its values at once."""
+    core = core_with(A=PickyPlugin(), B=PickyPlugin())
+    x = Parameter(Type.f32, [256, 1024])
+    value = x
+    for index in range(length):
+        value = on(devices[index % 2], ops.Sin(value))
+    compiled = core.compile_model(Model([value], [x]), f"HETERO:{','.join(devices)}")
+    byte_size = 256 * 1024 * 4
+    given = np.ones([256, 1024], np.float32)
+    tracemalloc.start()
+    try:
+        request = compiled.create_infer_request()
+        result = request.infer([given], share_inputs=True, share_outputs=True)[0]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    slots = sum(size for _, size in compiled._compiled.plan.boundaries.slots)
+    assert slots + peak < 6 * byte_size
+    expected = given
+    for _ in range(length):
+        expected = np.sin(expected)
+    np.testing.assert_allclose(result, expected, rtol=1e-4)
+
+
+class Apart(TemplateContext):
+    """Memory that only one device computes in."""
+
+    def holds(self, tensor):
+        return isinstance(tensor, RemoteTensor) and tensor.context is self
+
+
+@st.composite
+def plans(draw) -> Plan:
+    """Steps that read values of some earlier ones, all on one device."""
+    context = Apart("APART", {})
+    count = draw(st.integers(2, 12))
+    steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(count)]
+    plan = Plan(steps, inputs=[], outputs=[])
+    for index in range(count - 1):
+        readers = draw(st.sets(st.integers(index + 1, min(count - 1, index + 4)), max_size=3))
+        if not readers:
+            continue
+        plan.places[Parameter(Type.u8, [1 << 20]).output(0)] = [Place(step, None) for step in (index, *sorted(readers))]
+        steps[index].readers.update(readers)
+        for reader in readers:
+            steps[reader].waits_for.add(index)
+    return plan
+
+
+@settings(max_examples=300, deadline=None)
+@given(plans())
+def test_only_what_every_schedule_allows(plan):
+    """Two values share memory only where all that use the one end before the other is written."""
+    ended_before: list[set[int]] = []
+    for step in plan.steps:
+        ended_before.append(set().union(step.waits_for, *(ended_before[i] for i in step.waits_for)))
+    found = boundaries.plan_boundaries(plan)
+    users = {value: [place.step for place in places] for value, places in plan.places.items()}
+    assert found.slot_of.keys() == users.keys()
+    for one, other in itertools.permutations(found.slot_of, 2):
+        if found.slot_of[one] == found.slot_of[other] and users[one][0] < users[other][0]:
+            assert set(users[one]) <= ended_before[users[other][0]]
+    for value, last in found.released.items():
+        assert set(users[value]) <= ended_before[last] | {last}
+
+
+@pytest.mark.parametrize("length", [2, 3, 9, 50])
+def test_a_chain_needs_two_slots(length):
+    context = Apart("APART", {})
+    steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(length)]
+    values = [Parameter(Type.f32, [100]).output(0) for _ in range(length - 1)]
+    places = {value: [Place(index, None), Place(index + 1, None)] for index, value in enumerate(values)}
+    plan = Plan(steps, [], [], places)
+    plan.link()
+    assert [size for _, size in plan.boundaries.slots] == [400] * min(2, length - 1)
