@@ -11,6 +11,7 @@ from hetero.dispatch.affinity import Device, pin, place
 from hetero.dispatch.claims import Claims
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.deployment import Deployer
+from hetero.dispatch.devices import find_devices, make_devices
 from hetero.dispatch.drawing import visualize
 from hetero.dispatch.measured import Measured
 from hetero.dispatch.placement.greedy import greedy
@@ -140,39 +141,14 @@ class HeteroPlugin(Plugin):
     def _devices(self, options: Mapping[str, Any]) -> tuple[PropertyTable, list[Device]]:
         """The dispatcher's own properties, and the devices in order of priority with theirs."""
         keys = {str(key) for key in self.supported_properties}
-        own = {key: value for key, value in options.items() if key in keys}
+        table = self.property_table({key: value for key, value in options.items() if key in keys})
         shared = {key: value for key, value in options.items() if key not in keys}
-        table = self.property_table(own)
-        shared.update({key: value for key, value in table.given().items() if key in self._handed_on})
-        names = table.get(props.device.priorities)
-        if not names:
-            example = f"{self.name}:{','.join(self.core.available_devices)}"
-            raise DeviceError(f"{self.name} is given no devices: name them in order of priority, as in {example}")
-        devices_twice = [name for name in names if names.count(name) > 1]
-        if devices_twice or self.name in names:
-            raise DeviceError(
-                f"{self.name}:{','.join(names)} cannot use {(*devices_twice, self.name)[0]} so: each device once"
-            )
-        per_device = table.get(props.device.properties)
-        for name in per_device.keys() - set(names):
-            raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
-        return table, self._make_devices(names, shared, per_device)
-
-    def _make_devices(
-        self, names: Sequence[str], shared: Mapping[str, Any], per_device: Mapping[str, Mapping[str, Any]]
-    ) -> list[Device]:
-        devices = []
-        unknown = dict(shared)
-        for name in names:
-            plugin, options = self.core.resolve_device(name)
-            known = {str(key) for key in self.core.get_property(name, props.supported_properties)}
-            unknown = {key: value for key, value in unknown.items() if key not in known}
-            options.update({key: value for key, value in shared.items() if key in known})
-            options.update(per_device.get(name, {}))
-            devices.append(Device(name, plugin, options))
-        if unknown.keys() - set(self._handed_on):
+        found = find_devices(self.core, self.name, table.get(props.device.priorities))
+        known = {key for plugin, _ in found.values() for key in plugin.supported_properties}
+        if unknown := {key: value for key, value in shared.items() if key not in known}:
             self.property_table(unknown)  # raises PropertyError for a key that no device has
-        return devices
+        shared.update({key: value for key, value in table.given().items() if key in self._handed_on})
+        return table, make_devices(self.core, found, shared, table.get(props.device.properties))
 
 
 def _strategy(table: PropertyTable, devices: Sequence[Device]) -> Strategy:

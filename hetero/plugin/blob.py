@@ -80,7 +80,7 @@ def pack_blob(
         "device": device, "architecture": architecture, "hetero": hetero_version(), "options": dict(options),
         "sections": list(sizes.items()),
     }  # fmt: skip
-    header = json.dumps(fields, default=str).encode()
+    header = json.dumps(fields, default=_plain).encode()
     body: list[bytes | memoryview] = [header]
     end = _PREFIX.size + len(header)
     for name, pieces in parts.items():
@@ -201,6 +201,11 @@ def _read_content(content: memoryview, header_size: int, label: str) -> Blob:
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BlobError(f"the header of {label} cannot be understood: {error!r}") from error
     return Blob(device, architecture, version, options, sections, label)
+
+
+def _plain(value: Any) -> Any:
+    """The value of an option as JSON has it, from which the option's property makes the same one."""
+    return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else str(value)
 
 
 def _typed(value: Any, kind: type) -> Any:

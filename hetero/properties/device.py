@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from hetero.properties.property import Mutability, Property
-from hetero.properties.values import mapping, member_of, names
+from hetero.properties.values import by_device, member_of, names
 
 
 class Type(StrEnum):
@@ -32,4 +32,4 @@ type = Property("DEVICE_TYPE", member_of(Type), Type.INTEGRATED, Mutability.RO)
 capabilities = Property("OPTIMIZATION_CAPABILITIES", names, (), Mutability.RO)
 id = Property("DEVICE_ID", str, "")
 priorities = Property("MULTI_DEVICE_PRIORITIES", names, ())
-properties = Property("DEVICE_PROPERTIES", mapping, {}, accepts="a mapping from device names to their properties")
+properties = Property("DEVICE_PROPERTIES", by_device, {})

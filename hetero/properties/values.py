@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -91,3 +92,15 @@ def mapping(value: Any) -> dict:
 
 
 mapping.accepts = "a mapping"  # type: ignore[attr-defined]
+
+
+def by_device(value: Any) -> dict[str, dict[str, Any]]:
+    """A dictionary of properties for each device, from such a mapping or from JSON text."""
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except RecursionError:
+        raise ValueError from None
+    return {str(device): mapping(properties) for device, properties in mapping(found).items()}
+
+
+by_device.accepts = "a mapping from device names to their properties"  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from hetero.errors import BlobError
 from hetero.plugin.blob import ALIGNMENT, FORMAT, MAGIC, hetero_version, pack_blob, read_blob
 
 SECTIONS = {"graph": b"<net/>", "weights": [bytes(range(100)), b"", memoryview(b"more")], "nothing": b""}
-BLOB = b"".join(pack_blob("NPU", "seventh", {"PERF_COUNT": True, "names": ("a", "b")}, SECTIONS))
+BLOB = b"".join(pack_blob("NPU", "seventh", {"PERF_COUNT": True, "names": ("a", "b"), "set": {"d", "c"}}, SECTIONS))
 PREFIX = struct.Struct("<8sIIQQ")
 
 
@@ -63,7 +63,7 @@ SOURCES = {
 def test_what_was_packed_is_read(make, tmp_path):
     blob = read_blob(make(BLOB, tmp_path))
     assert (blob.device, blob.architecture, blob.version) == ("NPU", "seventh", hetero_version())
-    assert blob.options == {"PERF_COUNT": True, "names": ["a", "b"]}
+    assert blob.options == {"PERF_COUNT": True, "names": ["a", "b"], "set": ["c", "d"]}
     assert {name: bytes(section) for name, section in blob.sections.items()} == {
         "graph": b"<net/>", "weights": bytes(range(100)) + b"more", "nothing": b"",
     }  # fmt: skip

@@ -1,0 +1,69 @@
+"""The devices that a user names, ``HETERO:GPU.1,GPU.0,CPU``, each with the options that compile for it.
+
+Options for all devices go to those that have them; DEVICE_PROPERTIES has more for one device, ``{"GPU.1": {…}}``, or
+for all of a kind, ``{"GPU": {…}}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hetero import properties as props
+from hetero.dispatch.affinity import Device
+from hetero.errors import DeviceError, PropertyError
+from hetero.plugin import Plugin, full_name
+
+if TYPE_CHECKING:
+    from hetero.runtime import Core
+
+
+def find_devices(core: Core, user: str, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
+    """The plugins behind these names, and the options that the names mean, for the device ``user``.
+
+    Raises DeviceError for a name that means none or is given twice, where ``GPU`` is the first of its kind.
+    """
+    if not names:
+        example = f"{user}:{','.join(core.available_devices)}"
+        raise DeviceError(f"{user} is given no devices: name them in order of priority, as in {example}")
+    found: dict[str, tuple[Plugin, dict[str, Any]]] = {}
+    taken: dict[str, str] = {}
+    for name in names:
+        plugin, options = core.resolve_device(name)
+        device = full_name(plugin.name, options.get(props.device.id) or next(iter(plugin.device_ids()), ""))
+        if plugin.name == user:
+            raise DeviceError(f"{user}:{','.join(names)} cannot use itself: name other devices")
+        if device in taken:
+            twice = f"{name} twice" if taken[device] == name else f"{taken[device]} and {name}, which are one device"
+            raise DeviceError(f"{user}:{','.join(names)} cannot use {twice}: name each device once")
+        taken[device] = name
+        found[name] = plugin, options
+    return found
+
+
+def make_devices(
+    core: Core,
+    found: Mapping[str, tuple[Plugin, dict[str, Any]]],
+    shared: Mapping[str, Any],
+    per_device: Mapping[str, Mapping[str, Any]],
+) -> list[Device]:
+    """The devices with their options: ``shared`` where they have them, and what DEVICE_PROPERTIES says of each.
+
+    Raises DeviceError for a device there that is not among them, PropertyError for what a device does not take.
+    """
+    for name in per_device:
+        if not any(name in (device, plugin.name) for device, (plugin, _) in found.items()):
+            raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(found)}")
+    devices = []
+    for name, (plugin, options) in found.items():
+        supported = core.get_property(name, props.supported_properties)
+        known = {key: value for key, value in shared.items() if key in supported}
+        own = {**per_device.get(plugin.name, {}), **per_device.get(name, {})}
+        if props.device.id in own:
+            raise PropertyError(f"DEVICE_PROPERTIES of {name} cannot choose a {props.device.id}: name the other device")
+        try:
+            plugin.property_table({**options, **own})
+        except PropertyError as error:
+            raise PropertyError(f"DEVICE_PROPERTIES: {error}") from error
+        devices.append(Device(name, plugin, {**options, **known, **own}))
+    return devices
