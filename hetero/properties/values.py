@@ -46,7 +46,7 @@ def set_of(kind: type[enum.StrEnum]) -> Callable[[Any], set[enum.StrEnum]]:
 
     def convert(value: Any) -> set[enum.StrEnum]:
         several = value.split(",") if isinstance(value, str) else value
-        return {convert_one(one.strip()) for one in several if one.strip()}
+        return {convert_one(one) for one in (str(one).strip() for one in several) if one}
 
     convert.accepts = f"any of {', '.join(kind)}"  # type: ignore[attr-defined]
     return convert
