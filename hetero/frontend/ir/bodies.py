@@ -70,6 +70,9 @@ def _write_output(ports: Element, made: OutputDescription, results: list[int], i
     element.set("internal_layer_id", str(results[made.body_value_index]))
     if isinstance(made, ConcatOutputDescription):
         _write_places(element, made)
+    elif made.iteration != -1:
+        # OpenVINO's files do not tell which iteration's value it is, and mean the last one's.
+        element.set("iteration", str(made.iteration))
 
 
 def _write_places(element: Element, places: SliceInputDescription | ConcatOutputDescription) -> None:
@@ -148,7 +151,7 @@ class _PortReader:
             if "axis" in port.attrib:
                 found.append(ConcatOutputDescription(result, index, **_places(port)))
             else:
-                found.append(BodyOutputDescription(result, index))
+                found.append(BodyOutputDescription(result, index, _number(port, "iteration", -1)))
         return found
 
     def special_ports(self) -> tuple[int, int]:
