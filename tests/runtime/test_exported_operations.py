@@ -1,0 +1,30 @@
+"""Operations of all kinds, with attributes and bodies of all kinds, exported and imported: the ONNX project's cases."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hetero import Core
+from hetero.conformance import onnx_cases
+from hetero.errors import BlobError
+from hetero.reference import random
+from tests.frontend.onnx.backend import cases
+
+core = Core()
+LIST = Path(__file__).parents[1] / "frontend" / "onnx" / "backend_failures.txt"
+# Those that do not pass as they are.
+LISTED = {line.split(": ")[0] for line in LIST.read_text().splitlines() if line and not line.startswith("#")}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(cases().keys() - LISTED)[::20])
+def test_a_case_passes_after_the_trip(name, monkeypatch):
+    monkeypatch.setattr(random.secrets, "randbits", lambda bits: 1)
+    compiled = core.compile_model(onnx_cases.read_case(core, cases()[name]), "TEMPLATE")
+    try:
+        exported = compiled.export_model()
+    except BlobError as error:
+        assert re.search("sequence|optional", str(error))
+    else:
+        onnx_cases.check_case(core.import_model(exported, "TEMPLATE"), cases()[name])
