@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from datetime import timedelta
 
 from hetero.dispatch.boundaries import HOST, is_plain, smallest_shape
 from hetero.dispatch.boundary_tensor import BoundaryTensor
-from hetero.dispatch.plan import Plan
+from hetero.dispatch.plan import Plan, StepError, step_errors
+from hetero.dispatch.shared_state import SharedState, states_by_name
 from hetero.errors import device_errors
-from hetero.graph import Output, VariableInfo, port_name
-from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
+from hetero.graph import Output, port_name
+from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest
 from hetero.tensor import Tensor
 from hetero.tracing import is_traced, span
 from hetero.types import Type
@@ -22,17 +22,21 @@ class BoundPlan:
 
     A remote tensor does so where all of them take it. Where some do not, a tensor in host memory stands in for it: for
     these where it is a value between steps, for all where it is the user's, which is copied from before the steps, or
-    to after them.
+    to after them. With ``protects`` this is so for all outputs of the user, so that a step that is left behind cannot
+    write into them later. With ``keeps`` variables can be restored.
     """
 
-    def __init__(self, plan: Plan, request: SyncInferRequest) -> None:
+    def __init__(self, plan: Plan, request: SyncInferRequest, protects: bool = False, keeps: bool = False) -> None:
         self.plan = plan
+        self._protects = protects
+        #: Whether a step hangs in one of the requests, which must not be used again.
+        self.is_left_behind = False
         self._request = request  # the user's, whose tensors are bound
         self.requests = [step.create_request() for step in plan.steps]
         for step_request in self.requests:
             step_request.number = request.number  # in a trace all of it is one request
         self._times = [0.0] * len(plan.steps)
-        self.states = _states_by_name(self.requests)
+        self.states = states_by_name(self.requests, keeps)
         self._tensor_of: dict[Output, Tensor] = {}
         self._value_of: dict[Output, Output] = dict(zip(request.compiled_model.inputs, plan.inputs))
         # Outputs that no step writes into: an input or a constant handed out, and a value handed out twice.
@@ -91,7 +95,8 @@ class BoundPlan:
             return
         value = self._value_of[port]
         steps = [self.requests[place.step] for place in self.plan.places.get(value, ())]
-        if isinstance(tensor, RemoteTensor) and not all(step.takes(tensor) for step in steps):
+        is_protected = self._protects and port in self._request.compiled_model.outputs
+        if is_protected or (isinstance(tensor, RemoteTensor) and not all(step.takes(tensor) for step in steps)):
             tensor = self._stand_ins[port] = Tensor(tensor.element_type, tensor.shape)
         self._bind_value(value, tensor)
 
@@ -125,15 +130,18 @@ class BoundPlan:
                 self._stand_ins[port].copy_from(self._request.get_tensor(port))
 
     def run_step(self, index: int) -> None:
-        """Run one step, unless the inference was cancelled."""
+        """Run one step, unless the inference was cancelled. Raises StepError."""
         if self._request.cancelled:
             self._request.check_cancelled()
-        if self._request.is_profiled or is_traced():
-            self._run_timed(index)
-        else:
-            self.requests[index].infer()
-        if index in self._copies:
-            self._copy(index)
+        try:
+            if self._request.is_profiled or is_traced():
+                self._run_timed(index)
+            else:
+                self.requests[index].infer()
+            if index in self._copies:
+                self._copy(index)
+        except Exception as error:
+            raise StepError(self.plan.steps[index].device, error) from error
         for tensor in self._released.get(index, ()):
             tensor.release()
 
@@ -156,14 +164,48 @@ class BoundPlan:
         self._times[index] = time.perf_counter() - started
 
     def hand_out(self) -> None:
-        """After the last step: fill outputs that no step wrote to, and share what was assigned to variables."""
+        """After the last step: fill outputs that no step wrote to, and share what was assigned to variables.
+
+        Raises StepError where a device fails at that; variables can be restored then.
+        """
+        assigned = self._share_assigned()
         for value, port in self._copied:
             self._request.get_tensor(port).copy_from(self._tensor_of[value])
-        for name, index in self.plan.setters.items():
-            self.states[name].share(index)
         for port in self._request.compiled_model.outputs if self._stand_ins else ():
             if port in self._stand_ins:
                 self._request.get_tensor(port).copy_from(self._stand_ins[port])
+        for state, tensor in assigned:
+            state.keep(tensor)
+
+    def _share_assigned(self) -> list[tuple[SharedState, Tensor]]:
+        found = []
+        for name, index in self.plan.setters.items():
+            state = self.states[name]
+            with step_errors(self.plan.steps[index].device):
+                tensor = state.assigned(index)
+                if tensor is not None:
+                    state.share(index, tensor)
+                    found.append((state, tensor))
+        return found
+
+    def take_over(self, before: BoundPlan) -> None:
+        """Go on with the variables of another plan of the request. Raises StepError."""
+        for name, state in before.states.items():
+            state.states = self.states[name].states
+            self.states[name] = state
+        self.restore()
+
+    def restore(self) -> None:
+        """Let variables be as they were after the last ``hand_out``. Raises StepError."""
+        for state in self.states.values():
+            for index in state.states if state.keeps else ():
+                with step_errors(self.plan.steps[index].device):
+                    state.restore(index)
+
+    def leave_behind(self, index: int) -> None:
+        """A step hangs: perhaps its device notices that nobody waits for it any more."""
+        self.is_left_behind = True
+        self.requests[index].cancel()
 
     def cancel(self) -> None:
         for request in self.requests:
@@ -178,36 +220,3 @@ class BoundPlan:
         for value, seconds in self._copy_times.items():
             infos.append(ProfilingInfo(f"copy of '{port_name(value)}'", "Copy", "host", timedelta(seconds=seconds)))
         return infos
-
-
-class _SharedState(VariableState):
-    """A variable that the requests of several steps have, by the indices of the steps."""
-
-    def __init__(self, info: VariableInfo) -> None:
-        super().__init__(info)
-        self.states: dict[int, VariableState] = {}
-
-    def get_state(self) -> Tensor:
-        return next(iter(self.states.values())).state
-
-    def set_state(self, tensor: Tensor) -> None:
-        for state in self.states.values():
-            state.state = tensor
-
-    def reset(self) -> None:
-        for state in self.states.values():
-            state.reset()
-
-    def share(self, step: int) -> None:
-        """Let all have what the request of one step has."""
-        others = [state for index, state in self.states.items() if index != step]
-        for state in others:
-            state.state = self.states[step].state
-
-
-def _states_by_name(requests: Sequence[SyncInferRequest]) -> dict[str, _SharedState]:
-    shared: dict[str, _SharedState] = {}
-    for index, request in enumerate(requests):
-        for state in request.query_state():
-            shared.setdefault(state.name, _SharedState(state.info)).states[index] = state
-    return shared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hetero.dispatch.affinity import Device
+from hetero.dispatch.affinity import Device, is_placed
 from hetero.errors import DeviceError, PropertyError
 from hetero.graph import Model, Node
 from hetero.plugin import QueryResult, unsupported
@@ -44,7 +44,8 @@ class Claims:
             except PropertyError:
                 raise
             except Exception as error:
-                failures.append(Failure(device.name, names_of(model.get_ordered_ops()), error))
+                placed = [node for node in model.get_ordered_ops() if is_placed(node)]
+                failures.append(Failure(device.name, names_of(placed), error))
         return cls(queries).without(failures)
 
     def without(self, failures: Iterable[Failure]) -> Claims:
@@ -56,6 +57,10 @@ class Claims:
             after.refused = before.refused | dict.fromkeys(failure.operations, str(failure.error))
             queries[failure.device] = after
         return Claims(queries, self.failures + failures)
+
+    def without_devices(self, errors: Mapping[str, Exception]) -> Claims:
+        """What is left where devices failed at something else, and get nothing any more."""
+        return self.without(Failure(device, tuple(self.queries[device]), error) for device, error in errors.items())
 
     def nobody_for(self, device: str, homeless: Mapping[Node, str]) -> DeviceError:
         """The error for operations that no device runs: that of the first device that failed at one of them, if any."""

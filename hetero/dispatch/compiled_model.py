@@ -6,6 +6,8 @@ import functools
 from typing import Any
 
 from hetero import properties as props
+from hetero.dispatch.deployment import Deployment
+from hetero.dispatch.fallback import Errors, Fallback, device_timeout
 from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
 from hetero.dispatch.plan import Plan
 from hetero.dispatch.plan_sections import plan_sections
@@ -22,19 +24,35 @@ placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mut
 
 class HeteroCompiledModel(CompiledModel):
     def __init__(
-        self, model: Model, plan: Plan, report: PlacementReport, plugin: Plugin, properties: PropertyTable
+        self,
+        model: Model,
+        plan: Plan,
+        report: PlacementReport,
+        fallback: Fallback,
+        plugin: Plugin,
+        properties: PropertyTable,
     ) -> None:
         super().__init__(model, plugin, properties)
-        self._adopt(plan, report)
+        #: Seconds that a device may take for a step; 0 is any time.
+        self.timeout = properties.get(device_timeout) / 1e3
+        self.fallback = fallback
+        #: Whether requests may get new sub-requests, so that they need the contents of variables.
+        self.keeps_variables = fallback.is_possible or self.timeout > 0
+        self._use(plan, report)
         log.log(NOTICE, "%s: %s", self.name, report.summary())
 
-    def _adopt(self, plan: Plan, report: PlacementReport) -> None:
+    def adopt(self, deployment: Deployment, errors: Errors) -> None:
+        """Run on another deployment from now on, as devices failed, by what they raised."""
+        self._use(deployment.plan, deployment.report)
+        for device in errors:
+            self.scheduler.drop(device)
+        reasons = "; ".join(map(str, errors.values()))
+        summary = deployment.report.summary()
+        log.warning("%s: no longer on %s: %s; now %s", self.name, " and ".join(errors), reasons, summary)
+
+    def _use(self, plan: Plan, report: PlacementReport) -> None:
         self.plan = plan
-        #: How many steps each device runs at once: as many as it finds best.
-        self.slots: dict[str, int] = {}
-        for step in plan.steps:
-            best = step.compiled.properties.value_of(props.optimal_number_of_infer_requests)
-            self.slots[step.device] = max(self.slots.get(step.device, 1), best)
+        self.slots = plan.slots
         self.properties.fill(
             {
                 props.num_streams: max(self.slots.values(), default=1),
@@ -71,4 +89,4 @@ class HeteroCompiledModel(CompiledModel):
 
     @functools.cached_property
     def scheduler(self) -> Scheduler:
-        return Scheduler(f"{self.device_name} {self.name}", self.slots)
+        return Scheduler(f"{self.device_name} {self.name}", self.slots, self.timeout)

@@ -7,7 +7,7 @@ pinned: where a device fails at nothing but these, that is an error, as the user
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero.dispatch.affinity import Device, Placed, Placement, place
@@ -36,35 +36,39 @@ class Deployment:
 
 
 class Deployer:
-    """Deploys one model, and deploys it anew when a device failed: it keeps the model for that.
-
-    Raises DeviceError for pins that cannot be and for operations that no device can run.
-    """
+    """Deploys one model, and deploys it anew when a device failed: it keeps the model for that."""
 
     def __init__(self, name: str, model: Model, devices: Sequence[Device], claims: Claims, strategy: Strategy) -> None:
         self._name, self.model, self.devices, self._strategy = name, model, devices, strategy
         pinned = [node for node in with_bodies(model.get_ordered_ops()) if AFFINITY in node.rt_info]
+        self._claims = claims
         self._pins = {node: node.rt_info[AFFINITY] for node in pinned}
         self._compiled: dict[_Key, CompiledModel] = {}
         self._known: dict[Node, Placed] = {}
-        placement = self._place(claims)
-        gone = _fold_known_values(model)
-        self._known = {node: where for node, where in placement.placed.items() if node in gone}
-        self.first = self._cut_and_compile(claims, placement)
 
-    def deploy(self, claims: Claims, unpinned: Iterable[str] = ()) -> Deployment:
-        """Deploy the model by these claims; pins to the devices ``unpinned`` do not count.
+    def deploy(self) -> Deployment:
+        """Deploy the model for the first time. Raises DeviceError for operations that no device can run."""
+        placement = self._place(self._claims)
+        gone = _fold_known_values(self.model)
+        self._known = {node: where for node, where in placement.placed.items() if node in gone}
+        deployment = self._cut_and_compile(self._claims, placement)
+        self._claims = deployment.claims
+        return deployment
+
+    def deploy_without(self, errors: Mapping[str, Exception]) -> Deployment:
+        """Deploy the model without devices that failed at inferences; what is pinned to them goes elsewhere too.
 
         Raises DeviceError where no device is left for an operation.
         """
-        return self._cut_and_compile(claims, self._place(claims, unpinned))
+        claims = self._claims.without_devices(errors)
+        return self._cut_and_compile(claims, self._place(claims, errors), errors)
 
     def forget_others(self, deployment: Deployment) -> None:
         """Let go of what was compiled and is not in use."""
         in_use = {id(step.compiled) for step in deployment.plan.steps}
         self._compiled = {key: compiled for key, compiled in self._compiled.items() if id(compiled) in in_use}
 
-    def _place(self, claims: Claims, unpinned: Iterable[str] = ()) -> Placement:
+    def _place(self, claims: Claims, unpinned: Collection[str] = ()) -> Placement:
         for node in with_bodies(self.model.get_ordered_ops()):
             node.rt_info.pop(AFFINITY, None)
         for node, device in self._pins.items():
@@ -75,7 +79,7 @@ class Deployer:
             raise claims.nobody_for(f"HETERO:{','.join(d.name for d in self.devices)}", placement.homeless)
         return placement
 
-    def _cut_and_compile(self, claims: Claims, placement: Placement) -> Deployment:
+    def _cut_and_compile(self, claims: Claims, placement: Placement, unpinned: Collection[str] = ()) -> Deployment:
         while True:
             placed = placement.placed | self._known
             subgraphs = partition(self.model, {node: where.device for node, where in placed.items()})
@@ -87,7 +91,7 @@ class Deployer:
                 report = make_report(self.model, names, placed, subgraphs, known, claims.failures, plan.boundaries)
                 return Deployment(claims, subgraphs, plan, report)
             claims = claims.without(failures)
-            placement = self._place(claims)
+            placement = self._place(claims, unpinned)
 
     def _compile_all(
         self, subgraphs: Sequence[Subgraph], placed: Mapping[Node, Placed]

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import functools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from hetero import properties as props
 from hetero.dispatch.boundaries import Boundaries, plan_boundaries
 from hetero.dispatch.partition import Subgraph
-from hetero.errors import device_errors
-from hetero.graph import Constant, Model, Output
+from hetero.errors import DeviceError, device_errors
+from hetero.graph import Constant, Model, Output, with_bodies
 from hetero.plugin import CompiledModel, SyncInferRequest
+
+
+class StepError(DeviceError):
+    """What a device raised at a step: the user is told the error itself, unless another device can do the step."""
+
+    def __init__(self, device: str, error: Exception) -> None:
+        super().__init__(str(error))
+        self.device, self.error = device, error
+
+
+@contextlib.contextmanager
+def step_errors(device: str) -> Iterator[None]:
+    """Turn what a device raises into a StepError."""
+    try:
+        yield
+    except Exception as error:
+        raise StepError(device, error) from error
 
 
 @dataclass(frozen=True)
@@ -26,7 +46,9 @@ class Step:
     readers: set[int] = field(default_factory=set)
 
     def create_request(self) -> SyncInferRequest:
-        with device_errors(f"{self.device} failed to create a request of '{self.compiled.name}'"):
+        """A request of the compiled subgraph. Raises StepError."""
+        problem = f"{self.device} failed to create a request of '{self.compiled.name}'"
+        with step_errors(self.device), device_errors(problem):
             return self.compiled.create_sync_infer_request()
 
 
@@ -58,6 +80,15 @@ class Plan:
     # The step that sets each variable, of which other steps may have the contents too.
     setters: dict[str, int] = field(default_factory=dict)
 
+    @functools.cached_property
+    def slots(self) -> dict[str, int]:
+        """How many steps each device runs at once: as many as it finds best."""
+        slots: dict[str, int] = {}
+        for step in self.steps:
+            best = step.compiled.properties.value_of(props.optimal_number_of_infer_requests)
+            slots[step.device] = max(slots.get(step.device, 1), best)
+        return slots
+
     def link(self) -> None:
         """Once all places are known: let each step wait for those that write what it reads, and choose the memory."""
         for value in self.places.keys() - set(self.inputs):
@@ -81,7 +112,9 @@ def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[Co
         ports = [*zip(subgraph.inputs, step.compiled.inputs), *zip(subgraph.outputs, step.compiled.outputs)]
         for value, port in ports:
             plan.places.setdefault(value, []).append(Place(index, port))
-        plan.setters |= {node.variable_id: index for node in subgraph.nodes if node.type_info.name == "Assign"}
+        plan.setters |= {
+            node.variable_id: index for node in with_bodies(subgraph.nodes) if node.type_info.name == "Assign"
+        }
     plan.constants = {v: v.node.data for v in plan.outputs if isinstance(v.node, Constant)}
     plan.link()
     return plan

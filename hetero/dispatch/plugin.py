@@ -13,6 +13,7 @@ from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.deployment import Deployer
 from hetero.dispatch.devices import find_devices, make_devices
 from hetero.dispatch.drawing import visualize
+from hetero.dispatch.fallback import Fallback, device_timeout, runtime_fallback
 from hetero.dispatch.measured import Measured
 from hetero.dispatch.placement.greedy import greedy
 from hetero.dispatch.placement.strategy import ByCost, Strategy
@@ -51,6 +52,8 @@ class HeteroPlugin(Plugin):
         placement_strategy,
         costs_dir,
         props.hint.model_distribution_policy,
+        runtime_fallback,
+        device_timeout,
         *scheduling_properties,
     )
     # Its own, and its devices' as well.
@@ -96,11 +99,13 @@ class HeteroPlugin(Plugin):
         make_names_unique(model)
         pin(model, table.get(affinities))
         strategy = _strategy(table, devices)
-        deployment = Deployer(model.friendly_name, model, devices, Claims.ask(model, devices), strategy).first
+        deployer = Deployer(model.friendly_name, model, devices, Claims.ask(model, devices), strategy)
+        deployment = deployer.deploy()
         visualize(model, deployment.subgraphs, deployment.report)
         for failure in deployment.claims.failures[:1]:
             log.warning("%s: %s; other devices run what it does not", model.friendly_name, failure.error)
-        return HeteroCompiledModel(model, deployment.plan, deployment.report, self, table)
+        fallback = Fallback(deployer if table.get(runtime_fallback) and len(devices) > 1 else None)
+        return HeteroCompiledModel(model, deployment.plan, deployment.report, fallback, self, table)
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
@@ -108,7 +113,7 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices_for(devices_of_plan(sections), options)
         ports = ports_in(sections)
         plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob))
-        return HeteroCompiledModel(ports, plan, report, self, table)
+        return HeteroCompiledModel(ports, plan, report, Fallback(None), self, table)
 
     def cache_key(self, options: Mapping[str, Any]) -> tuple:
         table, devices = self._devices(options)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from hetero.dispatch.plan import Plan, StepError
+from hetero.dispatch.watchdog import Watchdog
+from hetero.errors import DeviceError
 from hetero.plugin import Executor
-
-if TYPE_CHECKING:
-    from hetero.dispatch.plan import Plan
 
 OnEnd = Callable[[BaseException | None], None]
 
@@ -24,13 +23,21 @@ OnEnd = Callable[[BaseException | None], None]
 class Inference:
     """The steps of one inference under way. ``run_step`` runs one; ``on_end`` is told of the end, with the first error.
 
-    After an error no further step begins, and the end comes when those under way have ended.
+    After an error no further step begins, and the end comes when those under way have ended. One that takes too long
+    counts as ended; ``on_timeout`` is told of it before.
     """
 
-    def __init__(self, plan: Plan, run_step: Callable[[int], None], on_end: OnEnd) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        run_step: Callable[[int], None],
+        on_end: OnEnd,
+        on_timeout: Callable[[int], None] | None = None,
+    ) -> None:
         self.plan = plan
         self.run_step = run_step
         self.on_end = on_end
+        self.on_timeout = on_timeout
         self._waits_for = [len(step.waits_for) for step in plan.steps]
         self._under_way = 0
         self._error: BaseException | None = None
@@ -42,14 +49,17 @@ class Inference:
         self._under_way = len(ready)
         return ready
 
-    def run(self, index: int) -> tuple[list[int], bool]:
-        """Run a step; which steps are ready by that, and whether it was the last one under way."""
-        error = None
+    def run(self, index: int) -> BaseException | None:
+        """Run a step, unless one failed; what it raised."""
         try:
             if self._error is None:
                 self.run_step(index)
-        except BaseException as raised:
-            error = raised
+        except BaseException as error:
+            return error
+        return None
+
+    def finish(self, index: int, error: BaseException | None) -> tuple[list[int], bool]:
+        """A step has ended: which steps are ready by that, and whether it was the last one under way."""
         with self._lock:
             self._error = self._error or error
             ready = []
@@ -69,14 +79,41 @@ Task = tuple[Inference, int]
 
 
 class Scheduler:
-    """Runs inferences on threads of its own; ``slots`` says how many steps each device runs at once."""
+    """Runs inferences on threads of its own; ``slots`` says how many steps each device runs at once.
 
-    def __init__(self, name: str, slots: Mapping[str, int]) -> None:
-        self._free = dict(slots)
-        self._waiting: dict[str, deque[Task]] = {device: deque() for device in slots}
+    A step that takes longer than ``timeout`` seconds, if that is not 0, ends its inference with a StepError; its thread
+    is left behind.
+    """
+
+    def __init__(self, name: str, slots: Mapping[str, int], timeout: float = 0.0) -> None:
+        self._slots: dict[str, int] = {}
+        self._free: dict[str, int] = {}
+        self._waiting: dict[str, deque[Task]] = {}
+        self._gone: set[str] = set()
         self._lock = threading.Lock()
+        self._timeout = timeout
+        self._watchdog = Watchdog(name, timeout) if timeout else None
         # A thread for every slot, and one that makes inputs ready meanwhile.
-        self._executor = Executor(name, sum(slots.values()) + 1)
+        self._executor = Executor(name, 1)
+        self.admit(slots)
+
+    def admit(self, slots: Mapping[str, int]) -> None:
+        """Let devices run so many steps at once, those among them that may run fewer so far."""
+        with self._lock:
+            for device, count in slots.items():
+                more = max(0, count - self._slots.get(device, 0))
+                self._slots[device] = self._slots.get(device, 0) + more
+                self._free[device] = self._free.get(device, 0) + more
+                self._waiting.setdefault(device, deque())
+                self._executor.size += more
+
+    def drop(self, device: str) -> None:
+        """Begin no step on a device any more: those that wait for it, and that would, fail with a StepError."""
+        with self._lock:
+            self._gone.add(device)
+            waiting, self._waiting[device] = self._waiting.get(device, deque()), deque()
+        for task in waiting:
+            self._executor.submit(self._run, *task)
 
     def submit(self, task: Callable[[], None], priority: int = 0) -> None:
         """Run something that is no step on one of the threads."""
@@ -106,7 +143,10 @@ class Scheduler:
         task: Task | None = (inference, index)
         while task is not None:
             inference, index = task
-            ready, is_last = inference.run(index)
+            in_time, error = self._run_step(inference, index)
+            if not in_time:
+                return  # all that follows was done without this thread
+            ready, is_last = inference.finish(index, error)
             tasks = [(inference, step) for step in ready if self._take_slot(inference, step)]
             waiting = self._give_slot(inference.plan.steps[index].device)
             if waiting is not None:
@@ -117,11 +157,36 @@ class Scheduler:
             if is_last:
                 inference.end()
 
+    def _run_step(self, inference: Inference, index: int) -> tuple[bool, BaseException | None]:
+        """Whether the step ended in time, and what it raised."""
+        device = inference.plan.steps[index].device
+        if device in self._gone:
+            return True, StepError(device, DeviceError(f"{device} failed in another inference and is used no longer"))
+        if self._watchdog is None:
+            return True, inference.run(index)
+        thread = threading.current_thread()
+        number = self._watchdog.begin(lambda: self._leave_behind(inference, index, thread))
+        error = inference.run(index)
+        return self._watchdog.end(number), error
+
+    def _leave_behind(self, inference: Inference, index: int, thread: threading.Thread) -> None:
+        """End a step that hangs, as far as everybody else is concerned."""
+        self._executor.leave_behind(thread)
+        inference.on_timeout(index)
+        step = inference.plan.steps[index]
+        problem = f"{step.device} did not end {step.name} within {self._timeout * 1e3:g} ms"
+        _, is_last = inference.finish(index, StepError(step.device, DeviceError(problem)))
+        waiting = self._give_slot(step.device)
+        if waiting is not None:
+            self._executor.submit(self._run, *waiting)
+        if is_last:
+            self._executor.submit(inference.end)
+
     def _take_slot(self, inference: Inference, index: int) -> bool:
         """Whether the step's device has a free slot, which is then taken; else the step gets the next one."""
         device = inference.plan.steps[index].device
         with self._lock:
-            if self._free[device]:
+            if self._free[device] or device in self._gone:
                 self._free[device] -= 1
                 return True
             self._waiting[device].append((inference, index))

@@ -64,9 +64,17 @@ class Executor:
             log.warning("what %s runs does not end; its thread is left behind", ", ".join(hanging))
         return not hanging
 
+    def leave_behind(self, thread: threading.Thread) -> None:
+        """One of the threads hangs: another takes its place, and nobody waits for it any more, also at the end."""
+        with self._lock:
+            if thread in self._threads:
+                self._threads.remove(thread)
+                if self._end.alive:
+                    self._add_thread()
+
     def _add_thread(self) -> None:
         name = f"hetero {self.name} {len(self._threads)}"
-        thread = threading.Thread(target=_work, args=[self._tasks], name=name, daemon=True)
+        thread = threading.Thread(target=_work, args=[self._tasks, self._threads], name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
@@ -87,11 +95,13 @@ class Executors:
         return executor
 
 
-def _work(tasks: queue.PriorityQueue) -> None:
-    # It holds the queue alone and not the executor, which would else never be let go.
-    while True:
-        _, _, task, arguments = tasks.get()
+def _work(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
+    # It holds these and not the executor, which would else never be let go.
+    while threading.current_thread() in threads:
+        _, number, task, arguments = tasks.get()
         if task is None:
+            if threading.current_thread() not in threads:
+                tasks.put((float("inf"), number, None, ()))  # it was for another one
             return
         with span("task"):
             task(*arguments)

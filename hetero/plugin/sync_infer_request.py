@@ -140,10 +140,7 @@ class SyncInferRequest(ABC):
         """The tensor of a port; made on first use, in the smallest shape that fits."""
         tensor = self._tensors.get(port)
         if tensor is None:
-            partial = port.partial_shape if port.partial_shape.has_rank else PartialShape([-1])
-            shape = [d.min_length for d in partial]
-            element_type = Type.f32 if port.element_type.is_dynamic() else port.element_type
-            tensor = self._tensors[port] = Tensor(element_type, shape)
+            tensor = self._tensors[port] = smallest_tensor(port)
         return tensor
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
@@ -220,6 +217,13 @@ class SyncInferRequest(ABC):
 
 # The stages that are optional.
 _NOTHING_TO_DO = (SyncInferRequest.wait, SyncInferRequest.postprocess)
+
+
+def smallest_tensor(port: Output) -> Tensor:
+    """Zeros in the smallest shape that fits a port."""
+    partial = port.partial_shape if port.partial_shape.has_rank else PartialShape([-1])
+    shape = [d.min_length for d in partial]
+    return Tensor(Type.f32 if port.element_type.is_dynamic() else port.element_type, shape)
 
 
 def check_tensor(port: Output, tensor: Tensor) -> None:

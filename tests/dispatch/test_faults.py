@@ -1,11 +1,15 @@
 """Devices that fail: others run what they do not, the user sees one warning, and the results are right."""
 
 import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.infer_request import TemplateInferRequest
 
-from hetero import Model, Parameter, Type, ops
+from hetero import AsyncInferQueue, Model, Parameter, Type, ops
 from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 from hetero.graph.runtime_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
@@ -127,3 +131,125 @@ def test_wrong_options_are_no_fault_of_a_device():
     with pytest.raises(PropertyError, match="NUM_STREAMS"):
         options = {"DEVICE_PROPERTIES": {"A": {"NUM_STREAMS": "many"}}}
         core_with(A=PickyPlugin(), B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", options)
+
+
+class _Request(TemplateInferRequest):
+    """An infer request with the faults of its device."""
+
+    def start(self):
+        plugin = self.compiled_model.plugin
+        with plugin.lock:
+            plugin.count += 1
+            fails = plugin.count >= plugin.healthy
+        fault = plugin.fault if fails else ""
+        if fault == "hang":
+            plugin.released.wait(60)
+        super().start()
+        if fault == "raise":
+            raise KeyError("lost")
+        for tensor in self.output_tensors():
+            if fault == "wrong shape":
+                tensor.take(np.zeros([*tensor.shape, 2], np.float32))
+            if fault == "wrong type":
+                tensor.take(np.zeros(tensor.shape, np.int64))
+
+
+class _CompiledModel(TemplateCompiledModel):
+    def create_sync_infer_request(self):
+        if self.plugin.fault == "create request":
+            raise ValueError("no more requests")
+        return _Request(self)
+
+
+class Faulty(PickyPlugin):
+    """The reference; from the inference ``healthy`` on, counted from 1, it fails in the way of ``fault``."""
+
+    def __init__(self, fault: str = "", healthy: int = 1, accepts=lambda node: True) -> None:
+        super().__init__(accepts)
+        self.fault, self.healthy, self.count = fault, healthy, 0
+        self.lock, self.released = threading.Lock(), threading.Event()
+
+    def compile_model(self, model, options, context=None):
+        self.compiled.append(model)
+        properties = self.property_table(options)
+        return _CompiledModel(model, self.transform_model(model.clone(), properties), self, properties)
+
+
+def no_exp(node) -> bool:
+    return node.type_info.name != "Exp"
+
+
+FAULTS = ("raise", "wrong shape", "wrong type", "hang")
+# Long for a device that works, also on a busy machine.
+TIMEOUT = {"DEVICE_TIMEOUT": 500}
+
+
+@pytest.fixture(params=FAULTS)
+def faulty(request):
+    """A device that works five times, and never again."""
+    plugin = Faulty(request.param, healthy=6, accepts=no_exp)
+    yield plugin
+    plugin.released.set()
+
+
+def inputs(count: int) -> list[np.ndarray]:
+    return list(np.random.default_rng(0).standard_normal((count, 1, 4), np.float32))
+
+
+def expected(x: np.ndarray) -> np.ndarray:
+    return np.tanh(np.exp(np.maximum(x, 0)))
+
+
+def check_dropped(compiled, caplog, device: str = "A") -> None:
+    (warning,) = warnings_in(caplog)
+    assert f"no longer on {device}: {device} " in warning
+    assert device not in compiled.get_property("EXECUTION_DEVICES")
+    report = compiled.get_property("PLACEMENT_REPORT")
+    assert device not in set(devices_of(compiled).values())
+    assert [failure.device for failure in report.failures] == [device]
+    assert any(o.reason.startswith(f"{device}: {device} ") for o in report.operations)
+
+
+def test_a_device_that_fails_is_dropped_and_the_inference_runs_elsewhere(faulty, caplog):
+    b = PickyPlugin()
+    compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
+    request = compiled.create_infer_request()
+    for x in inputs(10):
+        np.testing.assert_allclose(request.infer(x)[0], expected(x), rtol=1e-6)
+        np.testing.assert_array_equal(request.get_input_tensor().data, x)
+    check_dropped(compiled, caplog)
+    assert len(b.compiled) == 2  # its part, and the whole
+
+
+def test_a_thousand_requests_in_threads_are_all_answered_rightly(faulty, caplog):
+    b = PickyPlugin()
+    compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
+    xs = inputs(1000)
+
+    def run(part: list[np.ndarray]) -> list[np.ndarray]:
+        request = compiled.create_infer_request()
+        return [request.infer(x)[0] for x in part]
+
+    with ThreadPoolExecutor(50) as threads:
+        found = [y for part in threads.map(run, [xs[i : i + 20] for i in range(0, 1000, 20)]) for y in part]
+    np.testing.assert_allclose(found, expected(np.array(xs)), rtol=1e-6)
+    check_dropped(compiled, caplog)
+    assert len(b.compiled) == 2
+
+
+def test_a_thousand_requests_at_once_in_a_queue_are_all_answered_rightly(faulty, caplog):
+    b = PickyPlugin()
+    compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
+    xs, found = inputs(1000), {}
+    queue = AsyncInferQueue(compiled, 1000)
+    queue.set_callback(lambda request, number: found.update({number: request.results[0].copy()}))
+    for number, x in enumerate(xs):
+        queue.start_async(x, number)
+    queue.wait_all()
+    np.testing.assert_allclose([found[number] for number in range(1000)], expected(np.array(xs)), rtol=1e-6)
+    check_dropped(compiled, caplog)
+    assert len(b.compiled) == 2
+    for x, request in zip(xs, queue):  # and all are usable again
+        request.start_async(x)
+    queue.wait_all()
+    assert len(warnings_in(caplog)) == 1
