@@ -12,14 +12,15 @@ from dataclasses import dataclass
 
 from hetero.dispatch.affinity import Device, Placed, Placement, place
 from hetero.dispatch.claims import Claims, Failure, named, names_of
+from hetero.dispatch.known_values import fold_known_values
+from hetero.dispatch.overlap import estimated_seconds
 from hetero.dispatch.partition import Subgraph, extract, partition
 from hetero.dispatch.placement.strategy import Strategy
 from hetero.dispatch.plan import Plan, make_plan
 from hetero.dispatch.report import PlacementReport, make_report
 from hetero.errors import DeviceError, PropertyError
-from hetero.graph import Constant, Model, Node, Output, with_bodies
-from hetero.graph.runtime_info import AFFINITY, copy_runtime_info
-from hetero.ops.values import is_exact
+from hetero.graph import Model, Node, Output, with_bodies
+from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel
 
 _Key = tuple[Device, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
@@ -48,10 +49,7 @@ class Deployer:
 
     def deploy(self) -> Deployment:
         """Deploy the model for the first time. Raises DeviceError for operations that no device can run."""
-        placement = self._place(self._claims)
-        gone = _fold_known_values(self.model)
-        self._known = {node: where for node, where in placement.placed.items() if node in gone}
-        deployment = self._cut_and_compile(self._claims, placement)
+        deployment = self._cut_and_compile(self._claims, self._place(self._claims))
         self._claims = deployment.claims
         return deployment
 
@@ -82,7 +80,10 @@ class Deployer:
     def _cut_and_compile(self, claims: Claims, placement: Placement, unpinned: Collection[str] = ()) -> Deployment:
         while True:
             placed = placement.placed | self._known
-            subgraphs = partition(self.model, {node: where.device for node, where in placed.items()})
+            device_of = {node: where.device for node, where in placed.items()}
+            gone = fold_known_values(self.model, device_of)
+            self._known |= {node: where for node, where in placed.items() if node in gone}
+            subgraphs = partition(self.model, device_of, estimated_seconds)
             compiled, failures = self._compile_all(subgraphs, placed)
             if not failures:
                 plan = make_plan(self.model, subgraphs, compiled)
@@ -115,22 +116,3 @@ class Deployer:
         if key not in self._compiled:
             self._compiled[key] = subgraph.device.compile(extract(subgraph, f"{self._name}/{index}"))
         return self._compiled[key]
-
-
-def _fold_known_values(model: Model) -> set[Node]:
-    """Put Constants in the place of values that are known already, such as the shapes of static tensors.
-
-    So no value that was known before the cut is computed, or sent from device to device, after it.
-    Returns the operations that are no longer needed.
-    """
-    before = model.get_ordered_ops()
-    for node in before:
-        for output in node.outputs():
-            if not isinstance(node, Constant) and is_exact(output.value) and output.get_target_inputs():
-                constant = Constant(output.value.astype(output.element_type.to_dtype()), name=node.friendly_name)
-                copy_runtime_info([node], constant)
-                output.replace(constant.output(0))
-    gone = set(before) - set(model.get_ordered_ops())
-    for node in gone:
-        node.disconnect()
-    return gone

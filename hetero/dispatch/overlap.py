@@ -1,4 +1,4 @@
-"""Splitting turns so that devices work at the same time: a problem of coloured graphs alone.
+"""Splitting turns so that devices work at the same time.
 
 The fewest turns may make a device wait that need not. Of two branches, each on a device, which meet on the second one,
 the second device takes its branch and where they meet in one turn, and so waits for the first one to begin at all.
@@ -6,33 +6,49 @@ the second device takes its branch and where they meet in one turn, and so waits
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from hetero.dispatch.turns import ColouredGraph, Turns
+from hetero.dispatch.work import assumed_shapes, work_of
+from hetero.graph import Model, Node
 
-# A turn is split when at least this part of all work is done meanwhile.
-WORTH = 1 / 8
+# A turn is split when at least so much is saved: the part of all, and the seconds. Threads that wait for each other
+# cost something too.
+PART_SAVED = 0.05
+SECONDS_SAVED = 200e-6
+# Those of a processor: rough, but what is worth a thread is so on any device.
+OPERATIONS_PER_SECOND = 50e9
+BYTES_PER_SECOND = 10e9
 
 
-def split_for_overlap(graph: ColouredGraph, turns: Turns, work: Sequence[float] | None = None) -> Turns:
+def estimated_seconds(model: Model, nodes: Iterable[Node]) -> dict[Node, float]:
+    """Roughly what each node takes, by its work."""
+    shapes = assumed_shapes(model)
+    work = {node: work_of(node, shapes) for node in nodes}
+    return {n: w.operations / OPERATIONS_PER_SECOND + w.bytes / BYTES_PER_SECOND for n, w in work.items()}
+
+
+def split_for_overlap(graph: ColouredGraph, turns: Turns, estimate: Callable[[], Sequence[float]]) -> Turns:
     """The turns, in which what need not wait goes first, where that is worth a turn more. Linear.
 
-    ``work`` is what each node costs; all cost the same when it is not given.
+    ``estimate`` gives the seconds that each node takes; it is called only where something need not wait.
     """
-    work = [1.0] * len(graph.colour) if work is None else work
-    worth = WORTH * sum(work)
     turn_of = [0] * len(graph.colour)
     for index, (_, taken) in enumerate(turns):
         for node in taken:
             turn_of[node] = index
-    done_before = [0.0]  # the work of all turns before each
-    for _, taken in turns:
-        done_before.append(done_before[-1] + sum(work[node] for node in taken))
     after = _turns_waited_for(graph, turn_of)
+    if all(after[node] == after[taken[0]] for _, taken in turns for node in taken):
+        return turns
+    seconds = estimate()
+    worth = max(SECONDS_SAVED, PART_SAVED * sum(seconds))
+    done_before = [0.0]  # the seconds of all turns before each
+    for _, taken in turns:
+        done_before.append(done_before[-1] + sum(seconds[node] for node in taken))
     early: dict[int, Turns] = {}
     late: Turns = []
     for index, (colour, taken) in enumerate(turns):
-        at = _best_split(taken, after, index, work, done_before, worth)
+        at = _best_split(taken, after, index, seconds, done_before, worth)
         late.append((colour, [node for node in taken if after[node] > at]))
         if len(late[-1][1]) < len(taken):
             early.setdefault(at, []).append((colour, [node for node in taken if after[node] <= at]))
@@ -55,17 +71,17 @@ def _best_split(
     taken: Sequence[int],
     after: Sequence[int],
     index: int,
-    work: Sequence[float],
+    seconds: Sequence[float],
     done_before: Sequence[float],
     worth: float,
 ) -> int:
     """The turn after which the first part of a turn best begins, so that most is done at once; -2 for no split."""
-    work_after: dict[int, float] = {}
+    seconds_after: dict[int, float] = {}
     for node in taken:
-        work_after[after[node]] = work_after.get(after[node], 0.0) + work[node]
+        seconds_after[after[node]] = seconds_after.get(after[node], 0.0) + seconds[node]
     best, found, ready = worth, -2, 0.0
-    for at in sorted(work_after)[:-1]:
-        ready += work_after[at]
+    for at in sorted(seconds_after)[:-1]:
+        ready += seconds_after[at]
         meanwhile = done_before[index] - done_before[at + 1]
         if min(ready, meanwhile) >= best:
             best, found = min(ready, meanwhile), at

@@ -1,13 +1,13 @@
 """Cutting a graph into subgraphs, each of one device, that never wait for each other in a circle.
 
 The devices take turns (see ``turns``): what a device takes in its turn is a subgraph, which reads only from earlier
-ones, whatever the affinities. They are as few as the affinities allow, but that a subgraph is split where a good part
-of it need not wait for what the rest waits for, and so runs while another device does.
+ones, whatever the affinities. They are as few as the affinities allow, but that a subgraph may be split where a good
+part of it need not wait for what the rest waits for, and so runs while another device does (see ``overlap``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hetero.dispatch.affinity import Device, is_placed
@@ -26,8 +26,14 @@ class Subgraph:
     outputs: list[Output] = field(default_factory=list)
 
 
-def partition(model: Model, device_of: Mapping[Node, Device]) -> list[Subgraph]:
-    """The subgraphs of a model in an order in which they can run. Linear in nodes and edges."""
+Estimate = Callable[[Model, Sequence[Node]], Mapping[Node, float]]
+
+
+def partition(model: Model, device_of: Mapping[Node, Device], estimate: Estimate | None = None) -> list[Subgraph]:
+    """The subgraphs of a model in an order in which they can run. Linear in nodes and edges.
+
+    ``estimate`` gives the seconds that each node takes; without it no subgraph is split for devices to overlap.
+    """
     order = [node for node in model.get_ordered_ops() if is_placed(node)]
     devices = list(dict.fromkeys(device_of[node] for node in order))
     number_of_device = {device: number for number, device in enumerate(devices)}
@@ -36,7 +42,9 @@ def partition(model: Model, device_of: Mapping[Node, Device]) -> list[Subgraph]:
         tuple({number_of[value.node] for value in node.input_values() if value.node in number_of}) for node in order
     ]
     graph = ColouredGraph([number_of_device[device_of[node]] for node in order], sources)
-    turns = split_for_overlap(graph, fewest_turns(graph))
+    turns = fewest_turns(graph)
+    if estimate is not None:
+        turns = split_for_overlap(graph, turns, lambda: list(estimate(model, order).values()))
     subgraphs = [Subgraph(devices[colour], [order[number] for number in taken]) for colour, taken in turns]
     _find_boundaries(model, subgraphs)
     return subgraphs

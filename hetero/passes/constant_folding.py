@@ -29,23 +29,33 @@ def fold_constants(model: Model) -> bool:
         node.infer()
         if isinstance(node, Result):
             continue
-        for output, array in zip(node.outputs(), _known_outputs(node)):
-            if array is not None and output.get_target_inputs():
-                _replace(output, array)
-                changed = True
+        changed |= fold_node(node)
         if node not in sinks and not any(output.get_target_inputs() for output in node.outputs()):
             node.disconnect()
     return changed
 
 
-def _known_outputs(node: Node) -> list[np.ndarray | None]:
+def fold_node(node: Node, growth: int = 1) -> bool:
+    """Put Constants in the place of those outputs of a node that are known; whether there were any.
+
+    A result may take up to ``growth`` times the memory of what it is made of, or LARGEST_GROWTH bytes.
+    """
+    changed = False
+    for output, array in zip(node.outputs(), _known_outputs(node, growth)):
+        if array is not None and output.get_target_inputs():
+            _replace(output, array)
+            changed = True
+    return changed
+
+
+def _known_outputs(node: Node, growth: int) -> list[np.ndarray | None]:
     exact = [output.value if is_exact(output.value) else None for output in node.outputs()]
     if all(value is not None for value in exact):
         return [v.astype(o.element_type.to_dtype(), copy=False) for v, o in zip(exact, node.outputs())]
     sources = node.input_values()
     if not node.repeatable or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
         return exact  # a Constant holds a tensor that never changes
-    if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or _grows(node):
+    if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or _grows(node, growth):
         return exact
     try:
         return evaluate(node, [source.node.data for source in sources])
@@ -53,12 +63,12 @@ def _known_outputs(node: Node) -> list[np.ndarray | None]:
         return exact  # the error is the user's to see when the operation runs
 
 
-def _grows(node: Node) -> bool:
+def _grows(node: Node, growth: int) -> bool:
     if any(output.partial_shape.is_dynamic for output in node.outputs()):
         return False
     made = sum(int(np.prod(o.shape, dtype=np.int64)) * o.element_type.size for o in node.outputs())
     read = sum(source.node.data.nbytes for source in node.input_values())
-    return made > read and made > LARGEST_GROWTH
+    return made > growth * read and made > LARGEST_GROWTH
 
 
 def _replace(output: Output, array: np.ndarray) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.partition import extract, partition
+from tests.devices import PickyPlugin, core_with
 
 
 def test_a_long_chain_cut_everywhere():
@@ -28,11 +29,14 @@ def test_constants_are_shared_by_all_subgraphs_that_read_them():
         assert constant.data is weights.data
 
 
-def test_a_device_each_branch_and_one_of_them_where_they_meet():
-    """The branches do not wait for each other."""
-    x = Parameter(Type.f32, [4])
-    one, other = ops.Relu(ops.Exp(x)), ops.Tanh(ops.Abs(x))
-    model = Model([ops.Add(one, other)], [x])
-    placed = [n for n in model.get_ordered_ops() if n.get_input_size() and n is not model.results[0]]
-    subgraphs = partition(model, {n: "B" if n.type_info.name in ("Tanh", "Abs", "Add") else "A" for n in placed})
-    assert [{n.type_info.name for n in s.nodes} for s in subgraphs] == [{"Tanh", "Abs"}, {"Exp", "Relu"}, {"Add"}]
+def test_large_branches_on_two_devices_that_meet_on_one_do_not_wait_for_each_other():
+    """A runs exp, B runs tanh; where they meet on B is a step of its own, unless they are small."""
+    steps = {}
+    for size in (4, 4_000_000):
+        x = Parameter(Type.f32, [size])
+        model = Model([ops.Add(ops.Exp(x, name="exp"), ops.Tanh(x, name="tanh"), name="add")], [x])
+        pins = {"AFFINITIES": {"exp": "A", "tanh": "B", "add": "B"}}
+        compiled = core_with(A=PickyPlugin(), B=PickyPlugin()).compile_model(model, "HETERO:A,B", pins)
+        report = compiled.get_property("PLACEMENT_REPORT")
+        steps[size] = {(s.device, *s.operations) for s in report.subgraphs}
+    assert steps == {4: {("A", "exp"), ("B", "tanh", "add")}, 4_000_000: {("A", "exp"), ("B", "tanh"), ("B", "add")}}
