@@ -54,6 +54,7 @@ class Program:
         """Whether an array is that of a Constant of the model, which nobody may write to."""
         return id(array) in self._constants
 
+    @np.errstate(all="ignore")  # infinities and NaN are values here
     def run(
         self,
         inputs: Iterable[np.ndarray],
@@ -65,8 +66,7 @@ class Program:
         ``variables`` are read and written; ``observe`` is told of every operation and its time in seconds.
         Raises DeviceError where an operation cannot run on what it gets.
         """
-        with np.errstate(all="ignore"):  # infinities and NaN are values here
-            return self.run_again(inputs, variables, observe)
+        return self.run_again(inputs, variables, observe)
 
     def run_again(
         self,
