@@ -11,7 +11,7 @@ from hetero.dispatch.plan import Plan, StepError, step_errors
 from hetero.dispatch.shared_state import SharedState, states_by_name
 from hetero.errors import device_errors
 from hetero.graph import Output, port_name
-from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest
+from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, overlap
 from hetero.tensor import Tensor
 from hetero.tracing import is_traced, span
 from hetero.types import Type
@@ -22,8 +22,9 @@ class BoundPlan:
 
     A remote tensor does so where all of them take it. Where some do not, a tensor in host memory stands in for it: for
     these where it is a value between steps, for all where it is the user's, which is copied from before the steps, or
-    to after them. With ``protects`` this is so for all outputs of the user, so that a step that is left behind cannot
-    write into them later. With ``keeps`` variables can be restored.
+    to after them. So it is too for an output in the memory of an input, which a later step may read again. With
+    ``protects`` this is so for all outputs of the user, so that a step that is left behind cannot write into them
+    later. With ``keeps`` variables can be restored.
     """
 
     def __init__(self, plan: Plan, request: SyncInferRequest, protects: bool = False, keeps: bool = False) -> None:
@@ -42,6 +43,9 @@ class BoundPlan:
         # Outputs that no step writes into: an input or a constant handed out, and a value handed out twice.
         self._copied: list[tuple[Output, Output]] = []
         self._stand_ins: dict[Output, Tensor] = {}
+        # Outputs in the memory of inputs, which are looked for when tensors of the user's have changed.
+        self._shared: list[Output] = []
+        self._is_changed = True
         # By the step after which it is done: values that are copied to other memory, from the first to the second
         # tensor, and memory that is let go.
         self._copies: dict[int, list[tuple[Output, Tensor, Tensor]]] = {}
@@ -90,6 +94,7 @@ class BoundPlan:
 
     def bind(self, port: Output, tensor: Tensor) -> None:
         """Let the steps read or write a tensor of the user's."""
+        self._is_changed = True
         self._stand_ins.pop(port, None)
         if port not in self._value_of:
             return
@@ -99,6 +104,22 @@ class BoundPlan:
         if is_protected or (isinstance(tensor, RemoteTensor) and not all(step.takes(tensor) for step in steps)):
             tensor = self._stand_ins[port] = Tensor(tensor.element_type, tensor.shape)
         self._bind_value(value, tensor)
+
+    def _keep_inputs(self) -> None:
+        """Let steps write no output into the memory of an input."""
+        request = self._request
+        for port in self._shared:
+            self.bind(port, request.get_tensor(port))
+        self._is_changed = False
+        if len(self.plan.steps) < 2 and not self._copied:
+            return  # the device sees to it
+        inputs, outputs = request.input_tensors(), request.compiled_model.outputs
+        self._shared = [port for port in outputs if any(overlap(request.get_tensor(port), given) for given in inputs)]
+        for port in self._shared:
+            if port not in self._stand_ins:
+                tensor = self._stand_ins[port] = _one_like(request.get_tensor(port))
+                if port in self._value_of:
+                    self._bind_value(self._value_of[port], tensor)
 
     def _bind_value(self, value: Output, tensor: Tensor) -> None:
         self._tensor_of[value] = tensor
@@ -125,6 +146,8 @@ class BoundPlan:
         """Before the first step: requests that were cancelled may run again, and stand-ins get their contents."""
         for request in self.requests:
             request.cancelled = False
+        if self._is_changed:
+            self._keep_inputs()
         for port in self._request.compiled_model.inputs if self._stand_ins else ():
             if port in self._stand_ins:
                 self._stand_ins[port].copy_from(self._request.get_tensor(port))
@@ -170,7 +193,7 @@ class BoundPlan:
         """
         assigned = self._share_assigned()
         for value, port in self._copied:
-            self._request.get_tensor(port).copy_from(self._tensor_of[value])
+            self._stand_ins.get(port, self._request.get_tensor(port)).copy_from(self._tensor_of[value])
         for port in self._request.compiled_model.outputs if self._stand_ins else ():
             if port in self._stand_ins:
                 self._request.get_tensor(port).copy_from(self._stand_ins[port])
@@ -220,3 +243,10 @@ class BoundPlan:
         for value, seconds in self._copy_times.items():
             infos.append(ProfilingInfo(f"copy of '{port_name(value)}'", "Copy", "host", timedelta(seconds=seconds)))
         return infos
+
+
+def _one_like(tensor: Tensor) -> Tensor:
+    """Another tensor of the same type and shape in memory of the same kind."""
+    if isinstance(tensor, RemoteTensor):
+        return tensor.context.create_tensor(tensor.element_type, tensor.shape)
+    return Tensor(tensor.element_type, tensor.shape)

@@ -11,7 +11,7 @@ from hetero.plugin.plugin import Plugin
 from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
-from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor
+from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor, overlap
 from hetero.plugin.runtime_model import ExecutedStep, make_runtime_model
 from hetero.plugin.shared_properties import common_properties, full_name, scheduling_properties
 from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_tensor
@@ -22,5 +22,5 @@ __all__ = [
     "Plugin", "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor",
     "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_tensor", "common_properties", "full_name",
     "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model", "model_sections", "models_in",
-    "plan_memory", "scheduling_properties", "unsupported",
+    "overlap", "plan_memory", "scheduling_properties", "unsupported",
 ]  # fmt: skip

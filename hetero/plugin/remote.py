@@ -79,6 +79,10 @@ class RemoteMemory(ABC):
         """The region itself as an array (optional): where the host sees the memory. By default raises TensorError."""
         raise TensorError(f"the host does not see the memory of {self.context.get_device_name()}")
 
+    def overlaps(self, region: Region, other: RemoteMemory, other_region: Region) -> bool:
+        """Whether two regions may have a byte in common (optional). By default wherever the memory is the same."""
+        return other is self
+
     def resize(self, byte_size: int) -> None:
         """Become larger; what was there may be lost (optional). By default raises TensorError."""
         raise TensorError(
@@ -308,6 +312,17 @@ class SharedTensor(Tensor):
             self.region = Region.whole(self.region.dtype, shape)
             if self.region.byte_size > self.memory.byte_size:
                 self.memory.resize(self.region.byte_size)
+
+
+def overlap(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors may have memory in common, so that what is written to one is read from the other."""
+    if one is other:
+        return True
+    if isinstance(one, RemoteTensor) and isinstance(other, RemoteTensor):
+        return one.memory.overlaps(one.region, other.memory, other.region)
+    if isinstance(one, RemoteTensor) or isinstance(other, RemoteTensor):
+        return False
+    return np.may_share_memory(one.data, other.data)
 
 
 def _check_room(memory: RemoteMemory, kind: Type, region: Region) -> None:

@@ -12,11 +12,10 @@ from hetero_template.remote import TemplateContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hetero import Core, Model, Parameter, PartialShape, Type, ops
+from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
 from hetero.dispatch import boundaries
 from hetero.dispatch.plan import Place, Plan, Step
 from hetero.graph.runtime_info import AFFINITY
-from hetero.plugin import RemoteTensor
 from tests.devices import PickyPlugin, core_with
 
 ROWS, COLUMNS = 64, 128
@@ -190,3 +189,49 @@ def test_a_chain_needs_two_slots(length):
     plan = Plan(steps, [], [], places)
     plan.link()
     assert [size for _, size in plan.boundaries.slots] == [400] * min(2, length - 1)
+
+
+def over_one_memory(kind: str, array: np.ndarray) -> tuple:
+    """An input and an output tensor over the same memory, which holds an array."""
+    if kind == "one tensor":
+        tensor = Tensor(array)
+        return tensor, tensor
+    if kind == "one array":
+        array = array.copy()
+        return Tensor(array, shared_memory=True), Tensor(array, shared_memory=True)
+    if kind == "regions":
+        whole = Tensor(np.concatenate([array, array[:1]]))
+        return Tensor(whole, [0, 0], list(array.shape)), Tensor(whole, [1, 0], [len(array) + 1, array.shape[1]])
+    context = Core().get_default_context(kind.split()[0])
+    tensor = context.create_tensor(Type.f32, array.shape)
+    tensor.copy_from(array)
+    return tensor, RemoteTensor(tensor, [0, 0], list(array.shape))
+
+
+def host(tensor) -> np.ndarray:
+    array = np.empty(tensor.shape, np.float32)
+    tensor.copy_to(array)
+    return array
+
+
+@pytest.mark.parametrize("kind", ["one tensor", "one array", "regions", "GPU memory", "TEMPLATE memory"])
+@pytest.mark.parametrize("devices", [("GPU", "TEMPLATE"), ("TEMPLATE", "GPU"), ("GPU", "GPU")], ids=" then ".join)
+def test_an_output_in_the_memory_of_an_input(kind, devices):
+    """The first step writes the output, and the second reads the input again; the input itself is an output too."""
+    x = Parameter(Type.f32, X.shape)
+    exp = on(devices[0], ops.Exp(x))
+    product = on(devices[1], ops.Multiply(exp, x))
+    request = compiled_for([exp, product, x], [x]).create_infer_request()
+    for array in (X, -X):
+        given, taken = over_one_memory(kind, array)
+        request.set_input_tensor(given)
+        request.set_output_tensor(0, taken)
+        request.infer()
+        np.testing.assert_allclose(host(taken), np.exp(array), rtol=1e-5)
+        np.testing.assert_allclose(request.get_output_tensor(1).data, np.exp(array) * array, rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(request.get_output_tensor(2).data, array)
+        assert request.get_output_tensor(0) is taken
+    request.set_input_tensor(Tensor(X))  # in memory of its own, so that the output is written at once
+    request.infer()
+    np.testing.assert_allclose(host(taken), np.exp(X), rtol=1e-5)
+    assert not request._request.request.bound._shared

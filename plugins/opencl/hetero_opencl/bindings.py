@@ -11,7 +11,7 @@ import pyopencl as cl
 from hetero.plugin import Region
 from hetero.tensor import Tensor
 from hetero_opencl.device import SLACK
-from hetero_opencl.remote import OpenCLContext, OpenCLMemory, overlap
+from hetero_opencl.remote import OpenCLContext, OpenCLMemory
 
 if TYPE_CHECKING:
     from hetero_opencl.program import Buffer, Program
@@ -31,7 +31,7 @@ class Place:
         return cls(tensor.memory, tensor.memory.buffer, tensor.region) if context.holds(tensor) else None
 
     def overlaps(self, other: Place) -> bool:
-        return overlap(self.memory, self.region, other.memory, other.region)
+        return self.memory.overlaps(self.region, other.memory, other.region)
 
     def is_same(self, other: Place) -> bool:
         """Whether both have the same elements in the same bytes."""

@@ -152,10 +152,16 @@ class OpenCLMemory(RemoteMemory):
         self._run(copy_region, self.buffer, self.place(region), _bytes_of(np.ascontiguousarray(array)), dense)
 
     def copy(self, region: Region, source: RemoteMemory, source_region: Region) -> None:
-        if source.context != self.context or overlap(self, region, source, source_region):
+        if source.context != self.context or self.overlaps(region, source, source_region):
             super().copy(region, source, source_region)
         else:
             self._run(copy_region, self.buffer, self.place(region), source.buffer, source.place(source_region))
+
+    def overlaps(self, region: Region, other: RemoteMemory, other_region: Region) -> bool:
+        if not isinstance(other, OpenCLMemory):
+            return False
+        (handle, begin, end), (other_handle, other_begin, other_end) = self.extent(region), other.extent(other_region)
+        return handle == other_handle and begin < other_end and other_begin < end
 
     def resize(self, byte_size: int) -> None:
         if not self._is_ours:
@@ -208,12 +214,6 @@ class SharedMemory(OpenCLMemory):
 
     def resize(self, byte_size: int) -> None:
         self.buffer, self.byte_size = self.context.new_shared_buffer(byte_size), byte_size
-
-
-def overlap(memory: OpenCLMemory, region: Region, other: OpenCLMemory, other_region: Region) -> bool:
-    """Whether two regions may have a byte in common."""
-    (handle, begin, end), (other_handle, other_begin, other_end) = memory.extent(region), other.extent(other_region)
-    return handle == other_handle and begin < other_end and other_begin < end
 
 
 def create_context(name: str, devices: Mapping[str, OpenCLDevice], params: Mapping[str, Any]) -> OpenCLContext:
