@@ -7,6 +7,7 @@ common.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -130,6 +131,15 @@ class Measured:
         key = device_key(device)
         content = {"device": key, "subgraph": times.subgraph, "operations": times.seconds}
         self._write(f"{_digest(key)}-{model}.json", content)
+
+    def calibrations(self) -> list[tuple[str, int, int]]:
+        """The files that tell times of operations, each with the time at which it was written, and its size."""
+        found = []
+        for file in sorted(self._folder.glob("*-*.json")):
+            with contextlib.suppress(OSError):
+                status = file.stat()
+                found.append((file.name, status.st_mtime_ns, status.st_size))
+        return found
 
     def _read(self, name: str, convert: Any) -> Any:
         file = self._folder / name

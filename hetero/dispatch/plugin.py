@@ -118,7 +118,9 @@ class HeteroPlugin(Plugin):
     def cache_key(self, options: Mapping[str, Any]) -> tuple:
         table, devices = self._devices(options)
         keys = [(device.plugin.cache_key(device.options), self.core.get_versions(device.name)) for device in devices]
-        return (super().cache_key(table.given()), *keys)
+        by_cost = _strategy_name(table) != PlacementStrategy.GREEDY
+        calibrations = Measured(table.get(costs_dir)).calibrations() if by_cost else []
+        return (super().cache_key(table.given()), calibrations, *keys)
 
     def _devices_for(
         self, needed: Sequence[str], options: Mapping[str, Any]
@@ -156,22 +158,26 @@ class HeteroPlugin(Plugin):
         return table, make_devices(self.core, found, shared, table.get(props.device.properties))
 
 
-def _strategy(table: PropertyTable, devices: Sequence[Device]) -> Strategy:
+def _strategy_name(table: PropertyTable) -> PlacementStrategy:
     """The placement strategy that was chosen; MODEL_DISTRIBUTION_POLICY is OpenVINO's way to ask for a pipeline.
 
     Raises PropertyError for a policy that there is not.
     """
-    policies, chosen = table.get(props.hint.model_distribution_policy), table.get(placement_strategy)
+    policies = table.get(props.hint.model_distribution_policy)
     policy = props.hint.ModelDistributionPolicy
     if policy.TENSOR_PARALLEL in policies:
         key = props.hint.model_distribution_policy
         raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not there yet: take {policy.PIPELINE_PARALLEL}")
     if policy.PIPELINE_PARALLEL in policies and placement_strategy not in table.given():
-        chosen = PlacementStrategy.PIPELINE
+        return PlacementStrategy.PIPELINE
+    return table.get(placement_strategy)
+
+
+def _strategy(table: PropertyTable, devices: Sequence[Device]) -> Strategy:
     by_cost = ByCost(devices, Measured(table.get(costs_dir)))
     strategies = {
         PlacementStrategy.GREEDY: greedy,
         PlacementStrategy.MIN_CUT: by_cost.min_cut,
         PlacementStrategy.PIPELINE: by_cost.pipeline,
     }
-    return strategies[chosen]
+    return strategies[_strategy_name(table)]

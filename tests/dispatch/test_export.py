@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetero import Model, Parameter, Tensor, Type, ops
+from hetero import Core, Model, Parameter, Tensor, Type, ops
+from hetero.dispatch.affinity import Device
+from hetero.dispatch.measured import Figures, Measured, OperationTimes
 from hetero.errors import BlobError, DeviceError, NotSupportedError
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin.blob import pack_blob, read_blob
+from tests import zoo
 from tests.devices import PickyPlugin, core_with
 
 X = np.float32([[-1, 0, 0.5, 2]])
@@ -176,6 +179,40 @@ def test_the_cache_knows_what_a_compilation_depends_on(given, others, expected, 
     again = compiled(core_with(**{"A": PickyPlugin(), "B": PickyPlugin(), **others}), **given)
     assert again.get_property("LOADED_FROM_CACHE") is expected
     np.testing.assert_allclose(again(X)[0], np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("placement", "expected"), [("MIN_CUT", False), ("GREEDY", True)])
+def test_what_is_calibrated_counts_where_costs_do(placement, expected, tmp_path):
+    core, costs = devices("A", "B"), tmp_path / "costs"
+    options = {"CACHE_DIR": tmp_path / "cache", "COSTS_DIR": str(costs), "PLACEMENT": placement}
+
+    def is_cached() -> bool:
+        return core.compile_model(chain(), "HETERO:A,B", options).get_property("LOADED_FROM_CACHE")
+
+    measured = Measured(costs)
+    for name in ("A", "B"):
+        device = Device(name, core.get_plugin(name), {})
+        measured.keep_figures(device, Figures())
+    assert [is_cached(), is_cached()] == [False, True]
+    measured.keep_operation_times(device, "model", OperationTimes({"operation": 1.0}))
+    assert is_cached() is expected
+
+
+def test_models_of_the_zoo_come_back():
+    core = Core()
+    compiled = core.compile_model(zoo.path("inception_v1"), "HETERO:GPU,TEMPLATE")
+    imported = Core().import_model(compiled.export_model(), "HETERO:GPU,TEMPLATE")
+    assert imported.get_property("PLACEMENT_REPORT") == compiled.get_property("PLACEMENT_REPORT")
+    given = zoo.inputs("inception_v1")
+    np.testing.assert_array_equal(imported(given)[0], compiled(given)[0])
+
+
+def test_what_an_ir_cannot_hold_is_not_exported():
+    x = Parameter(Type.f32, [2, 3], name="x")
+    parts = on("A", ops.SplitToSequence(x, np.int64(1), 0, False))
+    compiled = devices("A", "B").compile_model(Model(on("B", ops.SequenceLength(parts)), [x]), "HETERO:A,B")
+    with pytest.raises(BlobError, match="cannot be exported: .* makes sequence.*, which IR files cannot hold"):
+        compiled.export_model()
 
 
 @functools.cache
