@@ -74,6 +74,11 @@ class BoundaryReport:
     targets: tuple[int, ...]
     memory: str
 
+    def __str__(self) -> str:
+        to = ", ".join(map(str, self.targets))
+        size = _bytes(self.byte_size)
+        return f"'{self.value}' {self.element_type}{self.shape}, {size}: subgraph {self.source} to {to}, {self.memory}"
+
 
 @dataclass(frozen=True)
 class FailureReport:
@@ -141,13 +146,7 @@ class PlacementReport:
         known = [o.name for o in self.operations if o.subgraph is None]
         if known:
             lines += [f"on no device: {counted(len(known), 'operation')}", *(f"  {reasons[name]}" for name in known)]
-        for b in self.boundaries:
-            to = ", ".join(map(str, b.targets))
-            lines.append(
-                f"boundary '{b.value}' {b.element_type}{b.shape}, {_bytes(b.byte_size)}: "
-                f"subgraph {b.source} to {to}, {b.memory}"
-            )
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"boundary {boundary}" for boundary in self.boundaries)])
 
     def _shares(self) -> dict[str, str]:
         """How much of the work each device has, where several have any."""

@@ -96,6 +96,7 @@ def picture_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], report: Pl
     for index, subgraph in enumerate(subgraphs):
         for value in subgraph.inputs:
             readers.setdefault(value, []).append(index)
+    boundaries = {(boundary.source, boundary.value): str(boundary) for boundary in report.boundaries}
     # The boxes that values come from where a subgraph, or a result, reads them.
     box_of: dict[Node, int] = {parameter: picture.add(_end(parameter)) for parameter in model.parameters}
     on_the_way: dict[tuple[Output, int], int] = {}
@@ -110,7 +111,7 @@ def picture_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], report: Pl
             together.setdefault(tuple(readers.get(value, ())), []).append(value)
         for targets, values in together.items():
             if targets:
-                between = picture.add(_values_box(values))
+                between = picture.add(_values_box(values, [boundaries[index, port_name(value)] for value in values]))
                 picture.join(box, between, "\n".join(map(_told, values)))
                 on_the_way.update(((value, target), between) for value in values for target in targets)
     for result in model.results:
@@ -138,9 +139,9 @@ def _subgraph_box(subgraph: Subgraph, told: SubgraphReport, colour: Colour) -> B
     return Box(tuple(lines), "\n".join(told.operations), colour)
 
 
-def _values_box(values: Sequence[Output]) -> Box:
+def _values_box(values: Sequence[Output], told: Sequence[str]) -> Box:
     shapes = [f"{value.element_type}{value.partial_shape}" for value in values]
-    return Box(tuple(map(shortened, _first_few(shapes))), "\n".join(map(_told, values)), is_framed=False)
+    return Box(tuple(map(shortened, _first_few(shapes))), "\n".join(told), is_framed=False)
 
 
 def _end(node: Node) -> Box:

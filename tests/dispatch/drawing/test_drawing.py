@@ -75,6 +75,8 @@ def test_subgraphs_have_their_operations_and_what_goes_between_them(tmp_path, mo
         ["output total", "f32[?,4]"],
         ["output exp", "f32[?,4]"],
     ]
+    between = [tooltip for tooltip, text, _ in boxes(svg) if text == ["f32[?,4]"]]
+    assert between[0] == "'relu' f32[?,4], unknown size: subgraph 0 to 1, in shared host memory"
     assert len(lines(svg)) == 7
     title = [t.text for t in ElementTree.fromstring(svg).findall(f"{SVG}text")]
     assert title[:2] == ["net", "A 2/3 operations (66.7% of the work) in 2 subgraphs"]
