@@ -74,8 +74,7 @@ class SyncInferRequest(ABC):
 
     def infer(self) -> None:
         """Run all stages on this thread."""
-        for stage in self._own_stages:
-            self._run(stage)
+        self._run(self._own_stages)
         self._finish()
 
     def run_stage(self, stage: str) -> None:
@@ -83,18 +82,21 @@ class SyncInferRequest(ABC):
 
         Raises CancelledError, and DeviceError with the device's name for whatever the device raises.
         """
-        self._run(stage)
+        self._run([stage])
         if stage == STAGES[-1]:
             self._finish()
 
-    def _run(self, stage: str) -> None:
-        if self.cancelled:
-            self.check_cancelled()
+    def _run(self, stages: Sequence[str]) -> None:
+        is_timed = self.is_profiled or is_traced()
+        stage = ""
         try:
-            if self.is_profiled or is_traced():
-                self._run_timed(stage)
-            else:
-                getattr(self, stage)()
+            for stage in stages:
+                if self.cancelled:
+                    self.check_cancelled()
+                if is_timed:
+                    self._run_timed(stage)
+                else:
+                    getattr(self, stage)()
         except HeteroError:
             raise
         except Exception as error:

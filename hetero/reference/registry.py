@@ -103,6 +103,8 @@ def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 def in_types(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarray]:
     """What a Runner returned as arrays of the types of the node's outputs."""
+    if type(results) is np.ndarray and results.dtype is dtypes[0]:
+        return [results]
     if not isinstance(results, (tuple, list)):
         results = (results,)
     return [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
 
 from hetero import properties as props
 from hetero.graph import Model
@@ -18,9 +20,6 @@ from hetero.plugin import (
 from hetero.properties import PropertyTable
 from hetero.reference import Program
 from hetero_template.infer_request import TemplateInferRequest
-
-# For every inference the same: it holds nothing.
-_UNBOUND = nullcontext()
 
 
 class TemplateCompiledModel(CompiledModel):
@@ -38,13 +37,14 @@ class TemplateCompiledModel(CompiledModel):
         self._threads = self.properties.get(props.inference_num_threads)
         self.variables = [variable.info for variable in transformed.variables]
 
-    def bound_threads(self) -> AbstractContextManager[None]:
-        """Keep to INFERENCE_NUM_THREADS meanwhile; 0 leaves it to numpy."""
+    def run(self, *arguments: Any) -> list[np.ndarray]:
+        """Run the program, with these arguments, on INFERENCE_NUM_THREADS; 0 leaves it to numpy."""
         if not self._threads:
-            return _UNBOUND
+            return self.program.run(*arguments)
         from hetero_template.threads import at_most  # needed by few
 
-        return at_most(self._threads)
+        with at_most(self._threads):
+            return self.program.run(*arguments)
 
     def create_sync_infer_request(self) -> TemplateInferRequest:
         return TemplateInferRequest(self)

@@ -28,8 +28,7 @@ class TemplateInferRequest(SyncInferRequest):
         inputs = [_array_of(tensor) for tensor in self.input_tensors()]
         self._profile = []
         observe = self._note_time if self.is_profiled else self._note_nothing
-        with self.compiled_model.bound_threads():
-            results = self.compiled_model.program.run(inputs, self._variables, observe)
+        results = self.compiled_model.run(inputs, self._variables, observe)
         self._hand_out(results, [*inputs, *self._variables.values()])
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
@@ -49,13 +48,12 @@ class TemplateInferRequest(SyncInferRequest):
     def _hand_out(self, results: list[np.ndarray], others: list[np.ndarray]) -> None:
         is_constant = self.compiled_model.program.is_constant
         taken = set(map(id, others))
-        handed = []
-        for array in results:
+        for index, array in enumerate(results):
             # An input, a constant or a view of one is not the tensor's to hold: the user may write to it.
-            fresh = array.flags.owndata and id(array) not in taken and not is_constant(array)
-            handed.append(array if fresh else array.copy())
+            if not array.flags.owndata or id(array) in taken or is_constant(array):
+                results[index] = array.copy()
             taken.add(id(array))
-        for array, tensor in zip(handed, self.output_tensors()):  # which may be in the memory of an input
+        for array, tensor in zip(results, self.output_tensors()):  # which may be in the memory of an input
             tensor.take(array)
 
 
