@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
 MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
 
-.PHONY: demo models test lint bench clean
+.PHONY: demo models test test-full lint bench clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -14,6 +14,10 @@ models: .venv/test
 
 test: models lint
 	$(BIN)/pytest -n 2
+
+# All seeds of random cuts of the models, of which `test` runs one for each way to divide them; half an hour more.
+test-full: models lint
+	HETERO_SEEDS=20 $(BIN)/pytest -n 2
 
 lint: .venv/test
 	$(BIN)/ruff check .
