@@ -20,6 +20,7 @@ from hetero.run.runner import Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
 
 MANY_SUBGRAPHS = 20
+MANY_REASONS = 20
 
 
 def make_console() -> Console:
@@ -104,8 +105,11 @@ def _show_placement(console: Console, placement: Placement) -> None:
     console.print(table)
     if placement.reasons:
         table = _table("device", "why there", "operations")
-        for r in placement.reasons:
+        shown = sorted(placement.reasons, key=lambda r: -sum(r.types.values()))[:MANY_REASONS]
+        for r in shown:
             table.add_row(r.device, r.reason, _counts(r.types))
+        if len(placement.reasons) > len(shown):
+            table.add_row("", f"{len(placement.reasons) - len(shown)} more reasons: see PLACEMENT_REPORT", "")
         console.print(table)
 
 
