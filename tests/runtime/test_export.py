@@ -32,6 +32,23 @@ def counter() -> Model:
     return Model([total], [x], "counter", sinks=[ops.Assign(total, variable_id="sum")])
 
 
+def counter_in_bodies() -> Model:
+    """The variable "sum", from 5 on, and the input; an If whose output nobody reads adds 1 to it, or 10."""
+    x = Parameter(Type.f32, [1], name="x")
+    branch = ops.If(ops.Greater(ops.ReduceSum(x, np.array([0]), False), np.float32(0)))
+    bodies = []
+    for step in (1, 10):
+        given = Parameter(Type.f32, [1])
+        total = ops.Add(ops.ReadValue(np.float32([5]), variable_id="sum"), np.float32([step]))
+        bodies.append(Model([ops.Abs(given)], [given], sinks=[ops.Assign(total, variable_id="sum")]))
+    branch.set_then_body(bodies[0])
+    branch.set_else_body(bodies[1])
+    branch.set_input(x.output(0), bodies[0].parameters[0], bodies[1].parameters[0])
+    branch.set_output(bodies[0].results[0], bodies[1].results[0])
+    before = ops.ReadValue(np.float32([5]), variable_id="sum")
+    return Model([ops.Add(before, x)], [x], "counter in bodies", sinks=[branch])
+
+
 def ports(compiled):
     return [
         (port.node.friendly_name, port.names, port.element_type, port.partial_shape)
@@ -104,6 +121,16 @@ class TestOnADevice:
         assert [request.infer(np.float32([1]))[0].item() for _ in range(2)] == [6, 7]
         assert [imported.infer(np.float32([1]))[0].item() for _ in range(2)] == [6, 7]
         assert [state.name for state in imported.query_state()] == ["sum"]
+
+
+def test_variables_that_bodies_set():
+    compiled = core.compile_model(counter_in_bodies(), "TEMPLATE")
+    inputs = [np.float32([sign]) for sign in (1, -1, 1)]
+    found = []
+    for one in (compiled, core.import_model(compiled.export_model(), "TEMPLATE")):
+        request = one.create_infer_request()
+        found.append([request.infer(array)[0].item() for array in inputs])
+    assert found[0] == found[1] and len(set(found[0])) == 3
 
 
 class OfTheUser(Op):

@@ -90,7 +90,7 @@ class _GraphReader:
         in_file = [self._nodes[number] for number in self._layers]
         parameters = [node for node in in_file if isinstance(node, Parameter)]
         results = [node for node in in_file if isinstance(node, Result)]
-        sinks = [node for node in in_file if isinstance(node, AssignV3)]
+        sinks = [node for node in in_file if isinstance(node, AssignV3) or _sets_variables(node)]
         return Model(results, parameters, self._element.get("name", "Model"), sinks=sinks)
 
     def node(self, number: str) -> Node:
@@ -206,6 +206,11 @@ class _GraphReader:
     def _fail(self, layer: Element, problem: str, cause: Exception | None = None) -> NoReturn:
         name = f"layer {layer.get('id')}, {layer.get('type')} '{layer.get('name')}'"
         raise FrontendError(f"{name}: {problem}") from cause
+
+
+def _sets_variables(node: Node) -> bool:
+    """Whether a node of bodies has something to do there besides its outputs."""
+    return any(body.sinks for body in node.bodies if body is not None)
 
 
 def _check_output_count(cls: type[Op], layer: Element, inputs: list[Output], texts: dict[str, str]) -> None:
