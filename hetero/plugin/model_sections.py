@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from hetero.containers import ContainerType
 from hetero.errors import BlobError, FrontendError
 from hetero.graph import Attribute, Model, Node, Op, Output, Parameter, Result
 from hetero.graph.order import with_bodies
@@ -116,13 +117,20 @@ class _Stated(Op):
 
 
 def _check_operations(model: Model) -> None:
-    """Raises FrontendError for an operation that would not be found again by its name."""
+    """Raises FrontendError for an operation that would not be found again by its name, or not as it is."""
     from hetero.frontend.ir.reader import Operations
+    from hetero.frontend.ir.spelling import attribute_text, attribute_value
 
     known = Operations()
     for node in with_bodies(model.get_ordered_ops()):
         if known[node.type_info.version_id].get(node.type_info.name) is not type(node):
             raise FrontendError(f"{node.type_info.name} '{node.friendly_name}' is of no operation set")
+        for attribute in node.attributes_declared:
+            value = getattr(node, attribute.name)
+            if value is None or isinstance(value, ContainerType):
+                continue
+            if repr(attribute_value(attribute, attribute_text(value))) != repr(value):
+                raise FrontendError(f"'{node.friendly_name}' has {value!r} for {attribute.name}, which IR files alter")
 
 
 def _fits(port: Output, other: Output) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from hetero import Core, Model, Op, Parameter, Type, ops
 from hetero.errors import BlobError, PropertyError
+from hetero.graph import Attribute, texts
 from hetero.reference.registry import evaluates
 from tests import zoo
 
@@ -147,7 +148,11 @@ class Base(OfTheUser):
 class Derived(Base): ...
 
 
-@evaluates(OfTheUser, Base, Derived)
+class Worded(OfTheUser):
+    words = Attribute(texts)
+
+
+@evaluates(OfTheUser, Base, Derived, Worded)
 def half(node, x):
     return x / 2
 
@@ -165,6 +170,7 @@ def named(node, name):
 CANNOT_BE_HELD = {
     "a sequence": (of(lambda x: ops.SequenceAt(ops.SequenceConstruct([x], name="list"), 0)), "'list' makes sequence"),
     "an unknown operation": (of(lambda x: Base(x, name="mine")), "Base 'mine' is of no operation set"),
+    "an attribute": (of(lambda x: Worded(x, words=[""], name="mine")), r"'mine' has \('',\) for words, which IR"),
     "a name": (of(lambda x: named(ops.Relu(x), "a\0b")), "XML cannot hold the character"),
 }
 
