@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-# What the search may look at: nodes, in all states together. A million takes about a tenth of a second.
-EFFORT = 1_000_000
+# What the search may look at: nodes, in all states together. That takes about a twentieth of a second.
+EFFORT = 500_000
 WIDEST = 32
 
 # Tuples of numbers cost the garbage collector nothing, where 100,000 lists cost it seconds.

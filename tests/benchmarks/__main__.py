@@ -13,6 +13,7 @@ from tests.benchmarks import (
     import_time,
     inference,
     overlap,
+    partitioning,
     reading,
     reference,
     requests,
@@ -25,7 +26,7 @@ def main() -> None:
     compared = (import_time, boundaries, overlap, requests, tracing, handover, inference)
     for comparison in chain.from_iterable(module.compare() for module in compared):
         print("\n".join(comparison.lines()), flush=True)
-    for lines in chain((reading.compare(), caching.compare()), reference.compare()):
+    for lines in chain((reading.compare(), caching.compare(), partitioning.compare()), reference.compare()):
         print("\n".join(lines), flush=True)
 
 

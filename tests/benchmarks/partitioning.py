@@ -1,0 +1,104 @@
+"""Cutting random graphs, each operation on a device drawn at random: the cut alone, and queries and compilations.
+
+OpenVINO's HETERO does the same graphs on its CPU plugin and that registered again under another name, on the sizes
+that take it seconds. It raises where the subgraphs that it finds wait for each other in a loop.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import statistics
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from hetero_template.plugin import TemplatePlugin
+
+import hetero
+from hetero.dispatch.affinity import is_placed
+from hetero.dispatch.partition import partition
+from hetero.graph.runtime_info import AFFINITY
+
+SIZES = (1_000, 10_000, 100_000)
+COMPILED = (100, 300, 1_000)
+OPENVINO_UP_TO = 300
+WIDTH = 30  # branches beside each other
+ROUNDS = 3
+
+
+def compare() -> list[str]:
+    """A line for each size and number of devices, and one for each that compiles; medians of rounds in turn."""
+    graphs = {(size, k): _graph(hetero, size, "ABCD"[:k]) for size in SIZES for k in (2, 4)}
+    seconds: dict[tuple[int, int], list[float]] = {key: [] for key in graphs}
+    counts = {}
+    for _ in range(ROUNDS):
+        for key, model in graphs.items():
+            device_of = {n: n.rt_info[AFFINITY] for n in model.get_ordered_ops() if is_placed(n)}
+            took, subgraphs = _timed(lambda model=model, devices=device_of: partition(model, devices))
+            seconds[key].append(took)
+            counts[key] = len(subgraphs)
+    lines = []
+    for (size, devices), taken in seconds.items():
+        median = statistics.median(taken)
+        task = f"partitioning {size} nodes"
+        lines.append(
+            f"{task:32} {f'{devices} devices':16} {median * 1e3:10.2f} ms   {median / size * 1e6:6.2f} us a node"
+            f"   {counts[size, devices]} subgraphs"
+        )
+    return lines + _compilations()
+
+
+def _compilations() -> list[str]:
+    import openvino
+
+    ours, theirs = hetero.Core(), openvino.Core()
+    for name in "AB":
+        ours.register_plugin(TemplatePlugin, name)
+    theirs.register_plugin("openvino_intel_cpu_plugin", "CPU_AGAIN")
+    logging.getLogger("hetero").setLevel(logging.ERROR)
+    lines = []
+    for size in COMPILED:
+        for what in ("query_model", "compile_model"):
+            for module, core, devices in ((hetero, ours, ("A", "B")), (openvino, theirs, ("CPU", "CPU_AGAIN"))):
+                if module is openvino and size > OPENVINO_UP_TO:
+                    continue
+                lines.append(
+                    f"{f'{what} of {size} nodes':32} {module.__name__:16} {_told(module, core, what, size, devices)}"
+                )
+    return lines
+
+
+def _told(module: ModuleType, core: Any, what: str, size: int, devices: tuple[str, ...]) -> str:
+    model = _graph(module, size, devices)
+    try:
+        took, _ = _timed(lambda: getattr(core, what)(model, f"HETERO:{','.join(devices)}"))
+    except RuntimeError as error:
+        return f"      raises {str(error).strip().splitlines()[-1]}"
+    return f"{took * 1e3:10.2f} ms"
+
+
+def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.perf_counter()
+    result = run()
+    return time.perf_counter() - started, result
+
+
+def _graph(module: ModuleType, size: int, devices: str | tuple[str, ...]) -> Any:
+    """Branches of Relu, and of Add with another branch."""
+    draw = random.Random(0)
+    factories = __import__(f"{module.__name__}.opset13", fromlist=["relu"])
+    parameter = factories.parameter([4], np.float32)
+    branches = [parameter] * WIDTH
+    for _ in range(size):
+        index = draw.randrange(WIDTH)
+        other = branches[draw.randrange(WIDTH)]
+        is_relu = draw.random() < 0.5
+        branches[index] = factories.relu(branches[index]) if is_relu else factories.add(branches[index], other)
+    ends = [node for node in dict.fromkeys(branches) if node is not parameter]
+    model = module.Model([factories.result(node) for node in ends], [parameter], f"{size} nodes")
+    for node in model.get_ordered_ops():
+        node.get_rt_info()[AFFINITY] = draw.choice(devices)
+    return model
