@@ -21,7 +21,7 @@ class Comparison(NamedTuple):
         """One line a candidate: the median, and the ratio to the first candidate's."""
         first = next(iter(self.medians.values()))
         return [
-            f"{self.task:32} {name:16} {seconds * 1e3:10.2f} ms   {seconds / first:6.2f} x"
+            f"{self.task:32} {name:16} {seconds * 1e3:12.4f} ms   {seconds / first:6.2f} x"
             for name, seconds in self.medians.items()
         ]
 
