@@ -46,7 +46,7 @@ class OpenCLDevice:
     def is_cpu(self) -> bool:
         return bool(self.handle.type & cl.device_type.CPU)
 
-    @functools.cached_property
+    @property
     def shares_host_memory(self) -> bool:
         """Whether kernels and the host can use the same memory without mapping it: fine-grain shared virtual memory."""
         try:

@@ -98,27 +98,32 @@ class BoundProgram:
         self.program, self._context = program, context
         self._variables = variables
         device = program.device
-        with opencl_errors(f"allocating {sum(program.slot_sizes)} bytes on {device.name}"):
+        with opencl_errors(f"making kernels on {device.name}"):
             self._queue = device.make_queue(profiled)
             self._profiled = profiled and bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
-            slots = [cl.Buffer(device.context, cl.mem_flags.READ_WRITE, size + SLACK) for size in program.slot_sizes]
-        self._slots = {buffer: slots[slot] for buffer, slot in program.slot_of.items()}
+            self._kernels = [
+                (cl.Kernel(built, launch.kernel), launch.global_size, launch.local_size)
+                for launch, built in zip(program.launches, program.built)
+            ]
+        # Slots of the memory plan, made when something is in them that has no other memory.
+        self._slots: dict[int, cl.Buffer] = {}
         self._bindings = Bindings()
-        self._places: list[Place | None] = []
-        self._kernels = [self._bind(launch, built) for launch, built in zip(program.launches, program.built)]
+        self._places: list[Place | None] | None = None  # before the first inference
         self._launched: list[tuple[Launch, cl.Event | None]] = []
         self._told: list[ProfilingInfo] = []
         self._sources: list[np.ndarray] = []
 
-    def _bind(self, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple[int, ...], tuple[int, ...] | None]:
-        kernel = cl.Kernel(built, launch.kernel)
-        kernel.set_args(*(self._memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
-        return kernel, launch.global_size, launch.local_size
-
     def _memory(self, buffer: Buffer) -> cl.Buffer:
         if buffer.variable is not None:
             return self._variables[buffer.variable].memory
-        return buffer.memory or self._bindings.memory.get(buffer) or self._slots[buffer]
+        return buffer.memory or self._bindings.memory.get(buffer) or self._slot(self.program.slot_of[buffer])
+
+    def _slot(self, number: int) -> cl.Buffer:
+        if number not in self._slots:
+            device, byte_size = self.program.device, self.program.slot_sizes[number]
+            with opencl_errors(f"allocating {byte_size} bytes on {device.name}"):
+                self._slots[number] = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, byte_size + SLACK)
+        return self._slots[number]
 
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Let the kernels work in the memory of those that are the context's, from the next inference on."""
@@ -127,8 +132,12 @@ class BoundProgram:
             return
         bindings = make_bindings(self.program, places[: len(inputs)], places[len(inputs) :])
         changed = bindings.memory.keys() | self._bindings.memory.keys()
+        is_first = self._places is None
         self._bindings, self._places = bindings, places
         for launch, (kernel, *_) in zip(self.program.launches, self._kernels):
+            if is_first:
+                kernel.set_args(*(self._memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
+                continue
             for index, argument in enumerate(launch.arguments):
                 if isinstance(argument, Buffer) and argument in changed:
                     kernel.set_arg(index, self._memory(argument))

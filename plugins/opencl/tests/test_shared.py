@@ -58,6 +58,23 @@ def test_kernels_work_in_them(context, copies):
     assert not copies
 
 
+def test_what_is_bound_takes_no_memory_of_the_requests_own(context):
+    x = Parameter(Type.f32, X.shape)
+    request = CORE.compile_model(Model(ops.Relu(x), [x]), context).create_infer_request()
+    given, taken = shared(context, X), context.create_tensor(Type.f32, X.shape)
+    request.set_input_tensor(given)
+    request.set_output_tensor(taken)
+    request.infer()
+    bound = request._request.request._bound
+    assert not bound._slots and len(bound.program.slot_sizes) == 2
+    request.set_input_tensor(Tensor(-X))
+    request.infer()
+    assert list(bound._slots) == [bound.program.slot_of[bound.program.inputs[0]]]
+    found = np.empty_like(X)
+    taken.copy_to(found)
+    np.testing.assert_array_equal(found, np.maximum(-X, 0))
+
+
 def test_input_and_output_in_the_same(context):
     request = request_for(context)
     tensor = shared(context, X)
