@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.deployment import Deployment
+from hetero.dispatch.deployment import Deployer, Deployment
 from hetero.dispatch.fallback import Errors, Fallback, device_timeout
 from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
 from hetero.dispatch.plan import Plan
@@ -36,10 +37,21 @@ class HeteroCompiledModel(CompiledModel):
         #: Seconds that a device may take for a step; 0 is any time.
         self.timeout = properties.get(device_timeout) / 1e3
         self.fallback = fallback
-        #: Whether requests may get new sub-requests, so that they need the contents of variables.
-        self.keeps_variables = fallback.is_possible or self.timeout > 0
+        #: Makes a deployer from the model, for one that was imported.
+        self.make_deployer: Callable[[Model], Deployer] | None = None
         self._use(plan, report)
         log.log(NOTICE, "%s: %s", self.name, report.summary())
+
+    @property
+    def keeps_variables(self) -> bool:
+        """Whether requests may get new sub-requests, so that they need the contents of variables."""
+        return self.fallback.is_possible or self.timeout > 0
+
+    def take_original(self, original: Model | Callable[[], Model]) -> None:
+        make_deployer = self.make_deployer
+        if make_deployer is not None:
+            copy = original.clone() if isinstance(original, Model) else None  # the user may change theirs
+            self.fallback = Fallback(lambda: make_deployer(copy or original()))
 
     def adopt(self, deployment: Deployment, errors: Errors) -> None:
         """Run on another deployment from now on, as devices failed, by what they raised."""

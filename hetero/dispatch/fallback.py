@@ -4,13 +4,14 @@ An inference that fails on a device is run again without it, on what the others 
 well is the device dropped, for all requests. So a device stays in place where the inference itself is to blame: then it
 fails everywhere, and the user is told the first error. A device fails by raising anything, by outputs that do not fit
 the model, and where DEVICE_TIMEOUT is set by taking longer than that; it is not to blame for a tensor of the user's
-that does not fit, or for being cancelled. RUNTIME_FALLBACK=NO turns this off, and an imported model, of which there is
-only what each device compiled, cannot do it. Operations that the user pinned to a device that is dropped go elsewhere
-too.
+that does not fit, or for being cancelled. RUNTIME_FALLBACK=NO turns this off. An imported model, of which there is
+only what each device compiled, cannot do it; one from the model cache is compiled anew for that. Operations that the
+user pinned to a device that is dropped go elsewhere too.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -32,10 +33,13 @@ Errors = Mapping[str, Exception]
 
 
 class Fallback:
-    """What a compiled model runs on without the devices that failed; without a deployer that is nothing."""
+    """What a compiled model runs on without the devices that failed: nothing, if ``make_deployer`` is None.
 
-    def __init__(self, deployer: Deployer | None) -> None:
-        self._deployer = deployer
+    ``make_deployer`` is called when a device fails for the first time.
+    """
+
+    def __init__(self, make_deployer: Callable[[], Deployer] | None) -> None:
+        self._make_deployer = make_deployer
         self._dropped: dict[str, Exception] = {}
         # By the names of the devices that are left out; None where the others cannot run it.
         self._deployments: dict[frozenset[str], Deployment | None] = {}
@@ -43,7 +47,11 @@ class Fallback:
 
     @property
     def is_possible(self) -> bool:
-        return self._deployer is not None
+        return self._make_deployer is not None
+
+    @functools.cached_property
+    def _deployer(self) -> Deployer:
+        return self._make_deployer()
 
     def is_dropped(self, device: str) -> bool:
         return device in self._dropped
@@ -76,7 +84,7 @@ class Fallback:
                 del self._deployments[left_out]
 
     def _without(self, errors: Errors) -> Deployment | None:
-        if self._deployer is None:
+        if not self.is_possible:
             return None
         failed = self._dropped | {device: error for device, error in errors.items() if device not in self._dropped}
         left_out = frozenset(failed)

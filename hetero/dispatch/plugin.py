@@ -96,16 +96,18 @@ class HeteroPlugin(Plugin):
         self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> HeteroCompiledModel:
         table, devices = self._devices(options)
-        make_names_unique(model)
-        pin(model, table.get(affinities))
-        strategy = _strategy(table, devices)
-        deployer = Deployer(model.friendly_name, model, devices, Claims.ask(model, devices), strategy)
+        deployer = self._deployer(model, table, devices)
         deployment = deployer.deploy()
         visualize(model, deployment.subgraphs, deployment.report)
         for failure in deployment.claims.failures[:1]:
             log.warning("%s: %s; other devices run what it does not", model.friendly_name, failure.error)
-        fallback = Fallback(deployer if table.get(runtime_fallback) and len(devices) > 1 else None)
+        fallback = Fallback((lambda: deployer) if _may_fall_back(table) else None)
         return HeteroCompiledModel(model, deployment.plan, deployment.report, fallback, self, table)
+
+    def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[Device]) -> Deployer:
+        make_names_unique(model)
+        pin(model, table.get(affinities))
+        return Deployer(model.friendly_name, model, devices, Claims.ask(model, devices), _strategy(table, devices))
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
@@ -113,7 +115,10 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices_for(devices_of_plan(sections), options)
         ports = ports_in(sections)
         plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob))
-        return HeteroCompiledModel(ports, plan, report, Fallback(None), self, table)
+        compiled = HeteroCompiledModel(ports, plan, report, Fallback(None), self, table)
+        if _may_fall_back(table):
+            compiled.make_deployer = lambda model: self._deployer(model, table, list(devices.values()))
+        return compiled
 
     def cache_key(self, options: Mapping[str, Any]) -> tuple:
         table, devices = self._devices(options)
@@ -156,6 +161,10 @@ class HeteroPlugin(Plugin):
             self.property_table(unknown)  # raises PropertyError for a key that no device has
         shared.update({key: value for key, value in table.given().items() if key in self._handed_on})
         return table, make_devices(self.core, found, shared, table.get(props.device.properties))
+
+
+def _may_fall_back(table: PropertyTable) -> bool:
+    return table.get(runtime_fallback) and len(table.get(props.device.priorities)) > 1
 
 
 def _strategy_name(table: PropertyTable) -> PlacementStrategy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
@@ -105,6 +105,12 @@ class CompiledModel(ABC):
         options = {key: value for key, value in self.properties.given().items() if key not in _OF_THE_PLACE}
         architecture = self.properties.value_of(props.device.architecture)
         return pack_blob(self.device_name, architecture, options, self.export_sections())
+
+    def take_original(self, original: Model | Callable[[], Model]) -> None:  # noqa: B027
+        """Called by the model cache on what it imported: the model that was compiled, the user's own, or what reads it.
+
+        For devices that may want to compile again (optional). By default nothing is done.
+        """
 
     def get_runtime_model(self) -> Model:
         """What is really executed, as a graph (optional). By default raises NotSupportedError."""

@@ -48,7 +48,7 @@ class ModelCache:
         known = self._folder / f"{_digest(FORMAT, hetero_version(), os.path.abspath(path))}.json"
         model_key = _known_hash(known, os.path.abspath(path))
         if model_key is not None:
-            found = self._load(model_key, str(path))
+            found = self._load(model_key, str(path), read_model)
             if found is not None:
                 return found
         with noting_files() as files:
@@ -64,7 +64,7 @@ class ModelCache:
         return self._compile(model, model_hash(model))
 
     def _compile(self, model: Model, model_key: str) -> plugin.CompiledModel:
-        found = self._load(model_key, model.friendly_name)
+        found = self._load(model_key, model.friendly_name, model)
         if found is not None:
             return found
         compiled = self._device.compile_model(model.clone(), self._options, self._context)
@@ -78,7 +78,7 @@ class ModelCache:
     def _file_of(self, model_key: str) -> Path:
         return self._folder / f"{_digest(self._key, model_key)}.blob"
 
-    def _load(self, model_key: str, label: str) -> plugin.CompiledModel | None:
+    def _load(self, model_key: str, label: str, original: Model | Callable[[], Model]) -> plugin.CompiledModel | None:
         file = self._file_of(model_key)
         if not file.exists():
             return None
@@ -91,6 +91,7 @@ class ModelCache:
                 file.unlink()
             return None
         found.properties.fill({props.loaded_from_cache: True})
+        found.take_original(original)
         return found
 
     def _write(self, file: Path, pieces: Iterable[bytes | memoryview], label: str) -> None:

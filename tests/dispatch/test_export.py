@@ -1,6 +1,7 @@
 """HETERO's compiled models exported, imported and cached."""
 
 import functools
+import itertools
 import json
 import logging
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetero import Core, Model, Parameter, Tensor, Type, ops
+from hetero import Core, Model, Parameter, Tensor, Type, ops, save_model
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.measured import Figures, Measured, OperationTimes
 from hetero.errors import BlobError, DeviceError, NotSupportedError
@@ -196,6 +197,60 @@ def test_what_is_calibrated_counts_where_costs_do(placement, expected, tmp_path)
     assert [is_cached(), is_cached()] == [False, True]
     measured.keep_operation_times(device, "model", OperationTimes({"operation": 1.0}))
     assert is_cached() is expected
+
+
+class Failing(PickyPlugin):
+    """Its first inferences go well, no others do."""
+
+    def __init__(self, good=2):
+        super().__init__()
+        self._good = good
+
+    def compile_model(self, model, options, context=None):
+        return self._spoiled(super().compile_model(model, options, context))
+
+    def import_model(self, sections, options, context=None):
+        return self._spoiled(super().import_model(sections, options, context))
+
+    def _spoiled(self, compiled):
+        create, inferences = compiled.create_sync_infer_request, itertools.count()
+
+        def create_spoiled():
+            request = create()
+            start = request.start
+            request.start = lambda: start() if next(inferences) < self._good else 1 / 0
+            return request
+
+        compiled.create_sync_infer_request = create_spoiled
+        return compiled
+
+
+@pytest.mark.parametrize("from_file", [False, True], ids=["model", "file"])
+def test_a_cached_model_goes_on_without_a_device_that_fails(from_file, tmp_path, caplog):
+    def run(core, model):
+        compiled = core.compile_model(model, "HETERO:A,B", {"CACHE_DIR": tmp_path / "cache"})
+        request = compiled.create_infer_request()
+        results = [request.infer(X)[0].copy() for _ in range(4)]
+        for result in results:
+            np.testing.assert_allclose(result, np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-6)
+        return compiled
+
+    save_model(chain(), tmp_path / "model.xml")
+    original = str(tmp_path / "model.xml") if from_file else chain()
+    run(core_with(A=PickyPlugin(), B=Failing(good=9)), original)
+    compiled = run(core_with(A=PickyPlugin(), B=Failing()), original)
+    assert compiled.get_property("LOADED_FROM_CACHE")
+    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    assert "no longer on B: B failed in start" in caplog.text
+
+
+def test_an_imported_model_has_nothing_to_go_on_with():
+    imported = moved(compiled_chain(), core=core_with(A=PickyPlugin(), B=Failing()))
+    request = imported.create_infer_request()
+    request.infer(X)
+    request.infer(X)
+    with pytest.raises(DeviceError, match="B failed in start"):
+        request.infer(X)
 
 
 def test_models_of_the_zoo_come_back():
