@@ -12,6 +12,7 @@ from tests.benchmarks import (
     handover,
     import_time,
     inference,
+    memory,
     overlap,
     partitioning,
     reading,
@@ -26,7 +27,9 @@ def main() -> None:
     compared = (import_time, boundaries, overlap, requests, tracing, handover, inference)
     for comparison in chain.from_iterable(module.compare() for module in compared):
         print("\n".join(comparison.lines()), flush=True)
-    for lines in chain((reading.compare(), caching.compare(), partitioning.compare()), reference.compare()):
+    for lines in chain(
+        (reading.compare(), caching.compare(), partitioning.compare(), memory.compare()), reference.compare()
+    ):
         print("\n".join(lines), flush=True)
 
 
