@@ -26,6 +26,8 @@ class Costs:
         self._measured = measured
         self.shapes = assumed_shapes(model, measured.input_shapes(key))
         self._times = {device: measured.operation_times(device, key) for device in devices}
+        #: Whether the work of operations had to stand for what they take.
+        self.is_rough = False
         self._figures: dict[Device, Figures] = {}
         self._keys: dict[Node, str] = {}
 
@@ -49,7 +51,10 @@ class Costs:
         seconds = self._times[device].seconds.get(self.key(node))
         if seconds is None:
             seconds = device.plugin.estimate_cost(node, device.options)
-        return self.by_work(node, device) if seconds is None else seconds
+        if seconds is None:
+            seconds = self.by_work(node, device)
+            self.is_rough |= seconds > 0
+        return seconds
 
     def by_work(self, node: Node, device: Device) -> float:
         """The seconds that a node takes by its work and the figures of the device."""

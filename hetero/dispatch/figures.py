@@ -27,7 +27,7 @@ LARGE = 2**22
 # Of the image for the convolution, as in the middle of a network.
 CHANNELS, WIDTH = 64, 56
 # Rounds of measuring, how long they may take, and by what factor times may differ that agree.
-MOST_ROUNDS, MOST_SECONDS = 50, 5.0
+MOST_ROUNDS, MOST_SECONDS = 50, 3.0
 AGREED = 1.1
 # What is too fast to be told from the rest is taken to be this fast: operations or bytes a second.
 FASTEST = 1e14

@@ -110,6 +110,40 @@ def query(
         show_query(make_console(), operations, everything)
 
 
+@app.command()
+def calibrate(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    device: Annotated[str, typer.Option("--device", "-d", help="Devices, as HETERO:A,B.", show_default=False)],
+    shapes: Annotated[
+        list[str],
+        typer.Option("--shape", metavar="INPUT=1,3,224,224", help="The shape of an input. May be repeated."),
+    ] = [],  # noqa: B006
+    seconds: Annotated[float, typer.Option(help="How long to measure each device.", min=0)] = 10.0,
+    folder: Annotated[
+        str, typer.Option("--costs-dir", help="Where to keep the times, as COSTS_DIR.", show_default=False)
+    ] = "",
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Time a model's operations on each device, so that PLACEMENT=MIN_CUT and PIPELINE know what they cost."""
+    with _one_line_errors(debug):
+        from hetero.run import calibrate as calibration
+        from hetero.run.display import make_console, progress_bar, show_calibration
+        from hetero.run.sources import existing_file
+        from hetero.runtime import Core
+
+        core = Core()
+        with progress_bar() as progress:
+            network = core.read_model(existing_file(model, Path()))
+            inputs = calibration.example_inputs(network, calibration.parse_shapes(shapes))
+            config = {"COSTS_DIR": folder}
+            found = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
+        if as_json:
+            print(json.dumps(dataclasses.asdict(found), indent=2, ensure_ascii=False))
+        else:
+            show_calibration(make_console(), found)
+
+
 @plugin.command("new")
 def new(
     name: Annotated[str, typer.Argument(help="The device's name, such as NPU.", show_default=False)],

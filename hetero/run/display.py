@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from hetero.run.calibrate import Calibration
 from hetero.run.devices import DeviceInfo, OperationQuery
 from hetero.run.runner import Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
@@ -87,6 +88,21 @@ def show_run(console: Console, report: RunReport) -> None:
         _SHOW_OUTPUT[output["kind"]](console, output)
 
 
+def show_calibration(console: Console, calibration: Calibration) -> None:
+    """The slowest operations on each device, and what an inference takes by placement."""
+    shapes = ", ".join(f"{name} {shape}" for name, shape in calibration.input_shapes.items())
+    _line(console, f"measured with {shapes}")
+    devices = list(dict.fromkeys(device for o in calibration.operations for device in o.milliseconds))
+    table = _table("slowest operations", "type", "MIN_CUT", *(f"ms on {device}" for device in devices))
+    for o in calibration.operations:
+        times = (_ms(o.milliseconds[d]) if d in o.milliseconds else "cannot run it" for d in devices)
+        table.add_row(o.name, o.type_name, o.device, *times)
+    console.print(table)
+    for placement, milliseconds in calibration.milliseconds.items():
+        _line(console, f"{placement}: {_ms(milliseconds)} ms")
+    _line(console, f"MIN_CUT: {calibration.summary}")
+
+
 def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
     known = all(s.transfer_milliseconds is not None for s in placement.subgraphs)
@@ -157,7 +173,7 @@ _SHOW_OUTPUT = {"summary": _show_summary, "top_k": _show_top_k, "ctc": _show_tex
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        is_number = column in ("ms", "of which transfers", "value", "inputs", "outputs")
+        is_number = column.startswith("ms on ") or column in ("ms", "of which transfers", "value", "inputs", "outputs")
         table.add_column(column, justify="right" if is_number else "left", overflow="fold")
     return table
 

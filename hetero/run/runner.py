@@ -110,7 +110,7 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     properties = dict(config.properties)
     if config.affinities:
         properties[affinities] = config.affinities
-    with _told_in_the_report():
+    with told_in_the_report():
         compiled = core.compile_model(model, config.device, properties)
     compile_seconds = time.perf_counter() - started
 
@@ -144,7 +144,7 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
 
 
 @contextmanager
-def _told_in_the_report() -> Iterator[None]:
+def told_in_the_report() -> Iterator[None]:
     """The dispatcher's line on the placement is a part of the report: it is not told twice."""
     placement_log.addFilter(_no)
     try:

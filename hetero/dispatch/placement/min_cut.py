@@ -21,13 +21,18 @@ PARTS = 10**12
 IMPOSSIBLE = 10**21
 
 
-def min_cut(problem: Problem) -> Choice:
-    """The devices of the units by the rules above."""
+def min_cut(problem: Problem, margin: float = 0.0) -> Choice:
+    """The devices of the units by the rules above.
+
+    A cut that saves no more than so much, as a part of what the best single device takes, is not made: costs are never
+    exact, and each cut has its risks.
+    """
     if problem.device_count == 2:
         found = [_expand(problem, [0] * len(problem.seconds), 1)]
     else:
         found = [_expand_all(problem, choice) for choice in problem.simple_choices()]
-    return min((*problem.simple_choices(), *found), key=problem.cost)
+    simple, best = (min(choices, key=problem.cost) for choices in (problem.simple_choices(), found))
+    return best if problem.cost(best) < (1 - margin) * problem.cost(simple) else simple
 
 
 def _expand_all(problem: Problem, choice: Choice) -> Choice:

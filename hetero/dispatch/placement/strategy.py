@@ -25,6 +25,9 @@ Strategy = Callable[[Model, Candidates], Homes]
 
 # The end of the key by which a device tells the bytes of its memory, such as OpenVINO's GPU_DEVICE_TOTAL_MEM_SIZE.
 TOTAL_MEMORY = "DEVICE_TOTAL_MEM_SIZE"
+# What a cut must save, as a part of what the best single device takes, where operations were measured or priced, and
+# where only their work is known, which tells no more than the order of magnitude.
+MARGIN, ROUGH_MARGIN = 0.05, 0.5
 
 
 class Placement(StrEnum):
@@ -42,18 +45,19 @@ class ByCost:
         self._devices, self._measured = devices, measured
         self._key: str | None = None
 
-    def problem(self, model: Model, candidates: Candidates) -> Problem:
+    def _costs(self, model: Model) -> Costs:
         # The key of the model as the user gave it: when a device fails it is placed again, changed by then.
         self._key = self._key or model_key(model)
-        return make_problem(model, candidates, self._devices, Costs(model, self._key, self._devices, self._measured))
+        return Costs(model, self._key, self._devices, self._measured)
 
     def min_cut(self, model: Model, candidates: Candidates) -> Homes:
-        problem = self.problem(model, candidates)
-        choice = min_cut(problem)
-        return self._homes(candidates, choice, [self._why_cheap(problem, unit, choice) for unit in range(len(choice))])
+        costs = self._costs(model)
+        problem = make_problem(model, candidates, self._devices, costs)
+        choice = min_cut(problem, ROUGH_MARGIN if costs.is_rough else MARGIN)
+        return self._homes(candidates, choice, [self._why(problem, unit, home) for unit, home in enumerate(choice)])
 
     def pipeline(self, model: Model, candidates: Candidates) -> Homes:
-        choice = pipeline(self.problem(model, candidates))
+        choice = pipeline(make_problem(model, candidates, self._devices, self._costs(model)))
         count = len(self._devices)
         return self._homes(candidates, choice, [f"stage {device + 1} of {count}" for device in choice])
 
@@ -61,23 +65,14 @@ class ByCost:
         chosen = zip(candidates.items(), choice, reasons)
         return {group: (self._devices[d], reason if len(able) > 1 else "") for (group, able), d, reason in chosen}
 
-    def _why_cheap(self, problem: Problem, unit: int, choice: Choice) -> str:
-        seconds, home = problem.seconds[unit], choice[unit]
+    def _why(self, problem: Problem, unit: int, home: int) -> str:
+        seconds = problem.seconds[unit]
         quickest = min(problem.able(unit), key=lambda device: seconds[device])
-        elsewhere = [d for d in problem.able(unit) if d != home]
-        if not elsewhere or not any(math.isfinite(seconds[d]) and seconds[d] for d in (home, *elsewhere)):
-            return "takes no time"
-        if seconds[quickest] < seconds[home]:
-            return (
-                f"{_time(seconds[home])} here, {_time(seconds[quickest])} on {self._devices[quickest].name}, "
-                "but to go there would take longer"
-            )
-        others = ", ".join(f"{_time(seconds[d])} on {self._devices[d].name}" for d in elsewhere)
-        return f"{_time(seconds[home])} here, {others}"
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms"
+        others = [device for device in problem.able(unit) if device != home]
+        if seconds[home] == seconds[quickest]:
+            nearest = min(others, key=lambda device: seconds[device], default=home)
+            return f"faster here than on {self._devices[nearest].name}" if seconds[nearest] else "takes no time"
+        return f"faster on {self._devices[quickest].name}, but not by what the way there takes"
 
 
 def make_problem(model: Model, candidates: Candidates, devices: Sequence[Device], costs: Costs) -> Problem:

@@ -83,8 +83,8 @@ def test_reasons(tmp_path):
     core = two(Relu=9e-4, Exp=1e-4, Tanh=2e-3)
     keep = {"PLACEMENT": "MIN_CUT", "AFFINITIES": {"tanh": "B"}}
     assert [o.reason for o in placed(core, tmp_path, **keep)] == [
-        "0.9 ms here, 1 ms on A",
-        "0.1 ms here, 1 ms on A",
+        "faster here than on A",
+        "faster here than on A",
         "pinned",
     ]
 
@@ -92,8 +92,8 @@ def test_reasons(tmp_path):
 def test_what_is_cheaper_elsewhere_but_not_worth_the_way_says_so(tmp_path):
     core = two(Relu=9.995e-4, Exp=1.0, Tanh=1.0)
     reasons = [o.reason for o in placed(core, tmp_path, PLACEMENT="MIN_CUT")]
-    assert reasons[0] == "1 ms here, 0.999 ms on B, but to go there would take longer"
-    assert reasons[1] == "1 ms here, 1e+03 ms on B"
+    assert reasons[0] == "faster on B, but not by what the way there takes"
+    assert reasons[1] == "faster here than on B"
 
 
 def test_pins_win(tmp_path):

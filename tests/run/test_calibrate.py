@@ -1,0 +1,176 @@
+"""hetero calibrate: times that devices really take decide later placements, and what is kept of fused operations."""
+
+import json
+import time
+
+import numpy as np
+import onnx
+import pytest
+from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.infer_request import TemplateInferRequest
+from onnx import TensorProto, helper
+from typer.testing import CliRunner
+
+from hetero import Model, Parameter, Type, ops
+from hetero.dispatch.affinity import Device
+from hetero.dispatch.measured import Figures, Measured
+from hetero.errors import ConfigError
+from hetero.run.calibrate import calibrate, example_inputs, parse_shapes
+from hetero.run.cli import app
+from tests.devices import PickyPlugin, core_with
+
+X = np.array([[-1, 0, 0.5, 2]], np.float32)
+Y = np.tanh(np.exp(np.maximum(X, 0)))
+
+
+class _SlowRequest(TemplateInferRequest):
+    def _note_nothing(self, node, seconds):
+        time.sleep(self.compiled_model.plugin.seconds.get(node.type_info.name, 0.0))
+
+    def _note_time(self, node, seconds):
+        slept = self.compiled_model.plugin.seconds.get(node.type_info.name, 0.0)
+        time.sleep(slept)
+        super()._note_time(node, slept or 1e-6)  # the program takes it for a part of the next operation
+
+
+class _SlowModel(TemplateCompiledModel):
+    def create_sync_infer_request(self):
+        return _SlowRequest(self)
+
+
+class SlowPlugin(PickyPlugin):
+    """Takes its time for operations of some types."""
+
+    def __init__(self, accepts=lambda node: True, **seconds):
+        super().__init__(accepts)
+        self.seconds = seconds
+
+    def compile_model(self, model, options, context=None):
+        compiled = super().compile_model(model, options, context)
+        compiled.__class__ = _SlowModel
+        return compiled
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with figures of all devices, which take seconds to measure."""
+    core = core_with(A=SlowPlugin(), B=SlowPlugin())
+    for name in ("A", "B", "TEMPLATE"):
+        figures = Figures(1e11, 1e11, 1e11, 1e11, 1e11, 1e-6, 1e-5)
+        Measured(tmp_path).keep_figures(Device(name, *core.resolve_device(name)), figures)
+    return tmp_path
+
+
+def chain():
+    x = Parameter(Type.f32, [-1, 4], name="x")
+    return Model(ops.Tanh(ops.Exp(ops.Relu(x, name="relu"), name="exp"), name="tanh"), [x], "chain")
+
+
+def homes(core, folder, model=None):
+    compiled = core.compile_model(model or chain(), "HETERO:A,B", {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(folder)})
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    return "".join(o.device for o in compiled.get_property("PLACEMENT_REPORT").operations)
+
+
+def test_later_placements_go_by_what_was_measured(folder):
+    core = core_with(A=SlowPlugin(Exp=0.02), B=SlowPlugin(Relu=0.02, Tanh=0.02))
+    told = []
+    found = calibrate(
+        core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0, lambda *step: told.append(step)
+    )
+    assert homes(core, folder) == "ABA"
+    assert {o.name: o.device for o in found.operations} == {"relu": "A", "exp": "B", "tanh": "A"}
+    times = {o.name: o.milliseconds for o in found.operations}
+    assert all(times[name][slow] >= 19.0 for name, slow in (("relu", "B"), ("exp", "A"), ("tanh", "B")))
+    assert all(times[name][fast] < 19.0 for name, fast in (("relu", "A"), ("exp", "B"), ("tanh", "A")))
+    assert found.milliseconds["A first"] > 19.0
+    assert found.milliseconds["B first"] > 39.0
+    assert found.milliseconds["MIN_CUT"] < found.milliseconds["A first"]
+    assert found.input_shapes == {"x": [1, 4]}
+    assert [done for _, done, _ in told] == list(range(len(told)))
+    assert all(done < total for _, done, total in told)
+    # Another Core, and so another process, knows it too.
+    assert homes(core_with(A=SlowPlugin(), B=SlowPlugin()), folder) == "ABA"
+
+
+def test_other_models_profit(folder):
+    core = core_with(A=SlowPlugin(Exp=0.02), B=SlowPlugin(Relu=0.02, Tanh=0.02))
+    x = Parameter(Type.f32, [1, 4], name="x")
+    again = ops.Tanh(ops.Exp(ops.Exp(ops.Relu(x))))
+    calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)
+    compiled = core.compile_model(Model(again, [x]), "HETERO:A,B", {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(folder)})
+    assert "".join(o.device for o in compiled.get_property("PLACEMENT_REPORT").operations) == "ABBA"
+
+
+def test_an_operation_is_timed_on_the_devices_that_can_run_it(folder):
+    core = core_with(A=SlowPlugin(lambda node: node.type_info.name != "Exp"), B=SlowPlugin(Relu=0.01, Tanh=0.01))
+    found = calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)
+    times = {o.name: set(o.milliseconds) for o in found.operations}
+    assert times == {"relu": {"A", "B"}, "exp": {"B"}, "tanh": {"A", "B"}}
+
+
+def test_fused_operations_share_their_time(folder):
+    """The reference makes one of a convolution and its bias and Relu: of 20 ms most is the convolution's."""
+    x = Parameter(Type.f32, [1, 8, 16, 16], name="x")
+    convolution = ops.Convolution(x, np.ones((8, 8, 3, 3), np.float32), [1, 1], [1, 1], [1, 1], [1, 1], name="conv")
+    bias = ops.Add(convolution, np.ones((1, 8, 1, 1), np.float32), name="bias")
+    model = Model(ops.Relu(bias, name="relu"), [x], "fused")
+    core = core_with(A=SlowPlugin(FusedConvolution=0.02))
+    image = np.zeros([1, 8, 16, 16], np.float32)
+    found = calibrate(core, model, "HETERO:A", [image], {"COSTS_DIR": str(folder)}, 0.0)
+    times = {o.name: o.milliseconds["A"] for o in found.operations}
+    assert times.keys() == {"conv", "bias", "relu"}
+    assert sum(times.values()) > 19.0
+    assert times["conv"] == max(times.values())
+    assert min(times.values()) > 0
+
+
+def test_example_inputs():
+    x = Parameter(Type.f32, [-1, 3, -1], name="x")
+    index, flag = Parameter(Type.i64, [2], name="index"), Parameter(Type.boolean, [], name="flag")
+    model = Model([ops.Relu(x), ops.Negative(index), ops.LogicalNot(flag)], [x, index, flag])
+    arrays = example_inputs(model, {"x": (2, 3, 5)})
+    assert [(a.shape, a.dtype.name) for a in arrays] == [((2, 3, 5), "float32"), ((2,), "int64"), ((), "bool")]
+    assert example_inputs(model, {})[0].shape == (1, 3, 64)
+    with pytest.raises(ConfigError, match="the model has no input y: it has x, index, flag"):
+        example_inputs(model, {"y": (1,)})
+    with pytest.raises(ConfigError, match=r"input x takes the shape \[\?,3,\?\], not \[2, 4, 5\]"):
+        example_inputs(model, {"x": (2, 4, 5)})
+
+
+def test_shapes_on_the_command_line():
+    assert parse_shapes(["x=1,3", "a=b=[4]", "s="]) == {"x": (1, 3), "a=b": (4,), "s": ()}
+    for wrong in ("x", "=1", "x=a", "x=1,b"):
+        with pytest.raises(ConfigError, match="is not of the form NAME=1,3,224,224"):
+            parse_shapes([wrong])
+
+
+def test_devices_must_be_named(folder):
+    with pytest.raises(ConfigError, match="A names no devices to calibrate: write HETERO:A,B"):
+        calibrate(core_with(A=SlowPlugin()), chain(), "A", [X], {"COSTS_DIR": str(folder)}, 0.0)
+
+
+def test_command(folder, tmp_path_factory):
+    file = tmp_path_factory.mktemp("model") / "model.onnx"
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["rows", 3]) for name in "xy"]
+    nodes = [helper.make_node("Relu", ["x"], ["t"], name="relu"), helper.make_node("Tanh", ["t"], ["y"], name="tanh")]
+    graph = helper.make_graph(nodes, "chain", ports[:1], ports[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), file)
+    arguments = ["calibrate", str(file), "-d", "HETERO:TEMPLATE", "--shape", "x=5,3"]
+    arguments += ["--seconds", "0", "--costs-dir", str(folder)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "measured with x [5, 3]"
+    assert sorted(line.split()[:3] for line in lines if "anh" in line or "elu" in line) == [
+        ["relu", "Relu", "TEMPLATE"],
+        ["tanh", "Tanh", "TEMPLATE"],
+    ]
+    assert "TEMPLATE 2/2 operations" in lines[-1]
+    assert "operations" not in result.stderr
+    assert len(list(folder.glob("*-*.json"))) == 1
+    report = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+    assert report["input_shapes"] == {"x": [5, 3]}
+    wrong = CliRunner().invoke(app, ["calibrate", str(file), "-d", "TEMPLATE"])
+    assert wrong.exit_code == 2
+    assert "names no devices to calibrate" in wrong.stderr
