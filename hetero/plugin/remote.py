@@ -138,7 +138,7 @@ class RemoteContext(ABC):
 
         By default in that of remote and shared tensors of an equal context.
         """
-        return isinstance(tensor, (RemoteTensor, SharedTensor)) and tensor.context == self
+        return isinstance(tensor, (RemoteTensor, SharedTensor)) and (tensor.context is self or tensor.context == self)
 
 
 class RemoteTensor(Tensor):

@@ -38,7 +38,7 @@ class OpenCLDevice:
         self._programs: dict[str, cl.Program] = {}
         self._lock = threading.Lock()
 
-    @property
+    @functools.cached_property
     def name(self) -> str:
         return f"{self.handle.name.strip()} ({self.handle.platform.name.strip()})"
 

@@ -154,6 +154,8 @@ class BoundProgram:
             if place is None
         ]
         self._sources = [array for _, array in local]
+        if not local and not self._bindings.before:
+            return
         with opencl_errors(f"uploading inputs to {self.program.device.name}"):
             for buffer, array in local:
                 if array.nbytes:
