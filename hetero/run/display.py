@@ -105,19 +105,17 @@ def show_calibration(console: Console, calibration: Calibration) -> None:
 
 def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
-    known = all(s.transfer_milliseconds is not None for s in placement.subgraphs)
-    transfers = ["of which transfers"] if known else []
-    table = _table("subgraph", "device", "operations", "inputs", "outputs", "ms", *transfers)
-    shown = placement.subgraphs[:MANY_SUBGRAPHS]
-    for s in shown:
-        numbers = (s.operations, s.inputs, s.outputs)
-        times = [s.milliseconds, s.transfer_milliseconds] if known else [s.milliseconds]
-        table.add_row(str(s.index), s.device, *map(str, numbers), *map(_ms, times))
+    kinds = {"ms": [s.milliseconds for s in placement.subgraphs]}
+    kinds["of which transfers"] = [s.transfer_milliseconds for s in placement.subgraphs]
+    known = {name: times for name, times in kinds.items() if None not in times}
+    table = _table("subgraph", "device", "operations", "inputs", "outputs", *known)
+    for index, s in enumerate(placement.subgraphs[:MANY_SUBGRAPHS]):
+        times = [_ms(times[index]) for times in known.values()]
+        table.add_row(str(s.index), s.device, str(s.operations), str(s.inputs), str(s.outputs), *times)
     rest = placement.subgraphs[MANY_SUBGRAPHS:]
     if rest:
-        times = [sum(s.milliseconds for s in rest), *([sum(s.transfer_milliseconds for s in rest)] if known else [])]
-        operations = sum(s.operations for s in rest)
-        table.add_row(f"{len(rest)} more", "", str(operations), "", "", *map(_ms, times))
+        times = [_ms(sum(times[MANY_SUBGRAPHS:])) for times in known.values()]
+        table.add_row(f"{len(rest)} more", "", str(sum(s.operations for s in rest)), "", "", *times)
     console.print(table)
     if placement.reasons:
         table = _table("device", "why there", "operations")

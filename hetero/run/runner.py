@@ -12,6 +12,7 @@ from datetime import timedelta
 from statistics import median
 from typing import Any
 
+from hetero import properties as props
 from hetero.dispatch.affinity import is_placed
 from hetero.dispatch.compiled_model import placement_report
 from hetero.dispatch.plugin import affinities
@@ -34,14 +35,14 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class SubgraphInfo:
-    """One subgraph, with medians of its milliseconds; the transfers, where they are known, are a part of them."""
+    """One subgraph; with PERF_COUNT medians of its milliseconds, of which the transfers are a part."""
 
     index: int
     device: str
     operations: int
     inputs: int
     outputs: int
-    milliseconds: float
+    milliseconds: float | None
     transfer_milliseconds: float | None
 
 
@@ -163,7 +164,10 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
         report: PlacementReport = compiled.get_property(placement_report)
     except PropertyError:
         return None
-    times = [_subgraph_times(profile) for profile in profiles]
+    is_timed = compiled.get_property(props.enable_profiling)
+    times = [_subgraph_times(profile) for profile in profiles] if is_timed else []
+    # There are other subgraphs where a device failed on the way.
+    times = [of_run for of_run in times if len(of_run) == len(report.subgraphs)]
     subgraphs = [
         SubgraphInfo(
             s.index,
@@ -171,7 +175,7 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
             len(s.operations),
             s.inputs,
             s.outputs,
-            median(of_run[s.index][0] for of_run in times),
+            _median([of_run[s.index][0] for of_run in times]),
             _median([of_run[s.index][1] for of_run in times]),
         )
         for s in report.subgraphs
@@ -199,7 +203,7 @@ def _transfers(profile: Sequence[ProfilingInfo]) -> float | None:
 
 
 def _median(times: Sequence[float | None]) -> float | None:
-    return None if None in times else median(times)
+    return None if None in times or not times else median(times)
 
 
 def _milliseconds(info: ProfilingInfo) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 from itertools import chain
@@ -23,6 +24,7 @@ from tests.benchmarks import (
 
 
 def main() -> None:
+    logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # nobody reads where tiny models go
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
     compared = (import_time, boundaries, overlap, requests, tracing, handover, inference)
     for comparison in chain.from_iterable(module.compare() for module in compared):

@@ -105,7 +105,9 @@ def test_a_run_with_times_of_operations(folder):
         assert 0 <= subgraph["transfer_milliseconds"] <= subgraph["milliseconds"]
     text = hetero("run", "run.yaml", *setting).stdout
     assert "slowest operations" in text and "of which transfers" in text
-    assert "of which transfers" not in hetero("run", "run.yaml").stdout
+    untimed = json.loads(hetero("run", "run.yaml", "--json").stdout)["placement"]["subgraphs"]
+    assert all(subgraph["milliseconds"] is subgraph["transfer_milliseconds"] is None for subgraph in untimed)
+    assert "of which transfers" not in (text := hetero("run", "run.yaml").stdout) and "subgraph   device" in text
 
 
 def test_run_with_affinities(folder):
