@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
-from hetero.dispatch.boundaries import HOST, is_plain, smallest_shape
+from hetero.dispatch.boundaries import HOST, Boundary, is_plain, smallest_shape
 from hetero.dispatch.boundary_tensor import BoundaryTensor
 from hetero.dispatch.plan import Plan, StepError, step_errors
 from hetero.dispatch.shared_state import SharedState, states_by_name
@@ -71,26 +71,34 @@ class BoundPlan:
         self._bind_boundaries()
 
     def _bind_boundaries(self) -> None:
-        boundaries = self.plan.boundaries
-        slots = [memory.create(Type.u8, [byte_size]) for memory, byte_size in boundaries.slots]
-        for value, boundary in boundaries.by_value.items():
+        slots: dict[int, Tensor] = {}
+        for value, boundary in self.plan.boundaries.by_value.items():
             if value in self._tensor_of:
                 continue
-            kind, shape = value.element_type, smallest_shape(value)
-            if not is_plain(value):
-                first = self.plan.places[value][0]
-                tensor = self.requests[first.step].get_tensor(first.port)
-            elif boundary.memory is HOST:
-                tensor = BoundaryTensor(kind, shape)
-                self._release_after_use(value, tensor)
-            elif value in boundaries.slot_of:
-                tensor = boundary.memory.create_in(slots[boundaries.slot_of[value]], kind, shape)
-            else:
-                tensor = boundary.memory.create(kind, shape)
+            writer = self.plan.steps[self.plan.places[value][0].step]
+            with step_errors(writer.device):
+                tensor = self._boundary_tensor(value, boundary, slots)
             if boundary.memory.is_remote and boundary.copies:
-                self._bind_mixed(value, tensor, BoundaryTensor(kind, shape))
+                self._bind_mixed(value, tensor, BoundaryTensor(value.element_type, smallest_shape(value)))
             else:
                 self._bind_value(value, tensor)
+
+    def _boundary_tensor(self, value: Output, boundary: Boundary, slots: dict[int, Tensor]) -> Tensor:
+        kind, memory = value.element_type, boundary.memory
+        if not is_plain(value):
+            first = self.plan.places[value][0]
+            return self.requests[first.step].get_tensor(first.port)
+        shape, slot = smallest_shape(value), self.plan.boundaries.slot_of.get(value)
+        if memory is HOST:
+            tensor = BoundaryTensor(kind, shape)
+            self._release_after_use(value, tensor)
+            return tensor
+        if slot is None:
+            return memory.create(kind, shape)
+        if slot not in slots:
+            slot_memory, byte_size = self.plan.boundaries.slots[slot]
+            slots[slot] = slot_memory.create(Type.u8, [byte_size])
+        return memory.create_in(slots[slot], kind, shape)
 
     def bind(self, port: Output, tensor: Tensor) -> None:
         """Let the steps read or write a tensor of the user's."""

@@ -14,7 +14,8 @@ class BoundaryTensor(Tensor):
     """Takes memory when it is first used and lets go of it in ``release``, where its contents are lost."""
 
     def __init__(self, kind: Type, shape: Sequence[int]) -> None:
-        self._element_type, self._dtype = kind, kind.to_dtype()
+        self._kind, self._dtype = kind, kind.to_dtype()
+        self._element_type = kind
         self._shape = tuple(shape)
         self._array: np.ndarray | None = None
         self._whole, self._owns_memory = None, True
@@ -38,8 +39,8 @@ class BoundaryTensor(Tensor):
             self._shape, self._array = tuple(shape), None
 
     def take(self, array: np.ndarray) -> None:
-        if array.dtype != self._dtype:  # which the check of the device's outputs tells
-            self._element_type = Type(array.dtype)
+        # Another type is what the check of the device's outputs tells.
+        self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
         self._shape, self._array = array.shape, array
 
     def release(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hetero.dispatch.affinity import Device, is_placed
 from hetero.errors import DeviceError, PropertyError
@@ -57,6 +57,11 @@ class Claims:
             after.refused = before.refused | dict.fromkeys(failure.operations, str(failure.error))
             queries[failure.device] = after
         return Claims(queries, self.failures + failures)
+
+    def settled(self) -> Claims:
+        """The same without what the errors hold: the stack, and with it what a device had at work when it failed."""
+        failures = (replace(failure, error=DeviceError(str(failure.error))) for failure in self.failures)
+        return Claims(self.queries, tuple(failures))
 
     def without_devices(self, errors: Mapping[str, Exception]) -> Claims:
         """What is left where devices failed at something else, and get nothing any more."""

@@ -90,7 +90,7 @@ class Deployer:
                 names = [device.name for device in self.devices]
                 known = set(self._known)
                 report = make_report(self.model, names, placed, subgraphs, known, claims.failures, plan.boundaries)
-                return Deployment(claims, subgraphs, plan, report)
+                return Deployment(claims.settled(), subgraphs, plan, report)
             claims = claims.without(failures)
             placement = self._place(claims, unpinned)
 

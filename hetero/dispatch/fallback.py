@@ -71,7 +71,7 @@ class Fallback:
             deployment = self._without(errors) if new else None
             if deployment is None:
                 return  # another request was first; perhaps with another device, which cannot be done without as well
-            self._dropped |= new
+            self._dropped |= {device: DeviceError(str(error)) for device, error in new.items()}  # without the stack
             self._deployments = {frozenset(self._dropped): deployment}
             self._deployer.forget_others(deployment)
             adopt(deployment, new)
@@ -91,7 +91,7 @@ class Fallback:
         if left_out not in self._deployments:
             try:
                 self._deployments[left_out] = self._deployer.deploy_without(failed)
-            except DeviceError:
+            except Exception:
                 self._deployments[left_out] = None
         return self._deployments[left_out]
 
@@ -143,6 +143,7 @@ class Attempts:
         """What failed on the way is dropped, as the others did it."""
         if self._errors:
             self._compiled.fallback.drop(self._errors, self._compiled.adopt)
+            self._errors = {}
 
     def _leave_out(self, failure: StepError) -> None:
         """Use what there is without a device that failed, and without those that failed before in this inference."""

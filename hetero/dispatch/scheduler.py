@@ -174,7 +174,7 @@ class Scheduler:
         self._executor.leave_behind(thread)
         inference.on_timeout(index)
         step = inference.plan.steps[index]
-        problem = f"{step.device} did not end {step.name} within {self._timeout * 1e3:g} ms"
+        problem = f"{step.device} did not end an inference of '{step.compiled.name}' within {self._timeout * 1e3:g} ms"
         _, is_last = inference.finish(index, StepError(step.device, DeviceError(problem)))
         waiting = self._give_slot(step.device)
         if waiting is not None:

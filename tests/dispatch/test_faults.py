@@ -1,7 +1,10 @@
 """Devices that fail: others run what they do not, the user sees one warning, and the results are right."""
 
+import gc
 import logging
 import threading
+import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,8 +12,8 @@ import pytest
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.infer_request import TemplateInferRequest
 
-from hetero import AsyncInferQueue, Model, Parameter, Type, ops
-from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
+from hetero import AsyncInferQueue, Model, Parameter, Tensor, Type, ops
+from hetero.errors import CancelledError, DeviceError, PropertyError, TensorError, UnsupportedOperationError
 from hetero.graph.runtime_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 
@@ -143,10 +146,13 @@ class _Request(TemplateInferRequest):
             fails = plugin.count >= plugin.healthy
         fault = plugin.fault if fails else ""
         if fault == "hang":
+            plugin.hung.append(threading.current_thread())
             plugin.released.wait(60)
         super().start()
         if fault == "raise":
             raise KeyError("lost")
+        if fault == "cancel":
+            raise CancelledError("the device was told to stop")
         for tensor in self.output_tensors():
             if fault == "wrong shape":
                 tensor.take(np.zeros([*tensor.shape, 2], np.float32))
@@ -167,7 +173,7 @@ class Faulty(PickyPlugin):
     def __init__(self, fault: str = "", healthy: int = 1, accepts=lambda node: True) -> None:
         super().__init__(accepts)
         self.fault, self.healthy, self.count = fault, healthy, 0
-        self.lock, self.released = threading.Lock(), threading.Event()
+        self.lock, self.released, self.hung = threading.Lock(), threading.Event(), []
 
     def compile_model(self, model, options, context=None):
         self.compiled.append(model)
@@ -253,3 +259,286 @@ def test_a_thousand_requests_at_once_in_a_queue_are_all_answered_rightly(faulty,
         request.start_async(x)
     queue.wait_all()
     assert len(warnings_in(caplog)) == 1
+
+
+def adding() -> Model:
+    """exp(x + y), of vectors that must be of one length."""
+    x, y = (Parameter(Type.f32, [-1], name=name) for name in "xy")
+    return Model(ops.Exp(ops.Add(x, y, name="add"), name="exp"), [x, y], "adding")
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
+def test_the_mistake_of_a_user_costs_no_device(asynchronous, caplog):
+    """What fails on all three devices: the first one's error is told, and all stay in use."""
+    plugins = {name: Faulty(accepts=no_exp) for name in "AB"}
+    core = core_with(**plugins, C=PickyPlugin())
+    compiled = core.compile_model(adding(), "HETERO:A,B,C")
+    request = compiled.create_infer_request()
+    before = compiled.get_property("PLACEMENT_REPORT")
+    for wrong in (7, 9):
+        with pytest.raises(DeviceError, match=f"Add 'add' cannot run on these inputs: .*{wrong}"):
+            if asynchronous:
+                request.start_async([X[0], np.zeros(wrong, np.float32)])
+                request.wait()
+            else:
+                request.infer([X[0], np.zeros(wrong, np.float32)])
+    np.testing.assert_allclose(request.infer([X[0], X[0]])[0], np.exp(2 * X[0]), rtol=1e-6)
+    assert compiled.get_property("PLACEMENT_REPORT") is before and not warnings_in(caplog)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("A", "C")
+    assert len(plugins["B"].compiled) == 1  # tried once, and kept for the next time
+
+
+def test_tensors_that_do_not_fit_and_cancelled_inferences_cost_no_device(caplog):
+    b = PickyPlugin()
+    a = Faulty()
+    compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    request.set_output_tensor(Tensor(np.zeros([1, 4], np.float32), shared_memory=True))
+    with pytest.raises(TensorError, match="shared memory of 4 elements cannot take the shape"):
+        request.infer(np.repeat(X, 2, axis=0))
+    a.fault = "cancel"
+    with pytest.raises(CancelledError):
+        request.infer(X)
+    a.fault = ""
+    np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    assert not b.compiled and not warnings_in(caplog)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_without_fallback_the_error_is_told_and_the_device_stays(fault, caplog):
+    a, b = Faulty(fault, healthy=2), PickyPlugin()
+    options = {"RUNTIME_FALLBACK": "NO", "DEVICE_TIMEOUT": 100}
+    compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", options)
+    request = compiled.create_infer_request()
+    message = {"raise": "KeyError: 'lost'", "hang": "A did not end an inference of 'chain/0' within 100 ms"}
+    np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
+    for start in (request.infer, request.start_async) * 2:
+        with pytest.raises(DeviceError, match=message.get(fault, "A gave a wrong output of 'chain/0'")):
+            start(X)
+            request.wait()
+    a.fault = ""
+    a.released.set()
+    np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("A",)
+    assert not b.compiled and not warnings_in(caplog)
+
+
+@pytest.mark.parametrize("second", FAULTS)
+def test_two_devices_that_fail_one_after_the_other(faulty, second, caplog):
+    b = Faulty(second, healthy=4, accepts=no_exp)
+    compiled = core_with(A=faulty, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C", {"DEVICE_TIMEOUT": 200})
+    queue = AsyncInferQueue(compiled, 20)
+    found = {}
+    queue.set_callback(lambda request, number: found.update({number: request.results[0].copy()}))
+    xs = inputs(40)
+    for number, x in enumerate(xs):
+        queue.start_async(x, number)
+    queue.wait_all()
+    b.released.set()
+    np.testing.assert_allclose([found[number] for number in range(40)], expected(np.array(xs)), rtol=1e-6)
+    first, last = warnings_in(caplog)
+    assert "no longer on A: " in first and "no longer on B: " in last
+    assert compiled.get_property("EXECUTION_DEVICES") == ("C",)
+    assert [failure.device for failure in compiled.get_property("PLACEMENT_REPORT").failures] == ["A", "B"]
+
+
+def test_two_devices_that_fail_at_the_same_inference_are_told_in_one_warning(caplog):
+    a, b = Faulty("raise"), Faulty("wrong type")
+    compiled = core_with(A=a, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C")
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    (warning,) = warnings_in(caplog)
+    assert "no longer on A and B: A failed in start of 'chain/0': KeyError: 'lost'; B gave a wrong output" in warning
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, caplog):
+    a, b = Faulty(fault), Faulty("raise")
+    compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 20})
+    requests = [compiled.create_infer_request() for _ in range(20)]
+    for request in requests:
+        request.start_async(X)
+    for request in requests:
+        with pytest.raises(DeviceError, match="^A "):
+            request.wait()
+    with pytest.raises(DeviceError, match="^A "):
+        requests[0].infer(X)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("A",) and not warnings_in(caplog)
+    a.fault = b.fault = ""  # perhaps it was a passing thing
+    a.released.set()
+    for request in requests:
+        request.start_async(X)
+    for request in requests:
+        request.wait()
+        np.testing.assert_allclose(request.results[0], Y, rtol=1e-6)
+
+
+def test_a_device_that_can_create_no_request_is_dropped(caplog):
+    a = Faulty(accepts=no_exp)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B")
+    old = compiled.create_infer_request()
+    a.fault = "create request"
+    np.testing.assert_allclose(compiled.create_infer_request().infer(X)[0], Y, rtol=1e-6)
+    (warning,) = warnings_in(caplog)
+    assert "no longer on A: A failed to create a request of 'chain/0': ValueError: no more requests" in warning
+    np.testing.assert_allclose(old.infer(X)[0], Y, rtol=1e-6)
+
+
+def test_pinned_operations_of_a_device_that_is_dropped_go_elsewhere(caplog):
+    a = Faulty("raise", healthy=2)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(exp="A", tanh="B"), "HETERO:B,A")
+    assert devices_of(compiled) == {"relu": "B", "exp": "A", "tanh": "B"}
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    assert set(devices_of(compiled).values()) == {"B"} and len(warnings_in(caplog)) == 1
+
+
+def summing() -> Model:
+    """exp(total), where total += x in every inference; it begins with the first x, doubled."""
+    x = Parameter(Type.f32, [1, 4], name="x")
+    total = ops.Add(ops.ReadValue(x, "total", name="read"), x, name="add")
+    return Model(ops.Exp(total, name="exp"), [x], "summing", sinks=[ops.Assign(total, "total", name="set")])
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
+def test_variables_have_the_contents_from_before_the_failed_inference(faulty, asynchronous, caplog):
+    """Each of three requests has its own; the first that fails had set its variable already, the others were idle."""
+    compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", TIMEOUT)
+    assert devices_of(compiled) == {"read": "A", "add": "A", "set": "A", "exp": "B"}
+    requests = [compiled.create_infer_request() for _ in range(3)]
+    totals, states = {}, [request.query_state()[0] for request in requests]
+    for inference, x in enumerate(inputs(12)):
+        number = inference % 3
+        request = requests[number]
+        if inference == 9:  # the first one begins anew
+            request.reset_state()
+            del totals[number]
+        totals[number] = totals.get(number, x) + x
+        if asynchronous:
+            request.start_async(x)
+            request.wait()
+        else:
+            request.infer(x)
+        np.testing.assert_allclose(request.results[0], np.exp(totals[number]), rtol=1e-6)
+        np.testing.assert_allclose(states[number].state.data, totals[number], rtol=1e-6)
+    check_dropped(compiled, caplog)
+
+
+def test_variables_are_as_before_when_nothing_helps():
+    a, b = Faulty("raise", healthy=3), Faulty("raise", healthy=3, accepts=lambda node: node.type_info.name != "Exp")
+    core = core_with(A=a, B=b, C=PickyPlugin(lambda node: node.type_info.name == "Exp"))
+    request = core.compile_model(summing(), "HETERO:A,B,C").create_infer_request()
+    a.healthy, b.healthy = 3, 0
+    x = np.ones((1, 4), np.float32)
+    for total in (2, 3):
+        np.testing.assert_allclose(request.infer(x)[0], np.exp(total * x), rtol=1e-6)
+    with pytest.raises(DeviceError, match="A failed"):
+        request.infer(x)
+    np.testing.assert_array_equal(request.query_state()[0].state.data, 3 * x)
+    request.query_state()[0].state = Tensor(10 * x)
+    a.fault = ""
+    np.testing.assert_allclose(request.infer(x)[0], np.exp(11 * x), rtol=1e-6)
+
+
+def test_a_step_that_was_left_behind_writes_nowhere(caplog):
+    """It goes on after the answer was given: the user's tensors are no longer its own."""
+    a = Faulty("hang")
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
+    request = compiled.create_infer_request()
+    own = np.zeros((1, 4), np.float32)
+    request.set_output_tensor(Tensor(own, shared_memory=True))
+    request.infer(X)
+    own[:] = 7
+    a.released.set()
+    (hung,) = a.hung
+    hung.join(10)  # it ends by itself, as another one has its place
+    assert not hung.is_alive()
+    np.testing.assert_array_equal(own, np.full((1, 4), 7))
+    request.infer(X)
+    np.testing.assert_allclose(own, Y, rtol=1e-6)
+
+
+def branches() -> Model:
+    x = Parameter(Type.f32, [1, 4], name="x")
+    return Model([ops.Exp(x, name="exp"), ops.Tanh(x, name="tanh")], [x], "branches")
+
+
+@pytest.mark.parametrize("faults", [("hang", "hang"), ("hang", "raise"), ("raise", "raise")])
+def test_branches_that_fail_at_once(faults, caplog):
+    a = Faulty(faults[0], accepts=no_exp)
+    b = Faulty(faults[1], accepts=lambda node: node.type_info.name == "Exp")
+    compiled = core_with(A=a, B=b, C=PickyPlugin()).compile_model(branches(), "HETERO:A,B,C", {"DEVICE_TIMEOUT": 50})
+    queue = AsyncInferQueue(compiled, 10)
+    for _ in range(20):
+        queue.start_async(X)
+    queue.wait_all()
+    for request in queue:
+        np.testing.assert_allclose(request.results[0], np.exp(X), rtol=1e-6)
+        np.testing.assert_allclose(request.results[1], np.tanh(X), rtol=1e-6)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("C",) and len(warnings_in(caplog)) <= 2
+    a.released.set()
+    b.released.set()
+
+
+def test_exclusive_requests_fall_back_too(faulty, caplog):
+    options = TIMEOUT | {"EXCLUSIVE_ASYNC_REQUESTS": True}
+    compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", options)
+    request = compiled.create_infer_request()
+    for x in inputs(8):
+        request.start_async(x)
+        request.wait()
+        np.testing.assert_allclose(request.results[0], expected(x), rtol=1e-6)
+    check_dropped(compiled, caplog)
+
+
+def test_a_hanging_inference_can_be_cancelled():
+    a = Faulty("hang")
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 300})
+    request = compiled.create_infer_request()
+    request.start_async(X)
+    while not a.count:
+        time.sleep(0.001)
+    request.cancel()
+    with pytest.raises(CancelledError):
+        request.wait()
+    a.fault = ""
+    np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
+    assert "A" in compiled.get_property("EXECUTION_DEVICES")
+    a.released.set()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_nothing_is_left_of_a_device_that_was_dropped(fault):
+    """Neither what it compiled nor requests of that nor threads, once what hung has ended."""
+    a = Faulty(fault, healthy=3, accepts=no_exp)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
+    requests = [compiled.create_infer_request() for _ in range(5)]
+    on_a = [step.compiled for step in compiled._compiled.plan.steps if step.device == "A"]
+    left = [weakref.ref(one) for one in (*on_a, *(r for q in requests for r in q._request.request.bound.requests[::2]))]
+    del on_a
+    for request in requests * 2:
+        request.start_async(X)
+        request.wait()
+    a.released.set()
+    deadline = time.monotonic() + 10
+    while any(ref() is not None for ref in left) and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert [ref() for ref in left] == [None] * len(left)
+    del compiled, request, requests
+    while threads_of("HETERO chain") and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert threads_of("HETERO chain") == []
+
+
+def threads_of(name: str) -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith(f"hetero {name}")]
+
+
+def test_fallback_costs_no_compilation_and_no_thread_as_long_as_nothing_fails():
+    a, b = Faulty(accepts=no_exp), PickyPlugin()
+    compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B")
+    for x in inputs(5):
+        compiled(x)
+    assert (len(a.compiled), len(b.compiled)) == (2, 1) and threads_of("HETERO chain") == []
