@@ -1,0 +1,85 @@
+"""Devices that fail during inferences, and what tests ask of a model that had them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import numpy as np
+from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.infer_request import TemplateInferRequest
+
+from hetero import Model, Parameter, Type, ops
+from hetero.errors import CancelledError
+from hetero.graph.runtime_info import AFFINITY
+from tests.devices import PickyPlugin
+
+X = np.array([[-1, 0, 0.5, 2]], np.float32)
+Y = np.tanh(np.exp(np.maximum(X, 0)))
+
+
+def chain(**pins: str) -> Model:
+    """x → relu → exp → tanh."""
+    x = Parameter(Type.f32, [-1, 4], name="x")
+    model = Model(ops.Tanh(ops.Exp(ops.Relu(x, name="relu"), name="exp"), name="tanh"), [x], "chain")
+    for node in model.get_ordered_ops():
+        if node.friendly_name in pins:
+            node.rt_info[AFFINITY] = pins[node.friendly_name]
+    return model
+
+
+def no_exp(node) -> bool:
+    return node.type_info.name != "Exp"
+
+
+def devices_of(compiled) -> dict[str, str]:
+    return {o.name: o.device for o in compiled.get_property("PLACEMENT_REPORT").operations}
+
+
+def warnings_in(caplog) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+
+
+class _Request(TemplateInferRequest):
+    """An infer request with the faults of its device."""
+
+    def start(self):
+        plugin = self.compiled_model.plugin
+        with plugin.lock:
+            plugin.count += 1
+            fails = plugin.count >= plugin.healthy
+        fault = plugin.fault if fails else ""
+        if fault == "hang":
+            plugin.hung.append(threading.current_thread())
+            plugin.released.wait(60)
+        super().start()
+        if fault == "raise":
+            raise KeyError("lost")
+        if fault == "cancel":
+            raise CancelledError("the device was told to stop")
+        for tensor in self.output_tensors():
+            if fault == "wrong shape":
+                tensor.take(np.zeros([*tensor.shape, 2], np.float32))
+            if fault == "wrong type":
+                tensor.take(np.zeros(tensor.shape, np.int64))
+
+
+class _CompiledModel(TemplateCompiledModel):
+    def create_sync_infer_request(self):
+        if self.plugin.fault == "create request":
+            raise ValueError("no more requests")
+        return _Request(self)
+
+
+class Faulty(PickyPlugin):
+    """The reference; from the inference ``healthy`` on, counted from 1, it fails in the way of ``fault``."""
+
+    def __init__(self, fault: str = "", healthy: int = 1, accepts=lambda node: True) -> None:
+        super().__init__(accepts)
+        self.fault, self.healthy, self.count = fault, healthy, 0
+        self.lock, self.released, self.hung = threading.Lock(), threading.Event(), []
+
+    def compile_model(self, model, options, context=None):
+        self.compiled.append(model)
+        properties = self.property_table(options)
+        return _CompiledModel(model, self.transform_model(model.clone(), properties), self, properties)
