@@ -103,6 +103,27 @@ def test_inputs_and_outputs(compiled, context, sample, side):
     assert request.get_tensor("y") is taken
 
 
+def test_host_tensors_of_the_context_as_input_and_output(compiled, context, sample):
+    """The device may compute in them, and the host sees them all the same."""
+    expected = sample.expected(sample.array())
+    given = context.create_host_tensor(sample.element_type, sample.array().shape)
+    taken = context.create_host_tensor(Type(expected.dtype), expected.shape)
+    request = compiled.create_infer_request()
+    request.set_tensor("x", given)
+    request.set_tensor("y", taken)
+    for seed in range(3):
+        given.data[...] = sample.array(seed)
+        request.infer()
+        assert_close(taken.data, sample.expected(sample.array(seed)))
+    assert request.get_tensor("y") is taken
+
+
+def test_which_tensors_it_computes_in(context, sample):
+    assert context.holds(remote(context, sample.array()))
+    assert not context.holds(Strange("STRANGE").create_tensor(sample.element_type, [2]))
+    assert isinstance(context.holds(Tensor(sample.array())), bool)
+
+
 def test_regions_as_inputs(compiled, context, sample):
     rows = sample.array(rows=6)
     tensor = remote(context, rows)
