@@ -119,17 +119,21 @@ def calibrate(
 
 
 class _Running:
-    """A compiled model that runs again and again: its least time, and medians of the parts that it tells of."""
+    """A compiled model that runs again and again: medians of its time, and of the parts that it tells of."""
 
     def __init__(self, compiled: CompiledModel, inputs: Sequence[np.ndarray]) -> None:
         self.compiled = compiled
         self.report: PlacementReport = compiled.get_property("PLACEMENT_REPORT")
         self._request = compiled.create_infer_request()
         self._request.infer(list(inputs), share_outputs=True)
-        self.seconds = np.inf
+        self._seconds: list[float] = []
         #: By the index of the subgraph its own seconds in each run, and those of the steps in it by name.
         self._subgraphs: dict[int, list[float]] = defaultdict(list)
         self._steps: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+    @property
+    def seconds(self) -> float:
+        return median(self._seconds)
 
     @property
     def subgraphs(self) -> dict[int, float]:
@@ -142,7 +146,7 @@ class _Running:
         self._request.infer(share_outputs=True)  # to wake what has gone to sleep
         started = time.perf_counter()
         self._request.infer(share_outputs=True)
-        self.seconds = min(self.seconds, time.perf_counter() - started)
+        self._seconds.append(time.perf_counter() - started)
         for index, part in enumerate(_parts(self._request.get_profiling_info())):
             self._subgraphs[index].append(part[0].real_time.total_seconds())
             sums: dict[str, float] = defaultdict(float)  # of a step that takes several kernels
