@@ -141,6 +141,14 @@ class Measured:
                 found.append((file.name, status.st_mtime_ns, status.st_size))
         return found
 
+    def state(self) -> str:
+        """A text that changes whenever times of operations are kept."""
+        found = []
+        for file in sorted(self._folder.glob("*-*.json")):
+            with contextlib.suppress(OSError):  # another process may replace it meanwhile
+                found.append(f"{file.name} {file.stat().st_mtime_ns}")
+        return _digest("\n".join(found))
+
     def _read(self, name: str, convert: Any) -> Any:
         file = self._folder / name
         try:

@@ -31,6 +31,8 @@ from hetero.properties.values import member_of
 placement_strategy = Property("PLACEMENT", member_of(PlacementStrategy), PlacementStrategy.GREEDY)
 # Where measured costs are kept: a folder of the user's cache, when it is empty.
 costs_dir = Property("COSTS_DIR", str, "")
+# Changes when a model is calibrated, so that a cached model is compiled again then.
+costs_state = Property("COSTS_STATE", str, "", props.Mutability.RO)
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
 
 
@@ -51,6 +53,8 @@ class HeteroPlugin(Plugin):
         affinities,
         placement_strategy,
         costs_dir,
+        costs_state,
+        props.caching_properties,
         props.hint.model_distribution_policy,
         runtime_fallback,
         device_timeout,
@@ -73,8 +77,15 @@ class HeteroPlugin(Plugin):
         return {
             props.device.full_name: "several devices as one",
             props.device.capabilities: (props.device.Capability.EXPORT_IMPORT,),
+            props.caching_properties: (costs_state,),
             props.range_for_streams: (1, os.cpu_count() or 1),
         }
+
+    def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
+        table = super().property_table(options)
+        if _chosen(table) is not PlacementStrategy.GREEDY:
+            table.fill({costs_state: Measured(table.get(costs_dir)).state()})
+        return table
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         table, devices = self._devices(options)
@@ -182,11 +193,24 @@ def _strategy_name(table: PropertyTable) -> PlacementStrategy:
     return table.get(placement_strategy)
 
 
+def _chosen(table: PropertyTable) -> PlacementStrategy:
+    """The placement that was chosen; MODEL_DISTRIBUTION_POLICY is OpenVINO's way to ask for a pipeline."""
+    policies = table.get(props.hint.model_distribution_policy)
+    if props.hint.ModelDistributionPolicy.PIPELINE_PARALLEL in policies and placement_strategy not in table.given():
+        return PlacementStrategy.PIPELINE
+    return table.get(placement_strategy)
+
+
 def _strategy(table: PropertyTable, devices: Sequence[Device]) -> Strategy:
+    """The strategy for the placement that was chosen. Raises PropertyError for a policy that there is not."""
+    policy = props.hint.ModelDistributionPolicy
+    if policy.TENSOR_PARALLEL in table.get(props.hint.model_distribution_policy):
+        key = props.hint.model_distribution_policy
+        raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not there yet: take {policy.PIPELINE_PARALLEL}")
     by_cost = ByCost(devices, Measured(table.get(costs_dir)))
     strategies = {
         PlacementStrategy.GREEDY: greedy,
         PlacementStrategy.MIN_CUT: by_cost.min_cut,
         PlacementStrategy.PIPELINE: by_cost.pipeline,
     }
-    return strategies[_strategy_name(table)]
+    return strategies[_chosen(table)]

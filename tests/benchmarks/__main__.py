@@ -16,6 +16,7 @@ from tests.benchmarks import (
     memory,
     overlap,
     partitioning,
+    placement,
     reading,
     reference,
     requests,
@@ -26,7 +27,7 @@ from tests.benchmarks import (
 def main() -> None:
     logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # nobody reads where tiny models go
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
-    compared = (import_time, boundaries, overlap, requests, tracing, handover, inference)
+    compared = (import_time, boundaries, overlap, requests, tracing, handover, inference, placement)
     for comparison in chain.from_iterable(module.compare() for module in compared):
         print("\n".join(comparison.lines()), flush=True)
     for lines in chain(

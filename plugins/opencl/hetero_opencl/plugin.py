@@ -38,6 +38,7 @@ from hetero_opencl.kernels import why_not
 from hetero_opencl.remote import OpenCLContext, create_context
 
 driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
+total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes
 # One that the device computes, and one whose inputs or outputs are on their way meanwhile.
 MOST_STREAMS = 2
 
@@ -45,7 +46,7 @@ MOST_STREAMS = 2
 class OpenCLPlugin(Plugin):
     """Every OpenCL device of every platform, numbered from 0. Making it raises DeviceError where there is none."""
 
-    supported_properties = (*common_properties, props.cache_dir, props.caching_properties, driver_version)
+    supported_properties = (*common_properties, props.cache_dir, props.caching_properties, driver_version, total_memory)
     passes = (
         take_known_branches,
         take_newest_versions,
@@ -75,6 +76,7 @@ class OpenCLPlugin(Plugin):
             props.device.type: types.INTEGRATED if handle.host_unified_memory else types.DISCRETE,
             props.device.capabilities: ("FP32", *halves, "EXPORT_IMPORT"),
             driver_version: handle.driver_version,
+            total_memory: handle.global_mem_size,
             props.caching_properties: (driver_version,),
             props.range_for_streams: (1, MOST_STREAMS),
         }

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 import hetero
@@ -47,6 +48,8 @@ def test_properties(device):
     name = CORE.get_property(device, "FULL_DEVICE_NAME")
     assert name.endswith(")") and CORE.get_property(device, "DEVICE_ARCHITECTURE")
     assert "PERF_COUNT" in CORE.get_property(device, "SUPPORTED_PROPERTIES")
+    sizes = {handle.global_mem_size for platform in cl.get_platforms() for handle in platform.get_devices()}
+    assert CORE.get_property(device, "GPU_DEVICE_TOTAL_MEM_SIZE") in sizes
 
 
 def exponential(device, **options):

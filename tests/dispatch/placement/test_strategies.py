@@ -183,3 +183,22 @@ def test_a_pipeline_goes_by_memory(tmp_path):
     small = {name: PricedPlugin(memory=300_000, MatMul=1e-6) for name in "AB"}
     with pytest.raises(DeviceError, match=r"a pipeline needs 0.786432 MB on its devices, which have 0.\d+, 0.\d+ MB"):
         placed(core_with(**small), tmp_path, weighty(), PLACEMENT="PIPELINE")
+
+
+def test_what_was_calibrated_since_counts_for_cached_models(tmp_path):
+    core = two(Relu=5e-3, Exp=1e-3, Tanh=1e-3)
+    keep_figures(core, tmp_path, "A", "B")
+    options = {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(tmp_path), "CACHE_DIR": str(tmp_path / "cache")}
+
+    def compile_again():
+        compiled = core.compile_model(chain(), "HETERO:A,B", options)
+        homes = "".join(o.device for o in compiled.get_property("PLACEMENT_REPORT").operations)
+        return compiled.get_property("LOADED_FROM_CACHE"), homes
+
+    assert compile_again() == (False, "AAA")
+    assert compile_again() == (True, "AAA")
+    plugin, given = core.resolve_device("B")
+    times = {operation: 1e-6 for operation in ("opset1::Exp() f32[1, 4]", "opset1::Tanh() f32[1, 4]")}
+    Measured(tmp_path).keep_operation_times(Device("B", plugin, given), "another", OperationTimes(times))
+    assert compile_again() == (False, "ABB")
+    assert compile_again() == (True, "ABB")
