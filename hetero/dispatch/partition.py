@@ -58,9 +58,9 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     copies: dict[Output, Output] = {}
     parameters, sinks = [], []
     for value in subgraph.inputs:
-        parameter = Parameter(value.element_type, value.partial_shape, name=_port_name(value))
-        parameter.known_value = value.value
-        parameter.infer()
+        parameter = Parameter.of([], {"element_type": value.element_type, "partial_shape": value.partial_shape})
+        parameter.friendly_name = _port_name(value)
+        parameter.known_value = parameter.output(0).value = value.value
         parameter.output(0).names = set(value.names)
         parameters.append(parameter)
         copies[value] = parameter.output(0)
