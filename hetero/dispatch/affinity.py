@@ -142,8 +142,8 @@ def _able(
         names = ", ".join(device.name for device in devices)
         able = group.able(queries)
         raise DeviceError(f"{problem} {wanted}, which is not among the devices {names}; able: {able}")
-    if not group.fits(queries[wanted]):
-        node = next(node for node in group.nodes if node.friendly_name not in queries[wanted])
+    node = next(group.lacking(queries[wanted]), None)
+    if node is not None:
         reason = group.refusal(node, wanted, queries[wanted])
         what = "it" if node is pinned else f"'{node.friendly_name}'"
         raise DeviceError(f"{problem} a device that cannot run {what} ({reason}); able: {group.able(queries)}")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hetero.errors import DeviceError
 from hetero.graph import Node, with_bodies
 from hetero.graph.runtime_info import AFFINITY
+from hetero.ops.values import is_exact
 from hetero.plugin import QueryResult
 
 
@@ -39,13 +40,17 @@ class Group:
         return ", ".join(device for device, claimed in queries.items() if self.fits(claimed)) or "no device"
 
     def fits(self, claimed: QueryResult) -> bool:
-        return all(node.friendly_name in claimed for node in self.nodes)
+        return not any(self.lacking(claimed))
+
+    def lacking(self, claimed: QueryResult) -> Iterator[Node]:
+        """The nodes that a device cannot run. It need not run those whose values are known already."""
+        return (n for n in self.nodes if n.friendly_name not in claimed and not _is_known(n))
 
     def refusal(self, node: Node, device: str, claimed: QueryResult) -> str:
         """Why a device does not get a node of the group: it cannot run that, or another one."""
         if node.friendly_name not in claimed:
             return f"{device}: {claimed.refused.get(node.friendly_name, 'not supported')}"
-        other = next(n for n in self.nodes if n.friendly_name not in claimed)
+        other = next(self.lacking(claimed))
         return f"{device}: cannot run '{other.friendly_name}' of {self.why}"
 
 
@@ -65,6 +70,10 @@ def find_groups(nodes: Sequence[Node]) -> dict[Node, Group]:
             group = Group(tuple(members), " and ".join(f"variable '{name}'" for name in names))
             groups |= dict.fromkeys(members, group)
     return {node: groups.get(node) or Group((node,)) for node in nodes}
+
+
+def _is_known(node: Node) -> bool:
+    return all(is_exact(output.value) for output in node.outputs())
 
 
 def _variables(node: Node) -> Iterator[str]:

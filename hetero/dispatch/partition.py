@@ -72,7 +72,11 @@ def extract(subgraph: Subgraph, name: str) -> Model:
         copies.update(zip(node.outputs(), clone.outputs()))
         if not any(output.get_target_inputs() for output in node.outputs()):
             sinks.append(clone)
-    return Model([copies[value] for value in subgraph.outputs], parameters, name, sinks=sinks)
+    model = Model([copies[value] for value in subgraph.outputs], parameters, name, sinks=sinks)
+    for value, result in zip(subgraph.outputs, model.results):
+        # More may be known by now, as of an If whose condition was folded, but not by whoever reads the value.
+        result.set_output_type(0, value.element_type, value.partial_shape)
+    return model
 
 
 def _find_boundaries(model: Model, subgraphs: Sequence[Subgraph]) -> None:

@@ -59,3 +59,14 @@ def test_a_value_known_to_shape_inference_is_shared_by_its_readers():
         (part,) = device.compiled
         assert not [n for n in part.get_ordered_ops() if n.type_info.name == "ShapeOf"]
         assert all(isinstance(n.input_value(1).node, Constant) for n in part.get_ops() if "Broadcast" in n.name)
+
+
+def test_no_device_need_run_what_is_known():
+    x = Parameter(Type.f32, [2, 3], name="x")
+    shape = ops.ShapeOf(ops.Relu(x, name="relu"), name="shape")
+    flat = Model([ops.Broadcast(x, ops.Add(shape, np.int64([0, 0]), name="sum"), name="wide")], [x])
+    device = PickyPlugin(lambda node: node.type_info.name not in ("ShapeOf", "Add", "Broadcast"))
+    core = core_with(A=device, B=PickyPlugin(lambda node: node.type_info.name == "Broadcast"))
+    compiled = core.compile_model(flat, "HETERO:A,B", {"AFFINITIES": {"sum": "A", "shape": "A"}})
+    assert [s.device for s in compiled.get_property("PLACEMENT_REPORT").subgraphs] == ["B"]
+    np.testing.assert_array_equal(compiled(np.ones([2, 3], np.float32))[0], np.ones([2, 3]))

@@ -61,3 +61,44 @@ def test_any_cut_computes_what_one_device_does(model, rows):
     assert states.keys() == {state.name for state in parts.query_state()}
     for state in parts.query_state():
         np.testing.assert_array_equal(state.state.data, states[state.name])
+
+
+KIND_NAMES = [
+    "Relu",
+    "Add",
+    "ShapeOf",
+    "Gather",
+    "Concat",
+    "Reshape",
+    "Convert",
+    "If",
+    "Loop",
+    "ReadValue",
+    "SequenceAt",
+]
+
+
+@settings(max_examples=50, deadline=None)
+@given(placed_graphs(), st.sets(st.sampled_from(KIND_NAMES)), st.sets(st.sampled_from(KIND_NAMES)), st.integers(0, 3))
+def test_pins_mix_with_automatic_placement_on_devices_that_cannot_run_all(model, not_a, not_b, kept):
+    """Possible pins are kept; the query tells what the compilation does; the result is that of one device."""
+    refused = {"A": not_a, "B": not_b, "C": set(), "D": set()}
+    core = core_with(
+        **{name: PickyPlugin(lambda node, no=no: node.type_info.name not in no) for name, no in refused.items()}
+    )
+    able = {name: core.query_model(model, name) for name in DEVICES}
+    nodes = {node.friendly_name: node for node in model.get_ordered_ops() if is_placed(node)}
+    pins = {}
+    for index, (name, node) in enumerate(nodes.items()):
+        device = node.rt_info.pop(AFFINITY)
+        in_group = node.type_info.name in ("ReadValue", "Assign")
+        if index % 4 < kept and not in_group and name in able[device]:
+            pins[name] = node.rt_info[AFFINITY] = device
+    queried = core.query_model(model, "HETERO:A,B,C,D")
+    compiled = core.compile_model(model, "HETERO:A,B,C,D")
+    found = {o.name: o for o in compiled.get_property("PLACEMENT_REPORT").operations}
+    assert {name: found[name].device for name in pins} == pins
+    assert {name: where.device for name, where in found.items()} == {name: queried[name] for name in found}
+    inputs = inputs_of(model, 3)
+    for one, other in zip(core.compile_model(model, "C")(inputs).to_tuple(), compiled(inputs).to_tuple(), strict=True):
+        np.testing.assert_array_equal(other, one)
