@@ -52,6 +52,7 @@ class _Request(TemplateInferRequest):
         if fault == "hang":
             plugin.hung.append(threading.current_thread())
             plugin.released.wait(60)
+            self.cancelled = False  # it does not notice that nobody waits for it any more
         super().start()
         if fault == "raise":
             raise KeyError("lost")

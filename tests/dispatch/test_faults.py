@@ -269,6 +269,17 @@ def test_variables_are_as_before_when_nothing_helps():
     np.testing.assert_allclose(request.infer(x)[0], np.exp(11 * x), rtol=1e-6)
 
 
+def test_variables_are_as_before_when_an_inference_is_cancelled():
+    a = Faulty("cancel", healthy=2, accepts=no_exp)
+    request = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B").create_infer_request()
+    request.infer(X)
+    with pytest.raises(CancelledError):
+        request.infer(X)
+    a.fault = ""
+    np.testing.assert_array_equal(request.query_state()[0].state.data, 2 * X)
+    np.testing.assert_allclose(request.infer(X)[0], np.exp(3 * X), rtol=1e-6)
+
+
 def test_a_step_that_was_left_behind_writes_nowhere(caplog):
     """It goes on after the answer was given: the user's tensors are no longer its own."""
     a = Faulty("hang")

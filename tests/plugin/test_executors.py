@@ -82,3 +82,23 @@ def test_a_task_that_hangs_does_not_keep_the_program_from_ending():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "what hetero NPU model 0 runs does not end" in done.stderr
+
+
+def test_a_thread_that_is_left_behind_has_a_successor_and_is_waited_for_by_nobody(caplog):
+    executor, begun, released, ran = Executor("hanging"), threading.Event(), threading.Event(), threading.Event()
+    hanging: list[threading.Thread] = []
+
+    def hang():
+        hanging.append(threading.current_thread())
+        begun.set()
+        released.wait(30)
+
+    executor.submit(hang)
+    executor.submit(ran.set)
+    assert begun.wait(30)
+    executor.leave_behind(hanging[0])
+    assert ran.wait(30)
+    assert executor.shutdown(30) and "left behind" not in caplog.text
+    released.set()
+    hanging[0].join(30)
+    assert not hanging[0].is_alive() and threads_of("hanging") == []

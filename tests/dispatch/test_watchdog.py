@@ -1,0 +1,48 @@
+"""The watchdog: what ends in time is left alone, what does not is told once, and its thread ends with it."""
+
+import gc
+import threading
+
+from hetero.dispatch.watchdog import Watchdog
+
+
+def threads_of(name: str) -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == f"hetero {name} watchdog"]
+
+
+def test_what_takes_too_long_is_told_in_the_order_in_which_it_began():
+    told, all_told = [], threading.Event()
+    watchdog = Watchdog("told", 0.02)
+
+    def tell(number):
+        told.append(number)
+        if len(told) == 3:
+            all_told.set()
+
+    numbers = [watchdog.begin(lambda i=i: tell(i)) for i in range(4)]
+    assert watchdog.end(numbers[1])
+    assert all_told.wait(10)
+    assert told == [0, 2, 3]
+    assert [watchdog.end(number) for number in numbers] == [False] * 4
+    late = threading.Event()  # and it goes on after it had nothing to do
+    watchdog.begin(late.set)
+    assert late.wait(10)
+
+
+def test_what_ends_in_time_is_told_to_nobody():
+    told: list[int] = []
+    watchdog = Watchdog("quick", 30)
+    assert threads_of("quick") == []
+    for i in range(100):
+        assert watchdog.end(watchdog.begin(lambda i=i: told.append(i)))
+    assert told == [] and len(threads_of("quick")) == 1
+
+
+def test_the_thread_ends_with_the_watchdog():
+    watchdog = Watchdog("gone", 3600)
+    watchdog.end(watchdog.begin(lambda: None))
+    (thread,) = threads_of("gone")
+    del watchdog
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()
