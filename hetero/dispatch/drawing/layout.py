@@ -3,7 +3,7 @@
 1. A box is one layer below the lowest that it depends on; one that depends on nothing is right above what reads it.
 2. A line over several layers goes through points in those between; a very long one through a lane beside all boxes.
 3. In each layer boxes and points are ordered by the mean place of their neighbours, up and down in turns.
-4. In that order each is put as near as can be to the mean of its neighbours' places.
+4. In that order each is put as near as can be to the mean of its neighbours' places, where boxes count most.
 
 No boxes overlap, and no line touches a box but at its own two. Linear in boxes and lines, apart from sorting.
 
@@ -25,7 +25,9 @@ MARGIN = 20.0
 # Layers that a line goes through between boxes; a longer one takes a lane.
 LONGEST = 16
 ORDER_SWEEPS = 8
-PLACE_SWEEPS = 6
+PLACE_SWEEPS = 7  # the last is downwards, so that chains are straight
+# Who stays where it should be, and who makes way: boxes, lines between them, boxes that nothing comes before.
+WEIGHT_OF_BOX, WEIGHT_OF_LINE, WEIGHT_OF_BEGINNING = 1000.0, 10.0, 1.0
 
 Size = tuple[float, float]
 Edge = tuple[int, int]
@@ -64,7 +66,7 @@ def layout(sizes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
     for index, layer in enumerate(graph.layer_of):
         graph.layers[layer].append(index)
     _order(graph)
-    centres = _place(graph)
+    centres = _place(graph, len(sizes))
     left = min((x - width / 2 for x, width in zip(centres, graph.widths)), default=0)
     centres = [x - left + MARGIN for x in centres]
     right = max((x + width / 2 for x, width in zip(centres, graph.widths)), default=0)
@@ -146,8 +148,8 @@ def _order(graph: _Graph) -> None:
                 place[box] = index
 
 
-def _place(graph: _Graph) -> list[float]:
-    """The middle of each box and point, from left to right."""
+def _place(graph: _Graph, count: int) -> list[float]:
+    """The middle of each box and point, from left to right; the first ``count`` are boxes."""
     centres = [0.0] * len(graph.layer_of)
     steps = []
     for layer in graph.layers:
@@ -158,27 +160,39 @@ def _place(graph: _Graph) -> list[float]:
         for box, gap in zip(layer, gaps):
             centres[box] = gap - gaps[-1] / 2
         steps.append(gaps)
+    # Boxes follow boxes: lines go around them, and what nothing comes before is put beside them.
+    boxes = range(count)
+    begins = [not above for above in graph.above]
+    from_above = [
+        [one for one in above if one in boxes and not begins[one]] or above or below
+        for above, below in zip(graph.above, graph.below)
+    ]
+    from_below = [[one for one in below if one in boxes] or below for below in graph.below]
+    weights = [
+        WEIGHT_OF_BEGINNING if begins[one] else WEIGHT_OF_BOX if one in boxes else WEIGHT_OF_LINE
+        for one in range(len(centres))
+    ]
     for sweep in range(PLACE_SWEEPS):
         down = sweep % 2 == 0
-        neighbours = graph.above if down else graph.below
+        neighbours = from_above if down else from_below
         for index in range(len(graph.layers)) if down else reversed(range(len(graph.layers))):
             layer, gaps = graph.layers[index], steps[index]
             wanted = [_mean(centres, neighbours[box], centres[box]) - gap for box, gap in zip(layer, gaps)]
-            for box, x, gap in zip(layer, _nearest_rising(wanted), gaps):
+            for box, x, gap in zip(layer, _nearest_rising(wanted, [weights[box] for box in layer]), gaps):
                 centres[box] = x + gap
     return centres
 
 
-def _nearest_rising(wanted: Sequence[float]) -> list[float]:
-    """The numbers that never fall and are nearest to these by the sum of squares (pool adjacent violators)."""
-    blocks: list[tuple[float, int]] = []  # sum and number of those that have the same value
-    for value in wanted:
-        total, count = value, 1
-        while blocks and blocks[-1][0] * count >= total * blocks[-1][1]:
+def _nearest_rising(wanted: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """The numbers that never fall and are nearest to these by the weighted sum of squares (pool adjacent violators)."""
+    blocks: list[tuple[float, float, int]] = []  # of those that have the same value the sum, the weight and the number
+    for value, weight in zip(wanted, weights):
+        total, count = value * weight, 1
+        while blocks and blocks[-1][0] * weight >= total * blocks[-1][1]:
             before = blocks.pop()
-            total, count = total + before[0], count + before[1]
-        blocks.append((total, count))
-    return [total / count for total, count in blocks for _ in range(count)]
+            total, weight, count = total + before[0], weight + before[1], count + before[2]
+        blocks.append((total, weight, count))
+    return [total / weight for total, weight, count in blocks for _ in range(count)]
 
 
 def _lanes(layer_of: Sequence[int], edges: Sequence[Edge], chains: Sequence[Sequence[int]]) -> dict[int, int]:

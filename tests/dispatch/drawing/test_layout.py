@@ -103,6 +103,19 @@ def test_what_depends_on_nothing_is_right_above_what_reads_it():
     assert found.corners[3][1] == found.corners[4][1]
 
 
+def test_side_inputs_and_lines_around_blocks_do_not_push_a_long_chain_aside():
+    """Blocks of four boxes, each with a side input, and a line around it."""
+    sizes, edges, last = [(100, 30)], [], 0
+    for _ in range(200):
+        first = last
+        for index in range(4):
+            sizes += [(100, 30)] * (1 + (index == 1))
+            edges += [(last, len(sizes) - 1)] + [(len(sizes) - 2, len(sizes) - 1)] * (index == 1)
+            last = len(sizes) - 1
+        edges.append((first, last))
+    assert layout(sizes, edges).width < 600
+
+
 def test_no_boxes_at_all():
     assert layout([], []).lines == []
 
