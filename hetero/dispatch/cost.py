@@ -18,6 +18,10 @@ from hetero.ops.values import is_exact
 
 CONVOLUTIONS = ("Convolution", "GroupConvolution", "ConvolutionBackpropData", "GroupConvolutionBackpropData")
 
+# What a cut must save where operations were measured or priced, and where only their work is known, which tells no more
+# than the order of magnitude.
+MARGIN, ROUGH_MARGIN = 0.05, 0.5
+
 
 class Costs:
     """The costs of one model, of this key, on devices. Values that are known when compiled cost nothing."""
@@ -69,6 +73,12 @@ class Costs:
         """The seconds that one more subgraph on a device takes besides its operations."""
         known = self._times[device].subgraph
         return self.figures(device).subgraph if known is None else known
+
+    @property
+    def margin(self) -> float:
+        """What a cut must save, as a part of what the best single device takes."""
+        known = [times.margin for times in self._times.values() if times.margin is not None]
+        return max(known, default=ROUGH_MARGIN if self.is_rough else MARGIN)
 
     def leave(self, value: Output, device: Device) -> float:
         """The seconds to bring a value from a device to the host's memory."""

@@ -2,8 +2,8 @@
 
 The model runs once with each device as the first, as far as that goes, with PERF_COUNT and without. What a device tells
 of its operations is brought to what its subgraphs really take, and the time of fused operations is shared out among the
-operations that they came from. In the end MIN_CUT's placement runs too: as long as another one is faster, what one more
-subgraph takes is corrected.
+operations that they came from. In the end MIN_CUT's placement runs too: where it is not faster than those before,
+another one is tried for which subgraphs are dearer, and in the end none is cut.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Device, is_placed
-from hetero.dispatch.cost import Costs
+from hetero.dispatch.cost import MARGIN, Costs
 from hetero.dispatch.measured import Measured, OperationTimes, model_key
 from hetero.dispatch.report import PlacementReport
 from hetero.dispatch.work import Shape, assumed_shape
@@ -37,10 +37,8 @@ Progress = Callable[[str, int, int], None]
 
 # Rounds of measuring, fewer where they take longer than so many seconds, but never less than the least.
 MOST_ROUNDS, LEAST_ROUNDS = 30, 5
-# How often what one more subgraph takes is corrected, and by what factor at least.
-CORRECTIONS, FACTOR = 8, 2.0
-# Another placement counts as faster only beyond this part of its time.
-NOISE = 0.02
+# How many cuts are tried, and by what factor subgraphs are dearer each time.
+CUTS, FACTOR = 4, 4.0
 MOST_SHOWN = 15
 
 
@@ -142,11 +140,12 @@ class _Running:
     def steps(self, subgraph: int) -> dict[str, float]:
         return {name: median(taken) for name, taken in self._steps[subgraph].items()}
 
-    def measure(self) -> None:
+    def measure(self) -> float:
         self._request.infer(share_outputs=True)  # to wake what has gone to sleep
         started = time.perf_counter()
         self._request.infer(share_outputs=True)
-        self._seconds.append(time.perf_counter() - started)
+        taken = time.perf_counter() - started
+        self._seconds.append(taken)
         for index, part in enumerate(_parts(self._request.get_profiling_info())):
             self._subgraphs[index].append(part[0].real_time.total_seconds())
             sums: dict[str, float] = defaultdict(float)  # of a step that takes several kernels
@@ -155,6 +154,7 @@ class _Running:
                     sums[info.node_name] += info.real_time.total_seconds()
             for name, seconds in sums.items():
                 self._steps[index][name].append(seconds)
+        return taken
 
 
 def _parts(infos: Sequence[ProfilingInfo]) -> Iterator[Sequence[ProfilingInfo]]:
@@ -197,11 +197,9 @@ class _Calibration:
             profiled[device] = self._compile(device, PERF_COUNT=True)
         self._tell("Measuring operations")
         self._measure([*plain.values(), *profiled.values()], len(plain))
-        for device in self._devices:
-            times = self._operation_times(device, plain[device], profiled[device])
-            self._measured.keep_operation_times(device, self._key, times)
+        times = {device: self._operation_times(device, plain[device], profiled[device]) for device in self._devices}
         profiled.clear()
-        found = self._correct(plain)
+        found = self._try_cuts(plain, times)
         return self._result(plain, found)
 
     def _tell(self, text: str) -> None:
@@ -218,14 +216,14 @@ class _Calibration:
             compiled = self._core.compile_model(self._model, f"{self._kind}:{','.join(names)}", options)
         return _Running(compiled, self._inputs)
 
-    def _measure(self, running: Sequence[_Running], count: int = 1) -> None:
-        """Run all in turn, so that what else the machine does disturbs all alike."""
-        began = time.perf_counter()
+    def _measure(self, running: Sequence[_Running], count: int = 1) -> list[list[float]]:
+        """The seconds of each in every round. All run in turn: what else the machine does disturbs all alike."""
+        began, rounds = time.perf_counter(), []
         for index in range(MOST_ROUNDS):
-            for one in running:
-                one.measure()
+            rounds.append([one.measure() for one in running])
             if index >= LEAST_ROUNDS and time.perf_counter() - began > self._seconds * count:
                 break
+        return rounds
 
     def _operation_times(self, device: Device, plain: _Running, profiled: _Running) -> OperationTimes:
         """The seconds of all that ran on a device; what it does not tell of has become a part of something else."""
@@ -260,24 +258,32 @@ class _Calibration:
         # However wrong the figures are, there is something left for the operations.
         return max(seconds - outside - costs.figures(device).subgraph, seconds / 2)
 
-    def _correct(self, plain: Mapping[Device, _Running]) -> _Running:
-        """MIN_CUT's placement, found again while another one is faster, with subgraphs that take longer each time."""
-        for attempt in range(CORRECTIONS + 1):
-            if not attempt:
-                self._tell("Measuring MIN_CUT")
+    def _try_cuts(self, plain: Mapping[Device, _Running], times: Mapping[Device, OperationTimes]) -> _Running:
+        """MIN_CUT's placement, which was measured to be faster than those before, or is one of them."""
+        self._tell("Measuring MIN_CUT")
+        for attempt in range(CUTS):
+            self._keep(times, FACTOR**attempt)
             found = self._compile(None)
-            same = next((one for one in plain.values() if _homes(one) == _homes(found)), None)
-            found = same or found
-            self._measure([found, *(one for one in plain.values() if one is not found)])
-            best = min(one.seconds for one in plain.values())
-            if found.seconds <= best * (1 + NOISE) or attempt == CORRECTIONS:
+            same = self._same(plain, found)
+            if same and not attempt:
+                return same
+            if same:
                 break
-            count = max(1, len(found.report.subgraphs) - 1)
-            for device in self._devices:
-                times = self._measured.operation_times(device, self._key)
-                dearer = max(FACTOR * times.subgraph, times.subgraph + (found.seconds - best) / count)
-                self._measured.keep_operation_times(device, self._key, dataclasses.replace(times, subgraph=dearer))
-        return found
+            rounds = self._measure([found, *plain.values()])
+            ratios = [median(own / others[index] for own, *others in rounds) for index in range(len(plain))]
+            if max(ratios) < 1 - MARGIN:
+                return found
+        self._keep(times, 1.0, margin=1.0)
+        found = self._compile(None)
+        return self._same(plain, found) or found
+
+    def _keep(self, times: Mapping[Device, OperationTimes], factor: float, margin: float | None = None) -> None:
+        for device, known in times.items():
+            dearer = dataclasses.replace(known, subgraph=known.subgraph * factor, margin=margin)
+            self._measured.keep_operation_times(device, self._key, dearer)
+
+    def _same(self, plain: Mapping[Device, _Running], found: _Running) -> _Running | None:
+        return next((one for one in plain.values() if _homes(one) == _homes(found)), None)
 
     def _result(self, plain: Mapping[Device, _Running], found: _Running) -> Calibration:
         costs = Costs(self._model, self._key, self._devices, self._measured)

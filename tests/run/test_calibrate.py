@@ -32,6 +32,11 @@ class _SlowRequest(TemplateInferRequest):
         time.sleep(slept)
         super()._note_time(node, slept or 1e-6)  # the program takes it for a part of the next operation
 
+    def start(self):
+        if len(self.compiled_model.program.steps) < 3:
+            time.sleep(self.compiled_model.plugin.in_parts)
+        super().start()
+
 
 class _SlowModel(TemplateCompiledModel):
     def create_sync_infer_request(self):
@@ -39,11 +44,11 @@ class _SlowModel(TemplateCompiledModel):
 
 
 class SlowPlugin(PickyPlugin):
-    """Takes its time for operations of some types."""
+    """Takes its time for operations of some types, and for less than three operations at once."""
 
-    def __init__(self, accepts=lambda node: True, **seconds):
+    def __init__(self, accepts=lambda node: True, in_parts=0.0, **seconds):
         super().__init__(accepts)
-        self.seconds = seconds
+        self.seconds, self.in_parts = seconds, in_parts
 
     def compile_model(self, model, options, context=None):
         compiled = super().compile_model(model, options, context)
@@ -91,6 +96,14 @@ def test_later_placements_go_by_what_was_measured(folder):
     assert all(done < total for _, done, total in told)
     # Another Core, and so another process, knows it too.
     assert homes(core_with(A=SlowPlugin(), B=SlowPlugin()), folder) == "ABA"
+
+
+def test_a_cut_that_is_not_faster_is_not_made(folder):
+    """By its operations a cut saves 10 ms, but what is cut runs 20 ms longer, which only running it shows."""
+    core = core_with(A=SlowPlugin(in_parts=0.01, Exp=0.01), B=SlowPlugin(Relu=0.01, Tanh=0.01))
+    found = calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)
+    assert homes(core, folder) == "AAA"
+    assert found.milliseconds["MIN_CUT"] == found.milliseconds["A first"]
 
 
 def test_other_models_profit(folder):

@@ -25,9 +25,6 @@ Strategy = Callable[[Model, Candidates], Homes]
 
 # The end of the key by which a device tells the bytes of its memory, such as OpenVINO's GPU_DEVICE_TOTAL_MEM_SIZE.
 TOTAL_MEMORY = "DEVICE_TOTAL_MEM_SIZE"
-# What a cut must save, as a part of what the best single device takes, where operations were measured or priced, and
-# where only their work is known, which tells no more than the order of magnitude.
-MARGIN, ROUGH_MARGIN = 0.05, 0.5
 
 
 class Placement(StrEnum):
@@ -53,7 +50,7 @@ class ByCost:
     def min_cut(self, model: Model, candidates: Candidates) -> Homes:
         costs = self._costs(model)
         problem = make_problem(model, candidates, self._devices, costs)
-        choice = min_cut(problem, ROUGH_MARGIN if costs.is_rough else MARGIN)
+        choice = min_cut(problem, costs.margin)
         return self._homes(candidates, choice, [self._why(problem, unit, home) for unit, home in enumerate(choice)])
 
     def pipeline(self, model: Model, candidates: Candidates) -> Homes:
