@@ -79,16 +79,15 @@ class BoundPlan:
             with step_errors(writer.device):
                 tensor = self._boundary_tensor(value, boundary, slots)
             if boundary.memory.is_remote and boundary.copies:
-                self._bind_mixed(value, tensor, BoundaryTensor(value.element_type, smallest_shape(value)))
+                self._bind_mixed(value, tensor, BoundaryTensor(tensor.element_type, tensor.shape))
             else:
                 self._bind_value(value, tensor)
 
     def _boundary_tensor(self, value: Output, boundary: Boundary, slots: dict[int, Tensor]) -> Tensor:
-        kind, memory = value.element_type, boundary.memory
-        if not is_plain(value):
-            first = self.plan.places[value][0]
-            return self.requests[first.step].get_tensor(first.port)
-        shape, slot = smallest_shape(value), self.plan.boundaries.slot_of.get(value)
+        port, memory = self.plan.writer_of(value), boundary.memory
+        if not is_plain(port):
+            return self.requests[self.plan.places[value][0].step].get_tensor(port)
+        kind, shape, slot = port.element_type, smallest_shape(port), self.plan.boundaries.slot_of.get(value)
         if memory is HOST:
             tensor = BoundaryTensor(kind, shape)
             self._release_after_use(value, tensor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -76,36 +76,38 @@ def plan_boundaries(plan: Plan) -> Boundaries:
     the order of the steps allows it in every schedule.
     """
     found = Boundaries()
+    inputs, outputs = set(plan.inputs), set(plan.outputs)  # they are in the user's tensors
     steps_of = {
         value: [place.step for place in places]
         for value, places in plan.places.items()
-        if len(places) > 1 and value not in plan.inputs
+        if len(places) > 1 and value not in inputs
     }
     if not steps_of:
         return found
     times = _times(plan.steps)
     kinds = _Kinds([step.compiled for step in plan.steps])
-    users = set(plan.outputs)  # they are in the user's tensors
     for value, steps in steps_of.items():
-        choices = kinds.all if is_plain(value) and value not in users else [HOST]
-        found.by_value[value] = kinds.choose(choices, steps)
-    for memory in kinds.all[1:]:
-        _plan_slots(found, memory, steps_of, times)
-    for value, steps in steps_of.items():
+        port = plan.writer_of(value)
+        is_ours = is_plain(port) and value not in outputs
+        found.by_value[value] = kinds.choose(kinds.all if is_ours else [HOST], steps)
         last = _last_step(plan.steps, steps, times)
-        if last is not None and is_plain(value) and value not in users and _is_large(value):
+        if last is not None and is_ours and _is_large(port):
             found.released[value] = last
+    for memory in kinds.all[1:]:
+        there = [value for value in steps_of if found.by_value[value].memory is memory]
+        sizes = {v: _byte_size(plan.writer_of(v)) for v in there if plan.writer_of(v).partial_shape.is_static}
+        _plan_slots(found, memory, sizes, {value: {times[step] for step in steps_of[value]} for value in sizes})
     return found
 
 
-def is_plain(value: Output) -> bool:
-    """Whether devices can hold the elements of a value: numbers and booleans of a type that is known."""
-    kind = value.element_type
+def is_plain(port: Output) -> bool:
+    """Whether devices can hold the elements of a port: numbers and booleans of a type that is known."""
+    kind = port.element_type
     return not isinstance(kind, ContainerType) and kind not in (Type.dynamic, Type.string)
 
 
-def smallest_shape(value: Output) -> list[int]:
-    return [d.min_length for d in value.partial_shape] if value.partial_shape.has_rank else [0]
+def smallest_shape(port: Output) -> list[int]:
+    return [d.min_length for d in port.partial_shape] if port.partial_shape.has_rank else [0]
 
 
 class _Kinds:
@@ -160,25 +162,26 @@ def _held_by(memory: Memory, contexts: Sequence[RemoteContext | None]) -> list[b
     return [not memory.is_remote if context is None else context.holds(tensor) for context in contexts]
 
 
-def _plan_slots(found: Boundaries, memory: Memory, steps_of: dict[Output, list[int]], times: Sequence[int]) -> None:
-    """Give slots to the values in a kind of memory whose bytes are known."""
-    uses: list[list[Output]] = [[] for _ in range(times[-1] + 1)]
-    for value, steps in steps_of.items():
-        if found.by_value[value].memory is memory and value.partial_shape.is_static:
-            for time in {times[step] for step in steps}:
-                uses[time].append(value)
-    slot_of, sizes = plan_memory(uses, _byte_size)
+def _plan_slots(
+    found: Boundaries, memory: Memory, sizes: Mapping[Output, int], times_of: Mapping[Output, set[int]]
+) -> None:
+    """Give slots to values in a kind of memory, of so many bytes and needed at these times."""
+    uses: dict[int, list[Output]] = {}
+    for value, times in times_of.items():
+        for time in times:
+            uses.setdefault(time, []).append(value)
+    slot_of, slot_sizes = plan_memory([uses[time] for time in sorted(uses)], sizes.__getitem__)
     found.slot_of.update((value, len(found.slots) + slot) for value, slot in slot_of.items())
-    found.slots += [(memory, size) for size in sizes]
+    found.slots += [(memory, size) for size in slot_sizes]
 
 
-def _byte_size(value: Output) -> int:
-    return math.prod(value.shape) * value.element_type.to_dtype().itemsize
+def _byte_size(port: Output) -> int:
+    return math.prod(port.shape) * port.element_type.to_dtype().itemsize
 
 
-def _is_large(value: Output) -> bool:
+def _is_large(port: Output) -> bool:
     """Whether its memory is worth to be given back, or may be."""
-    return value.partial_shape.is_dynamic or _byte_size(value) >= SMALLEST_RELEASED
+    return port.partial_shape.is_dynamic or _byte_size(port) >= SMALLEST_RELEASED
 
 
 def _times(steps: Sequence[Step]) -> list[int]:

@@ -89,6 +89,10 @@ class Plan:
             slots[step.device] = max(slots.get(step.device, 1), best)
         return slots
 
+    def writer_of(self, value: Output) -> Output:
+        """The port of the step that writes a value: of its shape it may know more than the whole model does."""
+        return self.places[value][0].port
+
     def link(self) -> None:
         """Once all places are known: let each step wait for those that write what it reads, and choose the memory."""
         for value in self.places.keys() - set(self.inputs):

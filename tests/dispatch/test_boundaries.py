@@ -202,7 +202,8 @@ def plans(draw) -> Plan:
         readers = draw(st.sets(st.integers(index + 1, min(count - 1, index + 4)), max_size=3))
         if not readers:
             continue
-        plan.places[Parameter(Type.u8, [1 << 20]).output(0)] = [Place(step, None) for step in (index, *sorted(readers))]
+        value = Parameter(Type.u8, [1 << 20]).output(0)
+        plan.places[value] = [Place(step, value) for step in (index, *sorted(readers))]
         steps[index].readers.update(readers)
         for reader in readers:
             steps[reader].waits_for.add(index)
@@ -231,7 +232,7 @@ def test_a_chain_needs_two_slots(length):
     context = Apart("APART", {})
     steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(length)]
     values = [Parameter(Type.f32, [100]).output(0) for _ in range(length - 1)]
-    places = {value: [Place(index, None), Place(index + 1, None)] for index, value in enumerate(values)}
+    places = {value: [Place(index, value), Place(index + 1, value)] for index, value in enumerate(values)}
     plan = Plan(steps, [], [], places)
     plan.link()
     assert [size for _, size in plan.boundaries.slots] == [400] * min(2, length - 1)
