@@ -155,7 +155,7 @@ def test_without_fallback_the_error_is_told_and_the_device_stays(fault, caplog):
 
 @pytest.mark.parametrize("second", FAULTS)
 def test_two_devices_that_fail_one_after_the_other(faulty, second, caplog):
-    b = Faulty(second, healthy=4, accepts=no_exp)
+    b = Faulty(second, healthy=31, accepts=no_exp)  # more than there are requests, so that one of them ends on it
     compiled = core_with(A=faulty, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C", {"DEVICE_TIMEOUT": 200})
     queue = AsyncInferQueue(compiled, 20)
     found = {}
