@@ -7,6 +7,7 @@ import functools
 import hashlib
 import threading
 import warnings
+import weakref
 from collections.abc import Iterator
 
 import pyopencl as cl
@@ -35,7 +36,8 @@ class OpenCLDevice:
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
         self._queue = queue
-        self._programs: dict[str, cl.Program] = {}
+        # While a compiled model uses them: a program that was loaded takes hundreds of kilobytes.
+        self._programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
         self._lock = threading.Lock()
 
     @functools.cached_property
