@@ -7,7 +7,9 @@ part of it need not wait for what the rest waits for, and so runs while another 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hetero.dispatch.affinity import Device, is_placed
@@ -29,6 +31,19 @@ class Subgraph:
 Estimate = Callable[[Model, Sequence[Node]], Mapping[Node, float]]
 
 
+@contextlib.contextmanager
+def _no_collections() -> Iterator[None]:
+    """Let the garbage collector rest: it would walk a graph of 100,000 nodes again and again, and find nothing."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_no_collections()
 def partition(model: Model, device_of: Mapping[Node, Device], estimate: Estimate | None = None) -> list[Subgraph]:
     """The subgraphs of a model in an order in which they can run. Linear in nodes and edges.
 

@@ -19,6 +19,7 @@ from hetero_template.plugin import TemplatePlugin
 
 import hetero
 from hetero.dispatch.affinity import is_placed
+from hetero.dispatch.overlap import estimated_seconds
 from hetero.dispatch.partition import partition
 from hetero.graph.runtime_info import AFFINITY
 
@@ -37,7 +38,9 @@ def compare() -> list[str]:
     for _ in range(ROUNDS):
         for key, model in graphs.items():
             device_of = {n: n.rt_info[AFFINITY] for n in model.get_ordered_ops() if is_placed(n)}
-            took, subgraphs = _timed(lambda model=model, devices=device_of: partition(model, devices))
+            took, subgraphs = _timed(
+                lambda model=model, devices=device_of: partition(model, devices, estimated_seconds)
+            )
             seconds[key].append(took)
             counts[key] = len(subgraphs)
     lines = []
