@@ -6,7 +6,6 @@ that take it seconds. It raises where the subgraphs that it finds wait for each 
 
 from __future__ import annotations
 
-import functools
 import logging
 import random
 import statistics
