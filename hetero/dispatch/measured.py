@@ -13,8 +13,6 @@ import hashlib
 import json
 import logging
 import math
-import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -27,6 +25,7 @@ import platformdirs
 from hetero import properties as props
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.work import Shape, Shapes
+from hetero.frontend.target import replacing
 from hetero.graph import Model, Node, Output, is_constant
 
 log = logging.getLogger("hetero.dispatch")
@@ -172,14 +171,8 @@ class Measured:
     def _write(self, name: str, content: Mapping[str, Any]) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            descriptor, scratch = tempfile.mkstemp(dir=self._folder)
-            try:
-                with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                    json.dump({"format": FORMAT, **content}, stream, indent=1)
-                os.replace(scratch, self._folder / name)
-            except OSError:
-                os.unlink(scratch)
-                raise
+            with replacing(self._folder / name) as (file,):
+                file.write(json.dumps({"format": FORMAT, **content}, indent=1).encode())
         except OSError as error:
             log.warning("measured costs are not kept: %s cannot be written: %s", self._folder / name, error.strerror)
 

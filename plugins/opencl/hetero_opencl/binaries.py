@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import platformdirs
+
+from hetero.frontend.target import replacing
 
 
 class Binaries:
@@ -33,17 +34,10 @@ def default_folder() -> Path:
 
 def _write_whole(file: Path, content: bytes) -> None:
     """Write a file so that others see all of it or nothing; a folder that cannot be written to is no error."""
-    try:
+    with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, scratch = tempfile.mkstemp(dir=file.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(hashlib.sha256(content).digest() + content)
-            os.replace(scratch, file)
-        except OSError:
-            os.unlink(scratch)
-    except OSError:
-        return
+        with replacing(file) as (stream,):
+            stream.write(hashlib.sha256(content).digest() + content)
 
 
 def _read_whole(file: Path) -> bytes | None:
