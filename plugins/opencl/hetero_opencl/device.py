@@ -49,6 +49,10 @@ class OpenCLDevice:
         return bool(self.handle.type & cl.device_type.CPU)
 
     @property
+    def has_doubles(self) -> bool:
+        return "cl_khr_fp64" in self.handle.extensions.split()
+
+    @property
     def shares_host_memory(self) -> bool:
         """Whether kernels and the host can use the same memory without mapping it: fine-grain shared virtual memory."""
         try:

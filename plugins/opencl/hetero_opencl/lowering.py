@@ -10,6 +10,7 @@ import numpy as np
 from hetero.errors import DeviceError, UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero.plugin import ExecutedStep
+from hetero.types import Type
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants, in_rows
 from hetero_opencl.device import OpenCLDevice
@@ -32,6 +33,7 @@ class Lowering:
         self.fusion = fusion
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
+        self.found_shapes: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
         self.assignments: list[Node] = []
         self._variables: dict[str, Buffer] = {}
@@ -68,6 +70,16 @@ class Lowering:
     def scratch(self, count: int, size: int = 4) -> Buffer:
         """A buffer of elements of so many bytes, for the time between two launches of a node."""
         return self._buffer_of(count, size)
+
+    def found_shape(self, value: Output, most: int) -> tuple[Buffer, Buffer]:
+        """For a value whose shape the device finds out: a buffer for ``most`` elements, and one for its dimensions.
+
+        The launches of the node at hand fill in both, the dimensions as i64. The host reads these when the program has
+        run, and what needs to know them is another program, so that here nobody else reads the value.
+        """
+        self._buffers[value] = self._buffer_of(most, value.element_type.size)
+        self.found_shapes[value] = self._buffer_of(len(value.partial_shape), Type.i64.size)
+        return self._buffers[value], self.found_shapes[value]
 
     def share(self, value: Output, source: Output) -> None:
         """Let a value be the same memory as another one: the same elements in another shape."""

@@ -31,6 +31,7 @@ from hetero.plugin import (
     unsupported,
 )
 from hetero.properties import Property, PropertyTable
+from hetero.types import Type
 from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
@@ -86,7 +87,7 @@ class OpenCLPlugin(Plugin):
         return get_supported_nodes(
             model,
             partial(self.transform_model, properties=properties),
-            _refusal,
+            partial(_refusal, self._device(properties.get(props.device.id))),
             full_name(self.name, properties.get(props.device.id)),
         )
 
@@ -95,7 +96,8 @@ class OpenCLPlugin(Plugin):
     ) -> OpenCLCompiledModel:
         properties = self.property_table(options)
         transformed = self.transform_model(model.clone(), properties)
-        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := _refusal(node))}
+        device = self._device(properties.get(props.device.id))
+        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := _refusal(device, node))}
         if refused:
             raise unsupported(self.name, refused)
         return self._compiled(model, transformed, properties, context, {})
@@ -136,5 +138,10 @@ class OpenCLPlugin(Plugin):
         return self.devices[int(device_id or 0)]
 
 
-def _refusal(node: Node) -> str | None:
-    return None if isinstance(node, (Parameter, Constant, Result)) else why_not(node)
+def _refusal(device: OpenCLDevice, node: Node) -> str | None:
+    if isinstance(node, (Parameter, Constant, Result)):
+        return None
+    types = {value.element_type for value in (*node.input_values(), *node.outputs())}
+    if Type.f64 in types and not device.has_doubles:
+        return f"{device.name} has no f64"
+    return why_not(node)
