@@ -1,4 +1,4 @@
-"""Products of matrices beside numpy: shapes around the tiles, batches, transposed and constant sides, biases."""
+"""Products of matrices beside numpy: sizes around tiles, batches, types, transposed and constant sides, biases."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def multiply(run, a, b, transposes=(False, False), constants=(False, False), bia
         if is_constant:
             sides.append(Constant(array))
         else:
-            parameters.append(Parameter(Type.f32, array.shape))
+            parameters.append(Parameter(Type(array.dtype), array.shape))
             arrays.append(array)
             sides.append(parameters[-1])
     node = ops.MatMul(*sides, *transposes)
@@ -44,7 +44,8 @@ def test_sizes(run, rows, columns, constants):
         ((4, 5), (5,)), ((5,), (5, 4)), ((5,), (5,)), ((3, 4, 5), (5,)), ((5,), (3, 5, 4)),
         ((2, 3, 4, 5), (5, 6)), ((2, 3, 4, 5), (2, 3, 5, 6)), ((4, 5), (2, 3, 5, 6)), ((1, 3, 4, 5), (2, 1, 5, 6)),
         ((3, 4, 5), (2, 3, 5, 6)), ((2, 1, 4, 5), (3, 5, 6)), ((2, 0, 5), (5, 6)), ((4, 0), (0, 6)), ((4, 5), (5, 0)),
-        ((0, 4, 5), (0, 5, 6)), ((2, 7, 33, 40), (2, 7, 40, 34)),
+        ((0, 4, 5), (0, 5, 6)), ((2, 7, 33, 40), (2, 7, 40, 34)), ((2, 1, 3, 1, 4, 5), (1, 3, 1, 2, 5, 6)),
+        ((3, 4, 5), (3, 5, 1)), ((2, 1, 4, 5), (3, 5, 1)), ((3, 1, 5), (3, 5, 4)), ((2, 4, 0), (2, 0, 3)),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("constants", [(False, False), (False, True), (True, False)])
@@ -78,3 +79,29 @@ def test_a_value_times_itself(run):
     found = run([square, product], [parameter], [x])
     close(found[0], x @ x.T @ x @ x.T)
     close(found[1], x @ x.T)
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [(Type.f16, 1e-3), (Type.bf16, 8e-3), (Type.f64, 1e-14)], ids=str)
+@pytest.mark.parametrize(("a", "b"), [((2, 7, 50), (50, 33)), ((9, 50), (50, 1)), ((2, 13, 50), (2, 50, 20))])
+def test_floating_point_types(run, kind, tolerance, a, b):
+    """Sums of narrow numbers are as exact as f32: the error is that of the result's own last place."""
+    a, b = (numbers(*shape).astype(kind.to_dtype()) for shape in (a, b))
+    found = multiply(run, a, b)
+    wide = [array.astype(np.float64) for array in (a, b)]
+    expected = wide[0] @ wide[1]
+    assert found.dtype == kind.to_dtype()
+    magnitude = np.abs(wide[0]) @ np.abs(wide[1])
+    assert (np.abs(found.astype(np.float64) - expected) <= tolerance * (np.abs(expected) + 0.01 * magnitude)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize("columns", [1, 35])
+@pytest.mark.parametrize("transposes", [(False, False), (True, True)])
+def test_integers_wrap_around(run, dtype, columns, transposes):
+    limits = np.iinfo(dtype)
+    a, b = (GENERATOR.integers(limits.min, limits.max, shape, dtype, True) for shape in ((2, 7, 37), (37, columns)))
+    sides = [array.swapaxes(-1, -2).copy() if turned else array for array, turned in zip((a, b), transposes)]
+    bias = GENERATOR.integers(limits.min, limits.max, columns, dtype, True)
+    found = multiply(run, *sides, transposes, bias=bias)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, np.matmul(a, b) + bias)

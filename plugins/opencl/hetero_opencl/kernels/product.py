@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,8 +13,9 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output, is_constant
 from hetero.types import Type
+from hetero_opencl.kernels.movement import Axis, View, merge_axes, strided_copy, view_of
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import ELEMENTS, source
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -34,6 +38,13 @@ _SMALLEST = {"ROWS": 1, "VECTORS": 1, "GROUP_ROWS": 1, "GROUP_COLUMNS": 1, "PACK
 # Tiles along rows and columns in a work-group. A core of a CPU computes one after the other anyway; a GPU wants a whole
 # wave of them, which then reads the same numbers.
 _GROUP_ON_GPUS = (16, 4)
+# The types of sums. Those of integers have no sign: they wrap around, which C does not define for numbers with one.
+_SUMS = {
+    **dict.fromkeys((Type.f32, Type.f16, Type.bf16), "float"), Type.f64: "double",
+    **dict.fromkeys((Type.i8, Type.u8, Type.i16, Type.u16, Type.i32, Type.u32), "uint"),
+    **dict.fromkeys((Type.i64, Type.u64), "ulong"),
+}  # fmt: skip
+_OF_8_BYTES = ("double", "ulong")
 
 
 class Factors(NamedTuple):
@@ -48,10 +59,30 @@ class Factors(NamedTuple):
 
 
 class Bias(NamedTuple):
-    """Numbers to add, one for each row or for each column."""
+    """Numbers to add, of the result's type, one for each row or for each column."""
 
     buffer: Buffer
     is_per_row: bool
+
+
+class ProductTypes(NamedTuple):
+    """Element types: all are floating-point, or all are integers; f64 and 64 bits are those of all or of none."""
+
+    left: Type = Type.f32
+    right: Type = Type.f32
+    result: Type = Type.f32
+
+
+_SINGLE = ProductTypes()
+
+
+class Batch(NamedTuple):
+    """Two axes of matrices, with the strides of the left and the right ones, in elements."""
+
+    outer: int = 1
+    inner: int = 1
+    left: tuple[int, int] = (0, 0)
+    right: tuple[int, int] = (0, 0)
 
 
 def multiply(
@@ -63,34 +94,77 @@ def multiply(
     batches: int = 1,
     right_batch_stride: int = 0,
     bias: Bias | None = None,
-    offsets: tuple[int, int, int] = (0, 0, 0),
+    types: ProductTypes = _SINGLE,
 ) -> None:
     """Launch ``result = left · right + bias`` for a batch; ``size`` is rows, columns and depth.
 
-    Batch z takes the matrix z modulo ``left.batches`` on the left. Offsets, in elements, are of left, right and result.
+    Batch z takes the matrix z modulo ``left.batches`` on the left.
+    """
+    if batches:
+        inner = left.batches
+        strides = (inner * right_batch_stride, right_batch_stride)
+        batch = Batch(batches // inner, inner, (0, left.batch_stride), strides)
+        multiply_batch(lowering, left, right, result, size, batch, bias, (0, 0, 0), types)
+
+
+def multiply_batch(
+    lowering: Lowering,
+    left: Factors,
+    right: Buffer,
+    result: Buffer,
+    size: tuple[int, int, int],
+    batch: Batch,
+    bias: Bias | None = None,
+    offsets: tuple[int, int, int] = (0, 0, 0),
+    types: ProductTypes = _SINGLE,
+) -> None:
+    """The same for a batch of two axes. Offsets, in elements, are of left, right and result.
+
+    Constants on the left are ``inner`` matrices, whose stride is worked out.
     """
     rows, columns, depth = size
     has_bias = 0 if bias is None else 1 if bias.is_per_row else 2
-    biases = [bias.buffer] if bias else []
-    if columns == 1 and left.array is not None and not any(offsets):
-        text = source("product", **_SMALLEST, BIAS=has_bias)
-        a = lowering.constant(left.array)
-        numbers = [rows, depth, left.batches, rows * depth, right_batch_stride]
-        arguments = [a, right, *biases, result, *map(np.int32, numbers)]
-        return lowering.launch_flat(text, "matrix_by_vector", arguments, batches * rows)
-    tile_rows, vectors = _tile(lowering.device, rows, columns)
-    packed, a = left.array is not None, left.buffer
+    buffers = [right, *([bias.buffer] if bias else []), result]
+    packed = left.array is not None
+    in_rows = packed or (left.depth_stride == 1 and left.row_stride == depth)
+    if columns == 1 and in_rows:
+        a = lowering.constant(left.array) if packed else left.buffer
+        a_strides = (0, rows * depth) if packed else batch.left
+        text = product_source(types, _SMALLEST, has_bias)
+        numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets]
+        arguments = [a, *buffers, *map(np.int32, numbers)]
+        return lowering.launch_flat(text, "matrix_by_vector", arguments, batch.outer * batch.inner * rows)
+    tile_rows, vectors = _tile(lowering.device, rows, columns, types)
+    tiles = -(-rows // tile_rows)
+    a, a_strides = left.buffer, batch.left
     if packed:
         a = lowering.constant(left.array, ("tiles", tile_rows), partial(pack, tile_rows=tile_rows))
-    tiles = -(-rows // tile_rows)
-    batch_stride = tiles * tile_rows * depth if packed else left.batch_stride
+        a_strides = (0, tiles * tile_rows * depth)
     group = (1, 1) if lowering.device.is_cpu else _GROUP_ON_GPUS
     sizes = {"ROWS": tile_rows, "VECTORS": vectors, "GROUP_ROWS": group[0], "GROUP_COLUMNS": group[1]}
-    text = source("product", **sizes, PACKED=int(packed), BIAS=has_bias)
+    text = product_source(types, {**sizes, "PACKED": int(packed)}, has_bias)
     items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
-    numbers = [rows, columns, depth, left.row_stride, left.depth_stride, left.batches, batch_stride, right_batch_stride]
-    arguments = [a, right, *biases, result, *map(np.int32, [*numbers, *offsets])]
-    lowering.launch(text, "product", arguments, [*items, batches], [*group, 1])
+    numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets, left.row_stride, left.depth_stride]
+    arguments = [a, *buffers, *map(np.int32, numbers)]
+    lowering.launch(text, "product", arguments, [*items, batch.outer * batch.inner], [*group, 1])
+
+
+def product_source(types: ProductTypes, sizes: Mapping[str, int], has_bias: int) -> str:
+    """The program for matrices of some types."""
+    total = _SUMS[types.result]
+    names = {"LEFT": types.left, "RIGHT": types.right, "RESULT": types.result}
+    macros = {"SUM": total, **{f"SUM{width}": f"{total}{width}" for width in (4, 8, 16)}}
+    macros |= {f"WIDEN_{name}(x)": _widened(kind, total) for name, kind in names.items()}
+    macros["NARROW(x)"] = "(x)" if types.result.is_real() else f"convert_{ELEMENTS[types.result].value}16(x)"
+    return source("product", names, **macros, **sizes, BIAS=has_bias)
+
+
+def _widened(kind: Type, total: str) -> str:
+    """The macro that makes 16 elements 16 numbers of the type of the sum."""
+    if kind.is_real():
+        return "(x)"
+    # By way of the type with a sign, which keeps that of the elements.
+    return f"as_{total}16(convert_{total[1:]}16(x))" if kind.is_signed() else f"convert_{total}16(x)"
 
 
 def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
@@ -99,14 +173,17 @@ def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
     tiles = -(-rows // tile_rows)
     padded = array
     if rows % tile_rows:
-        padded = np.zeros((batches, tiles * tile_rows, depth), np.float32)
+        padded = np.zeros((batches, tiles * tile_rows, depth), array.dtype)
         padded[:, :rows] = array
     return np.ascontiguousarray(padded.reshape(batches, tiles, tile_rows, depth).swapaxes(2, 3))
 
 
-def _tile(device: OpenCLDevice, rows: int, columns: int) -> tuple[int, int]:
+def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
     width = device.handle.native_vector_width_float
     tiles = _TILES[16 if width >= 16 else 8 if width >= 4 else 1]
+    if _SUMS[types.result] in _OF_8_BYTES:  # half of them fit the registers
+        most = max(r * vectors for r, vectors in tiles) // 2
+        tiles = {tile: speed for tile, speed in tiles.items() if tile[0] * tile[1] <= most}
 
     def cost(tile: tuple[int, int]) -> float:
         computed = -(-rows // tile[0]) * tile[0] * -(-columns // (16 * tile[1])) * 16 * tile[1]
@@ -116,42 +193,61 @@ def _tile(device: OpenCLDevice, rows: int, columns: int) -> tuple[int, int]:
 
 
 def _refusal(node: Node) -> str | None:
-    if node.get_input_element_type(0) is not Type.f32:
-        return f"no kernel for {node.type_info.name} of {node.get_input_element_type(0)}"
-    ranks = [value.partial_shape.has_rank for value in node.input_values()]
-    return None if all(ranks) else "the rank of an input is not known"
+    kind = node.get_input_element_type(0)
+    return None if kind in _SUMS else f"no kernel for {node.type_info.name} of {kind}"
 
 
 @lowers(ops.MatMul, unless=_refusal)
 def matmul(lowering: Lowering, node: Node) -> None:
     a, b = node.input_values()
-    result = lowering.fusion.result_of(node)
     bias = lowering.fusion.bias_of.get(node)
     if bias is not None:
         addend = next(value for value in bias.input_values() if value.node is not node)
         bias = Bias(lowering.buffer(addend), is_per_row=False)
     rows, depth = _matrix(a.shape, node.transpose_a, is_left=True)
     columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
-    batch_a, batch_b = a.shape[:-2], b.shape[:-2]
-    transpose_a = node.transpose_a and len(a.shape) > 1
+    transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
     right = _right(lowering, b, node.transpose_b and len(b.shape) > 1)
-    strides = (1, rows) if transpose_a else (depth, 1)
-    count_a, count_b = int(np.prod(batch_a)), int(np.prod(batch_b))
-    if count_b == 1 and not transpose_a:
+    multiply_broadcast(
+        lowering, Factors(None, lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
+        lowering.buffer(lowering.fusion.result_of(node)), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
+        bias, ProductTypes(*[a.element_type] * 3),
+    )  # fmt: skip
+
+
+def multiply_broadcast(
+    lowering: Lowering,
+    left: Factors,
+    right: Buffer,
+    result: Buffer,
+    size: tuple[int, int, int],
+    batches: tuple[Sequence[int], Sequence[int]],
+    bias: Bias | None = None,
+    types: ProductTypes = _SINGLE,
+) -> None:
+    """Launch products of matrices that lie one after the other, where the axes before the last two are broadcast."""
+    rows, columns, depth = size
+    if math.prod(batches[1]) == 1 and left.depth_stride == 1:
         # One product of the rows of all matrices.
-        rows, count_a = rows * count_a, 1
-    left = Factors(None, lowering.buffer(a), *strides, batches=count_a, batch_stride=rows * depth)
-    target, size = lowering.buffer(result), (rows, columns, depth)
-    if count_a in (1, count_b) or count_b == 1:
-        stride = depth * columns if count_b > 1 else 0
-        return multiply(lowering, left, right, target, size, max(count_a, count_b), stride, bias)
-    # Batches of different shapes that are broadcast: one launch for each pair.
-    batch = np.broadcast_shapes(batch_a, batch_b)
-    of_a = np.broadcast_to(np.arange(count_a).reshape(batch_a), batch).reshape(-1)
-    of_b = np.broadcast_to(np.arange(count_b).reshape(batch_b), batch).reshape(-1)
-    for index, (i, j) in enumerate(zip(of_a.tolist(), of_b.tolist())):
-        offsets = (i * rows * depth, j * depth * columns, index * rows * columns)
-        multiply(lowering, left._replace(batches=1), right, target, size, bias=bias, offsets=offsets)
+        size, batches = (math.prod(batches[0]) * rows, columns, depth), ((), ())
+    shape = np.broadcast_shapes(*map(tuple, batches))
+    strides = [_strides(of_one, len(shape), step) for of_one, step in zip(batches, (rows * depth, depth * columns))]
+    # The kernel goes along two axes; there are hardly ever more.
+    *looped, outer, inner = [Axis(1, 0, 0)] * 2 + merge_axes([Axis(*axis) for axis in zip(shape, *strides)])
+    (lengths, *steps), count = zip(outer, inner), outer.length * inner.length * rows * columns
+    for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
+        of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
+        offsets = (of_left, of_right, index * count)
+        multiply_batch(lowering, left, right, result, size, Batch(*lengths, *steps), bias, offsets, types)
+
+
+def _strides(shape: Sequence[int], rank: int, step: int) -> list[int]:
+    """How far apart neighbouring matrices are along each axis of a batch of some rank: 0 where they are the same."""
+    strides = []
+    for length in reversed(shape):
+        strides.insert(0, 0 if length == 1 else step)
+        step *= length
+    return [0] * (rank - len(shape)) + strides
 
 
 def _matrix(shape: tuple[int, ...], transposed: bool, is_left: bool) -> tuple[int, int]:
@@ -162,13 +258,17 @@ def _matrix(shape: tuple[int, ...], transposed: bool, is_left: bool) -> tuple[in
 
 def _right(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     """The right matrices with the columns of a row side by side."""
-    if not transposed:
+    if not transposed or 1 in b.shape[-2:]:
         return lowering.buffer(b)
     if is_constant(b):
         return lowering.constant(b.node.data.swapaxes(-1, -2))
-    count = int(np.prod(b.shape))
-    scratch = lowering.scratch(count)
-    text = source("product", **_SMALLEST, BIAS=0)
-    sizes = [np.int32(b.shape[-2]), np.int32(b.shape[-1])]
-    lowering.launch_flat(text, "transposed", [lowering.buffer(b), scratch, *sizes], count)
+    return turned(lowering, lowering.buffer(b), view_of(b))
+
+
+def turned(lowering: Lowering, matrices: Buffer, view: View) -> Buffer:
+    """Launch a copy of matrices that are laid out as the view is, rows and columns changed; where it is."""
+    taken = view.array.swapaxes(-1, -2)
+    target = View(taken.shape, taken.dtype)
+    scratch = lowering.scratch(taken.size, taken.itemsize)
+    strided_copy(lowering, matrices, view, taken, scratch, target, target.array)
     return scratch
