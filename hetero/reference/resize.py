@@ -12,22 +12,36 @@ from hetero.reference.registry import evaluates
 
 @evaluates(ops.Resize)
 def resize(node: Node, image: np.ndarray, target: np.ndarray, roi: np.ndarray | None = None) -> np.ndarray:
-    axes = [axis % image.ndim for axis in node.axes]
-    sizes, scales = node.sizes_and_scales([image.shape[axis] for axis in axes], target)
+    result, beyond = image, np.zeros((), np.bool_)
+    for axis, taps, outside in resized_axes(node, image.shape, target, roi):
+        result = resample(result, axis, *taps)
+        if outside is not None:
+            beyond = beyond | outside.reshape(-1, *[1] * (image.ndim - axis - 1))
+    if beyond.any():
+        result = np.where(beyond, node.extrapolation_value, result)
+    return rounded(result, image.dtype)
+
+
+def resized_axes(
+    node: Node, shape: tuple[int, ...], target: np.ndarray, roi: np.ndarray | None
+) -> list[tuple[int, Taps, np.ndarray | None]]:
+    """The axes along which a Resize changes data of a shape, each with its taps.
+
+    And with what lies outside of the data, which is the extrapolation value, where coordinates may do so.
+    """
+    axes = [axis % len(shape) for axis in node.axes]
+    sizes, scales = node.sizes_and_scales([shape[axis] for axis in axes], target)
     parts = [(0.0, 1.0)] * len(axes) if roi is None or not roi.size else roi.astype(float).reshape(2, -1).T
-    result, outside = image, np.zeros((), np.bool_)
+    resized = []
     for axis, size, scale, part in zip(axes, sizes, scales, parts):
-        length = image.shape[axis]
+        length, outside = shape[axis], None
         coordinate = _coordinates(node.coordinate_transformation_mode, length, size, scale, part)
         if node.coordinate_transformation_mode == "tf_crop_and_resize":
-            beyond = (coordinate < 0) | (coordinate > length - 1)
-            outside = outside | beyond.reshape(-1, *[1] * (image.ndim - axis - 1))
+            outside = (coordinate < 0) | (coordinate > length - 1)
         elif size == length and scale == 1:
             continue
-        result = resample(result, axis, *_taps(node, length, scale, coordinate))
-    if outside.any():
-        result = np.where(outside, node.extrapolation_value, result)
-    return rounded(result, image.dtype)
+        resized.append((axis, _taps(node, length, scale, coordinate), outside))
+    return resized
 
 
 def _coordinates(mode: str, length: int, size: int, scale: float, part: tuple[float, float]) -> np.ndarray:

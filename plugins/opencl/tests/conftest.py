@@ -69,6 +69,29 @@ def openvino_agrees(compute) -> Callable[..., None]:
     return check
 
 
+@pytest.fixture
+def reference_agrees(compute) -> Callable[..., None]:
+    """Checks one operation beside our own on numpy, for element types and ways that OpenVINO's CPU device has not.
+
+    The error may be a part of the largest magnitude; none for whole numbers.
+    """
+
+    def check(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5, **keywords):
+        node, parameters = oracle.in_hetero(name, opset, arguments, keywords)
+        expected = oracle.run(node, parameters, _data(arguments, keywords))
+        for found, wanted in zip(compute(name, arguments, keywords, opset), expected, strict=True):
+            assert found.dtype == wanted.dtype
+            assert found.shape == wanted.shape
+            if wanted.dtype.kind in "iub":
+                np.testing.assert_array_equal(found, wanted)
+                continue
+            found, wanted = found.astype(np.float64), wanted.astype(np.float64)
+            error = tolerance * np.abs(wanted[np.isfinite(wanted)]).max(initial=1)
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=error)
+
+    return check
+
+
 def _data(arguments: tuple, keywords: dict) -> list[np.ndarray]:
     given = [*arguments, *keywords.values()]
     flat = [item for value in given for item in (value if isinstance(value, list) else [value])]

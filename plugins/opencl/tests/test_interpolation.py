@@ -1,16 +1,18 @@
-"""Interpolate on every OpenCL device, beside OpenVINO's CPU device."""
+"""Interpolate and Resize on every OpenCL device, beside OpenVINO's CPU device and, in other ways, numpy."""
 
+import ml_dtypes
 import numpy as np
-import openvino
 import pytest
 
 import hetero
-from hetero.graph import Model
-from tests.ops.oracle import Data, in_hetero, in_openvino
+from hetero import ops
+from hetero.graph import Model, Parameter
+from tests.ops.oracle import Data, in_hetero
 
 core = hetero.Core()
 
 MODES = ["nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"]
+SPATIAL = np.array([2, 3])
 # The shape of the image, the axes, and their sizes: both, one, the last, in the middle, three, and the same size.
 CASES = [
     ((1, 2, 7, 5), (2, 3), (14, 9)),
@@ -20,23 +22,16 @@ CASES = [
     ((1, 7, 5, 3), (1, 2), (4, 20)),
     ((1, 2, 7, 5), (2, 3), (7, 5)),
 ]
+# The error of weights that are made in 32 bits, of coordinates up to the length of the image.
+WEIGHTS = 1e-4
 
 
-def results(device, arguments, keywords):
-    """What OpenVINO computes, and what we do."""
-    node, parameters = in_openvino("interpolate", 13, arguments, keywords)
-    compiled = openvino.Core().compile_model(
-        openvino.Model([node], parameters), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
-    )
-    expected = compiled([arguments[0].array])[0]
-    node, parameters = in_hetero("interpolate", 13, arguments, keywords)
-    request = core.compile_model(Model([node], parameters), device).create_infer_request()
-    request.infer([arguments[0].array])
-    return expected, request.get_output_tensor(0).data
-
-
-def image(shape):
-    return Data(np.random.default_rng(0).standard_normal(shape, np.float32))
+def image(shape, dtype=np.float32):
+    generator = np.random.default_rng(0)
+    if np.dtype(dtype).kind in "iu":
+        limits = np.iinfo(dtype)
+        return Data(generator.integers(max(limits.min, -1000), min(limits.max, 1000), shape, dtype, endpoint=True))
+    return Data(generator.standard_normal(shape, np.float32).astype(dtype))
 
 
 @pytest.mark.parametrize(
@@ -44,49 +39,98 @@ def image(shape):
     # With Pillow's modes OpenVINO resizes the last two axes only, so it is no oracle of them for others.
     [(mode, *case) for mode in MODES for case in CASES if not (mode.endswith("pillow") and case[1] == (1, 2))],
 )
-def test_modes(device, mode, shape, axes, sizes):
-    arguments = (image(shape), np.array(sizes), mode, "sizes")
+def test_modes(openvino_agrees, mode, shape, axes, sizes):
     # OpenVINO's CPU device takes the coefficient -0.5 for bicubic_pillow, whatever the node says.
-    expected, found = results(device, arguments, {"axes": np.array(axes), "cube_coeff": -0.5})
-    assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    keywords = {"axes": np.array(axes), "cube_coeff": -0.5}
+    openvino_agrees("interpolate", image(shape), np.array(sizes), mode, "sizes", tolerance=WEIGHTS, **keywords)
 
 
 @pytest.mark.parametrize("coordinates", ["asymmetric", "align_corners", "pytorch_half_pixel", "tf_half_pixel_for_nn"])
 @pytest.mark.parametrize("mode", ["nearest", "linear_onnx", "cubic"])
 @pytest.mark.parametrize("scales", [(2.0, 2.0), (0.6, 3.0)])
-def test_scales_and_coordinates(device, coordinates, mode, scales):
+def test_scales_and_coordinates(openvino_agrees, coordinates, mode, scales):
     arguments = (image((2, 3, 9, 20)), np.array(scales, np.float32), mode, "scales", None, None, coordinates)
-    expected, found = results(device, arguments, {"axes": np.array([2, 3])})
-    assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    openvino_agrees("interpolate", *arguments, axes=SPATIAL, tolerance=WEIGHTS)
 
 
 @pytest.mark.parametrize("mode", ["nearest", "linear_onnx"])
-def test_three_axes(device, mode):
+def test_three_axes(openvino_agrees, mode):
     arguments = (image((1, 2, 4, 7, 5)), np.array([5, 12, 13]), mode, "sizes")
-    expected, found = results(device, arguments, {"axes": np.array([2, 3, 4])})
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    openvino_agrees("interpolate", *arguments, axes=np.array([2, 3, 4]), tolerance=WEIGHTS)
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.int64])
-def test_nearest_of_integers(device, dtype):
-    """Twice the size, with asymmetric coordinates rounded down: every element twice."""
-    data = np.arange(2 * 3 * 4).reshape(1, 2, 3, 4).astype(dtype)
-    arguments = (Data(data), np.array([6, 8]), "nearest", "sizes", None, None, "asymmetric", "floor")
-    node, parameters = in_hetero("interpolate", 13, arguments, {"axes": np.array([2, 3])})
-    request = core.compile_model(Model([node], parameters), device).create_infer_request()
-    request.infer([data])
-    np.testing.assert_array_equal(request.get_output_tensor(0).data, data.repeat(2, 2).repeat(2, 3), strict=True)
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("sizes", [[12, 13], [8, 7]])
+def test_pads(openvino_agrees, mode, sizes):
+    keywords = {"axes": SPATIAL, "pads_begin": [0, 0, 1, 0], "pads_end": [0, 0, 0, 2]}
+    openvino_agrees("interpolate", image((1, 2, 7, 5)), np.array(sizes), mode, "sizes", tolerance=WEIGHTS, **keywords)
 
 
-@pytest.mark.parametrize(
-    "dtype, keywords, reason",
-    [(np.int32, {"mode": "cubic"}, "mode cubic"), (np.float32, {"mode": "nearest", "pads_begin": [0, 1]}, "pads")],
-)
-def test_refusal_says_why(device, dtype, keywords, reason):
-    arguments = (Data(np.zeros((3, 4), dtype)), np.array([6, 8]))
-    keywords = {"shape_calculation_mode": "sizes", "axes": np.array([0, 1]), **keywords}
-    node, parameters = in_hetero("interpolate", 13, arguments, keywords)
-    with pytest.raises(hetero.HeteroError, match=reason):
+def test_antialias(reference_agrees):
+    reference_agrees(
+        "interpolate", image((1, 2, 7, 5)), np.array([3, 4]), "linear", "sizes", axes=SPATIAL, antialias=True
+    )
+
+
+def test_older_versions(openvino_agrees):
+    data, sizes = image((1, 2, 7, 5)), np.array([8, 9])
+    pads = {"pads_begin": [0, 0, 1, 0], "pads_end": [0, 0, 0, 1]}
+    attributes = {"axes": [2, 3], "mode": "cubic", "align_corners": False, **pads}
+    openvino_agrees("interpolate", data, sizes, attributes, opset=1, tolerance=WEIGHTS)
+    scales = np.array([1.2, 0.5], np.float32)
+    for mode in ("sizes", "scales"):
+        openvino_agrees("interpolate", data, sizes, scales, "linear", mode, axes=SPATIAL, opset=10, tolerance=WEIGHTS)
+
+
+TYPES = ["u1", "i1", "u2", "i2", "i4", "u4", "i8", "u8", "f2", "f8", ml_dtypes.bfloat16]
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("mode", ["nearest", "linear_onnx", "cubic"])
+def test_element_types(reference_agrees, mode, dtype):
+    data = image((1, 2, 5, 6), dtype)
+    tolerance = {2: 1e-2 if dtype == ml_dtypes.bfloat16 else 1e-3, 8: 1e-12}.get(np.dtype(dtype).itemsize, 1e-5)
+    keywords = {"pads_begin": [0, 1], "axes": SPATIAL, "tolerance": tolerance}
+    reference_agrees("interpolate", data, np.array([9, 4]), mode, "sizes", **keywords)
+
+
+def test_of_booleans(reference_agrees):
+    data = Data(np.random.default_rng(0).random((1, 2, 5, 6)) < 0.5)
+    reference_agrees("interpolate", data, np.array([9, 4]), "nearest", "sizes", axes=SPATIAL)
+
+
+# ONNX's coordinates and attributes that Interpolate has not.
+RESIZES = [
+    ("nearest", {"coordinate_transformation_mode": "half_pixel_symmetric", "nearest_mode": "ceil"}, [1.7, 0.6]),
+    ("linear", {"coordinate_transformation_mode": "half_pixel_symmetric"}, [1.7, 0.6]),
+    ("linear", {"antialias": True}, [0.5, 0.4]),
+    ("cubic", {"antialias": True, "exclude_outside": True}, [0.5, 1.4]),
+    ("cubic", {"exclude_outside": True, "cube_coeff": -0.5}, [2.0, 2.0]),
+    ("linear", {"keep_aspect_ratio_policy": "not_larger", "shape_calculation_mode": "sizes"}, [9, 20]),
+    ("nearest", {"keep_aspect_ratio_policy": "not_smaller", "shape_calculation_mode": "sizes"}, [9, 20]),
+    ("linear", {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 10.0}, [1.0, 1.0]),
+    ("nearest", {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 7.6}, [2.0, 0.6]),
+]
+
+
+@pytest.mark.parametrize("mode, attributes, target", RESIZES, ids=str)
+@pytest.mark.parametrize("dtype", ["f4", "i4", "f2"])
+def test_resize(run, mode, attributes, target, dtype):
+    data = image((1, 2, 7, 5), dtype).array
+    attributes = {"shape_calculation_mode": "scales", "coordinate_transformation_mode": "half_pixel", **attributes}
+    target = np.array(target, np.int64 if attributes["shape_calculation_mode"] == "sizes" else np.float32)
+    is_crop = attributes["coordinate_transformation_mode"] == "tf_crop_and_resize"
+    roi = [np.array([0.4, -0.2, 1.2, 0.8], np.float32)] if is_crop else []
+    parameter = Parameter(hetero.Type(data.dtype), data.shape)
+    node = ops.Resize(parameter, target, *roi, axes=[2, 3], mode=mode, **attributes)
+    (wanted,) = hetero.reference.evaluate(node, [data, target, *roi])
+    (found,) = run([node], [parameter], [data])
+    tolerance = 1e-3 if dtype == "f2" else 1e-5
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance, strict=True)
+
+
+def test_data_without_an_element_is_refused(device):
+    arguments = (Data(np.zeros((1, 1, 0, 5), np.float32)), np.array([6, 8]), "nearest", "sizes")
+    node, parameters = in_hetero("interpolate", 13, arguments, {"axes": SPATIAL})
+    with pytest.raises(hetero.HeteroError, match="without an element"):
         core.compile_model(Model([node], parameters), device)

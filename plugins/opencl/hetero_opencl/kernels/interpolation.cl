@@ -1,35 +1,41 @@
 // Data [outer][height][width] resampled to [outer][out_height][out_width]: each number is a weighted sum of ROW_TAPS
 // times COLUMN_TAPS numbers of the data. No taps: that axis stays as it is. Tables of indices and weights are
-// [tap][size]; without WEIGHTED there is one tap, whose weight is 1. T is the element type.
+// [tap][size]; without WEIGHTED there is one tap, whose weight is 1. DATA and OUT are element types, SUM the type of
+// weights and sums, and FINISH(x) makes the result of a sum.
 // Work-items are (column, row, outer), which takes no division.
+
+#if WHOLE
+// A sum that ends in a half is rounded the same way everywhere.
+#pragma OPENCL FP_CONTRACT OFF
+#endif
 
 #if ROW_TAPS
 #define ROW(tap) row_indices[(tap) * out_height + y]
 #define ROW_WEIGHT(tap) row_weights[(tap) * out_height + y]
 #else
 #define ROW(tap) y
-#define ROW_WEIGHT(tap) 1.0f
+#define ROW_WEIGHT(tap) 1
 #endif
 #if COLUMN_TAPS
 #define COLUMN(tap) column_indices[(tap) * out_width + x]
 #define COLUMN_WEIGHT(tap) column_weights[(tap) * out_width + x]
 #else
 #define COLUMN(tap) x
-#define COLUMN_WEIGHT(tap) 1.0f
+#define COLUMN_WEIGHT(tap) 1
 #endif
 
-kernel void interpolation(global const T *restrict data, global T *restrict out,
+kernel void interpolation(global const DATA *restrict data, global OUT *restrict out,
 #if ROW_TAPS
                           global const int *restrict row_indices,
 #endif
 #if ROW_TAPS && WEIGHTED
-                          global const float *restrict row_weights,
+                          global const SUM *restrict row_weights,
 #endif
 #if COLUMN_TAPS
                           global const int *restrict column_indices,
 #endif
 #if COLUMN_TAPS && WEIGHTED
-                          global const float *restrict column_weights,
+                          global const SUM *restrict column_weights,
 #endif
                           const int height, const int width, const int out_height, const int out_width)
 {
@@ -39,16 +45,16 @@ kernel void interpolation(global const T *restrict data, global T *restrict out,
     data += (long)outer * height * width;
     out += ((long)outer * out_height + y) * out_width;
 #if WEIGHTED
-    float sum = 0;
+    SUM sum = 0;
     for (int i = 0; i < max(ROW_TAPS, 1); i++) {
-        global const T *row = data + (long)ROW(i) * width;
-        float part = 0;
+        global const DATA *row = data + (long)ROW(i) * width;
+        SUM part = 0;
         for (int j = 0; j < max(COLUMN_TAPS, 1); j++)
-            part += COLUMN_WEIGHT(j) * row[COLUMN(j)];
+            part += COLUMN_WEIGHT(j) * DATA_LOAD(row, COLUMN(j));
         sum += ROW_WEIGHT(i) * part;
     }
-    out[x] = sum;
+    OUT_STORE(FINISH(sum), x, out);
 #else
-    out[x] = data[(long)ROW(0) * width + COLUMN(0)];
+    OUT_STORE(DATA_LOAD(data + (long)ROW(0) * width, COLUMN(0)), x, out);
 #endif
 }

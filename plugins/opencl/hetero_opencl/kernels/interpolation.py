@@ -1,42 +1,118 @@
-"""Interpolate: one axis, or two adjacent ones, at a time, with the taps and weights that the reference computes."""
+"""Interpolate and Resize: one axis, or two adjacent ones, at a time, with the taps that the reference computes."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.interpolation import Taps, resampled_axes
+from hetero.errors import UnsupportedOperationError
+from hetero.graph import Node, Output
+from hetero.reference.interpolation import Taps, resampled_axes, rounded
+from hetero.reference.resize import resized_axes
 from hetero.types import Type
+from hetero_opencl.kernels.movement import View, shape_input, strided_copy
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import C_TYPES, source
+from hetero_opencl.kernels.sources import ELEMENTS, source
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
+# What elements of so many bytes are where they are only copied.
+_WORDS = {1: Type.u8, 2: Type.u16, 4: Type.u32, 8: Type.u64}
+
 
 def _refusal(node: Node) -> str | None:
     element_type = node.get_input_element_type(0)
-    if element_type not in C_TYPES or (node.mode != "nearest" and element_type is not Type.f32):
-        return f"no kernel for Interpolate of {element_type} with mode {node.mode}"
-    if any((*node.pads_begin, *node.pads_end)):
-        return "Interpolate with pads"
-    return None if node.get_input_partial_shape(0).has_rank else "the rank of the data is not known"
+    return None if element_type in ELEMENTS else f"no kernel resizes data of type {element_type}"
 
 
 @lowers(ops.Interpolate, unless=_refusal)
 def interpolate(lowering: Lowering, node: Node) -> None:
-    data, target, *axes = node.input_values()
-    shape = list(data.shape)
-    taps = dict(resampled_axes(node, data.shape, target.node.data, axes[0].node.data if axes else None))
-    if not taps:
-        return lowering.share(node.output(0), data)
+    axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
+    _interpolate(lowering, node, node, shape_input(node, 1), axes)
+
+
+@lowers(ops.InterpolateV4, unless=_refusal)
+def interpolate_v4(lowering: Lowering, node: Node) -> None:
+    axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
+    _interpolate(lowering, node, node, shape_input(node, node.target_index), axes)
+
+
+@lowers(ops.InterpolateV1, unless=_refusal)
+def interpolate_v1(lowering: Lowering, node: Node) -> None:
+    _interpolate(lowering, node, node.newest(len(node.get_input_shape(0))), shape_input(node, 1), np.array(node.axes))
+
+
+def _interpolate(lowering: Lowering, node: Node, settings: Node, target: np.ndarray, axes: np.ndarray | None) -> None:
+    """Make the launches of a node that does what ``settings`` says."""
+    data, output = node.input_value(0), node.output(0)
+    pads = settings.pads_of(len(data.shape))
+    shape = tuple(length + sum(pad) for length, pad in zip(data.shape, pads))
     buffer = lowering.buffer(data)
-    last = len(shape) - 1
+    with np.errstate(divide="ignore"):  # the scale of an axis without an element
+        resampled = resampled_axes(settings, shape, target, axes)
+    if any(map(any, pads)):
+        count, size = math.prod(shape), data.element_type.size
+        buffer = lowering.scratch(count, size) if resampled else lowering.buffer(output)
+        _pad(lowering, data, pads, buffer)
+    elif not resampled:
+        return lowering.share(output, data)
+    _resample_axes(lowering, node, buffer, shape, resampled)
+
+
+@lowers(ops.Resize, unless=_refusal)
+def resize(lowering: Lowering, node: Node) -> None:
+    data = node.input_value(0)
+    roi = shape_input(node, 2) if node.has_input("roi") else None
+    axes = resized_axes(node, tuple(data.shape), shape_input(node, 1), roi)
+    if not axes:
+        return lowering.share(node.output(0), data)
+    _resample_axes(lowering, node, lowering.buffer(data), data.shape, [(axis, taps) for axis, taps, _ in axes])
+    for axis, _, outside in axes:
+        if outside is not None and outside.any():
+            _extrapolate(lowering, node, axis, outside)
+
+
+def _extrapolate(lowering: Lowering, node: Node, axis: int, outside: np.ndarray) -> None:
+    """Let elements that lie outside of the data on an axis be the extrapolation value."""
+    output = node.output(0)
+    array = rounded(np.array(node.extrapolation_value), output.element_type.to_dtype())
+    target = View(tuple(output.shape), array.dtype)
+    value, number = lowering.constant(array), View((), array.dtype)
+    # A copy for each run of such elements: there is one at each end at most.
+    edges = np.flatnonzero(np.diff(outside, prepend=False, append=False))
+    for begin, end in edges.reshape(-1, 2).tolist():
+        filled = target.array[(slice(None),) * axis + (slice(begin, end),)]
+        spread = np.broadcast_to(number.array, filled.shape)
+        strided_copy(lowering, value, number, spread, lowering.buffer(output), target, filled)
+
+
+def _pad(lowering: Lowering, data: Output, pads: Sequence[tuple[int, int]], buffer: Buffer) -> None:
+    """Fill a buffer with the data and zeros around it."""
+    dtype = data.element_type.to_dtype()
+    view, number = View(tuple(data.shape), dtype), View((), dtype)
+    target = View(tuple(length + sum(pad) for length, pad in zip(data.shape, pads)), dtype)
+    zeros = np.broadcast_to(number.array, target.array.shape)
+    strided_copy(lowering, lowering.constant(np.zeros((), dtype)), number, zeros, buffer, target, target.array)
+    inside = target.array[tuple(slice(pad[0], pad[0] + length) for length, pad in zip(data.shape, pads))]
+    strided_copy(lowering, lowering.buffer(data), view, view.array, buffer, target, inside)
+
+
+def _resample_axes(
+    lowering: Lowering, node: Node, buffer: Buffer, shape: Sequence[int], axes: Sequence[tuple[int, Taps]]
+) -> None:
+    """Launch the resampling of data of a shape along these axes, one after the other, to the output of a node."""
+    output, shape, taps = node.output(0), list(shape), dict(axes)
+    if not math.prod(shape) and math.prod(output.shape):
+        raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' resizes data without an element")
+    kind, last = output.element_type, len(shape) - 1
+    is_copy = all(weights is None for _, weights in taps.values())
+    sums = Type.f64 if kind is Type.f64 else Type.f32
     while taps:
         axis = min(taps)
         before = shape.copy()
@@ -48,38 +124,47 @@ def interpolate(lowering: Lowering, node: Node) -> None:
         else:
             outer, height, width = math.prod(before[:axis]), before[axis], math.prod(before[axis + 1 :])
             # Weighted sums are fewer one axis at a time; single elements are not.
-            if axis + 1 == last and last in taps and rows[1] is None:
+            if axis + 1 == last and last in taps and is_copy:
                 columns = taps.pop(last)
                 shape[last] = len(columns[0])
-        out = lowering.scratch(math.prod(shape), data.element_type.size) if taps else lowering.buffer(node.output(0))
-        _resample(lowering, C_TYPES[data.element_type], buffer, out, (outer, height, width), rows, columns)
-        buffer = out
+        # Sums are rounded to the type of the output only once.
+        result = sums if taps and not is_copy else output.element_type
+        out = lowering.scratch(math.prod(shape), result.size) if taps else lowering.buffer(output)
+        types = dict.fromkeys(("DATA", "OUT"), _WORDS[kind.size]) if is_copy else {"DATA": kind, "OUT": result}
+        macros = _taps_and_sums(rows, columns, sums, result, output.element_type)
+        tables = _tables(lowering, rows, columns, sums)
+        out_height, out_width = (len(taps[0]) if taps else size for taps, size in ((rows, height), (columns, width)))
+        group = 64 if out_width > 16 else 16
+        size = [-(-out_width // group) * group, out_height, outer]
+        arguments = [buffer, out, *tables, *map(np.int32, (height, width, out_height, out_width))]
+        lowering.launch(source("interpolation", types, **macros), "interpolation", arguments, size, [group, 1, 1])
+        buffer, kind = out, result
 
 
-def _resample(
-    lowering: Lowering,
-    element: str,
-    data: Buffer,
-    out: Buffer,
-    shape: tuple[int, int, int],
-    rows: Taps | None,
-    columns: Taps | None,
-) -> None:
-    """Launch the resampling of data [outer, height, width] along its height, its width, or both."""
-    outer, height, width = shape
-    weighted = any(taps is not None and taps[1] is not None for taps in (rows, columns))
-    macros = {"T": element, "WEIGHTED": int(weighted)}
+def _tables(lowering: Lowering, rows: Taps | None, columns: Taps | None, sums: Type) -> list[Buffer]:
+    """Indices and weights along the axes that are resampled."""
     tables = []
-    for name, taps in (("ROW_TAPS", rows), ("COLUMN_TAPS", columns)):
-        macros[name] = taps[0].shape[1] if taps else 0
-        if taps:
-            indices, weights = taps
-            tables.append(lowering.constant(np.ascontiguousarray(indices.T, np.int32)))
-            if weights is not None:
-                tables.append(lowering.constant(np.ascontiguousarray(weights.T, np.float32)))
-    out_height, out_width = (len(taps[0]) if taps else size for taps, size in ((rows, height), (columns, width)))
-    numbers = [np.int32(number) for number in (height, width, out_height, out_width)]
-    group = 64 if out_width > 16 else 16
-    size = [-(-out_width // group) * group, out_height, outer]
-    arguments = [data, out, *tables, *numbers]
-    lowering.launch(source("interpolation", **macros), "interpolation", arguments, size, [group, 1, 1])
+    for indices, weights in filter(None, (rows, columns)):
+        tables.append(lowering.constant(np.ascontiguousarray(indices.T, np.int32)))
+        if weights is not None:
+            tables.append(lowering.constant(np.ascontiguousarray(weights.T, sums.to_dtype())))
+    return tables
+
+
+def _taps_and_sums(
+    rows: Taps | None, columns: Taps | None, sums: Type, result: Type, output: Type
+) -> dict[str, object]:
+    """The macros for a pass with these taps whose elements are of type ``result``, in the end of type ``output``."""
+    macros: dict[str, object] = {"ROW_TAPS": rows[0].shape[1] if rows else 0}
+    macros["COLUMN_TAPS"] = columns[0].shape[1] if columns else 0
+    if all(taps is None or taps[1] is None for taps in (rows, columns)):
+        return macros | {"WEIGHTED": 0}
+    finish = "(x)" if result.is_real() else f"convert_{ELEMENTS[result].stored}_sat_rte(x)"
+    if result is Type.boolean:
+        finish = "((x) != 0)"
+    return macros | {
+        "WEIGHTED": 1,
+        "WHOLE": int(output.is_integral()),
+        "SUM": ELEMENTS[sums].stored,
+        "FINISH(x)": finish,
+    }
