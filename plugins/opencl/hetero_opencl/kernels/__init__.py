@@ -8,9 +8,11 @@ from hetero_opencl.kernels import (
     interpolation,
     movement,
     normalization,
+    one_hot,
     pooling,
     product,
     reduction,
+    scatter,
     softmax,
     variables,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Gather: slices picked by indices that lie on the device."""
+"""Slices and elements picked by indices that lie on the device: Gather and its kin."""
 
 from __future__ import annotations
 
@@ -9,39 +9,59 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.movement import WORDS, refuse, shape_input
+from hetero_opencl.kernels.movement import WORDS, shape_input, widest_word
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import C_TYPES, source
+from hetero_opencl.kernels.sources import refuse_types, source, template
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def refuse_gather(node: Node) -> str | None:
-    indices = node.get_input_element_type(1)
-    if indices not in C_TYPES:
-        return f"no kernel gathers by indices of type {indices}"
-    return refuse(node)
-
-
-@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=refuse_gather)
+@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=refuse_types)
 def gather(lowering: Lowering, node: Node) -> None:
-    """Data [batches, outer, length, inner] by indices [batches, count], in words as large as inner allows."""
-    data, indices, output = node.input_value(0), node.input_value(1), node.output(0)
+    """Data [batches, outer, length, inner] by indices [batches, count]."""
+    data, indices = node.input_value(0), node.input_value(1)
     axis = int(shape_input(node, 2).reshape(-1)[0]) % len(data.shape)
-    batch_rank = node.batch_dims % len(indices.shape) if node.batch_dims < 0 else node.batch_dims
-    inner_bytes = math.prod(data.shape[axis + 1 :]) * data.element_type.size
-    count = math.prod(output.shape)
+    batch = node.batch_dims % len(indices.shape) if node.batch_dims < 0 else node.batch_dims
+    lengths = math.prod(data.shape[batch:axis]), data.shape[axis], math.prod(indices.shape[batch:])
+    _launch(lowering, node, "gather", lengths, math.prod(data.shape[axis + 1 :]))
+
+
+@lowers(ops.GatherElements, unless=refuse_types)
+def gather_elements(lowering: Lowering, node: Node) -> None:
+    shape, axis = node.get_input_shape(0), node.axis % len(node.get_input_shape(0))
+    inner = math.prod(shape[axis + 1 :])
+    lengths = shape[axis], node.get_input_shape(1)[axis], inner
+    _launch(lowering, node, "gather_elements", lengths)
+
+
+@lowers(ops.GatherND, ops.GatherNDV5, unless=refuse_types)
+def gather_nd(lowering: Lowering, node: Node) -> None:
+    shape, indices, batch = node.get_input_shape(0), node.get_input_shape(1), node.batch_dims
+    depth = indices[-1]
+    lengths = lowering.constant(np.array(shape[batch : batch + depth], np.int32))
+    numbers = lengths, depth, math.prod(indices[batch:-1])
+    _launch(lowering, node, "gather_nd", numbers, math.prod(shape[batch + depth :]))
+
+
+def _launch(lowering: Lowering, node: Node, kernel: str, numbers: tuple, inner: int | None = None) -> None:
+    """Launch a kernel that moves runs of ``inner`` elements, in words as large as these allow; else single ones."""
+    data, indices, output = node.input_value(0), node.input_value(1), node.output(0)
+    count, size = math.prod(output.shape), data.element_type.size
     if not count:
         return
-    word = max(size for size in WORDS if inner_bytes % size == 0)
-    numbers = (
-        math.prod(data.shape[batch_rank:axis]),
-        data.shape[axis],
-        math.prod(indices.shape[batch_rank:]),
-        inner_bytes // word,
-    )
-    text = source("gather", WORD=WORDS[word], INDEX=C_TYPES[indices.element_type])
+    word = size if inner is None else widest_word(inner * size)
+    if inner is not None:
+        numbers = *numbers, inner * size // word
+    text = template("indices") + source("gather", {"INDEX": indices.element_type}, WORD=WORDS[word])
     buffers = [lowering.buffer(value) for value in (data, indices, output)]
-    items = count * data.element_type.size // word
-    lowering.launch_flat(text, "gather", [*buffers, *map(np.int32, numbers)], items)
+    arguments = [np.int32(number) if isinstance(number, int) else number for number in numbers]
+    lowering.launch_flat(text, kernel, [*buffers, *arguments], count * size // word)
+
+
+@lowers(ops.GatherTree, unless=refuse_types)
+def gather_tree(lowering: Lowering, node: Node) -> None:
+    steps, batch, beams = node.shape
+    text = template("indices") + source("gather_tree", {"DATA": node.get_element_type()})
+    buffers = [lowering.buffer(value) for value in (*node.input_values(), node.output(0))]
+    lowering.launch_flat(text, "gather_tree", [*buffers, np.int32(steps), np.int32(beams)], batch * beams)

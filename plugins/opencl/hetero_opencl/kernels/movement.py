@@ -157,6 +157,11 @@ def _pad_value(lowering: Lowering, node: Node) -> Buffer:
     return lowering.constant(np.zeros(1, node.get_output_element_type(0).to_dtype()))
 
 
+def widest_word(byte_count: int) -> int:
+    """How many bytes can be moved at once where runs of so many lie one after the other."""
+    return max(size for size in WORDS if byte_count % size == 0)
+
+
 def copy_or_share(lowering: Lowering, value: Output, data: View, view: np.ndarray, output: Output) -> None:
     """Make the output what a view of the data holds, row after row: no copy where that is the data as it is."""
     if view.size == data.array.size and view.flags.c_contiguous and not data.offset(view):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from hetero.graph import Node
 from hetero.types import Type
 
 
@@ -57,6 +58,14 @@ ELEMENTS = {
 def template(name: str) -> str:
     """The text of a .cl file of this folder."""
     return (Path(__file__).parent / f"{name}.cl").read_text()
+
+
+def refuse_types(node: Node) -> str | None:
+    """Refuses elements that have no address of their own: strings, and numbers of less than a byte."""
+    for value in (*node.input_values(), *node.outputs()):
+        if value.element_type not in ELEMENTS:
+            return f"no kernel for {node.type_info.name} with elements of type {value.element_type}"
+    return None
 
 
 def source(name: str, types: Mapping[str, Type] | None = None, **macros: object) -> str:

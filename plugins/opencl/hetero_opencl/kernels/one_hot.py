@@ -1,0 +1,28 @@
+"""OneHot: one of a row of elements set apart by an index."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero_opencl.kernels.movement import WORDS
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import refuse_types, source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+@lowers(ops.OneHot, ops.OneHotV1, unless=refuse_types)
+def one_hot(lowering: Lowering, node: Node) -> None:
+    axis = node.axis % len(node.shape)
+    indices, _, on_value, off_value = node.input_values()
+    text = source("one_hot", {"INDEX": indices.element_type}, WORD=WORDS[on_value.element_type.size])
+    buffers = [lowering.buffer(value) for value in (indices, on_value, off_value, node.output(0))]
+    from_end = node.negative_indices_mode == "normalize"
+    numbers = node.shape[axis], math.prod(node.shape[axis + 1 :]), from_end
+    lowering.launch_flat(text, "one_hot", [*buffers, *map(np.int32, numbers)], math.prod(node.shape))

@@ -1,0 +1,33 @@
+"""Buffers of i32 that other families count with: filled, and summed up to each element."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero_opencl.kernels.sources import source
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+def filled(lowering: Lowering, count: int, value: int) -> Buffer:
+    """A scratch buffer of i32 that all hold the value."""
+    buffer = lowering.scratch(count)
+    lowering.launch_flat(source("scan"), "fill", [buffer, np.int32(value)], count)
+    return buffer
+
+
+def sums_before(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer, Buffer]:
+    """For each of the values, i32, the sum of those before it; and the sum of all."""
+    part = max(16, math.isqrt(count))
+    parts = -(-count // part)
+    sums, target, total = lowering.scratch(parts), lowering.scratch(count), lowering.scratch(1)
+    text, length = source("scan"), np.int32(count)
+    lowering.launch_flat(text, "part_sums", [values, sums, length, np.int32(part)], parts)
+    lowering.launch_flat(text, "sum_parts", [sums, total, np.int32(parts)], 1)
+    lowering.launch_flat(text, "sums_before", [values, sums, target, length, np.int32(part)], parts)
+    return target, total

@@ -1,0 +1,100 @@
+"""Updates written into a copy of the data: the Scatter operations."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero_opencl.kernels.movement import WORDS, copy_whole, shape_input, strided_copy, view_of, widest_word
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.scan import filled
+from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+def refuse_reductions(node: Node) -> str | None:
+    return refuse_types(node) if node.reduction == "none" else f"no kernel combines updates by {node.reduction}"
+
+
+@lowers(ops.ScatterUpdate, unless=refuse_types)
+def scatter_update(lowering: Lowering, node: Node) -> None:
+    """Data [outer, rows, inner] and updates [outer, indices, inner]."""
+    shape = node.shape
+    axis = int(shape_input(node, 3).reshape(-1)[0]) % len(shape)
+    targets = _row_targets(lowering, node, shape[axis : axis + 1], 1)
+    _replace(lowering, node, targets, shape[axis], math.prod(shape[axis + 1 :]))
+
+
+@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unless=refuse_reductions)
+def scatter_nd_update(lowering: Lowering, node: Node) -> None:
+    depth = node.get_input_shape(1)[-1]
+    targets = _row_targets(lowering, node, node.shape[:depth], depth)
+    _replace(lowering, node, targets, math.prod(node.shape[:depth]), math.prod(node.shape[depth:]))
+
+
+@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unless=refuse_reductions)
+def scatter_elements_update(lowering: Lowering, node: Node) -> None:
+    targets = _element_targets(lowering, node)
+    _replace(lowering, node, targets, math.prod(node.shape), 1)
+
+
+@lowers(ops.SliceScatter, unless=refuse_types)
+def slice_scatter(lowering: Lowering, node: Node) -> None:
+    """The data, and over it the updates, spread where they are repeated."""
+    value, updates, output = node.input_value(0), node.input_value(1), node.output(0)
+    bounds = [shape_input(node, index) for index in range(2, node.get_input_size())]
+    copy_whole(lowering, lowering.buffer(value), value, lowering.buffer(output))
+    source_view, target_view = view_of(updates), view_of(output)
+    part = target_view.array[node.index(node.shape, bounds)]
+    spread = np.broadcast_to(source_view.array, part.shape)
+    strided_copy(lowering, lowering.buffer(updates), source_view, spread, lowering.buffer(output), target_view, part)
+
+
+def _row_targets(lowering: Lowering, node: Node, lengths: tuple[int, ...], depth: int) -> Buffer:
+    """The rows of the data that vectors of ``depth`` indices name, as i32."""
+    count = math.prod(node.get_input_shape(1)) // depth if depth else math.prod(node.get_input_shape(1)[:-1])
+    targets = lowering.scratch(count)
+    arguments = lowering.buffer(node.input_value(1)), targets, lowering.constant(np.array(lengths, np.int32))
+    lowering.launch_flat(_text(node), "row_targets", [*arguments, np.int32(depth)], count)
+    return targets
+
+
+def _element_targets(lowering: Lowering, node: Node) -> Buffer:
+    """The elements of the data that indices along an axis name, as i32."""
+    shape, indices = node.shape, node.input_value(1)
+    axis = int(shape_input(node, 3).reshape(-1)[0]) % len(shape)
+    strides = [math.prod(shape[place + 1 :]) for place in range(len(shape))]
+    axes = [(length, 0 if place == axis else strides[place]) for place, length in enumerate(indices.shape)]
+    targets = lowering.scratch(math.prod(indices.shape))
+    table = lowering.constant(np.array(axes[::-1], np.int32))
+    numbers = map(np.int32, (len(shape), shape[axis], strides[axis]))
+    arguments = [lowering.buffer(indices), targets, table, *numbers]
+    lowering.launch_flat(_text(node), "element_targets", arguments, math.prod(indices.shape))
+    return targets
+
+
+def _replace(lowering: Lowering, node: Node, targets: Buffer, rows: int, inner: int) -> None:
+    """Of the updates of a row of ``inner`` elements the last counts."""
+    output, updates = node.output(0), targets.byte_size // 4
+    count, size = math.prod(output.shape), output.element_type.size
+    if not count:
+        return
+    last = filled(lowering, rows, -1)
+    word = widest_word(inner * size)
+    text = _text(node, word)
+    lowering.launch_flat(text, "find_last", [targets, last], updates)
+    buffers = [lowering.buffer(value) for value in (node.input_value(0), node.input_value(2))]
+    numbers = map(np.int32, (rows, inner * size // word, updates))
+    arguments = [*buffers, last, lowering.buffer(output), *numbers]
+    lowering.launch_flat(text, "replace", arguments, count * size // word)
+
+
+def _text(node: Node, word: int = 4) -> str:
+    return template("indices") + source("scatter", {"INDEX": node.get_input_element_type(1)}, WORD=WORDS[word])

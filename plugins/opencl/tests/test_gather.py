@@ -1,0 +1,97 @@
+"""Slices and elements picked by indices on every OpenCL device, beside OpenVINO or the reference."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.ops.oracle import Data
+
+DTYPES = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
+          np.uint16, np.uint32, np.uint64, np.bool_)  # fmt: skip
+
+
+def random(*shape, dtype=np.float32):
+    return Data((np.random.default_rng(len(shape)).standard_normal(shape) * 9).astype(dtype))
+
+
+def picks(limit, *shape):
+    return Data(np.random.default_rng(1).integers(0, limit, shape))
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+CASES = [
+    ("gather", 8, random(3, 4, 5), picks(4, 3, 2), ints(1), 1),
+    ("gather", 7, random(3, 4), picks(4, 3, 2), ints(1), 1),
+    ("gather", 1, random(3, 4), picks(3, 2), ints(0)),
+    *[("gather_elements", 6, random(3, 4, 5), picks(3, *[3 if a == axis % 3 else n for a, n in enumerate((3, 4, 5))]),
+       axis) for axis in (0, 1, -1)],
+    ("gather_elements", 6, random(3, 4), Data(np.array([[-1], [0], [3]], np.int32)), 1),
+    ("gather_elements", 6, random(3, 4), Data(np.zeros((3, 0), np.int32)), 1),
+    *[("gather_nd", opset, random(2, 3, 4, 5), picks(2, 2, 3, k), batch)
+      for opset in (5, 8) for k, batch in ((1, 0), (2, 0), (4, 0), (1, 1), (2, 2), (1, 2))],
+    ("gather_nd", 8, random(3, 4), picks(3, 2)),
+    ("gather_nd", 8, random(3, 4), Data(np.array([[-1, 0], [2, -4]]))),
+    ("gather_nd", 8, random(3, 4), Data(np.zeros((0, 2), np.int64))),
+    *[("one_hot", 1, Data(np.array([[0, 3], [-1, 4]])), np.array(4), np.float32(2), np.float32(-1), axis)
+      for axis in (0, 1, -1)],
+    ("one_hot", 1, Data(np.array(2, np.int32)), np.array(3, np.int32), np.array(1), np.array(0), -1),
+    ("one_hot", 1, Data(np.zeros((2, 0), np.int32)), np.array(3), np.array(1), np.array(0), 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")
+def test_openvino_agrees(openvino_agrees, case):
+    name, opset, *arguments = case
+    openvino_agrees(name, *arguments, opset=opset)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_elements_of_every_type(compute, dtype):
+    data, indices = random(3, 5, dtype=dtype), np.array([[4], [0], [-2]])
+    expected = data.array[np.arange(3)[:, None], indices]
+    for name, arguments in (("gather_elements", (data, Data(indices), 1)), ("gather_nd", (data, Data(indices), 1))):
+        (found,) = compute(name, arguments, {})
+        np.testing.assert_array_equal(found, expected.reshape(found.shape), strict=True)
+    on, off = data.array.reshape(-1)[:2]
+    (found,) = compute("one_hot", (Data(indices), np.array(5), Data(np.array(on)), Data(np.array(off)), 1), {})
+    np.testing.assert_array_equal(found, np.where(indices[:, None] == np.arange(5)[:, None], on, off), strict=True)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_indices_of_every_type(compute, dtype):
+    data, indices = random(3, 4), np.array([[3, 1, 0, 2]], dtype)
+    (found,) = compute("gather_elements", (data, Data(indices[:, :3].T), 1), {})
+    np.testing.assert_array_equal(found, np.take_along_axis(data.array, indices[:, :3].T.astype(int), 1))
+
+
+def test_indices_from_outside_find_zeros(compute):
+    """The reference refuses these at run time; a kernel cannot, but it must not read elsewhere."""
+    data, far = random(3, 4), np.array([[2**40], [-5], [4]])
+    for name in ("gather_elements", "gather_nd"):
+        (found,) = compute(name, (data, Data(far), 1), {})
+        np.testing.assert_array_equal(found, np.zeros(found.shape, np.float32))
+
+
+def test_the_sequences_of_a_beam_search(openvino_agrees):
+    random = np.random.default_rng(3)
+    steps, parents = random.integers(0, 6, (5, 3, 4)), random.integers(0, 4, (5, 3, 4))
+    for dtype in (np.int32, np.float32):
+        arrays = [array.astype(dtype) for array in (steps, parents, np.array([5, 3, 1]), np.array(2))]
+        openvino_agrees("gather_tree", *map(Data, arrays), opset=1)
+
+
+def test_a_beam_search_whose_parents_are_nowhere(compute):
+    arrays = [np.full((3, 1, 2), 7), np.full((3, 1, 2), 2**40), np.array([3]), np.array(0)]
+    (found,) = compute("gather_tree", tuple(map(Data, arrays)), {})
+    np.testing.assert_array_equal(found.reshape(3, 2), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(("mode", "last"), [("normalize", 1), ("ignore_negative", 0)])
+def test_one_hot_of_negative_indices(compute, mode, last):
+    """By the formula, since OpenVINO's CPU does not know normalize."""
+    arguments = Data(np.array([-1, -4, 1])), np.array(3), np.array(1), np.array(0), -1, mode
+    (found,) = compute("one_hot", arguments, {}, 16)
+    np.testing.assert_array_equal(found, [[0, 0, last], [0, 0, 0], [0, 1, 0]])

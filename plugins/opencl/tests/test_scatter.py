@@ -1,0 +1,70 @@
+"""Updates written where indices say on every OpenCL device, beside OpenVINO or numpy."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.ops.oracle import Data
+
+DTYPES = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
+          np.uint16, np.uint32, np.uint64, np.bool_)  # fmt: skip
+
+
+def random(*shape, dtype=np.float32):
+    return Data((np.random.default_rng(len(shape)).standard_normal(shape) * 9).astype(dtype))
+
+
+def picks(limit, *shape):
+    return Data(np.random.default_rng(1).integers(0, limit, shape))
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+CASES = [
+    ("scatter_update", 3, random(3, 4, 5), Data(ints(2, 0)), random(3, 2, 5), ints(1)),
+    ("scatter_update", 3, random(3, 4, 5), Data(ints(3, 0, 2)), random(3, 3, 5), ints(1)),
+    ("scatter_update", 3, random(3, 4), Data(np.array([[1, 0]])), random(3, 1, 2), ints(-1)),
+    ("scatter_update", 3, random(4, dtype=np.int32), Data(np.array([1, 3])), random(2, dtype=np.int32), ints(0)),
+    ("scatter_elements_update", 3, random(3, 4), Data(np.array([[3, 1], [0, 2]])), random(2, 2), ints(1)),
+    ("scatter_elements_update", 3, random(3, 4), Data(np.array([[2, 0]])), random(1, 2), ints(0)),
+    ("scatter_elements_update", 3, random(3, 4), Data(np.zeros((0, 2), np.int64)), random(0, 2), ints(0)),
+    *[("scatter_nd_update", 4, random(3, 4, 5), Data(np.array(where)), random(*shape))
+      for where, shape in (([[1], [0]], (2, 4, 5)), ([[1, 2]], (1, 5)), ([[1, 2, 3], [0, 0, 4]], (2,)))],
+    ("scatter_nd_update", 15, random(3, 4), Data(np.array([[-1, 1], [-3, -4]])), random(2)),
+    ("slice_scatter", 15, random(5, 6), random(5, 2), ints(1), ints(5), ints(2), ints(1)),
+    ("slice_scatter", 15, random(5, 6), random(2, 6), ints(4), ints(0), ints(-2)),
+    ("slice_scatter", 15, random(5, 6), random(2, 1), ints(0, -1), ints(2, 9), ints(1, 1), ints(0, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")
+def test_openvino_agrees(openvino_agrees, case):
+    name, opset, *arguments = case
+    openvino_agrees(name, *arguments, opset=opset)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_of_equal_indices_the_last_counts(compute, dtype):
+    data, updates = random(4, 300, dtype=dtype), random(3, 300, dtype=dtype)
+    indices = np.random.default_rng(0).integers(-7, 7, (3, 300))
+    expected = data.array.copy()
+    for row in range(3):
+        for column in range(300):
+            expected[row, indices[row, column]] = updates.array[row, column]
+    arguments = data, Data(indices), updates, ints(1)
+    (found,) = compute("scatter_elements_update", arguments, {})
+    np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_updates_for_nowhere_are_left_out(compute):
+    data, far, updates = random(3, 4), np.array([[2**40, 2], [-5, 0], [4, 1]]), random(3, 2)
+    expected = data.array.copy()
+    expected[0, 2], expected[1, 0], expected[2, 1] = updates.array[:, 1]
+    (found,) = compute("scatter_elements_update", (data, Data(far), updates, ints(1)), {})
+    np.testing.assert_array_equal(found, expected)
+    (found,) = compute("scatter_nd_update", (data, Data(far), Data(np.ones(3, np.float32))), {})
+    np.testing.assert_array_equal(found, data.array)
+    (found,) = compute("scatter_update", (data, Data(ints(3, -4)), Data(np.ones((2, 4), np.float32)), ints(0)), {})
+    np.testing.assert_array_equal(found, data.array)
