@@ -16,8 +16,9 @@ from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node, Output
 from hetero.reference.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.reference.registry import evaluate
+from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import C_TYPES, source
+from hetero_opencl.kernels.sources import source
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -49,12 +50,10 @@ class View:
 
 
 def refuse(node: Node) -> str | None:
-    """Movement needs a type of a known size, and data of a known rank."""
-    for value in node.input_values()[:1]:
-        if value.element_type not in C_TYPES:
-            return f"no kernel moves elements of type {value.element_type}"
-        if not value.partial_shape.has_rank:
-            return "the rank of its data is not known"
+    """Movement needs elements of a fixed size."""
+    element_type = node.get_output_element_type(0)
+    if element_type.is_dynamic() or element_type is Type.string:
+        return f"no kernel moves elements of type {element_type}"
     return None
 
 
@@ -74,7 +73,7 @@ def shape_input(node: Node, index: int) -> np.ndarray:
     return node.input_value(index).node.data
 
 
-@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, unless=refuse)
+@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unless=refuse)
 def keep(lowering: Lowering, node: Node) -> None:
     lowering.share(node.output(0), node.input_value(0))
 

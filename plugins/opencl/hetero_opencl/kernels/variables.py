@@ -9,9 +9,9 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.ops.variables import AssignV3, ReadValueV3
+from hetero.types import Type
 from hetero_opencl.kernels.movement import copy_whole
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import C_TYPES
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -23,7 +23,7 @@ READS = (ReadValueV3, ops.ReadValue)
 def refuse(node: Node) -> str | None:
     """The memory of a variable is taken before its first value is known."""
     info = node.variable_info
-    if info.data_type not in C_TYPES:
+    if info.data_type.is_dynamic() or info.data_type is Type.string:
         return f"no kernel moves elements of type {info.data_type}"
     if not info.data_shape.is_static:
         return f"the shape {info.data_shape} of variable '{info.variable_id}' is not fixed"
