@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hetero.errors import GraphError
 from hetero.graph import Constant, Model, Node, Parameter
 from hetero.ops import ShapeOf
 from hetero.passes.constant_folding import fold_constants
+from hetero.passes.known_branches import take_known_branches
 
 
 def value_parameters(model: Model) -> list[Parameter]:
@@ -33,8 +33,8 @@ def nodes_that_decide_shapes(model: Model) -> set[Node]:
 def specialize(model: Model, shapes: Mapping[int, tuple[int, ...]], values: Mapping[int, np.ndarray]) -> Model:
     """A copy of the model for inputs of these shapes, by index, and with the contents of some of them.
 
-    Ensures: all shapes are static and what is known is folded. Inputs whose contents are given stay Parameters of the
-    copy, read by nobody. Raises GraphError where shapes do not fit, or depend on data that is not given.
+    Ensures: what is known is folded, and no If of a known condition is left. All shapes are static but those that
+    depend on data. Inputs whose contents are given stay Parameters of the copy, read by nobody.
     """
     special = model.clone()
     for index, shape in shapes.items():
@@ -47,11 +47,6 @@ def specialize(model: Model, shapes: Mapping[int, tuple[int, ...]], values: Mapp
     for parameter in special.parameters:
         parameter.infer()
     fold_constants(special)
-    for node in special.get_ordered_ops():
-        for output in node.outputs():
-            if output.partial_shape.is_dynamic:
-                kind = node.type_info.name
-                raise GraphError(
-                    f"the shape that {kind} '{node.friendly_name}' makes depends on data: {output.partial_shape}"
-                )
+    while take_known_branches(special):
+        fold_constants(special)
     return special

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, PartialShape, Type, ops
-from hetero.errors import GraphError
 from hetero.graph import Constant, Result
 from hetero.graph.runtime_info import original_names
 from hetero.passes import fold_batch_norm, fold_constants, make_names_unique, specialize, value_parameters
@@ -159,9 +158,25 @@ def test_a_specialized_model_is_static_and_computes_the_same():
     assert model.is_dynamic()
 
 
-def test_a_shape_that_depends_on_data_cannot_be_specialized():
-    with pytest.raises(GraphError, match="the shape that Reshape 'Reshape_.*' makes depends on data"):
-        specialize(reshaping(), {0: (3, 4), 1: (2,), 2: (5,)}, {})
+def test_a_shape_that_depends_on_data_stays_dynamic_when_specialized():
+    special = specialize(reshaping(), {0: (3, 4), 1: (2,), 2: (5,)}, {})
+    shapes = [[dimension.is_static for dimension in output.partial_shape] for output in special.outputs]
+    assert shapes == [[False, False], [True], [True]]
+
+
+def test_specializing_takes_branches_whose_condition_becomes_known():
+    x, condition = Parameter(Type.f32, [-1], name="x"), Parameter(Type.boolean, [], name="condition")
+    branches = []
+    for function in (ops.Exp, ops.Negative):
+        inner = Parameter(Type.f32, [-1])
+        branches.append(Model([function(inner)], [inner]))
+    node = ops.If(condition)
+    node.set_then_body(branches[0])
+    node.set_else_body(branches[1])
+    node.set_input(x.output(0), *(branch.parameters[0] for branch in branches))
+    chosen = node.set_output(*(branch.results[0] for branch in branches))
+    special = specialize(Model([chosen], [x, condition]), {0: (2,), 1: ()}, {1: np.array(False)})
+    assert operations(special) == ["Negative"]
 
 
 @pytest.mark.parametrize("name", ["ocr_direction", "ocr_recognition"])

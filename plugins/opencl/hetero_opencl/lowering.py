@@ -173,7 +173,8 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         lowering.launches,
         [lowering.buffer(port) for port in model.inputs],
         [lowering.buffer(value) for value in results],
-        [value.shape for value in results],
+        [None if value in lowering.found_shapes else value.shape for value in results],
+        {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},
         [node.variable_id for node in lowering.assignments],
         binaries,
     )

@@ -144,4 +144,8 @@ def _refusal(device: OpenCLDevice, node: Node) -> str | None:
     types = {value.element_type for value in (*node.input_values(), *node.outputs())}
     if Type.f64 in types and not device.has_doubles:
         return f"{device.name} has no f64"
+    for body in getattr(node, "bodies", ()):
+        for inner in body.get_ordered_ops():
+            if reason := _refusal(device, inner):
+                return f"{inner.type_info.name} '{inner.friendly_name}' in it: {reason}"
     return why_not(node)

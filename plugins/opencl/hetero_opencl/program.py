@@ -62,11 +62,12 @@ class Launch:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]
 
 
-@dataclass
+@dataclass(eq=False)
 class Program:
     """Launches in order, with the buffers of the model's inputs and outputs, and the variables that they set.
 
-    ``steps`` tell which kernels run the nodes of ``model``.
+    ``steps`` tell which kernels run the nodes of ``model``. An output whose shape the launches find out has its
+    dimensions, as i64, in the buffer ``found_shapes[index]``, and None for its shape.
     """
 
     device: OpenCLDevice
@@ -75,13 +76,14 @@ class Program:
     launches: list[Launch]
     inputs: list[Buffer]
     outputs: list[Buffer]
-    output_shapes: list[tuple[int, ...]]
+    output_shapes: list[tuple[int, ...] | None]
+    found_shapes: dict[int, Buffer]
     assigned: list[str]
     binaries: Binaries
 
     def __post_init__(self) -> None:
         planned = [[buffer for buffer in launch.buffers() if buffer.is_planned] for launch in self.launches]
-        outputs = [buffer for buffer in self.outputs if buffer.is_planned]
+        outputs = [buffer for buffer in (*self.outputs, *self.found_shapes.values()) if buffer.is_planned]
         self.slot_of, self.slot_sizes = plan_memory(planned, lambda buffer: buffer.byte_size, self.inputs, outputs)
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Besides the launch that writes an output others read it.
@@ -111,6 +113,8 @@ class BoundProgram:
         self._places: list[Place | None] | None = None  # before the first inference
         self._launched: list[tuple[Launch, cl.Event | None]] = []
         self._told: list[ProfilingInfo] = []
+        #: The shapes of the outputs; those that launches find out are known when ``finish`` has returned.
+        self.output_shapes = list(program.output_shapes)
         self._sources: list[np.ndarray] = []
 
     def _memory(self, buffer: Buffer) -> cl.Buffer:
@@ -127,7 +131,12 @@ class BoundProgram:
 
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Let the kernels work in the memory of those that are the context's, from the next inference on."""
-        places = [Place.of(tensor, self._context) for tensor in (*inputs, *outputs)]
+        self.output_shapes = list(self.program.output_shapes)
+        for tensor, shape in zip(outputs, self.output_shapes):
+            if shape is not None and self._context.holds(tensor):
+                tensor.set_shape(shape)
+        tensors = [*inputs, *(None if shape is None else t for t, shape in zip(outputs, self.output_shapes))]
+        places = [None if tensor is None else Place.of(tensor, self._context) for tensor in tensors]
         if places == self._places:
             return
         bindings = make_bindings(self.program, places[: len(inputs)], places[len(inputs) :])
@@ -187,24 +196,36 @@ class BoundProgram:
         """Wait until the kernels have run."""
         with opencl_errors(f"running kernels on {self.program.device.name}"):
             self._queue.finish()
+            for index, buffer in self.program.found_shapes.items():
+                dims = np.empty(buffer.byte_size // 8, np.int64)
+                if dims.size:
+                    cl.enqueue_copy(self._queue, dims, self._memory(buffer), is_blocking=True)
+                self.output_shapes[index] = tuple(dims.tolist())
         self._sources = []
         for name in self.program.assigned:
             self._variables[name].is_set = True
 
     def download(self, outputs: Sequence[Tensor]) -> None:
-        """Copy the outputs that are not bound into the memory of the host."""
-        local = [
-            (buffer, tensor.data)
-            for buffer, tensor, place in zip(self.program.outputs, outputs, self._places[len(self.program.inputs) :])
-            if place is None
-        ]
+        """Give the outputs their shapes, and copy those that are not bound to where they are wanted."""
+        places = self._places[len(self.program.inputs) :]
         with opencl_errors(f"downloading outputs from {self.program.device.name}"):
-            for buffer, array in local:
-                if array.nbytes:
-                    whole = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
-                    cl.enqueue_copy(self._queue, whole, self._memory(buffer), is_blocking=True)
-                    if whole is not array:
-                        np.copyto(array, whole)
+            for buffer, tensor, shape, place in zip(self.program.outputs, outputs, self.output_shapes, places):
+                if place is None:
+                    tensor.set_shape(shape)
+                    self._copy_out(buffer, tensor)
+
+    def _copy_out(self, buffer: Buffer, tensor: Tensor) -> None:
+        place = Place.of(tensor, self._context)
+        if place is not None:
+            region = Region.whole(place.region.dtype, place.region.shape)
+            copy_region(self._queue, place.buffer, place.in_buffer(), self._memory(buffer), region)
+            self._queue.finish()
+        elif tensor.data.nbytes:
+            array = tensor.data
+            whole = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+            cl.enqueue_copy(self._queue, whole, self._memory(buffer), is_blocking=True)
+            if whole is not array:
+                np.copyto(array, whole)
 
     def profile(self) -> list[ProfilingInfo]:
         """The kernels of the last inference, when they were profiled; drivers are asked once."""

@@ -62,7 +62,7 @@ def compiled_for(queue, operation=ops.Relu, *shapes):
 
 
 def bound_of(request) -> program.BoundProgram:
-    return request._request.request._bound
+    return request._request.request._bound._links[0].bound
 
 
 def test_the_output_of_one_model_is_the_input_of_the_next_without_a_copy(device, copies):

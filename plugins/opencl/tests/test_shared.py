@@ -65,7 +65,7 @@ def test_what_is_bound_takes_no_memory_of_the_requests_own(context):
     request.set_input_tensor(given)
     request.set_output_tensor(taken)
     request.infer()
-    bound = request._request.request._bound
+    bound = request._request.request._bound._links[0].bound
     assert not bound._slots and len(bound.program.slot_sizes) == 2
     request.set_input_tensor(Tensor(-X))
     request.infer()

@@ -78,7 +78,7 @@ def keep(lowering: Lowering, node: Node) -> None:
     lowering.share(node.output(0), node.input_value(0))
 
 
-@lowers(ops.ShapeOf, ops.Range)
+@lowers(ops.ShapeOf, ops.Range, ops.If)
 def folded(lowering: Lowering, node: Node) -> None:
     """Where all shapes are static, folding has left none of them."""
     raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no value known from the shapes")

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 from hetero.graph import Node
 
 if TYPE_CHECKING:
+    from hetero.tensor import Tensor
+    from hetero_opencl.host_steps import HostStep
     from hetero_opencl.lowering import Lowering
 
 Lower = Callable[["Lowering", Node], None]
+Run = Callable[["HostStep", list["Tensor"]], list["Tensor"]]
 # Why a node cannot be lowered, None where it can; shapes may be partly unknown.
 Refuse = Callable[[Node], str | None]
 
 _lowerings: dict[type[Node], tuple[Lower, Refuse | None]] = {}
+_host_steps: dict[type[Node], Run] = {}
 
 
 def lowers(*operations: type[Node], unless: Refuse | None = None) -> Callable[[Lower], Lower]:
@@ -28,6 +32,24 @@ def lowers(*operations: type[Node], unless: Refuse | None = None) -> Callable[[L
     return register
 
 
+def run_by_host(*operations: type[Node]) -> Callable[[Run], Run]:
+    """Decorator: the function ``f(step, tensors)`` does what these operations do, from tensor to tensor.
+
+    It may run bodies, and copy within the device's memory, but computes nothing itself.
+    """
+
+    def register(function: Run) -> Run:
+        _host_steps.update(dict.fromkeys(operations, function))
+        return function
+
+    return register
+
+
+def host_step_of(node: Node) -> Run | None:
+    """The function by which the host runs a node; None for one that is lowered."""
+    return _host_steps.get(type(node))
+
+
 def lowering_of(node: Node) -> Lower | None:
     """The function that lowers a node."""
     entry = _lowerings.get(type(node))
@@ -35,7 +57,9 @@ def lowering_of(node: Node) -> Lower | None:
 
 
 def why_not(node: Node) -> str | None:
-    """Why a node cannot be lowered; None where it can."""
+    """Why a node can be neither lowered nor run by the host; None where it can."""
+    if type(node) in _host_steps:
+        return None
     entry = _lowerings.get(type(node))
     if entry is None:
         return f"no kernel for {node.type_info.version_id}::{node.type_info.name}"

@@ -1,0 +1,138 @@
+"""One request's run of a model, program after program: each is bound when the one before has told what it needs."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from hetero.graph import Node, Output, is_constant
+from hetero.plugin import ProfilingInfo
+from hetero.tensor import Tensor
+from hetero_opencl.host_steps import HostStep
+from hetero_opencl.kernels.registry import host_step_of
+from hetero_opencl.program import BoundProgram
+from hetero_opencl.programs import Programs, Segment
+from hetero_opencl.remote import OpenCLContext
+from hetero_opencl.variable_state import OpenCLVariableState
+
+Check = Callable[[], None]
+
+
+class BoundModel:
+    """The programs that a request ran last, with memory of its own. Not for two threads at once."""
+
+    def __init__(
+        self,
+        programs: Programs,
+        context: OpenCLContext,
+        profiled: bool,
+        variables: Mapping[str, OpenCLVariableState],
+    ) -> None:
+        self._programs = programs
+        self._context, self._profiled, self._variables = context, profiled, variables
+        self._links: list[_Link] = []
+        self._outputs: Sequence[Tensor] = ()
+
+    def run(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], check: Check) -> None:
+        """Compute the outputs, which take the shapes that they get."""
+        self.begin(inputs, outputs)
+        self.launch(check)
+        self.finish()
+        self.download()
+
+    def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """Bind the first program, and begin to upload the inputs; their memory is needed until ``finish``."""
+        for link in self._links:
+            link.bound.settle()
+        self._outputs = outputs
+        self._bind(0, self._programs, inputs, range(len(outputs)))
+
+    def _bind(self, at: int, programs: Programs, inputs: Sequence[Tensor], places: Sequence[int]) -> None:
+        """Make the link at a place ready for inputs; its results go to these places among the outputs."""
+        segment = programs.segment_for(inputs)
+        if at == len(self._links) or self._links[at].segment is not segment:
+            del self._links[at:]  # their memory goes before the next one's is taken
+            self._links.append(_Link(segment, self._context, self._profiled, self._variables))
+        self._links[at].begin(inputs, self._outputs, places)
+
+    def launch(self, check: Check) -> None:
+        """Begin to run the last program, when those before it have run."""
+        for at in itertools.count():
+            link = self._links[at]
+            link.bound.launch(check)
+            rest = link.segment.rest
+            if rest is None:
+                del self._links[at + 1 :]
+                return
+            inputs = link.hand_on(check)
+            self._bind(at + 1, rest, inputs, [link.places[i] for i in link.segment.following.results])
+
+    def finish(self) -> None:
+        """Wait until the kernels have run."""
+        self._links[-1].bound.finish()
+
+    def download(self) -> None:
+        """Give the outputs their shapes, and copy those that kernels did not write to themselves."""
+        self._links[-1].download()
+
+    def profile(self) -> list[ProfilingInfo]:
+        """What the last inference spent its time on, when that was profiled."""
+        return [info for link in self._links for info in link.profile()]
+
+
+class _Link:
+    """A program bound for a request, with the tensors that are handed on to the next one."""
+
+    def __init__(
+        self,
+        segment: Segment,
+        context: OpenCLContext,
+        profiled: bool,
+        variables: Mapping[str, OpenCLVariableState],
+    ) -> None:
+        self.segment, self._context, self._profiled = segment, context, profiled
+        self.bound = BoundProgram(segment.program, context, profiled, variables)
+        self._carried = [context.create_tensor(value.element_type, [0]) for value in segment.carried]
+        self._steps = {node: self._step(node, variables) for node in segment.host_steps}
+        self._times: dict[Node, timedelta] = {}
+        #: Where the results of this program, and of those after it, are among the outputs of the model.
+        self.places: Sequence[int] = ()
+
+    def _step(self, node: Node, variables: Mapping[str, OpenCLVariableState]) -> HostStep:
+        bodies = self.segment.bodies.get(node, ())
+        bound = [BoundModel(body, self._context, False, variables) for body in bodies]
+        return HostStep(node, bound, self._context)
+
+    def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], places: Sequence[int]) -> None:
+        self.places, self._inputs = places, inputs
+        self._outputs = [*self._carried, *(outputs[places[index]] for index in self.segment.results)]
+        self.bound.bind(inputs, self._outputs)
+        self.bound.upload(inputs)
+
+    def download(self) -> None:
+        self.bound.download(self._outputs)
+
+    def hand_on(self, check: Check) -> list[Tensor]:
+        """Wait for the program, run what the host does after it, and return the inputs of the next one."""
+        self.bound.finish()
+        self.download()
+        values: dict[Output, Tensor] = dict(zip(self.bound.program.model.inputs, self._inputs))
+        values.update(zip(self.segment.carried, self._carried))
+        for node, step in self._steps.items():
+            check()
+            step.check = check
+            started = time.perf_counter()
+            tensors = [Tensor(v.node.data) if is_constant(v) else values[v] for v in node.input_values()]
+            values.update(zip(node.outputs(), host_step_of(node)(step, tensors)))
+            self._times[node] = timedelta(seconds=time.perf_counter() - started)
+        return [values[source] for source in self.segment.sources]
+
+    def profile(self) -> list[ProfilingInfo]:
+        if not self._profiled:
+            return []
+        steps = [
+            ProfilingInfo(node.friendly_name, node.type_info.name, "host", spent) for node, spent in self._times.items()
+        ]
+        return [*self.bound.profile(), *steps]

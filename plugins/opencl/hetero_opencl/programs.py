@@ -1,0 +1,115 @@
+"""The programs of a model: one chain for every combination of input shapes that it met, the last few kept."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hetero.graph import Model, Node, Output
+from hetero.ops.bodies import MultiSubGraphOp
+from hetero.passes import specialize, value_parameters
+from hetero.plugin import RemoteTensor
+from hetero.tensor import Tensor
+from hetero.tracing import span
+from hetero_opencl.program import Program
+from hetero_opencl.segments import Rest, cut
+
+# Programs share the weights; each request has buffers of its own for the program that it ran last.
+MOST_PROGRAMS = 8
+# Contents of inputs of up to so many elements tell programs apart, where they decide shapes; what larger ones decide is
+# computed on the device, and read there. Numbers with a fraction are seldom the same twice.
+MOST_DECIDING, MOST_DECIDING_REALS = 256, 16
+
+
+@dataclass
+class Segment:
+    """A program, and what comes after it where not all was known when it was made: see segments.Cut.
+
+    ``bodies`` are the programs of the bodies that host steps run, ``rest`` those of what comes last, for ``sources``.
+    """
+
+    program: Program
+    carried: list[Output]
+    results: list[int]
+    host_steps: list[Node]
+    bodies: dict[Node, list[Programs]]
+    rest: Programs | None
+    following: Rest | None
+
+    @property
+    def sources(self) -> list[Output]:
+        return self.following.sources
+
+
+class Programs:
+    """Makes the programs of a model, or of a body of one, for inputs as they come."""
+
+    def __init__(self, model: Model, lower: Callable[[Model], Program], made: weakref.WeakSet[Program]) -> None:
+        self.model, self._lower, self._made = model, lower, made
+        deciding = value_parameters(model)
+        self._deciding = [index for index, node in enumerate(model.parameters) if node in deciding]
+        self._segments: OrderedDict[tuple, Segment] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is just one program, which no input has any say in."""
+        return not self._deciding and all(port.partial_shape.is_static for port in self.model.inputs)
+
+    @property
+    def last_used(self) -> Segment | None:
+        with self._lock:
+            return next(reversed(self._segments.values()), None)
+
+    def segment_for(self, inputs: Sequence[np.ndarray | Tensor]) -> Segment:
+        """The program that begins with inputs of these shapes, made when it is not among the last ones used.
+
+        The contents of small inputs that decide shapes are a part of what tells programs apart.
+        """
+        values = {index: _on_host(inputs[index]) for index in self._deciding if _may_decide(inputs[index])}
+        shapes = [tuple(tensor.shape) for tensor in inputs]
+        key = (*shapes, *(value.tobytes() for value in values.values()))
+        with self._lock:
+            segment = self._segments.get(key)
+            if segment is None:
+                with span("make program", self.model.friendly_name):
+                    segment = self._segments[key] = self._make(shapes, values)
+                if len(self._segments) > MOST_PROGRAMS:
+                    self._segments.popitem(last=False)
+            self._segments.move_to_end(key)
+        return segment
+
+    def _make(self, shapes: Sequence[tuple[int, ...]], values: dict[int, np.ndarray]) -> Segment:
+        part = cut(specialize(self.model, dict(enumerate(shapes)), values))
+        program = self._lower(part.model)
+        self._made.add(program)
+        bodies = {
+            node: [self._programs_of(body) for body in node.bodies]
+            for node in part.host_steps
+            if isinstance(node, MultiSubGraphOp)
+        }
+        rest = self._programs_of(part.rest.model) if part.rest else None
+        return Segment(program, part.carried, part.results, part.host_steps, bodies, rest, part.rest)
+
+    def _programs_of(self, model: Model) -> Programs:
+        return Programs(model, self._lower, self._made)
+
+
+def _may_decide(tensor: np.ndarray | Tensor) -> bool:
+    kind = tensor.dtype if isinstance(tensor, np.ndarray) else tensor.element_type.to_dtype()
+    return int(np.prod(tensor.shape)) <= (MOST_DECIDING if kind.kind in "iub" else MOST_DECIDING_REALS)
+
+
+def _on_host(tensor: np.ndarray | Tensor) -> np.ndarray:
+    if isinstance(tensor, np.ndarray):
+        return tensor
+    if not isinstance(tensor, RemoteTensor):
+        return tensor.data
+    array = np.empty(tensor.shape, tensor.element_type.to_dtype())
+    tensor.copy_to(array)
+    return array
