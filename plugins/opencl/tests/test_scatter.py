@@ -22,6 +22,7 @@ def ints(*values):
     return np.array(values, np.int64)
 
 
+REDUCTIONS = ("sum", "prod", "min", "max", "mean")
 CASES = [
     ("scatter_update", 3, random(3, 4, 5), Data(ints(2, 0)), random(3, 2, 5), ints(1)),
     ("scatter_update", 3, random(3, 4, 5), Data(ints(3, 0, 2)), random(3, 3, 5), ints(1)),
@@ -33,6 +34,11 @@ CASES = [
     *[("scatter_nd_update", 4, random(3, 4, 5), Data(np.array(where)), random(*shape))
       for where, shape in (([[1], [0]], (2, 4, 5)), ([[1, 2]], (1, 5)), ([[1, 2, 3], [0, 0, 4]], (2,)))],
     ("scatter_nd_update", 15, random(3, 4), Data(np.array([[-1, 1], [-3, -4]])), random(2)),
+    *[("scatter_elements_update", 12, random(3, 4, dtype=dtype), picks(4, 3, 7), random(3, 7, dtype=dtype), ints(1),
+       reduction, init) for dtype in (np.float32, np.int32) for reduction in REDUCTIONS for init in (True, False)],
+    ("scatter_elements_update", 12, random(3, 4), Data(np.array([[-1, 1]])), random(1, 2), ints(1), "sum"),
+    *[("scatter_nd_update", 15, random(3, 4, dtype=dtype), picks(3, 5, 1), random(5, 4, dtype=dtype), reduction)
+      for dtype in (np.float32, np.int32) for reduction in ("sum", "sub", "prod", "min", "max")],
     ("slice_scatter", 15, random(5, 6), random(5, 2), ints(1), ints(5), ints(2), ints(1)),
     ("slice_scatter", 15, random(5, 6), random(2, 6), ints(4), ints(0), ints(-2)),
     ("slice_scatter", 15, random(5, 6), random(2, 1), ints(0, -1), ints(2, 9), ints(1, 1), ints(0, 1)),
@@ -68,3 +74,21 @@ def test_updates_for_nowhere_are_left_out(compute):
     np.testing.assert_array_equal(found, data.array)
     (found,) = compute("scatter_update", (data, Data(ints(3, -4)), Data(np.ones((2, 4), np.float32)), ints(0)), {})
     np.testing.assert_array_equal(found, data.array)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_updates_of_one_element_are_combined_in_their_order(reference_agrees, dtype):
+    """As the reference does, so that floating-point sums are the same to the last bit but for contractions."""
+    data, updates = random(2, 3, dtype=dtype), random(2, 300, dtype=dtype)
+    for reduction in REDUCTIONS[: 4 if dtype is np.bool_ else 5]:
+        for init in (True, False):
+            if reduction != "prod" or np.dtype(dtype).kind in "iub":
+                arguments = data, picks(3, 2, 300), updates, ints(1), reduction, init
+                reference_agrees("scatter_elements_update", *arguments, opset=12)
+
+
+def test_combined_updates_for_nowhere_are_left_out(compute):
+    indices, updates = np.array([[9, 1, -9, 1]]), np.float32([[1, 2, 3, 4]])
+    arguments = Data(np.ones((1, 3), np.float32)), Data(indices), Data(updates), ints(1), "sum"
+    (found,) = compute("scatter_elements_update", arguments, {})
+    np.testing.assert_array_equal(found, [[1, 7, 1]])

@@ -14,6 +14,7 @@ from hetero_opencl.kernels import (
     reduction,
     scatter,
     softmax,
+    top_k,
     variables,
 )  # fmt: skip
 from hetero_opencl.kernels.registry import lowering_of, why_not

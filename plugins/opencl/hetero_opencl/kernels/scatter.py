@@ -9,7 +9,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.types import Type
 from hetero_opencl.kernels.movement import WORDS, copy_whole, shape_input, strided_copy, view_of, widest_word
+from hetero_opencl.kernels.ordering import Elements, ordered
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import filled
 from hetero_opencl.kernels.sources import refuse_types, source, template
@@ -19,8 +21,18 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
+# What combines an element with an update; of booleans the sum is "or" and the product "and".
+_COMBINE = {
+    "sum": "((a) + (b))", "sub": "((a) - (b))", "prod": "((a) * (b))", "mean": "((a) + (b))",
+    "min": "((b) != (b) || (b) < (a) ? (b) : (a))", "max": "((b) != (b) || (b) > (a) ? (b) : (a))",
+}  # fmt: skip
+_OF_BOOLEANS = {"sum": "max", "prod": "min"}
+
+
 def refuse_reductions(node: Node) -> str | None:
-    return refuse_types(node) if node.reduction == "none" else f"no kernel combines updates by {node.reduction}"
+    if node.reduction == "sub" and node.get_input_element_type(0) is Type.boolean:
+        return "booleans cannot be subtracted"
+    return refuse_types(node)
 
 
 @lowers(ops.ScatterUpdate, unless=refuse_types)
@@ -35,14 +47,20 @@ def scatter_update(lowering: Lowering, node: Node) -> None:
 @lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unless=refuse_reductions)
 def scatter_nd_update(lowering: Lowering, node: Node) -> None:
     depth = node.get_input_shape(1)[-1]
-    targets = _row_targets(lowering, node, node.shape[:depth], depth)
-    _replace(lowering, node, targets, math.prod(node.shape[:depth]), math.prod(node.shape[depth:]))
+    targets, inner = _row_targets(lowering, node, node.shape[:depth], depth), math.prod(node.shape[depth:])
+    if node.reduction == "none":
+        _replace(lowering, node, targets, math.prod(node.shape[:depth]), inner)
+    else:
+        _combine(lowering, node, targets, inner)
 
 
 @lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unless=refuse_reductions)
 def scatter_elements_update(lowering: Lowering, node: Node) -> None:
     targets = _element_targets(lowering, node)
-    _replace(lowering, node, targets, math.prod(node.shape), 1)
+    if node.reduction == "none":
+        _replace(lowering, node, targets, math.prod(node.shape), 1)
+    else:
+        _combine(lowering, node, targets, 1, node.use_init_val)
 
 
 @lowers(ops.SliceScatter, unless=refuse_types)
@@ -94,6 +112,21 @@ def _replace(lowering: Lowering, node: Node, targets: Buffer, rows: int, inner: 
     numbers = map(np.int32, (rows, inner * size // word, updates))
     arguments = [*buffers, last, lowering.buffer(output), *numbers]
     lowering.launch_flat(text, "replace", arguments, count * size // word)
+
+
+def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_data: bool = True) -> None:
+    """The updates of a row of ``inner`` elements are combined in their order."""
+    value, output, updates = node.input_value(0), node.output(0), targets.byte_size // 4
+    copy_whole(lowering, lowering.buffer(value), value, lowering.buffer(output))
+    order = ordered(lowering, Elements(targets, Type.i32, 1, updates, 1))
+    reduction = node.reduction
+    if value.element_type is Type.boolean:
+        reduction = _OF_BOOLEANS.get(reduction, reduction)
+    macros = {"COMBINE(a, b)": _COMBINE[reduction], "MEAN": int(reduction == "mean")}
+    text = source("scatter_reduction", {"DATA": value.element_type}, **macros)
+    buffers = [lowering.buffer(node.input_value(2)), targets, order, lowering.buffer(output)]
+    numbers = map(np.int32, (inner, updates, with_data))
+    lowering.launch_flat(text, "combine", [*buffers, *numbers], updates * inner)
 
 
 def _text(node: Node, word: int = 4) -> str:

@@ -1,0 +1,53 @@
+"""TopK, and so ArgMax and ArgMin: the best elements along an axis and their numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.scan import filled, sums_before
+from hetero_opencl.kernels.sources import refuse_types, source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+# Work-items that look for the best element of one row where rows are long and few.
+_TOGETHER = 64
+_MANY_ROWS = 1024
+
+
+@lowers(ops.TopK, ops.TopKV3, ops.TopKV1, unless=refuse_types)
+def top_k(lowering: Lowering, node: Node) -> None:
+    data, values, numbers = node.input_value(0), node.output(0), node.output(1)
+    axis = node.axis % len(data.shape)
+    outer, length, inner = math.prod(data.shape[:axis]), data.shape[axis], math.prod(data.shape[axis + 1 :])
+    rows, k = outer * inner, values.shape[axis]
+    if not rows * k:
+        return
+    falls, sizes = node.mode == "max", (np.int32(length), np.int32(inner))
+    text = source("top_k", {"DATA": data.element_type, "INDEX": numbers.element_type})
+    elements, results = lowering.buffer(data), [lowering.buffer(values), lowering.buffer(numbers)]
+    if k == 1:
+        return _find_best(lowering, text, [elements, *results, *sizes, np.int32(falls)], rows, length)
+    # NaN is the largest, but of f64 the last, as in the reference.
+    nan_first = falls and data.element_type is not Type.f64
+    order = ordered(lowering, Elements(elements, data.element_type, outer, length, inner), k, falls, nan_first)
+    if node.sort != "index":
+        arguments = [elements, order, *results, *sizes, np.int32(k)]
+        return lowering.launch_flat(text, "take_first", arguments, rows * k)
+    marks = filled(lowering, rows * length, 0)
+    lowering.launch_flat(text, "mark_first", [order, marks, np.int32(length), np.int32(k)], rows * k)
+    before, _ = sums_before(lowering, marks, rows * length)
+    lowering.launch_flat(text, "take_marked", [elements, marks, before, *results, *sizes, np.int32(k)], rows * length)
+
+
+def _find_best(lowering: Lowering, text: str, arguments: list, rows: int, length: int) -> None:
+    together = 1 if rows >= _MANY_ROWS or length < _TOGETHER else _TOGETHER
+    lowering.launch_flat(text, "find_best", [*arguments, np.int32(together)], rows * together)
