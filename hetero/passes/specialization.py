@@ -10,6 +10,7 @@ from hetero.graph import Constant, Model, Node, Parameter
 from hetero.ops import ShapeOf
 from hetero.passes.constant_folding import fold_constants
 from hetero.passes.known_branches import take_known_branches
+from hetero.types import Type
 
 
 def value_parameters(model: Model) -> list[Parameter]:
@@ -30,8 +31,13 @@ def nodes_that_decide_shapes(model: Model) -> set[Node]:
     return deciding
 
 
-def specialize(model: Model, shapes: Mapping[int, tuple[int, ...]], values: Mapping[int, np.ndarray]) -> Model:
-    """A copy of the model for inputs of these shapes, by index, and with the contents of some of them.
+def specialize(
+    model: Model,
+    shapes: Mapping[int, tuple[int, ...]],
+    values: Mapping[int, np.ndarray],
+    types: Mapping[int, Type] | None = None,
+) -> Model:
+    """A copy of the model for inputs of these shapes, by index, and with the contents or the types of some of them.
 
     Ensures: what is known is folded, and no If of a known condition is left. All shapes are static but those that
     depend on data. Inputs whose contents are given stay Parameters of the copy, read by nobody.
@@ -39,6 +45,8 @@ def specialize(model: Model, shapes: Mapping[int, tuple[int, ...]], values: Mapp
     special = model.clone()
     for index, shape in shapes.items():
         special.parameters[index].partial_shape = shape
+    for index, element_type in (types or {}).items():
+        special.parameters[index].element_type = element_type
     for index, value in values.items():
         parameter = special.parameters[index]
         constant = Constant(value.copy(), name=f"{parameter.friendly_name}/value")

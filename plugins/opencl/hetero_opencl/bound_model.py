@@ -15,6 +15,7 @@ from hetero_opencl.kernels.registry import host_step_of
 from hetero_opencl.program import BoundProgram
 from hetero_opencl.programs import Programs, Segment
 from hetero_opencl.remote import OpenCLContext
+from hetero_opencl.segments import is_held
 from hetero_opencl.variable_state import OpenCLVariableState
 
 Check = Callable[[], None]
@@ -107,9 +108,18 @@ class _Link:
 
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], places: Sequence[int]) -> None:
         self.places, self._inputs = places, inputs
-        self._outputs = [*self._carried, *(outputs[places[index]] for index in self.segment.results)]
-        self.bound.bind(inputs, self._outputs)
-        self.bound.upload(inputs)
+        targets = [*self._carried, *(outputs[places[index]] for index in self.segment.results)]
+        model = self.segment.program.model
+        held = dict(zip(model.inputs, inputs))
+        self._outputs = []
+        for result, target in zip(model.results, targets):
+            if is_held(result):
+                target.data[()] = held[result.input_value(0)].data[()]
+            else:
+                self._outputs.append(target)
+        seen = [tensor for parameter, tensor in zip(model.parameters, inputs) if not is_held(parameter)]
+        self.bound.bind(seen, self._outputs)
+        self.bound.upload(seen)
 
     def download(self) -> None:
         self.bound.download(self._outputs)

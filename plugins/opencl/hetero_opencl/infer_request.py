@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hetero import properties as props
+from hetero.containers import ContainerType
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
+from hetero.tensor import Tensor
 from hetero_opencl.bound_model import BoundModel
 from hetero_opencl.variable_state import OpenCLVariableState
 
@@ -35,9 +39,23 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def postprocess(self) -> None:
         self._bound.download()
+        for tensor in self.output_tensors():
+            if isinstance(tensor.element_type, ContainerType):
+                tensor.data[()] = _on_host(tensor.data[()])
 
     def query_state(self) -> list[VariableState]:
         return list(self._variables.values())
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._bound.profile()]
+
+
+def _on_host(held: Any) -> Any:
+    """What a sequence or an optional holds, with arrays in the place of tensors."""
+    if isinstance(held, list):
+        return [_on_host(item) for item in held]
+    if not isinstance(held, Tensor):
+        return held
+    array = np.empty(held.shape, held.element_type.to_dtype())
+    held.copy_to(array)
+    return array

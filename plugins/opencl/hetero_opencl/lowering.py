@@ -19,6 +19,7 @@ from hetero_opencl.kernels import lowering_of
 from hetero_opencl.kernels.movement import copy_whole
 from hetero_opencl.kernels.variables import READS
 from hetero_opencl.program import Buffer, Launch, Program
+from hetero_opencl.segments import is_held
 
 # Kernels count elements in 32 bits.
 LARGEST_COUNT = 2**31 - 1
@@ -165,13 +166,13 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         if not isinstance(node, (Parameter, Constant, Result)):
             lowering.lower(node, initial[node])
     lowering.assign_last()
-    results = [result.input_value(0) for result in model.results]
+    results = [result.input_value(0) for result in model.results if not is_held(result)]
     return Program(
         device,
         model,
         lowering.steps,
         lowering.launches,
-        [lowering.buffer(port) for port in model.inputs],
+        [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_held(parameter)],
         [lowering.buffer(value) for value in results],
         [None if value in lowering.found_shapes else value.shape for value in results],
         {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},

@@ -16,8 +16,9 @@ from hetero.passes import specialize, value_parameters
 from hetero.plugin import RemoteTensor
 from hetero.tensor import Tensor
 from hetero.tracing import span
+from hetero.types import Type
 from hetero_opencl.program import Program
-from hetero_opencl.segments import Rest, cut
+from hetero_opencl.segments import Rest, cut, is_held
 
 # Programs share the weights; each request has buffers of its own for the program that it ran last.
 MOST_PROGRAMS = 8
@@ -52,7 +53,8 @@ class Programs:
     def __init__(self, model: Model, lower: Callable[[Model], Program], made: weakref.WeakSet[Program]) -> None:
         self.model, self._lower, self._made = model, lower, made
         deciding = value_parameters(model)
-        self._deciding = [index for index, node in enumerate(model.parameters) if node in deciding]
+        self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_held(node)]
+        self._untyped = [i for i, node in enumerate(model.parameters) if node.element_type.is_dynamic()]
         self._segments: OrderedDict[tuple, Segment] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -73,19 +75,22 @@ class Programs:
         """
         values = {index: _on_host(inputs[index]) for index in self._deciding if _may_decide(inputs[index])}
         shapes = [tuple(tensor.shape) for tensor in inputs]
-        key = (*shapes, *(value.tobytes() for value in values.values()))
+        types = {i: inputs[i].element_type for i in self._untyped}
+        key = (*shapes, *types.values(), *(value.tobytes() for value in values.values()))
         with self._lock:
             segment = self._segments.get(key)
             if segment is None:
                 with span("make program", self.model.friendly_name):
-                    segment = self._segments[key] = self._make(shapes, values)
+                    segment = self._segments[key] = self._make(shapes, values, types)
                 if len(self._segments) > MOST_PROGRAMS:
                     self._segments.popitem(last=False)
             self._segments.move_to_end(key)
         return segment
 
-    def _make(self, shapes: Sequence[tuple[int, ...]], values: dict[int, np.ndarray]) -> Segment:
-        part = cut(specialize(self.model, dict(enumerate(shapes)), values))
+    def _make(
+        self, shapes: Sequence[tuple[int, ...]], values: dict[int, np.ndarray], types: dict[int, Type]
+    ) -> Segment:
+        part = cut(specialize(self.model, dict(enumerate(shapes)), values, types))
         program = self._lower(part.model)
         self._made.add(program)
         bodies = {

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hetero import ops
+from hetero.containers import ContainerType
 from hetero.errors import GraphError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.ops.variables import AssignV3
@@ -44,6 +45,11 @@ class Cut:
     results: list[int]
     host_steps: list[Node]
     rest: Rest | None
+
+
+def is_held(port: Parameter | Result) -> bool:
+    """Whether what comes in or goes out is a sequence or an optional, which the host holds: no program sees it."""
+    return isinstance(port.get_output_element_type(0), ContainerType)
 
 
 def cut(model: Model) -> Cut:

@@ -1,16 +1,14 @@
-"""What the host runs between the programs of a model: bodies, again and again."""
+"""Loop and TensorIterator: bodies that the host runs again and again."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from hetero import ops
-from hetero.errors import DeviceError
-from hetero.graph import Node, is_constant
+from hetero.containers import ContainerType
 from hetero.ops.control_flow import SubGraphOp, part_count
 from hetero.ops.port_maps import (
     BodyOutputDescription,
@@ -20,45 +18,13 @@ from hetero.ops.port_maps import (
 )
 from hetero.plugin import RemoteTensor
 from hetero.tensor import Tensor
-from hetero.types import Type
+from hetero_opencl.host_steps.step import HostStep
 from hetero_opencl.kernels.registry import run_by_host
-from hetero_opencl.remote import OpenCLContext
-
-if TYPE_CHECKING:
-    from hetero_opencl.bound_model import BoundModel
-
-
-class HostStep:
-    """One request's part in a node that the host runs, with the bodies bound for it."""
-
-    def __init__(self, node: Node, bodies: Sequence[BoundModel], context: OpenCLContext) -> None:
-        self.node, self.bodies, self.context = node, bodies, context
-        self._constants: dict[int, RemoteTensor] = {}
-        #: Called now and then; raises where the inference is to end early.
-        self.check: Callable[[], None] = lambda: None
-
-    def new_tensor(self, kind: Type, shape: Sequence[int]) -> RemoteTensor:
-        return self.context.create_tensor(kind, shape)
-
-    def on_device(self, index: int, tensor: Tensor) -> RemoteTensor:
-        """The tensor of an input, or a copy of it in the device's memory; constants are copied once."""
-        if isinstance(tensor, RemoteTensor):
-            return tensor
-        if index in self._constants:
-            return self._constants[index]
-        copy = self.new_tensor(tensor.element_type, tensor.shape)
-        copy.copy_from(tensor)
-        if is_constant(self.node.input_value(index)):
-            self._constants[index] = copy
-        return copy
-
-    def fail(self, problem: str) -> None:
-        raise DeviceError(f"{self.node.type_info.name} '{self.node.friendly_name}': {problem}")
 
 
 @run_by_host(ops.Loop)
 def loop(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
-    trip_count, starts = (tensors[index].data.item() for index in (0, 1))
+    trip_count, starts = (step.on_host(tensors[index]).item() for index in (0, 1))
     numbers: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
     return _Repetition(step, tensors, *step.node.get_special_body_ports()).run(numbers if starts else ())
 
@@ -80,7 +46,10 @@ class _Repetition:
     ) -> None:
         node: SubGraphOp = step.node
         self._step, self._node, self._body = step, node, step.bodies[0]
-        self._tensors = list(map(step.on_device, range(len(tensors)), tensors))
+        self._tensors = [
+            tensor if isinstance(tensor.element_type, ContainerType) else step.on_device(index, tensor)
+            for index, tensor in enumerate(tensors)
+        ]
         self._iteration_port, self._condition_port = iteration_port, condition_port
         self._inputs = node.get_input_descriptions()
         self._slices = [d for d in self._inputs if isinstance(d, SliceInputDescription)]
@@ -103,7 +72,7 @@ class _Repetition:
             if self._iteration_port >= 0:
                 feed[self._iteration_port] = self._number(number)
             for part in self._slices:
-                feed[part.body_parameter_index] = _part(self._tensors[part.input_index], part, number)
+                feed[part.body_parameter_index] = self._part(part, number)
             # What an iteration made is read by the next one, while that makes what goes elsewhere.
             results, spare = self._places(spare), results
             self._body.run([feed[index] for index in range(len(feed))], results, self._step.check)
@@ -120,7 +89,7 @@ class _Repetition:
         places = []
         for index, result in enumerate(self._node.body.results):
             kind = result.get_output_element_type(0)
-            if index == self._condition_port:
+            if index == self._condition_port or isinstance(kind, ContainerType):
                 places.append(Tensor(kind, [0]))
             elif used is None or index in self._kept:
                 places.append(self._step.new_tensor(kind, [0]))
@@ -132,6 +101,13 @@ class _Repetition:
         parameter = self._node.body.parameters[self._iteration_port]
         shape = (1,) * len(parameter.partial_shape) if parameter.partial_shape.has_rank else ()
         return Tensor(np.full(shape, number, parameter.element_type.to_dtype()))
+
+    def _part(self, description: SliceInputDescription, number: int) -> RemoteTensor:
+        tensor = self._tensors[description.input_index]
+        length = tensor.shape[description.axis]
+        first = description.start % length + number * description.stride
+        begin = first if description.stride > 0 else first - description.part_size + 1
+        return self._step.part(tensor, description.axis, begin, begin + description.part_size)
 
     def _output(self, description: OutputDescription, results: Sequence[Tensor] | None) -> Tensor:
         index = description.body_value_index
@@ -153,15 +129,7 @@ class _Repetition:
     def _join(self, description: ConcatOutputDescription, values: Sequence[Tensor]) -> Tensor:
         if not values:
             return self._nothing(description)
-        first, axis = values[0], description.axis % len(values[0].shape)
-        length = sum(value.shape[axis] for value in values)
-        joined = self._step.new_tensor(first.element_type, [*first.shape[:axis], length, *first.shape[axis + 1 :]])
-        begin = 0
-        for value in values:
-            end = begin + value.shape[axis]
-            _slice(joined, axis, begin, end).copy_from(value)
-            begin = end
-        return joined
+        return self._step.join(values, description.axis % len(values[0].shape))
 
     def _nothing(self, description: ConcatOutputDescription) -> Tensor:
         """The parts of no iteration joined: of the lengths that are known, and zero where one is not."""
@@ -171,16 +139,3 @@ class _Repetition:
             shape = [dimension.get_length() if dimension.is_static else 0 for dimension in result.partial_shape]
             shape[description.axis] = 0
         return self._step.new_tensor(result.element_type, shape)
-
-
-def _part(tensor: RemoteTensor, description: SliceInputDescription, number: int) -> RemoteTensor:
-    length = tensor.shape[description.axis]
-    first = description.start % length + number * description.stride
-    begin = first if description.stride > 0 else first - description.part_size + 1
-    return _slice(tensor, description.axis, begin, begin + description.part_size)
-
-
-def _slice(tensor: RemoteTensor, axis: int, begin: int, end: int) -> RemoteTensor:
-    begins, ends = [0] * len(tensor.shape), list(tensor.shape)
-    begins[axis], ends[axis] = begin, end
-    return RemoteTensor(tensor, begins, ends)

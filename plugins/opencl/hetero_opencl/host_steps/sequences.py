@@ -1,0 +1,129 @@
+"""Sequences of tensors and optional values, as ONNX has them: Python values of the host around tensors of the device.
+
+A tensor of a ContainerType holds a list, or None, or one tensor, in its object array. What goes into a sequence is
+copied, since programs write to the tensors that they hand on again and again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hetero import ops
+from hetero.containers import ContainerType, OptionalType
+from hetero.tensor import Tensor
+from hetero_opencl.host_steps.step import HostStep
+from hetero_opencl.kernels.registry import run_by_host
+
+
+def content(tensor: Tensor) -> Any:
+    """What a tensor of a ContainerType holds: a list, None or a tensor."""
+    return tensor.data[()]
+
+
+def _hold(step: HostStep, held: Any) -> list[Tensor]:
+    tensor = Tensor(step.node.get_output_element_type(0), [])
+    tensor.data[()] = held
+    return [tensor]
+
+
+@run_by_host(ops.SequenceConstruct)
+def sequence_construct(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    return _hold(step, [step.copy(tensor) for tensor in tensors])
+
+
+@run_by_host(ops.SequenceEmpty)
+def sequence_empty(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    return _hold(step, [])
+
+
+@run_by_host(ops.SequenceInsert)
+def sequence_insert(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    items = content(tensors[0])
+    at = _position(step, tensors[2], len(items), len(items) + 1) if len(tensors) > 2 else len(items)
+    return _hold(step, [*items[:at], step.copy(tensors[1]), *items[at:]])
+
+
+@run_by_host(ops.SequenceErase)
+def sequence_erase(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    items = content(tensors[0])
+    if len(tensors) == 1 and not items:
+        step.fail("there is nothing to erase in an empty sequence")
+    at = _position(step, tensors[1], len(items), len(items)) if len(tensors) > 1 else len(items) - 1
+    return _hold(step, items[:at] + items[at + 1 :])
+
+
+@run_by_host(ops.SequenceAt)
+def sequence_at(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    items = content(tensors[0])
+    return [step.as_tensor(items[_position(step, tensors[1], len(items), len(items))])]
+
+
+@run_by_host(ops.SequenceLength)
+def sequence_length(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    return [Tensor(np.array(len(content(tensors[0])), np.int64))]
+
+
+@run_by_host(ops.SplitToSequence)
+def split_to_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    data, node = step.on_device(0, tensors[0]), step.node
+    axis = node.axis % len(data.shape)
+    length = data.shape[axis]
+    split = step.on_host(tensors[1]) if len(tensors) > 1 else np.array(1)
+    if split.ndim and int(split.sum()) != length:
+        step.fail(f"split {split.tolist()} does not add up to the length {length}")
+    if not split.ndim and int(split) < 1:
+        step.fail(f"split must be positive, but is {int(split)}")
+    ends = np.cumsum(split).tolist() if split.ndim else [*range(int(split), length, int(split)), length]
+    begins = [0, *ends[:-1]]
+    parts = [step.copy(step.part(data, axis, begin, end)) for begin, end in zip(begins, ends) if length or split.ndim]
+    if len(tensors) == 1 and not node.keep_dims:
+        parts = [step.in_shape(part, [*part.shape[:axis], *part.shape[axis + 1 :]]) for part in parts]
+    return _hold(step, parts)
+
+
+@run_by_host(ops.ConcatFromSequence)
+def concat_from_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    items, node = [step.as_tensor(item) for item in content(tensors[0])], step.node
+    if not items:
+        step.fail("there is nothing to join in an empty sequence")
+    axis = node.axis % (len(items[0].shape) + node.new_axis)
+    return [step.join(items, axis, node.new_axis)]
+
+
+@run_by_host(ops.Optional)
+def optional(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    if not tensors:
+        return _hold(step, None)
+    (tensor,) = tensors
+    is_container = isinstance(tensor.element_type, ContainerType)
+    return _hold(step, content(tensor) if is_container else step.copy(tensor))
+
+
+@run_by_host(ops.OptionalHasElement)
+def optional_has_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    holds = bool(tensors)
+    if holds and isinstance(step.node.get_input_element_type(0), OptionalType):
+        holds = content(tensors[0]) is not None
+    return [Tensor(np.array(holds))]
+
+
+@run_by_host(ops.OptionalGetElement)
+def optional_get_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+    (tensor,) = tensors
+    if not isinstance(step.node.get_input_element_type(0), OptionalType):
+        return [tensor]
+    held = content(tensor)
+    if held is None:
+        step.fail("the optional holds nothing")
+    return _hold(step, held) if isinstance(held, list) else [step.as_tensor(held)]
+
+
+def _position(step: HostStep, tensor: Tensor, count: int, end: int) -> int:
+    """The position that a tensor of one element holds, from the front."""
+    position = step.on_host(tensor).item()
+    found = position + count if position < 0 else position
+    if not 0 <= found < end:
+        step.fail(f"position {position} does not exist in a sequence of {count}")
+    return found
