@@ -11,6 +11,7 @@ from hetero_opencl.kernels import (
     one_hot,
     pooling,
     product,
+    recurrent,
     reduction,
     scatter,
     softmax,

@@ -207,7 +207,7 @@ def matmul(lowering: Lowering, node: Node) -> None:
     rows, depth = _matrix(a.shape, node.transpose_a, is_left=True)
     columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
     transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
-    right = _right(lowering, b, node.transpose_b and len(b.shape) > 1)
+    right = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1)
     multiply_broadcast(
         lowering, Factors(None, lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
         lowering.buffer(lowering.fusion.result_of(node)), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
@@ -256,7 +256,7 @@ def _matrix(shape: tuple[int, ...], transposed: bool, is_left: bool) -> tuple[in
     return (shape[-1], shape[-2]) if transposed else (shape[-2], shape[-1])
 
 
-def _right(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
+def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     """The right matrices with the columns of a row side by side."""
     if not transposed or 1 in b.shape[-2:]:
         return lowering.buffer(b)

@@ -1,0 +1,148 @@
+"""Recurrent networks: one product for the data of all steps, then a launch or two for each step.
+
+What is handed on from step to step is as wide as what is computed with: narrow numbers are rounded in the results only.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node, Output
+from hetero.types import Type
+from hetero_opencl.kernels.product import Batch, Factors, ProductTypes, multiply_batch, right_matrices
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import source
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+_FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
+_HALVES = (Type.f16, Type.bf16)
+_CELLS = (ops.RNNCell, ops.GRUCell, ops.LSTMCell, ops.LSTMCellV1)
+_SEQUENCES = (ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence, ops.PeepholeLSTMSequence)
+_GRUS, _RNNS = (ops.GRUCell, ops.GRUSequence), (ops.RNNCell, ops.RNNSequence)
+
+# Each of x and of alpha a and beta b, with the values that these have where none is given. None swallows NaN.
+_ACTIVATIONS: dict[str, tuple[str, float, float]] = {
+    "affine": ("({a} * {x} + {b})", 1.0, 0.0),
+    "elu": ("({x} > 0 ? {x} : {a} * expm1({x}))", 1.0, 0.0),
+    "hardsigmoid": ("limited({a} * {x} + {b}, 0, 1)", 0.2, 0.5),
+    "leakyrelu": ("({x} > 0 ? {x} : {a} * {x})", 0.01, 0.0),
+    "relu": ("({x} < 0 ? 0 : {x})", 0.0, 0.0),
+    "scaledtanh": ("({a} * tanh({b} * {x}))", 1.0, 1.0),
+    "sigmoid": ("sigmoid({x})", 0.0, 0.0),
+    "softplus": ("(({x} < 0 ? 0 : {x}) + log1p(exp(-fabs({x}))))", 0.0, 0.0),
+    "softsign": ("({x} / (1 + fabs({x})))", 0.0, 0.0),
+    "tanh": ("tanh({x})", 0.0, 0.0),
+    "thresholdedrelu": ("({x} > {a} ? {x} : 0)", 1.0, 0.0),
+}
+
+
+def _refusal(node: Node) -> str | None:
+    kind = node.get_input_element_type(0)
+    return None if kind in _FLOATS else f"no kernel for {node.type_info.name} of {kind}"
+
+
+@lowers(*_CELLS, *_SEQUENCES, unless=_refusal)
+def recurrent(lowering: Lowering, node: Node) -> None:
+    inputs = dict(zip((name.strip("?") for name in node.inputs_declared), node.input_values()))
+    is_sequence = isinstance(node, _SEQUENCES)
+    data, weights, biases = (inputs[name] for name in ("X", "W", "B"))
+    text = _text(node, inputs)
+    hidden, kind = node.hidden_size, data.element_type
+    times = data.shape[1] if is_sequence else 1
+    directions = weights.shape[0] if is_sequence else 1
+    count = data.shape[0] * directions * hidden
+    given = [_projected(lowering, data, weights, directions), lowering.buffer(inputs["R"]), lowering.buffer(biases)]
+    states = [_widened(lowering, text, inputs[name]) for name in inputs if name.startswith("initial")]
+    size = np.dtype(np.float64 if kind is Type.f64 else np.float32).itemsize
+    results = node.outputs()[1:] if is_sequence else node.outputs()
+    rest = [lowering.buffer(inputs["P"])] if "P" in inputs else []
+    if is_sequence:
+        rest += [lowering.buffer(inputs["sequence_lengths"]), lowering.buffer(node.output(0))]
+    backwards = getattr(node, "direction", "forward")
+    first_reverse = {"forward": directions, "reverse": 0, "bidirectional": 1}[backwards]
+    # A sequence without steps still has last states.
+    for step in range(max(times, 1)):
+        numbers = [*map(np.int32, (step, times, hidden, directions, first_reverse))]
+        between = []
+        if isinstance(node, _GRUS) and not node.linear_before_reset:
+            between = [lowering.scratch(count, size) for _ in range(2)]
+            lowering.launch_flat(text, "reset_states", [*given, states[0], *between, *numbers], count)
+        after = [lowering.scratch(count, size) for _ in states]
+        hidden_states, *cells = zip(states, after, map(lowering.buffer, results))
+        (before, *new), cells = hidden_states, [buffer for cell in cells for buffer in cell]
+        lowering.launch_flat(text, "next_states", [*given, before, *between, *new, *cells, *rest, *numbers], count)
+        states = after
+
+
+def _projected(lowering: Lowering, data: Output, weights: Output, directions: int) -> Buffer:
+    """The data of all steps by its weights, ``[directions, N, time, gates * hidden]``, without biases."""
+    rows, features, columns = int(np.prod(data.shape[:-1])), data.shape[-1], weights.shape[-2]
+    kind = data.element_type
+    wide = Type.f32 if kind in _HALVES else kind
+    projected = lowering.scratch(directions * rows * columns, wide.size)
+    multiply_batch(
+        lowering, Factors(None, lowering.buffer(data), features, 1), right_matrices(lowering, weights, True), projected,
+        (rows, columns, features), Batch(1, directions, (0, 0), (0, features * columns)),
+        types=ProductTypes(kind, kind, wide),
+    )  # fmt: skip
+    return projected
+
+
+def _widened(lowering: Lowering, text: str, value: Output) -> Buffer:
+    """Numbers as wide as kernels compute with."""
+    if value.element_type not in _HALVES:
+        return lowering.buffer(value)
+    count = int(np.prod(value.shape))
+    buffer = lowering.scratch(count)
+    lowering.launch_flat(text, "widened", [lowering.buffer(value), buffer], count)
+    return buffer
+
+
+def _text(node: Node, inputs: dict[str, Output]) -> str:
+    if isinstance(node, _RNNS):
+        kind = "RNN"
+    elif isinstance(node, _GRUS):
+        kind = "GRU" if node.linear_before_reset else "RESET_FIRST"
+    else:
+        kind = "LSTM"
+    types = {"DATA": node.get_input_element_type(0)}
+    if "sequence_lengths" in inputs:
+        types["INDEX"] = inputs["sequence_lengths"].element_type
+    macros = {
+        "KIND": kind,
+        "GATES": node.gates,
+        "BIASES": node.gates + node.linear_before_reset,
+        "SEQUENCE": int("sequence_lengths" in inputs),
+        "PEEPHOLES": int("P" in inputs),
+        "COUPLED": int(getattr(node, "input_forget", False)),
+    }
+    if kind == "LSTM":
+        macros |= {f"AT_{letter.upper()}": place for place, letter in enumerate(node.weights_format)}
+    names = ("GATE", "CANDIDATE", "OF_CELL")[: len(node.activations)]
+    macros |= {f"{name}(x)": _activation(node, index) for index, name in enumerate(names)}
+    return source("recurrent", types, **macros)
+
+
+def _activation(node: Node, index: int) -> str:
+    """An activation of a node in C, of a variable x."""
+    is_double = node.get_input_element_type(0) is Type.f64
+    formula, *numbers = _ACTIVATIONS[node.activations[index]]
+    given = node.activations_alpha[index : index + 1], node.activations_beta[index : index + 1]
+    a, b = (_number(one[0] if one else other, is_double) for one, other in zip(given, numbers))
+    if node.clip and index < 2:  # the cell state is not clipped
+        limit = _number(node.clip, is_double)
+        formula = formula.replace("{x}", f"limited(x, -{limit}, {limit})")
+    return formula.format(x="(x)", a=a, b=b)
+
+
+def _number(value: float, is_double: bool) -> str:
+    if not math.isfinite(value):
+        return "NAN" if math.isnan(value) else "(-INFINITY)" if value < 0 else "INFINITY"
+    return f"({float(value)!r}{'' if is_double else 'f'})"
