@@ -149,7 +149,6 @@ def test_shared_memory_is_not_overwritten(device):
 @pytest.mark.parametrize(
     "name, element_type, arguments, reason",
     [
-        ("pad", "f32", (ints(1), ints(1), "edge"), "mode edge"),
         ("transpose", "string", (ints(0),), "type string"),
     ],
 )

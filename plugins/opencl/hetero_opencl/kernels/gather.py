@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.movement import WORDS, shape_input, widest_word
+from hetero_opencl.kernels.movement import WORDS, refuse, shape_input, widest_word
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import refuse_types, source, template
 
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=refuse_types)
+def refuse_indexed(node: Node) -> str | None:
+    """Data of any fixed size is moved; with the indices, input 1, is computed."""
+    return refuse(node) or refuse_types(node, [node.input_value(1)])
+
+
+@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=refuse_indexed)
 def gather(lowering: Lowering, node: Node) -> None:
     """Data [batches, outer, length, inner] by indices [batches, count]."""
     data, indices = node.input_value(0), node.input_value(1)
@@ -27,7 +32,7 @@ def gather(lowering: Lowering, node: Node) -> None:
     _launch(lowering, node, "gather", lengths, math.prod(data.shape[axis + 1 :]))
 
 
-@lowers(ops.GatherElements, unless=refuse_types)
+@lowers(ops.GatherElements, unless=refuse_indexed)
 def gather_elements(lowering: Lowering, node: Node) -> None:
     shape, axis = node.get_input_shape(0), node.axis % len(node.get_input_shape(0))
     inner = math.prod(shape[axis + 1 :])
@@ -35,7 +40,7 @@ def gather_elements(lowering: Lowering, node: Node) -> None:
     _launch(lowering, node, "gather_elements", lengths)
 
 
-@lowers(ops.GatherND, ops.GatherNDV5, unless=refuse_types)
+@lowers(ops.GatherND, ops.GatherNDV5, unless=refuse_indexed)
 def gather_nd(lowering: Lowering, node: Node) -> None:
     shape, indices, batch = node.get_input_shape(0), node.get_input_shape(1), node.batch_dims
     depth = indices[-1]

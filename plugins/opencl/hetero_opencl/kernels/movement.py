@@ -57,12 +57,6 @@ def refuse(node: Node) -> str | None:
     return None
 
 
-def refuse_pad(node: Node) -> str | None:
-    if node.pad_mode != "constant":
-        return f"no kernel pads in mode {node.pad_mode}"
-    return refuse(node)
-
-
 def view_of(value: Output) -> View:
     """A view of all elements of a value."""
     return View(tuple(value.shape), value.element_type.to_dtype())
@@ -84,7 +78,9 @@ def folded(lowering: Lowering, node: Node) -> None:
     raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no value known from the shapes")
 
 
-@lowers(ops.Transpose, ops.Slice, ops.StridedSlice, ops.Split, ops.VariadicSplit, ops.Broadcast, unless=refuse)
+@lowers(
+    ops.Transpose, ops.Slice, ops.StridedSlice, ops.Split, ops.VariadicSplit, ops.Broadcast, ops.Reverse, unless=refuse
+)
 def take_views(lowering: Lowering, node: Node) -> None:
     """Operations whose reference gives views of the data."""
     shape_inputs = [shape_input(node, index) for index in range(1, node.get_input_size())]
@@ -129,31 +125,6 @@ def concat(lowering: Lowering, node: Node) -> None:
     for value, part in zip(node.input_values(), np.split(target.array, ends[:-1], node.axis)):
         data = view_of(value)
         strided_copy(lowering, lowering.buffer(value), data, data.array, buffer, target, part)
-
-
-@lowers(ops.Pad, unless=refuse_pad)
-def pad(lowering: Lowering, node: Node) -> None:
-    """The whole output becomes the pad value, unless the data covers it; then the data goes inside."""
-    value, output = node.input_value(0), node.output(0)
-    begins, ends = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
-    data, target, buffer = view_of(value), view_of(output), lowering.buffer(output)
-    if max([*begins, *ends], default=0) > 0:
-        number = View((), target.array.dtype)
-        spread = np.broadcast_to(number.array, target.array.shape)
-        strided_copy(lowering, _pad_value(lowering, node), number, spread, buffer, target, target.array)
-    kept, inside = [], []
-    for begin, length, result in zip(begins, data.array.shape, target.array.shape):
-        first, last = max(0, -begin), min(length, result - begin)
-        kept.append(slice(first, max(first, last)))
-        inside.append(slice(first + begin, max(first, last) + begin))
-    from_view, to_view = data.array[tuple(kept)], target.array[tuple(inside)]
-    strided_copy(lowering, lowering.buffer(value), data, from_view, buffer, target, to_view)
-
-
-def _pad_value(lowering: Lowering, node: Node) -> Buffer:
-    if node.has_input("arg_pad_value"):
-        return lowering.buffer(node.input_value(3))
-    return lowering.constant(np.zeros(1, node.get_output_element_type(0).to_dtype()))
 
 
 def widest_word(byte_count: int) -> int:

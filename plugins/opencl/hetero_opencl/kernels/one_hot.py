@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.movement import WORDS
+from hetero_opencl.kernels.movement import WORDS, refuse
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import refuse_types, source
 
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.OneHot, ops.OneHotV1, unless=refuse_types)
+def refuse_one_hot(node: Node) -> str | None:
+    return refuse(node) or refuse_types(node, [node.input_value(0)])
+
+
+@lowers(ops.OneHot, ops.OneHotV1, unless=refuse_one_hot)
 def one_hot(lowering: Lowering, node: Node) -> None:
     axis = node.axis % len(node.shape)
     indices, _, on_value, off_value = node.input_values()

@@ -10,7 +10,8 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.movement import WORDS, copy_whole, shape_input, strided_copy, view_of, widest_word
+from hetero_opencl.kernels.gather import refuse_indexed
+from hetero_opencl.kernels.movement import WORDS, copy_whole, refuse, shape_input, strided_copy, view_of, widest_word
 from hetero_opencl.kernels.ordering import Elements, ordered
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import filled
@@ -32,10 +33,10 @@ _OF_BOOLEANS = {"sum": "max", "prod": "min"}
 def refuse_reductions(node: Node) -> str | None:
     if node.reduction == "sub" and node.get_input_element_type(0) is Type.boolean:
         return "booleans cannot be subtracted"
-    return refuse_types(node)
+    return refuse_indexed(node) if node.reduction == "none" else refuse_types(node)
 
 
-@lowers(ops.ScatterUpdate, unless=refuse_types)
+@lowers(ops.ScatterUpdate, unless=refuse_indexed)
 def scatter_update(lowering: Lowering, node: Node) -> None:
     """Data [outer, rows, inner] and updates [outer, indices, inner]."""
     shape = node.shape
@@ -63,7 +64,7 @@ def scatter_elements_update(lowering: Lowering, node: Node) -> None:
         _combine(lowering, node, targets, 1, node.use_init_val)
 
 
-@lowers(ops.SliceScatter, unless=refuse_types)
+@lowers(ops.SliceScatter, unless=refuse)
 def slice_scatter(lowering: Lowering, node: Node) -> None:
     """The data, and over it the updates, spread where they are repeated."""
     value, updates, output = node.input_value(0), node.input_value(1), node.output(0)

@@ -7,11 +7,11 @@ the device computes with it (cl_khr_fp16), and bf16 is the upper half of a float
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hetero.graph import Node
+from hetero.graph import Node, Output
 from hetero.types import Type
 
 
@@ -60,9 +60,9 @@ def template(name: str) -> str:
     return (Path(__file__).parent / f"{name}.cl").read_text()
 
 
-def refuse_types(node: Node) -> str | None:
-    """Refuses elements that have no address of their own: strings, and numbers of less than a byte."""
-    for value in (*node.input_values(), *node.outputs()):
+def refuse_types(node: Node, values: Sequence[Output] | None = None) -> str | None:
+    """Refuses elements that kernels cannot compute with, of these values or of all that the node reads and makes."""
+    for value in (*node.input_values(), *node.outputs()) if values is None else values:
         if value.element_type not in ELEMENTS:
             return f"no kernel for {node.type_info.name} with elements of type {value.element_type}"
     return None

@@ -1,0 +1,52 @@
+"""Pad: more elements at the ends of axes, or fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node, Output
+from hetero_opencl.kernels.movement import View, refuse, shape_input, strided_copy, view_of
+from hetero_opencl.kernels.places import take_places
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+@lowers(ops.Pad, ops.PadV1, unless=refuse)
+def pad(lowering: Lowering, node: Node) -> None:
+    value, output = node.input_value(0), node.output(0)
+    begins, ends = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
+    if node.pad_mode == "constant":
+        number = lowering.buffer(node.input_value(3)) if node.has_input("arg_pad_value") else None
+        return pad_by_number(lowering, value, begins, number, lowering.buffer(output), view_of(output))
+    take_places(lowering, value, [_places(node.pad_mode, *axis) for axis in zip(value.shape, begins, ends)], output)
+
+
+def _places(mode: str, length: int, begin: int, end: int) -> np.ndarray:
+    """Which elements of an axis follow each other; a negative number takes some away after the other end has grown."""
+    places = np.pad(np.arange(length), (max(begin, 0), max(end, 0)), mode)
+    return places[max(-begin, 0) : len(places) - max(-end, 0)]
+
+
+def pad_by_number(
+    lowering: Lowering, value: Output, begins: Sequence[int], number: Buffer | None, buffer: Buffer, target: View
+) -> None:
+    """The whole target becomes the number, or zeros, unless the data covers it; then the data goes inside."""
+    data, kept, inside = view_of(value), [], []
+    for begin, length, result in zip(begins, data.array.shape, target.array.shape):
+        first, last = max(0, -begin), min(length, result - begin)
+        kept.append(slice(first, max(first, last)))
+        inside.append(slice(first + begin, max(first, last) + begin))
+    from_view, to_view = data.array[tuple(kept)], target.array[tuple(inside)]
+    if to_view.size < target.array.size:
+        number = number or lowering.constant(np.zeros(1, target.array.dtype))
+        single = View((), target.array.dtype)
+        spread = np.broadcast_to(single.array, target.array.shape)
+        strided_copy(lowering, number, single, spread, buffer, target, target.array)
+    strided_copy(lowering, lowering.buffer(value), data, from_view, buffer, target, to_view)
