@@ -38,5 +38,5 @@ clean:
 	touch $@
 
 .venv/test: .venv/demo
-	$(BIN)/pip install -qq -e '.[test]'
+	$(BIN)/pip install -qq -e '.[test]' -e 'plugins/opencl[intel]'
 	touch $@

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 import pyopencl as cl
 
 from hetero.errors import DeviceError
-from hetero_opencl import pocl
+from hetero_opencl import intel, pocl
 from hetero_opencl.binaries import Binaries
 
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
 # Real GPUs first, then accelerators, then implementations on the CPU.
-_ORDER = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
+_KINDS = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
 
 
 class OpenCLDevice:
@@ -116,7 +116,8 @@ def binary_of(program: cl.Program) -> bytes:
 def present_devices() -> tuple[OpenCLDevice, ...]:
     """All OpenCL devices, in the order in which GPU.0, GPU.1, … count them. Raises DeviceError when there is none."""
     try:
-        platforms = cl.get_platforms()
+        with intel.visible():
+            platforms = cl.get_platforms()
     except cl.Error as error:
         raise DeviceError(
             f"no OpenCL platform is installed ({error}): pip install hetero-opencl[pocl] brings one"
@@ -152,5 +153,7 @@ def _build(program: cl.Program) -> cl.Program:
         return program.build(cache_dir=False)
 
 
-def _rank(handle: cl.Device) -> int:
-    return next((rank for rank, kind in enumerate(_ORDER) if handle.type & kind), len(_ORDER))
+def _rank(handle: cl.Device) -> tuple[int, bool]:
+    """Of two implementations on one CPU PoCL comes first: it is as fast with our kernels, or faster."""
+    kind = next((rank for rank, kind in enumerate(_KINDS) if handle.type & kind), len(_KINDS))
+    return kind, not pocl.is_pocl(handle)

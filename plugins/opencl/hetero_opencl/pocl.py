@@ -34,6 +34,10 @@ def built_for() -> str:
     return _names[-1].value.decode() if _names else ""
 
 
+def is_pocl(device: cl.Device) -> bool:
+    return device.platform.name.strip() == "Portable Computing Language"
+
+
 def repair(device: cl.Device) -> None:
     """Give a PoCL device that does not know its processor a processor that it knows; leave any other device alone."""
     if not (device.version.endswith("-generic") and device.driver_version.startswith("3.0")):

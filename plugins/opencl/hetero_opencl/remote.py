@@ -197,7 +197,10 @@ class OpenCLMemory(RemoteMemory):
 
     def _root(self) -> tuple[cl.Buffer, int]:
         """The buffer that the buffer is a part of, or itself, and where in it the part begins."""
-        parent = self.buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
+        try:
+            parent = self.buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
+        except cl.LogicError:  # Intel's runtime tells an object of its own for a buffer in shared virtual memory
+            parent = None
         return (parent, self.buffer.get_info(cl.mem_info.OFFSET)) if parent else (self.buffer, 0)
 
     def _run(self, copy: Callable[..., None], *arguments: Any) -> None:

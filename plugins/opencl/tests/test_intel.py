@@ -1,0 +1,123 @@
+"""Intel's runtime for processors, as pip installs it, beside PoCL and the drivers of the machine."""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hetero_opencl import intel
+
+FULL_NAMES = """
+import hetero
+core = hetero.Core()
+print([core.get_property(name, "FULL_DEVICE_NAME") for name in core.available_devices if name.startswith("GPU")])
+"""
+only_where_published = pytest.mark.skipif(
+    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Intel publishes its runtime for Linux on x86-64"
+)
+
+
+def python(code: str, **environment: str) -> tuple[str, str]:
+    """What a fresh interpreter prints and logs."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | environment
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr.strip()
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch) -> Path:
+    """A folder of installed packages with Intel's runtime in it, which is no library; no other one is seen."""
+    site = tmp_path / "site"
+    information = site / "intel_opencl_rt-1.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Name: intel-opencl-rt\nVersion: 1\n")
+    (information / "RECORD").write_text("../lib/libintelocl.so,,\n../lib/libgone.so,,\n")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/libintelocl.so").write_text("not a library")
+    monkeypatch.setattr(sys, "path", [str(site)])
+    return site
+
+
+@pytest.fixture
+def drivers(tmp_path, monkeypatch) -> Path:
+    """A folder of the user's own in which the loader is told to look for drivers, with one in it."""
+    folder = tmp_path / "vendors"
+    folder.mkdir()
+    (folder / "acme.icd").write_text("libacme.so\n")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(folder))
+    return folder
+
+
+def shown() -> dict[str, str]:
+    """The drivers that the loader is shown."""
+    return {file.name: file.read_text().strip() for file in Path(os.environ["OCL_ICD_VENDORS"]).iterdir()}
+
+
+def test_the_loader_is_shown_it_beside_the_users_drivers(site, drivers, caplog):
+    with intel.visible():
+        folder = Path(os.environ["OCL_ICD_VENDORS"])
+        library = str(site.parent / "lib/libintelocl.so")
+        assert shown() == {"acme.icd": "libacme.so", "hetero-intel.icd": library}
+    assert os.environ["OCL_ICD_VENDORS"] == str(drivers) and not folder.exists()
+    assert f"{library}) is not in use: " in caplog.text and "file too short" in caplog.text
+
+
+def test_no_variable_is_left_behind_after_an_error(site, monkeypatch):
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
+    with pytest.raises(ZeroDivisionError), intel.visible():
+        folder = Path(os.environ["OCL_ICD_VENDORS"])
+        raise ZeroDivisionError
+    assert "OCL_ICD_VENDORS" not in os.environ and not folder.exists()
+
+
+def test_a_driver_that_the_user_names_is_the_only_one(site, drivers, monkeypatch):
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(drivers / "acme.icd"))
+    with intel.visible():
+        assert os.environ["OCL_ICD_VENDORS"] == str(drivers / "acme.icd")
+
+
+@pytest.mark.parametrize("name", ["{}/libintelocl.so", "libintelocl.so"])
+def test_a_copy_that_the_machine_has_is_used_instead(site, drivers, name):
+    (drivers / "libintelocl.so").touch()
+    (drivers / "intel.icd").write_text(name.format(drivers))
+    with intel.visible():
+        assert os.environ["OCL_ICD_VENDORS"] == str(drivers)
+
+
+def test_an_entry_for_a_copy_that_is_not_there_counts_for_nothing(site, drivers):
+    (drivers / "intel.icd").write_text("/opt/anaconda1anaconda2anaconda3/lib/libintelocl.so")
+    with intel.visible():
+        assert "hetero-intel.icd" in shown()
+
+
+def test_without_it_nothing_is_done(site, drivers):
+    (site.parent / "lib/libintelocl.so").unlink()
+    with intel.visible():
+        assert os.environ["OCL_ICD_VENDORS"] == str(drivers)
+
+
+@only_where_published
+@pytest.mark.parametrize("before", ["", "import pyopencl", "import openvino"])
+def test_both_runtimes_work(before, tmp_path):
+    """Also where another library has loaded a TBB of its own, too old for Intel's runtime."""
+    code = f"{before}\n{FULL_NAMES}\nimport numpy, os, hetero.ops as ops\n"
+    code += "x = hetero.Parameter(hetero.Type.f32, [3])\n"
+    code += "for name in core.available_devices:\n"
+    code += "    print(core.compile_model(hetero.Model(ops.Exp(x), [x]), name)(numpy.zeros(3, 'f'))[0])\n"
+    code += "print(os.environ.get('OCL_ICD_VENDORS'))\n"
+    printed, logged = python(code, TMPDIR=str(tmp_path))
+    names, *results, variable = printed.splitlines()
+    assert "(Portable Computing Language)" in names and "(Intel(R) OpenCL)" in names
+    assert names.index("Portable") < names.index("Intel(R)"), "PoCL comes first among implementations on the CPU"
+    assert results == ["[1. 1. 1.]"] * 3 and variable == "None"
+    assert logged == "" and not list(tmp_path.glob("hetero*"))
+
+
+@only_where_published
+def test_too_late(tmp_path):
+    printed, logged = python(f"import pyopencl; pyopencl.get_platforms()\n{FULL_NAMES}")
+    assert "(Portable Computing Language)" in printed and "Intel" not in printed
+    assert logged.count("\n") == 0 and logged.endswith("OpenCL was used before hetero, and finds its drivers once")
