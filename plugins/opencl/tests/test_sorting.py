@@ -4,6 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import hetero
+from hetero import Parameter, ops
 from tests.ops.oracle import Data
 
 NUMBERS = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
@@ -33,6 +35,21 @@ CASES = [
     ("topk", 11, distinct(3, 2000), number(40), 1, "max", "index"),
     ("topk", 11, distinct(3, 2000), number(1), 1, "max", "index"),
     ("topk", 11, distinct(2000, 3), number(1), 0, "min", "value"),
+    *[("unique", 10, random(3, 8, dtype=dtype), None, order) for dtype in (np.int32, np.int8, np.float32)
+      for order in (True, False)],
+    ("unique", 10, random(3, 8, dtype=np.int32), None, True, "i32", "i32"),
+    ("unique", 10, random(100, 8, dtype=np.int32), None, False),
+    ("unique", 10, Data(np.float32([[5]]))),
+    ("non_zero", 3, Data(np.float32([[0, 1, 0], [-2, 0, np.nan]]))),
+    ("non_zero", 3, Data(np.random.default_rng(0).integers(0, 2, (7, 30, 11)).astype(np.int32)), "i32"),
+    ("non_zero", 3, Data(np.zeros((3, 4), np.int64))),
+    *[("bucketize", 3, Data(np.float32([[0, 1, 2.5], [7, 3, 9]])), Data(np.float32([1, 3, 7])), kind, right)
+      for kind in ("i64", "i32") for right in (True, False)],
+    ("bucketize", 3, random(2, 3, dtype=np.int32), Data(np.float32([-5, 0, 7]))),
+    ("bucketize", 3, random(2, 3), Data(np.zeros(0, np.float32))),
+    *[("search_sorted", 15, Data(np.sort(random(4, 6).array.round(0))), random(4, 9), right)
+      for right in (False, True)],
+    ("search_sorted", 15, Data(np.float32([1, 3, 3, 7])), Data(np.float32([[0, 1, 3], [4, 7, 8]])), True),
 ]  # fmt: skip
 
 
@@ -63,3 +80,51 @@ def test_a_long_row(compute):
     expected = np.argsort(-data, kind="stable")[:150_000]
     np.testing.assert_array_equal(places, expected)
     np.testing.assert_array_equal(values, data[expected])
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_lookups_in_every_type(reference_agrees, dtype):
+    data = random(4, 50, dtype=dtype)
+    rows = Data(np.sort(random(4, 20, dtype=dtype).array))
+    reference_agrees("search_sorted", rows, data, True, opset=15)
+    reference_agrees("bucketize", data, Data(rows.array[0]))
+    reference_agrees("non_zero", data)
+    reference_agrees("unique", data, None, False)
+    reference_agrees("unique", data)
+
+
+def test_whole_numbers_among_others(compute):
+    """Such as f32 cannot tell apart are told apart."""
+    data, bounds = np.array([2**24, 2**24 + 1, 2**24 + 2, -1]), np.float32([0, 2**24, np.nan])
+    for dtype in (np.int64, np.uint64, np.int32):
+        (found,) = compute("bucketize", (Data(data.astype(dtype)), Data(bounds)), {})
+        np.testing.assert_array_equal(found, [1, 2, 2, 2 if dtype is np.uint64 else 0])
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("order", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.int8])
+def test_different_slices(reference_agrees, axis, order, dtype):
+    """By numpy, whose order of slices OpenVINO's CPU has not."""
+    data = np.random.default_rng(2).integers(0, 2, (20, 2, 21)).astype(dtype)
+    data[:, :, ::2] = data[:, :, :1]
+    data[::3] = data[:1]
+    reference_agrees("unique", Data(data), np.array(axis), order)
+
+
+def test_nothing_is_found_in_nothing(reference_agrees):
+    nothing = Data(np.zeros((3, 0), np.float32))
+    for name in ("non_zero", "unique"):
+        reference_agrees(name, nothing)
+    reference_agrees("non_zero", Data(np.array(3, np.int32)))
+
+
+def test_what_is_found_is_read_on_the_device(run):
+    """Shapes that a part of the model finds out are those of what comes next."""
+    data = Parameter(hetero.Type.f32, [4, 5])
+    places = ops.Transpose(ops.NonZero(data), number([1, 0]))
+    values, _, inverse, _ = ops.Unique(ops.GatherND(data, places)).outputs()
+    array = np.float32([[0, 3, 3, 0, 1]] * 4)
+    found = run([ops.Negative(values), inverse], [data], [array])
+    np.testing.assert_array_equal(found[0], [-1, -3])
+    np.testing.assert_array_equal(found[1], [1, 1, 0] * 4)

@@ -7,6 +7,7 @@ from hetero_opencl.kernels import (
     gather,
     interpolation,
     movement,
+    non_zero,
     normalization,
     one_hot,
     padding,
@@ -16,8 +17,10 @@ from hetero_opencl.kernels import (
     recurrent,
     reduction,
     scatter,
+    search,
     softmax,
     top_k,
+    unique,
     variables,
 )  # fmt: skip
 from hetero_opencl.kernels.registry import lowering_of, why_not

@@ -1,36 +1,7 @@
-// The order of elements, as their numbers along an axis. Data is [outer][length][inner]; a row, of which there is one
-// for each outer and inner, lies across the middle. With one slice each row is ordered for itself; with more, which are
-// all the rows then, they are ordered as one by the first row in which they differ. Equal ones stay in their order.
+// The order of elements along the middle of data [outer][length][inner], as their numbers: [row][length], a row being
+// what lies across the middle. How they compare is told beside this file. Equal ones stay in their order.
 
-// The place of the first element of a row.
-int start_of(const int row, const int length, const int inner)
-{
-    return row / inner * length * inner + row % inner;
-}
-
-// Whether x comes before y: the larger one first where it falls; NaN before all else or behind it.
-bool is_before(const DATA_VALUE x, const DATA_VALUE y, const int falls, const int nan_first)
-{
-    if ((x != x) != (y != y))
-        return (x != x) == (nan_first != 0);
-    return falls ? x > y : x < y;
-}
-
-bool comes_before(global const DATA *data, const int row, const int slices, const int length, const int inner,
-                  const int a, const int b, const int falls, const int nan_first)
-{
-    for (int slice = row; slice < row + slices; slice++) {
-        const int start = start_of(slice, length, inner);
-        const DATA_VALUE x = DATA_LOAD(data, start + a * inner), y = DATA_LOAD(data, start + b * inner);
-        if (is_before(x, y, falls, nan_first))
-            return true;
-        if (is_before(y, x, falls, nan_first))
-            return false;
-    }
-    return false;
-}
-
-// A work-item orders one run of numbers by insertion; order is [row][length].
+// A work-item orders one run of numbers by insertion.
 kernel void sort_runs(global const DATA *restrict data, global int *restrict order, const int length, const int inner,
                       const int slices, const int falls, const int nan_first, const int run, const int count)
 {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from hetero.types import Type
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import source, template
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ class Elements(NamedTuple):
     inner: int
 
 
+def comparing_source(name: str, types: Mapping[str, Type]) -> str:
+    """The text of a .cl file that compares elements of the type DATA."""
+    return source("comparison_of_rows", types) + template(name)
+
+
 def ordered(
     lowering: Lowering,
     elements: Elements,
@@ -43,7 +49,7 @@ def ordered(
     _, element_type, outer, length, inner = elements
     rows, slices = (1, outer * inner) if by_slices else (outer * inner, 1)
     kept = length if kept is None else min(kept, length)
-    text = source("ordering", {"DATA": element_type})
+    text = comparing_source("ordering", {"DATA": element_type})
     order, other = (lowering.scratch(rows * length) for _ in range(2))
     numbers = [np.int32(number) for number in (length, inner, slices, falls, nan_first)]
     runs = -(-length // _RUN)

@@ -48,3 +48,12 @@ kernel void sums_before(global const int *restrict values, global const int *res
         sum += values[i];
     }
 }
+
+// The dimensions of a value whose shape was found out: those that are known, and where one is negative the total.
+kernel void write_shape(global const long *restrict known, global const int *restrict total,
+                        global long *restrict dimensions, const int count)
+{
+    const int item = get_global_id(0);
+    if (item < count)
+        dimensions[item] = known[item] < 0 ? total[0] : known[item];
+}

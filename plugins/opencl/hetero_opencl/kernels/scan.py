@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hetero.graph import Output
 from hetero_opencl.kernels.sources import source
 from hetero_opencl.program import Buffer
 
@@ -31,3 +33,11 @@ def sums_before(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer,
     lowering.launch_flat(text, "sum_parts", [sums, total, np.int32(parts)], 1)
     lowering.launch_flat(text, "sums_before", [values, sums, target, length, np.int32(part)], parts)
     return target, total
+
+
+def make_found(lowering: Lowering, value: Output, shape: Sequence[int], most: int, total: Buffer) -> Buffer:
+    """A buffer for ``most`` elements of a value whose shape the device finds out: a scan's total where it is -1."""
+    buffer, dimensions = lowering.found_shape(value, most)
+    arguments = [lowering.constant(np.array(shape, np.int64)), total, dimensions]
+    lowering.launch_flat(source("scan"), "write_shape", arguments, len(shape))
+    return buffer

@@ -1,0 +1,50 @@
+"""Unique: the different elements, or slices along an axis."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero_opencl.kernels.movement import shape_input
+from hetero_opencl.kernels.ordering import Elements, comparing_source, ordered
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.scan import make_found, sums_before
+from hetero_opencl.kernels.sources import refuse_types
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+@lowers(ops.Unique, unless=refuse_types)
+def unique(lowering: Lowering, node: Node) -> None:
+    data, (values, indices, inverse, counts) = node.input_value(0), node.outputs()
+    outer, length, inner, shape = 1, math.prod(data.shape), 1, [-1]
+    if node.has_input("axis"):
+        axis = int(shape_input(node, 1).reshape(-1)[0]) % len(data.shape)
+        outer, length, inner = math.prod(data.shape[:axis]), data.shape[axis], math.prod(data.shape[axis + 1 :])
+        shape = [*data.shape[:axis], -1, *data.shape[axis + 1 :]]
+    types = {"DATA": data.element_type, "INDEX": indices.element_type, "COUNT": counts.element_type}
+    text = comparing_source("unique", types)
+    elements = Elements(lowering.buffer(data), data.element_type, outer, length, inner)
+    order = ordered(lowering, elements, by_slices=True)
+    flags, firsts, begins, marks = (lowering.scratch(length) for _ in range(4))
+    arguments = [elements.buffer, order, flags, np.int32(inner), np.int32(outer * inner)]
+    lowering.launch_flat(text, "find_groups", arguments, length)
+    before, total = sums_before(lowering, flags, length)
+    lowering.launch_flat(text, "find_firsts", [order, flags, before, firsts, begins, marks], length)
+    places, in_order = marks, np.int32(node.sorted)
+    if not node.sorted:
+        places, _ = sums_before(lowering, marks, length)
+    found_indices, found_counts = (make_found(lowering, value, [-1], length, total) for value in (indices, counts))
+    arguments = [firsts, begins, places, total, found_indices, found_counts, in_order]
+    lowering.launch_flat(text, "write_groups", arguments, length)
+    arguments = [order, flags, before, firsts, places, lowering.buffer(inverse), in_order]
+    lowering.launch_flat(text, "write_inverse", arguments, length)
+    count = outer * length * inner
+    found_values = make_found(lowering, values, shape, count, total)
+    arguments = [elements.buffer, found_indices, total, found_values, np.int32(length), np.int32(inner)]
+    lowering.launch_flat(text, "write_values", arguments, count)
