@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - importing a family registers its functions
 
 from hetero_opencl.kernels import (
+    attention,
     convolution,
     elementwise,
     gather,

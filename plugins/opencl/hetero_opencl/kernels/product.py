@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -225,23 +224,25 @@ def multiply_broadcast(
     bias: Bias | None = None,
     types: ProductTypes = _SINGLE,
 ) -> None:
-    """Launch products of matrices that lie one after the other, where the axes before the last two are broadcast."""
+    """Launch products of matrices that lie one after the other; ``batches``, their axes before, are broadcast."""
     rows, columns, depth = size
-    if math.prod(batches[1]) == 1 and left.depth_stride == 1:
-        # One product of the rows of all matrices.
-        size, batches = (math.prod(batches[0]) * rows, columns, depth), ((), ())
     shape = np.broadcast_shapes(*map(tuple, batches))
-    strides = [_strides(of_one, len(shape), step) for of_one, step in zip(batches, (rows * depth, depth * columns))]
+    strides = [strides_of(of_one, len(shape), step) for of_one, step in zip(batches, (rows * depth, depth * columns))]
+    axes = merge_axes([Axis(*axis) for axis in zip(shape, *strides)])
+    while axes and axes[-1][1:] == (rows * depth, 0) and left.depth_stride == 1:
+        # One product of the rows of all these matrices.
+        rows *= axes.pop().length
     # The kernel goes along two axes; there are hardly ever more.
-    *looped, outer, inner = [Axis(1, 0, 0)] * 2 + merge_axes([Axis(*axis) for axis in zip(shape, *strides)])
+    *looped, outer, inner = [Axis(1, 0, 0)] * 2 + axes
     (lengths, *steps), count = zip(outer, inner), outer.length * inner.length * rows * columns
     for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
         of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
         offsets = (of_left, of_right, index * count)
+        size = rows, columns, depth
         multiply_batch(lowering, left, right, result, size, Batch(*lengths, *steps), bias, offsets, types)
 
 
-def _strides(shape: Sequence[int], rank: int, step: int) -> list[int]:
+def strides_of(shape: Sequence[int], rank: int, step: int) -> list[int]:
     """How far apart neighbouring matrices are along each axis of a batch of some rank: 0 where they are the same."""
     strides = []
     for length in reversed(shape):
@@ -263,6 +264,26 @@ def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     if is_constant(b):
         return lowering.constant(b.node.data.swapaxes(-1, -2))
     return turned(lowering, lowering.buffer(b), view_of(b))
+
+
+def multiply_by_transposed(
+    lowering: Lowering,
+    left: Buffer,
+    right: Buffer,
+    result: Buffer,
+    size: tuple[int, int, int],
+    batches: tuple[Sequence[int], Sequence[int]],
+    types: ProductTypes = _SINGLE,
+) -> None:
+    """Launch products of matrices ``[…, rows, depth]`` and transposed ones ``[…, columns, depth]``, all in rows."""
+    rows, columns, depth = size
+    if rows == 1:
+        # The product of the right matrices and vectors needs no copy.
+        size, batches, types = (columns, 1, depth), batches[::-1], types._replace(left=types.right, right=types.left)
+        return multiply_broadcast(lowering, Factors(None, right, depth, 1), left, result, size, batches, types=types)
+    if columns > 1:
+        right = turned(lowering, right, View((*batches[1], columns, depth), types.right.to_dtype()))
+    multiply_broadcast(lowering, Factors(None, left, depth, 1), right, result, size, batches, types=types)
 
 
 def turned(lowering: Lowering, matrices: Buffer, view: View) -> Buffer:

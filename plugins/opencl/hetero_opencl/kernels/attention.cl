@@ -1,0 +1,127 @@
+// A row of attention's weights from one of scores: exp of scores * scale + mask, divided by their sum; the largest is
+// taken off first. A row in which nothing is looked at becomes zeros.
+//
+// SCORES: the type of scores and weights, which may be the same memory. Rows are [batch…, queries], and the batch of
+// the weights may be larger than that of scores. STEPS holds a STEP for each of its axes, the innermost first, and
+// PARAMETERS the length of each with strides of scores, mask and sink, in elements.
+// MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, which say what is looked at; 3 causal: keys up to the
+// query. SINK_KIND 1: a score more that counts in the sum only.
+// GROUP work-items compute a row: each takes every GROUPth block of 16, then every GROUPth key of those left.
+// TRUTH16: what comparing 16 values gives.
+typedef SCORES value;
+typedef VALUE(4) value4;
+typedef VALUE(8) value8;
+typedef VALUE(16) value16;
+
+#define STEP(length, of_scores, of_mask, of_sink) \
+    {                                             \
+        const int place = rest % length;          \
+        rest /= length;                           \
+        from += place * of_scores;                \
+        in_mask += place * of_mask;               \
+        in_sink += place * of_sink;               \
+    }
+
+// The sum, or the largest, of what all work-items of a group have.
+#define OF_GROUP(name, combined)                                    \
+    inline value name(value own, local value *all)                  \
+    {                                                               \
+        const int lane = get_local_id(0);                           \
+        for (int width = GROUP / 2; width > 0; width /= 2) {        \
+            all[lane] = own;                                        \
+            barrier(CLK_LOCAL_MEM_FENCE);                           \
+            const value other = all[(lane + width) % GROUP];        \
+            own = combined;                                         \
+            barrier(CLK_LOCAL_MEM_FENCE);                           \
+        }                                                           \
+        return own;                                                 \
+    }
+OF_GROUP(largest_of_group, fmax(own, other))
+OF_GROUP(sum_of_group, own + other)
+
+// What is added to scores: of one key, and of 16.
+#define LOOKED_AT(condition) ((condition) ? (value)0 : (value)-INFINITY)
+#define LOOKED_AT16(condition) ((condition) ? (value16)((value)0) : (value16)((value)-INFINITY))
+#if MASK_KIND == 0
+#define ADDED(key) 0
+#define ADDED16(key) 0
+#elif MASK_KIND == 1
+#define ADDED(key) MASK_LOAD(mask, (key) * mask_step)
+#define ADDED16(key) (mask_step ? MASK_LOAD16(mask + (key)) : (value16)(MASK_LOAD(mask, 0)))
+#elif MASK_KIND == 2
+#define ADDED(key) LOOKED_AT(MASK_LOAD(mask, (key) * mask_step))
+#define ADDED16(key) LOOKED_AT16(CONVERT(mask_step ? MASK_LOAD16(mask + (key)) : (uchar16)(mask[0])) != 0)
+#else
+#define ADDED(key) LOOKED_AT((key) <= query)
+#define ADDED16(key) \
+    LOOKED_AT16(CONVERT((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) + (key)) <= (TRUTH16)(query))
+#endif
+
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void attention_weights(global const SCORES *scores, global SCORES *weights, global const SCALE *restrict scale,
+#if MASK_KIND == 1 || MASK_KIND == 2
+                       global const MASK *restrict mask,
+#endif
+#if SINK_KIND
+                       global const SINK *restrict sink,
+#endif
+                       PARAMETERS const int queries, const int keys, const int mask_row, const int mask_step,
+                       const int sink_row)
+{
+    local value shared[GROUP];
+    const int row = get_group_id(0), lane = get_local_id(0);
+    const int query = row % queries;
+    int rest = row / queries;
+    long from = query, in_mask = query * (long)mask_row, in_sink = query * (long)sink_row;
+    STEPS
+    scores += from * keys;
+    weights += (long)row * keys;
+#if MASK_KIND == 1 || MASK_KIND == 2
+    mask += in_mask;
+#endif
+    const value factor = SCALE_LOAD(scale, 0);
+    const int blocks = keys / 16 * 16;
+
+    value16 high = -INFINITY;
+    for (int key = 16 * lane; key < blocks; key += 16 * GROUP) {
+        const value16 score = vload16(0, scores + key) * factor + ADDED16(key);
+        vstore16(score, 0, weights + key);
+        high = fmax(high, score);
+    }
+    const value8 eight = fmax(high.lo, high.hi);
+    const value4 four = fmax(eight.lo, eight.hi);
+    value largest = fmax(fmax(four.x, four.y), fmax(four.z, four.w));
+    for (int key = blocks + lane; key < keys; key += GROUP) {
+        const value score = scores[key] * factor + ADDED(key);
+        weights[key] = score;
+        largest = fmax(largest, score);
+    }
+#if SINK_KIND
+    largest = fmax(largest, SINK_LOAD(sink, in_sink));
+#endif
+    largest = largest_of_group(largest, shared);
+    if (largest == -INFINITY) largest = 0;
+
+    value16 sums = 0;
+    for (int key = 16 * lane; key < blocks; key += 16 * GROUP) {
+        const value16 power = exp(vload16(0, weights + key) - largest);
+        vstore16(power, 0, weights + key);
+        sums = sums + power;
+    }
+    const value8 eight_sums = sums.lo + sums.hi;
+    const value4 four_sums = eight_sums.lo + eight_sums.hi;
+    value sum = (four_sums.x + four_sums.y) + (four_sums.z + four_sums.w);
+    for (int key = blocks + lane; key < keys; key += GROUP) {
+        weights[key] = exp(weights[key] - largest);
+        sum += weights[key];
+    }
+    sum = sum_of_group(sum, shared);
+#if SINK_KIND
+    sum += exp(SINK_LOAD(sink, in_sink) - largest);
+#endif
+    const value share = sum == 0 ? 1 : 1 / sum;
+    for (int key = 16 * lane; key < blocks; key += 16 * GROUP) {
+        vstore16(vload16(0, weights + key) * share, 0, weights + key);
+    }
+    for (int key = blocks + lane; key < keys; key += GROUP) weights[key] *= share;
+}

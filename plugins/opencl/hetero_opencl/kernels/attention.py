@@ -1,0 +1,134 @@
+"""Attention: scores are a product, weights are made of a row of them at a time, and the result is a product again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node, Output
+from hetero.types import Type
+from hetero_opencl.kernels.movement import WORDS, refuse, widest_word
+from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, multiply_by_transposed, strides_of
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+    from hetero_opencl.program import Buffer
+
+_FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
+_NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
+# Work-items that compute the weights of a query on a GPU; on a CPU it is one.
+_GROUP_ON_GPUS = 64
+
+
+def _refusal(node: Node) -> str | None:
+    kind = node.get_input_element_type(0)
+    return None if kind in _FLOATS else f"no kernel for {node.type_info.name} of {kind}"
+
+
+@lowers(ops.ScaledDotProductAttention, unless=_refusal)
+def attention(lowering: Lowering, node: Node) -> None:
+    query, key, value = node.input_values()[:3]
+    kind = query.element_type
+    wide = Type.f64 if kind is Type.f64 else Type.f32
+    (*batch_q, queries, depth), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
+    scored = np.broadcast_shapes(tuple(batch_q), tuple(batch_k))
+    scores = lowering.scratch(math.prod(scored) * queries * keys, wide.size)
+    buffers, size = [lowering.buffer(value) for value in (query, key, value)], (queries, keys, depth)
+    multiply_by_transposed(
+        lowering, buffers[0], buffers[1], scores, size, (batch_q, batch_k), ProductTypes(kind, kind, wide)
+    )
+    batch, weights = _weights(lowering, node, scores, scored)
+    multiply_broadcast(
+        lowering, Factors(None, weights, keys, 1), buffers[2], lowering.buffer(node.output(0)), (queries, width, keys),
+        (batch, batch_v), types=ProductTypes(wide, kind, kind),
+    )  # fmt: skip
+
+
+def _weights(lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[int]) -> tuple[tuple[int, ...], Buffer]:
+    """The weights of scores of a batch of this shape: their own batch, as a mask may make it larger, and where."""
+    query, keys = node.input_value(0), node.get_input_shape(1)[-2]
+    queries, depth = query.shape[-2:]
+    mask = node.input_value(3) if node.has_input("attention_mask") and not node.causal else None
+    if mask is not None and not mask.shape:  # it stands for none
+        mask = None
+    sink = node.input_value(5) if node.has_input("sink") else None
+    given = [value for value in (mask, sink) if value is not None]
+    batch = np.broadcast_shapes(tuple(scored), *(tuple(value.shape[:-2]) for value in given))
+    wide = Type.f64 if query.element_type is Type.f64 else Type.f32
+    weights = scores
+    if batch != tuple(scored):
+        weights = lowering.scratch(math.prod(batch) * queries * keys, wide.size)
+    kind = _CAUSAL if node.causal else _NO_MASK if mask is None else _NUMBERS
+    if mask is not None and mask.element_type is Type.boolean:
+        kind = _BOOLEANS
+    scale = lowering.constant(np.array([max(depth, 1) ** -0.5], wide.to_dtype()))
+    types = {"SCORES": wide, "SCALE": wide}
+    if node.has_input("scale"):
+        scale, types["SCALE"] = lowering.buffer(node.input_value(4)), query.element_type
+    types |= {name: value.element_type for name, value in (("MASK", mask), ("SINK", sink)) if value is not None}
+    of_mask, of_sink = (_strides(value, len(batch)) for value in (mask, sink))
+    axes = list(zip(batch, strides_of(scored, len(batch), queries), of_mask, of_sink))[::-1]
+    numbers = [number for axis in axes for number in axis]
+    numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
+    group = 1 if lowering.device.is_cpu else _GROUP_ON_GPUS
+    text = _text(types, len(axes), {"MASK_KIND": kind, "SINK_KIND": int(sink is not None), "GROUP": group})
+    arguments = [scores, weights, scale, *map(lowering.buffer, given), *map(np.int32, numbers)]
+    lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * queries * group], [group])
+    return batch, weights
+
+
+def _strides(value: Output | None, rank: int) -> list[int]:
+    """Strides of a mask or a sink along so many axes and two more."""
+    return [0] * (rank + 2) if value is None else strides_of(value.shape, rank + 2, 1)
+
+
+def _text(types: dict[str, Type], rank: int, macros: dict[str, int]) -> str:
+    names = [tuple(f"{name}{axis}" for name in ("length", "of_scores", "of_mask", "of_sink")) for axis in range(rank)]
+    value, truth = ("double", "long") if types["SCORES"] is Type.f64 else ("float", "int")
+    return source(
+        "attention", types, **macros, **{"VALUE(width)": f"{value}##width", "CONVERT(x)": f"convert_{truth}16(x)"},
+        TRUTH16=f"{truth}16", PARAMETERS="".join(f"const int {name}, " for axis in names for name in axis),
+        STEPS=" ".join(f"STEP({', '.join(axis)})" for axis in names),
+    )  # fmt: skip
+
+
+@lowers(ops.LinearAttention, unless=_refusal)
+def linear_attention(lowering: Lowering, node: Node) -> None:
+    query, _, _, state, *gates = node.input_values()
+    batch, time, _ = query.shape
+    heads, members, (width, value_width) = node.heads, node.query_heads // node.heads, state.shape[2:]
+    types = {"DATA": query.element_type, "STATE": state.element_type}
+    decays = betas = 0
+    if node.is_gated:
+        types["GATE"], decays = gates[0].element_type, gates[0].shape[2] // heads
+    if node.has_delta:
+        types["BETA"], betas = gates[-1].element_type, gates[-1].shape[2]
+    dtype = np.float64 if query.element_type is Type.f64 else np.float32
+    count = batch * heads * value_width
+    running = lowering.scratch(count * width, np.dtype(dtype).itemsize)
+    buffers = [*map(lowering.buffer, (*node.input_values(), *node.outputs())), running]
+    numbers = map(np.int32, (time, heads, members, width, value_width, decays, betas))
+    scale = dtype(node.scale or max(width, 1) ** -0.5)
+    macros = {"GATED": int(node.is_gated), "DELTA": int(node.has_delta), "SCALE": "DATA_VALUE"}
+    text = source("linear_attention", types, **macros)
+    lowering.launch_flat(text, "linear_attention", [*buffers, *numbers, scale], count)
+
+
+@lowers(ops.CacheUpdate, unless=refuse)
+def cache_update(lowering: Lowering, node: Node) -> None:
+    cache, tokens, lengths = node.input_values()[:3]
+    heads, room, width = cache.shape[1:]
+    size = width * cache.element_type.size
+    word = widest_word(size) if width else 1
+    output = node.output(0)
+    numbers = heads, room, tokens.shape[2], output.shape[2], size // word
+    text = source("cache_update", {"INDEX": lengths.element_type}, WORD=WORDS[word])
+    buffers = [lowering.buffer(value) for value in (cache, tokens, lengths, output)]
+    count = math.prod(output.shape[:3]) * size // word
+    lowering.launch_flat(text, "cache_update", [*buffers, *map(np.int32, numbers)], count)

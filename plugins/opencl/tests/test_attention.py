@@ -1,0 +1,148 @@
+"""Attention beside OpenVINO, and beside TEMPLATE where OpenVINO does not have what is tested."""
+
+import numpy as np
+import pytest
+
+import hetero
+from hetero import Model, Parameter, Type, ops
+from tests.ops.oracle import Data
+
+NAME = "scaled_dot_product_attention"
+# Keys of a row that are whole vectors and some more, and more of both than a work-group has work-items.
+KEYS = [5, 37, 1100]
+
+
+def random(*shape, seed=0, dtype=np.float32):
+    return np.random.default_rng(seed + sum(shape)).standard_normal(shape).astype(dtype)
+
+
+def inputs(batch=(2, 3), queries=4, keys=37, dtype=np.float32):
+    return [Data(random(*batch, n, 8, seed=seed, dtype=dtype)) for seed, n in enumerate((queries, keys, keys))]
+
+
+def beside_template(run, node, parameters, arrays, tolerance=1e-5):
+    model = Model(node.outputs(), parameters)
+    expected = hetero.Core().compile_model(model, "TEMPLATE").create_infer_request().infer(arrays).to_tuple()
+    for found, wanted in zip(run(node.outputs(), parameters, arrays), expected, strict=True):
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        found, wanted = (np.asarray(array, np.float64) for array in (found, wanted))
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+def parameters_of(arrays):
+    return [Parameter(Type(array.dtype), array.shape) for array in arrays]
+
+
+def masks(keys):
+    numbers = [random(4, keys), random(2, 1, 4, keys), random(1, keys), random(2, 3, 4, 1)]
+    return [None, *numbers, np.arange(4 * keys).reshape(4, keys) % 3 != 1, np.arange(4).reshape(4, 1) != 5]
+
+
+@pytest.mark.parametrize("keys", KEYS)
+@pytest.mark.parametrize("kind", range(7))
+def test_masks(openvino_agrees, kind, keys):
+    mask = masks(keys)[kind]
+    openvino_agrees(NAME, *inputs(keys=keys), None if mask is None else Data(mask))
+
+
+@pytest.mark.parametrize("batch", [(2,), (2, 3), (2, 1, 3)], ids=str)
+@pytest.mark.parametrize("lengths", [(1, 5), (5, 1), (33, 34)], ids=str)
+@pytest.mark.parametrize("causal", [False, True])
+def test_batches_and_lengths(openvino_agrees, causal, lengths, batch):
+    openvino_agrees(NAME, *inputs(batch, *lengths), causal=causal)
+
+
+@pytest.mark.parametrize("scale", [np.float32(0.3), np.float32([2.0])], ids=str)
+def test_scale(openvino_agrees, scale):
+    openvino_agrees(NAME, *inputs(), Data(random(4, 37)), Data(np.asarray(scale)))
+
+
+@pytest.mark.parametrize("queries", [1, 4])
+def test_keys_that_groups_of_queries_share(openvino_agrees, queries):
+    key, value = (Data(random(2, 3, 1, 5, 8, seed=seed)) for seed in (1, 2))
+    openvino_agrees(NAME, Data(random(2, 3, 2, queries, 8)), key, value, Data(random(2, 1, 1, 1, 5)))
+
+
+def test_values_of_another_width(openvino_agrees):
+    openvino_agrees(NAME, *inputs()[:2], Data(random(2, 3, 37, 6)))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "more"),
+    [
+        ([(2, 3, 4), (2, 5, 4), (2, 5, 6)], {"mask": (7, 2, 3, 5)}),
+        ([(2, 1, 3, 4), (1, 7, 5, 4), (2, 7, 5, 6)], {"mask": (2, 7, 1, 5)}),
+        ([(1, 3, 4), (1, 5, 4), (4, 5, 6)], {"mask": (3, 5)}),
+        ([(2, 3, 4), (2, 5, 4), (2, 5, 6)], {"mask": (5,)}),
+        ([(2, 3, 4), (2, 5, 4), (2, 5, 6)], {"mask": (), "scale": ()}),
+        ([(2, 3, 4), (2, 5, 4), (2, 5, 6)], {"mask": (), "scale": (1,), "sink": (2, 1, 1)}),
+        ([(2, 3, 3, 4), (2, 3, 35, 4), (2, 3, 35, 6)], {"mask": (3, 35), "scale": (), "sink": (1, 3, 3, 1)}),
+        ([(2, 0, 4), (2, 5, 4), (2, 5, 6)], {}),
+        ([(2, 3, 4), (2, 0, 4), (2, 0, 6)], {}),
+        ([(0, 3, 4), (0, 5, 4), (0, 5, 6)], {}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_shapes(run, shapes, more):
+    arrays = [random(*shape, seed=index) for index, shape in enumerate([*shapes, *more.values()])]
+    arrays = [np.asarray(array, np.float32) for array in arrays]
+    parameters = parameters_of(arrays)
+    beside_template(run, attention(parameters, more), parameters, arrays)
+
+
+def attention(parameters, more):
+    names = {"mask": "attention_mask"}
+    keywords = {names.get(name, name): parameter for name, parameter in zip(more, parameters[3:])}
+    return ops.ScaledDotProductAttention(*parameters[:3], **keywords)
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [(Type.f16, 1e-3), (Type.bf16, 8e-3), (Type.f64, 1e-14)], ids=str)
+@pytest.mark.parametrize("queries", [1, 4])
+@pytest.mark.parametrize("more", [
+    {}, {"mask": (1, 37)}, {"mask": (37,), "scale": (), "sink": (2, 3, 1, 1)},
+])  # fmt: skip
+def test_types(run, kind, tolerance, queries, more):
+    dtype = kind.to_dtype()
+    arrays = [data.array for data in inputs(queries=queries)]
+    arrays = [array.astype(dtype) for array in (*arrays, *(np.asarray(random(*shape)) for shape in more.values()))]
+    parameters = parameters_of(arrays)
+    beside_template(run, attention(parameters, more), parameters, arrays, tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+@pytest.mark.parametrize("causal", [False, True])
+def test_boolean_masks_of_other_types(run, dtype, causal):
+    """A query that looks at nothing gets zeros."""
+    arrays = [*(data.array for data in inputs(dtype=dtype)), np.arange(4 * 37).reshape(4, 37) % 3 != 1]
+    arrays[3][2] = False
+    parameters = parameters_of(arrays)
+    node = ops.ScaledDotProductAttention(*parameters, causal=causal)
+    beside_template(run, node, parameters, arrays, 1e-3 if dtype is np.float16 else 1e-13)
+
+
+@pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
+@pytest.mark.parametrize("decays", ["one", "each"])
+@pytest.mark.parametrize(("kind", "tolerance"), [(Type.f32, 1e-5), (Type.f16, 4e-3), (Type.f64, 1e-13)], ids=str)
+def test_linear_attention(run, rule, decays, kind, tolerance):
+    heads, members, width, value_width = 2, 3, 4, 5
+    shapes = [(2, 6, heads * members * width), (2, 6, heads * width), (2, 6, heads * value_width)]
+    arrays = [random(*shape) / 2 for shape in (*shapes, (2, heads, width, value_width))]
+    if rule.startswith("gated"):
+        arrays.append(-np.abs(random(2, 6, heads * (1 if decays == "one" else width))))
+    if rule.endswith("delta"):
+        arrays.append(1 / (1 + np.exp(random(2, 6, 1 if decays == "one" else heads))))
+    arrays = [array.astype(kind.to_dtype()) for array in arrays]
+    parameters = parameters_of(arrays)
+    node = ops.LinearAttention(*parameters[:4], parameters[4:], heads * members, heads, rule)
+    beside_template(run, node, parameters, arrays, tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
+@pytest.mark.parametrize("width", [3, 8])
+@pytest.mark.parametrize("total", [1, 9])
+def test_cache_update(run, dtype, width, total):
+    arrays = [random(2, 3, 6, width), random(2, 3, 2, width, seed=1)]
+    arrays = [*(array.astype(dtype) for array in arrays), np.array([4, 1], np.int32)]
+    parameters = parameters_of(arrays)
+    node = ops.CacheUpdate(*parameters, np.array(total, np.int64))
+    beside_template(run, node, parameters, arrays, 0)
