@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from hetero.graph import Node, Output, is_constant
@@ -16,7 +16,6 @@ from hetero_opencl.program import BoundProgram
 from hetero_opencl.programs import Programs, Segment
 from hetero_opencl.remote import OpenCLContext
 from hetero_opencl.segments import is_held
-from hetero_opencl.variable_state import OpenCLVariableState
 
 Check = Callable[[], None]
 
@@ -29,10 +28,9 @@ class BoundModel:
         programs: Programs,
         context: OpenCLContext,
         profiled: bool,
-        variables: Mapping[str, OpenCLVariableState],
     ) -> None:
         self._programs = programs
-        self._context, self._profiled, self._variables = context, profiled, variables
+        self._context, self._profiled = context, profiled
         self._links: list[_Link] = []
         self._outputs: Sequence[Tensor] = ()
 
@@ -55,7 +53,7 @@ class BoundModel:
         segment = programs.segment_for(inputs)
         if at == len(self._links) or self._links[at].segment is not segment:
             del self._links[at:]  # their memory goes before the next one's is taken
-            self._links.append(_Link(segment, self._context, self._profiled, self._variables))
+            self._links.append(_Link(segment, self._context, self._profiled))
         self._links[at].begin(inputs, self._outputs, places)
 
     def launch(self, check: Check) -> None:
@@ -91,19 +89,18 @@ class _Link:
         segment: Segment,
         context: OpenCLContext,
         profiled: bool,
-        variables: Mapping[str, OpenCLVariableState],
     ) -> None:
         self.segment, self._context, self._profiled = segment, context, profiled
-        self.bound = BoundProgram(segment.program, context, profiled, variables)
+        self.bound = BoundProgram(segment.program, context, profiled)
         self._carried = [context.create_tensor(value.element_type, [0]) for value in segment.carried]
-        self._steps = {node: self._step(node, variables) for node in segment.host_steps}
+        self._steps = {node: self._step(node) for node in segment.host_steps}
         self._times: dict[Node, timedelta] = {}
         #: Where the results of this program, and of those after it, are among the outputs of the model.
         self.places: Sequence[int] = ()
 
-    def _step(self, node: Node, variables: Mapping[str, OpenCLVariableState]) -> HostStep:
+    def _step(self, node: Node) -> HostStep:
         bodies = self.segment.bodies.get(node, ())
-        bound = [BoundModel(body, self._context, False, variables) for body in bodies]
+        bound = [BoundModel(body, self._context, False) for body in bodies]
         return HostStep(node, bound, self._context)
 
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], places: Sequence[int]) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-
-import numpy as np
 
 from hetero import properties as props
 from hetero.graph import Constant, Model, Parameter, Result
@@ -29,6 +30,16 @@ from hetero_opencl.lowering import lower_model
 from hetero_opencl.program import Program
 from hetero_opencl.programs import Programs
 from hetero_opencl.remote import OpenCLContext
+from hetero_opencl.states import variables_of, with_states
+
+
+@dataclass(frozen=True)
+class StatefulPrograms:
+    """Programs of a model whose last inputs are the variables ``read``, and whose last outputs those ``written``."""
+
+    programs: Programs
+    read: list[str]
+    written: list[str]
 
 
 class OpenCLCompiledModel(CompiledModel):
@@ -45,13 +56,26 @@ class OpenCLCompiledModel(CompiledModel):
     ) -> None:
         super().__init__(model, plugin, properties, context)
         self._model, self.device, self._binaries = transformed, context.device, binaries
-        self.variables = [variable.info for variable in transformed.variables]
+        self.variables = variables_of(transformed)
         self._constants = Constants(self.device)
         self._made: weakref.WeakSet[Program] = weakref.WeakSet()
-        self.programs = Programs(transformed, self._lower, self._made)
+        self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
+        self._lock = threading.Lock()
         self._feeding = Executor(f"{self.device_name} {self.name} feeding")
-        if self.programs.is_known:
-            self.programs.segment_for([np.broadcast_to(np.zeros((), np.uint8), port.shape) for port in self.inputs])
+        # Without contents in the first inference of a request, and with them in those that follow.
+        for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
+            self.programs_for(are_set).programs.make_if_known()
+
+    def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
+        """The programs for requests in which these of the variables have contents."""
+        key = tuple(are_set)
+        with self._lock:
+            if key not in self._stateful:
+                model, read, written = with_states(self._model, key)
+                programs = Programs(model, self._lower, self._made)
+                self._stateful[key] = StatefulPrograms(programs, read, written)
+            self._last_used = self._stateful[key].programs
+            return self._stateful[key]
 
     def _lower(self, model: Model) -> Program:
         return lower_model(model, self.device, self._constants, self._binaries)
@@ -64,9 +88,14 @@ class OpenCLCompiledModel(CompiledModel):
         return {**model_sections(self, self._model), **kernels}
 
     def get_runtime_model(self) -> Model:
-        """The program that was used last; nothing is known of kernels before that, and where there are several."""
-        segment = self.programs.last_used
-        if segment and segment.rest is None:
+        """The program that was used last.
+
+        Before that nothing is known of kernels, nor where there are several programs or variables, which are inputs and
+        outputs of a program.
+        """
+        with self._lock:
+            segment = self._last_used.last_used
+        if segment and segment.rest is None and not self.variables:
             return make_runtime_model(segment.program.model, segment.program.steps, self.execution_times)
         order = self._model.get_ordered_ops()
         steps = [ExecutedStep(node) for node in order if not isinstance(node, (Parameter, Constant, Result))]

@@ -14,7 +14,7 @@ from hetero_opencl.bound_model import BoundModel
 from hetero_opencl.variable_state import OpenCLVariableState
 
 if TYPE_CHECKING:
-    from hetero_opencl.compiled_model import OpenCLCompiledModel
+    from hetero_opencl.compiled_model import OpenCLCompiledModel, StatefulPrograms
 
 
 class OpenCLInferRequest(SyncInferRequest):
@@ -22,14 +22,22 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def __init__(self, compiled_model: OpenCLCompiledModel) -> None:
         super().__init__(compiled_model)
-        device = compiled_model.device
-        self._variables = {info.variable_id: OpenCLVariableState(info, device) for info in compiled_model.variables}
-        profiled = compiled_model.properties.get(props.enable_profiling)
-        self._bound = BoundModel(compiled_model.programs, compiled_model.context, profiled, self._variables)
+        context = compiled_model.context
+        self._states = {info.variable_id: OpenCLVariableState(info, context) for info in compiled_model.variables}
+        self._bound: BoundModel | None = None
+        self._stateful: StatefulPrograms | None = None
 
     def preprocess(self) -> None:
         super().preprocess()
-        self._bound.begin(self.input_tensors(), self.output_tensors())
+        stateful = self.compiled_model.programs_for([state.is_set for state in self._states.values()])
+        if self._bound is None or self._stateful is not stateful:
+            profiled = self.compiled_model.properties.get(props.enable_profiling)
+            self._bound = None  # its memory goes before the next one's is taken
+            self._bound = BoundModel(stateful.programs, self.compiled_model.context, profiled)
+            self._stateful = stateful
+        read = [self._states[name].current for name in stateful.read]
+        written = [self._states[name].following for name in stateful.written]
+        self._bound.begin([*self.input_tensors(), *read], [*self.output_tensors(), *written])
 
     def start(self) -> None:
         self._bound.launch(self.check_cancelled)
@@ -39,15 +47,17 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def postprocess(self) -> None:
         self._bound.download()
+        for name in self._stateful.written:
+            self._states[name].advance()
         for tensor in self.output_tensors():
             if isinstance(tensor.element_type, ContainerType):
                 tensor.data[()] = _on_host(tensor.data[()])
 
     def query_state(self) -> list[VariableState]:
-        return list(self._variables.values())
+        return list(self._states.values())
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        return [*super().get_profiling_info(), *self._bound.profile()]
+        return [*super().get_profiling_info(), *(self._bound.profile() if self._bound else [])]
 
 
 def _on_host(held: Any) -> Any:

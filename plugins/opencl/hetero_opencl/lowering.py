@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from hetero_opencl.constants import Constants, in_rows
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import Fusion, find_fusions
 from hetero_opencl.kernels import lowering_of
-from hetero_opencl.kernels.movement import copy_whole
-from hetero_opencl.kernels.variables import READS
 from hetero_opencl.program import Buffer, Launch, Program
 from hetero_opencl.segments import is_held
 
@@ -36,10 +34,7 @@ class Lowering:
         self._buffers: dict[Output, Buffer] = {}
         self.found_shapes: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
-        self.assignments: list[Node] = []
-        self._variables: dict[str, Buffer] = {}
         self._node: Node | None = None
-        self._unset_variables: frozenset[str] = frozenset()
 
     def buffer(self, value: Output) -> Buffer:
         """The buffer of a value, its elements in rows, one after the other; made on first use."""
@@ -57,16 +52,6 @@ class Lowering:
     ) -> Buffer:
         """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
         return self._constants.buffer(array, layout, arrange)
-
-    def variable(self, node: Node) -> Buffer:
-        """The memory of the variable that a node reads or sets; it is no place in the memory plan."""
-        info = node.variable_info
-        byte_size = math.prod(info.data_shape.to_shape()) * info.data_type.size
-        return self._variables.setdefault(info.variable_id, Buffer(byte_size, variable=info.variable_id))
-
-    def only_while_unset(self, variables: Iterable[str]) -> None:
-        """The launches of this node that follow run only while one of these variables is unset; always without any."""
-        self._unset_variables = frozenset(variables)
 
     def scratch(self, count: int, size: int = 4) -> Buffer:
         """A buffer of elements of so many bytes, for the time between two launches of a node."""
@@ -106,7 +91,6 @@ class Lowering:
                     local,
                     self.name,
                     self.type_name,
-                    self._unset_variables,
                 )
             )
 
@@ -129,10 +113,9 @@ class Lowering:
     def type_name(self) -> str:
         return self._node.type_info.name
 
-    def lower(self, node: Node, unset_variables: Iterable[str]) -> None:
+    def lower(self, node: Node) -> None:
         """Make the launches of a node, unless another one computes it along."""
         self._node = node
-        self.only_while_unset(unset_variables)
         if node in self.fusion.absorbed:
             return
         function = lowering_of(node)
@@ -140,17 +123,7 @@ class Lowering:
             raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
         before = len(self.launches)
         function(self, node)
-        if node not in self.assignments:
-            self._add_step(node, self.launches[before:])
-
-    def assign_last(self) -> None:
-        """Make the launches that let variables hold what was assigned to them."""
-        self.only_while_unset(())
-        for node in self.assignments:
-            self._node, value = node, node.input_value(0)
-            before = len(self.launches)
-            copy_whole(self, self.buffer(value), value, self.variable(node))
-            self._add_step(node, self.launches[before:])
+        self._add_step(node, self.launches[before:])
 
     def _add_step(self, node: Node, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
@@ -160,12 +133,9 @@ class Lowering:
 def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:
     """The program of a model whose shapes are all static."""
     lowering = Lowering(device, constants, find_fusions(model))
-    order = model.get_ordered_ops()
-    initial = _for_initial_values(order)
-    for node in order:
+    for node in model.get_ordered_ops():
         if not isinstance(node, (Parameter, Constant, Result)):
-            lowering.lower(node, initial[node])
-    lowering.assign_last()
+            lowering.lower(node)
     results = [result.input_value(0) for result in model.results if not is_held(result)]
     return Program(
         device,
@@ -176,16 +146,5 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         [lowering.buffer(value) for value in results],
         [None if value in lowering.found_shapes else value.shape for value in results],
         {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},
-        [node.variable_id for node in lowering.assignments],
         binaries,
     )
-
-
-def _for_initial_values(order: Sequence[Node]) -> dict[Node, set[str]]:
-    """For each node the variables of which it computes the initial value; none for one that something else reads."""
-    needed: dict[Node, set[str]] = {}
-    for node in reversed(order):
-        readers = [target.node for output in node.outputs() for target in output.get_target_inputs()]
-        ids = [{r.variable_id} if isinstance(r, READS) else needed[r] for r in readers]
-        needed[node] = set().union(*ids) if ids and all(ids) else set()
-    return needed

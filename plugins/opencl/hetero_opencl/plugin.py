@@ -37,6 +37,7 @@ from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
 from hetero_opencl.kernels import why_not
 from hetero_opencl.remote import OpenCLContext, create_context
+from hetero_opencl.states import ASSIGNS, READS, why_no_variable
 
 driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
 total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes
@@ -146,6 +147,7 @@ def _refusal(device: OpenCLDevice, node: Node) -> str | None:
         return f"{device.name} has no f64"
     for body in getattr(node, "bodies", ()):
         for inner in body.get_ordered_ops():
-            if reason := _refusal(device, inner):
+            reason = "a variable of a body" if isinstance(inner, READS + ASSIGNS) else _refusal(device, inner)
+            if reason:
                 return f"{inner.type_info.name} '{inner.friendly_name}' in it: {reason}"
-    return why_not(node)
+    return why_no_variable(node) if isinstance(node, READS + ASSIGNS) else why_not(node)

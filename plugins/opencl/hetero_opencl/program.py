@@ -7,7 +7,7 @@ kernels of its own whose arguments are set once; an inference then only enqueues
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -22,32 +22,24 @@ from hetero_opencl.bindings import Bindings, Place, make_bindings
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.remote import OpenCLContext
 from hetero_opencl.transfers import copy_region
-from hetero_opencl.variable_state import OpenCLVariableState
 
 
 @dataclass(eq=False)
 class Buffer:
-    """Memory on the device: a place in the memory plan, unless ``memory`` or ``variable`` is set.
-
-    With ``memory`` it is a constant, which is there already; that of a ``variable`` is the request's own.
-    """
+    """Memory on the device: a place in the memory plan, or with ``memory`` a constant, which is there already."""
 
     byte_size: int
     memory: cl.Buffer | None = None
     source: np.ndarray | None = None  # what the constant was made from
-    variable: str | None = None
 
     @property
     def is_planned(self) -> bool:
-        return self.memory is None and self.variable is None
+        return self.memory is None
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel launch: the program's source text, the kernel in it, its arguments in order, and the work-items.
-
-    One that makes the initial value of variables runs only while one of ``unset_variables`` is unset.
-    """
+    """One kernel launch: the program's source text, the kernel in it, its arguments in order, and the work-items."""
 
     source: str
     kernel: str
@@ -56,7 +48,6 @@ class Launch:
     local_size: tuple[int, ...] | None
     node_name: str
     node_type: str
-    unset_variables: frozenset[str] = frozenset()
 
     def buffers(self) -> list[Buffer]:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]
@@ -64,7 +55,7 @@ class Launch:
 
 @dataclass(eq=False)
 class Program:
-    """Launches in order, with the buffers of the model's inputs and outputs, and the variables that they set.
+    """Launches in order, with the buffers of the model's inputs and outputs.
 
     ``steps`` tell which kernels run the nodes of ``model``. An output whose shape the launches find out has its
     dimensions, as i64, in the buffer ``found_shapes[index]``, and None for its shape.
@@ -78,7 +69,6 @@ class Program:
     outputs: list[Buffer]
     output_shapes: list[tuple[int, ...] | None]
     found_shapes: dict[int, Buffer]
-    assigned: list[str]
     binaries: Binaries
 
     def __post_init__(self) -> None:
@@ -94,11 +84,8 @@ class Program:
 class BoundProgram:
     """A program with buffers and a queue of its own. Not for two threads at once."""
 
-    def __init__(
-        self, program: Program, context: OpenCLContext, profiled: bool, variables: Mapping[str, OpenCLVariableState]
-    ) -> None:
+    def __init__(self, program: Program, context: OpenCLContext, profiled: bool) -> None:
         self.program, self._context = program, context
-        self._variables = variables
         device = program.device
         with opencl_errors(f"making kernels on {device.name}"):
             self._queue = device.make_queue(profiled)
@@ -111,15 +98,13 @@ class BoundProgram:
         self._slots: dict[int, cl.Buffer] = {}
         self._bindings = Bindings()
         self._places: list[Place | None] | None = None  # before the first inference
-        self._launched: list[tuple[Launch, cl.Event | None]] = []
+        self._launched: list[tuple[Launch, cl.Event]] = []
         self._told: list[ProfilingInfo] = []
         #: The shapes of the outputs; those that launches find out are known when ``finish`` has returned.
         self.output_shapes = list(program.output_shapes)
         self._sources: list[np.ndarray] = []
 
     def _memory(self, buffer: Buffer) -> cl.Buffer:
-        if buffer.variable is not None:
-            return self._variables[buffer.variable].memory
         return buffer.memory or self._bindings.memory.get(buffer) or self._slot(self.program.slot_of[buffer])
 
     def _slot(self, number: int) -> cl.Buffer:
@@ -151,10 +136,6 @@ class BoundProgram:
                 if isinstance(argument, Buffer) and argument in changed:
                     kernel.set_arg(index, self._memory(argument))
 
-    def _is_needed(self, launch: Launch) -> bool:
-        unset = launch.unset_variables
-        return not unset or any(not self._variables[name].is_set for name in unset)
-
     def upload(self, inputs: Sequence[Tensor]) -> None:
         """Begin to copy the inputs that are not bound to the device; their memory is needed until ``finish``."""
         local = [
@@ -181,7 +162,7 @@ class BoundProgram:
             enqueue, queue, launched = cl.enqueue_nd_range_kernel, self._queue, self._launched
             for launch, bound in zip(self.program.launches, self._kernels):
                 check()
-                launched.append((launch, enqueue(queue, *bound) if self._is_needed(launch) else None))
+                launched.append((launch, enqueue(queue, *bound)))
             for buffer, place in self._bindings.after:
                 region = Region.whole(place.region.dtype, place.region.shape)
                 copy_region(queue, place.buffer, place.in_buffer(), self._memory(buffer), region)
@@ -202,8 +183,6 @@ class BoundProgram:
                     cl.enqueue_copy(self._queue, dims, self._memory(buffer), is_blocking=True)
                 self.output_shapes[index] = tuple(dims.tolist())
         self._sources = []
-        for name in self.program.assigned:
-            self._variables[name].is_set = True
 
     def download(self, outputs: Sequence[Tensor]) -> None:
         """Give the outputs their shapes, and copy those that are not bound to where they are wanted."""
@@ -234,10 +213,7 @@ class BoundProgram:
         return list(self._told)
 
 
-def _tell(launch: Launch, event: cl.Event | None) -> ProfilingInfo:
+def _tell(launch: Launch, event: cl.Event) -> ProfilingInfo:
     info = ProfilingInfo(launch.node_name, launch.node_type, launch.kernel)
-    if event is None:
-        info.status = ProfilingInfo.NOT_RUN
-    else:
-        info.real_time = timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)
+    info.real_time = timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)
     return info

@@ -58,10 +58,10 @@ class Programs:
         self._segments: OrderedDict[tuple, Segment] = OrderedDict()
         self._lock = threading.Lock()
 
-    @property
-    def is_known(self) -> bool:
-        """Whether there is just one program, which no input has any say in."""
-        return not self._deciding and all(port.partial_shape.is_static for port in self.model.inputs)
+    def make_if_known(self) -> None:
+        """Make the only program there will be, where no input has a say in it."""
+        if not self._deciding and all(port.partial_shape.is_static for port in self.model.inputs):
+            self.segment_for([np.broadcast_to(np.zeros((), np.uint8), port.shape) for port in self.model.inputs])
 
     @property
     def last_used(self) -> Segment | None:

@@ -11,14 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hetero import ops
 from hetero.containers import ContainerType
 from hetero.errors import GraphError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
-from hetero.ops.variables import AssignV3
 from hetero_opencl.kernels.registry import host_step_of
-
-ASSIGNS = (ops.Assign, AssignV3)
 
 
 @dataclass
@@ -58,25 +54,22 @@ def cut(model: Model) -> Cut:
     Raises GraphError where a shape depends on data in a way that no kernel finds out.
     """
     order = [node for node in model.get_ordered_ops() if not isinstance(node, Result)]
-    now, host_steps = _what_runs_now(order, hold=())
+    now, host_steps = _what_runs_now(order)
     later = [node for node in order if node not in now and node not in host_steps]
     if not later and not host_steps:
         return Cut(model, [], list(range(len(model.results))), [], None)
-    # Whatever reads a variable does so before it is set.
-    now, host_steps = _what_runs_now(order, hold=ASSIGNS)
-    later = [node for node in order if node not in now and node not in host_steps]
     if not host_steps and all(isinstance(node, (Parameter, Constant)) for node in now):
         _fail(later[0])
     return _divide(model, now, host_steps, later)
 
 
-def _what_runs_now(order: Sequence[Node], hold: tuple[type[Node], ...]) -> tuple[dict[Node, None], dict[Node, None]]:
+def _what_runs_now(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, None]]:
     now: dict[Node, None] = {}
     host_steps: dict[Node, None] = {}
     for node in order:
         if isinstance(node, (Parameter, Constant)):
             now[node] = None
-        elif isinstance(node, hold) or not _is_steered_by_constants(node):
+        elif not _is_steered_by_constants(node):
             continue
         elif host_step_of(node) is None:
             if all(v.node in now and v.partial_shape.is_static for v in node.input_values()):
@@ -103,10 +96,9 @@ def _divide(model: Model, now: dict[Node, None], host_steps: dict[Node, None], l
     for node in host_steps:
         node.disconnect()  # to the kernels that make what it reads it is no reader
     parameters = [_stand_in(value, readers) for value in sources]
-    sinks = [[sink for sink in model.sinks if (sink in now) is is_now] for is_now in (True, False)]
     name = model.friendly_name
-    first = Model([*carried, *(results[i] for i in here)], model.parameters, name, sinks=sinks[0])
-    rest = Model([results[i] for i in there], parameters, name, sinks=sinks[1])
+    first = Model([*carried, *(results[i] for i in here)], model.parameters, name)
+    rest = Model([results[i] for i in there], parameters, name)
     return Cut(first, carried, here, list(host_steps), Rest(rest, sources, there))
 
 

@@ -1,41 +1,36 @@
-"""The state of a variable: memory on the device, which the kernels of the request read and write."""
+"""The state of a variable: a tensor of the device that programs read, and one that they write the next value to."""
 
 from __future__ import annotations
-
-import math
-
-import numpy as np
-import pyopencl as cl
 
 from hetero.graph import VariableInfo
 from hetero.plugin import VariableState
 from hetero.tensor import Tensor
-from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
+from hetero_opencl.remote import OpenCLContext
 
 
 class OpenCLVariableState(VariableState):
     """Contents count while ``is_set``; otherwise the next inference begins with the initial value."""
 
-    def __init__(self, info: VariableInfo, device: OpenCLDevice) -> None:
+    def __init__(self, info: VariableInfo, context: OpenCLContext) -> None:
         super().__init__(info)
-        self._device = device
         self.is_set = False
-        byte_size = math.prod(info.data_shape.to_shape()) * info.data_type.size
-        with opencl_errors(f"allocating variable '{self.name}' on {device.name}"):
-            self.memory = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, byte_size + SLACK)
-            self._queue = device.make_queue(profiled=False)
+        shape = self.empty().shape
+        #: What the next inference reads, and where it writes what the one after it reads.
+        self.current, self.following = (context.create_tensor(info.data_type, shape) for _ in range(2))
+
+    def advance(self) -> None:
+        """Let what an inference wrote be the contents."""
+        self.current, self.following = self.following, self.current
+        self.is_set = True
 
     def get_state(self) -> Tensor:
         tensor = self.empty()
-        if self.is_set and tensor.data.nbytes:
-            with opencl_errors(f"reading variable '{self.name}' on {self._device.name}"):
-                cl.enqueue_copy(self._queue, tensor.data, self.memory, is_blocking=True)
+        if self.is_set:
+            self.current.copy_to(tensor)
         return tensor
 
     def set_state(self, tensor: Tensor) -> None:
-        if tensor.data.nbytes:
-            with opencl_errors(f"setting variable '{self.name}' on {self._device.name}"):
-                cl.enqueue_copy(self._queue, self.memory, np.ascontiguousarray(tensor.data), is_blocking=True)
+        self.current.copy_from(tensor)
         self.is_set = True
 
     def reset(self) -> None:

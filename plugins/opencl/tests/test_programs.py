@@ -29,7 +29,7 @@ def compiled_for(device, outputs, parameters, **options):
 def launches(outputs, parameters, *arrays):
     """The kernel launches of a program, as pairs of the kernel's name and the node's type."""
     compiled = PLUGIN.compile_model(Model(list(outputs), parameters), {})
-    program = compiled.programs.segment_for(arrays).program
+    program = compiled.programs_for(()).programs.segment_for(arrays).program
     return [(launch.kernel, launch.node_type) for launch in program.launches]
 
 
@@ -51,7 +51,7 @@ def test_trees_of_equal_structure_share_a_program():
     def source(first, second):
         x, y = parameter(*first), parameter(*second)
         compiled = PLUGIN.compile_model(Model([silu_of_a_sum(x, y)], [x, y]), {})
-        (launch,) = compiled.programs.segment_for([np.zeros(first), np.zeros(second)]).program.launches
+        (launch,) = compiled.programs_for(()).programs.segment_for([np.zeros(first), np.zeros(second)]).program.launches
         return launch.source
 
     assert source((3, 4), (4,)) == source((7, 2, 9), (9,)) != source((3, 4), (3, 4))
@@ -116,11 +116,11 @@ def test_programs_by_shape_are_few():
         request.set_tensor(compiled.inputs[0], Tensor(array))
         request.infer()
         assert request.get_tensor(compiled.outputs[0]).shape == (rows, 4)
-        program = compiled.programs.segment_for([array]).program
+        program = compiled.programs_for(()).programs.segment_for([array]).program
         assert programs.setdefault(rows, program) is program
     # One more than fit was asked for: the one unused for longest, 2 rows, went, and 1 row stayed.
-    assert compiled.programs.segment_for([np.zeros((1, 4), np.float32)]).program is programs[1]
-    assert compiled.programs.segment_for([np.zeros((2, 4), np.float32)]).program is not programs[2]
+    assert compiled.programs_for(()).programs.segment_for([np.zeros((1, 4), np.float32)]).program is programs[1]
+    assert compiled.programs_for(()).programs.segment_for([np.zeros((2, 4), np.float32)]).program is not programs[2]
 
 
 def test_weights_are_uploaded_once_for_all_shapes():
@@ -131,7 +131,7 @@ def test_weights_are_uploaded_once_for_all_shapes():
     arrays = [np.empty((1, 3, rows, 40), np.float32) for rows in (40, 80)]
     uploaded = [
         [buffer.memory for launch in program.launches for buffer in launch.buffers() if buffer.memory]
-        for program in [compiled.programs.segment_for([array]).program for array in arrays]
+        for program in [compiled.programs_for(()).programs.segment_for([array]).program for array in arrays]
     ]
     assert len(uploaded[0]) == 1 and uploaded[0] == uploaded[1]
 

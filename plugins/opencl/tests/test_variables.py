@@ -161,18 +161,38 @@ def test_types_and_shapes(device, kind, shape):
     np.testing.assert_array_equal(request.infer([arrays[1]])[0], arrays[2], strict=True)
 
 
-def test_variables_of_dynamic_shape_run_elsewhere(device):
+@pytest.mark.parametrize("name", ["{}", "HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}"])
+def test_a_variable_of_dynamic_shape_that_grows(device, name):
+    """As the keys and values that a language model has seen."""
     op = OPSETS["opset6"]
     x = op.parameter([-1, 3], np.float32)
     total = op.concat([op.read_value("seen", np.float32, [-1, 3]), op.exp(x)], 0)
     model = hetero.Model([op.result(op.relu(total))], [op.assign(total, "seen")], [x])
     core = hetero.Core()
-    refused = core.query_model(model, device).refused
-    assert any("of variable 'seen' is not fixed" in reason for reason in refused.values())
-    request = core.compile_model(model, f"HETERO:{device},TEMPLATE").create_infer_request()
-    assert request.infer([ROWS[0]])[0].shape == (2, 3)
-    expected = np.exp(np.concatenate([ROWS[0], ROWS[1]]))
-    np.testing.assert_allclose(request.infer([ROWS[1]])[0], expected, rtol=1e-5)
+    assert not core.query_model(model, device).refused
+    request = core.compile_model(model, name.format(device)).create_infer_request()
+    (state,) = request.query_state()
+    for _ in range(2):
+        for count in range(1, 5):
+            expected = np.exp(np.concatenate(ROWS[:count]))
+            np.testing.assert_allclose(request.infer([ROWS[count - 1]])[0], expected, rtol=1e-5)
+            np.testing.assert_allclose(state.state.data, expected, rtol=1e-5)
+        request.reset_state()
+        assert state.state.shape == (0, 3)
+    state.state = hetero.Tensor(ROWS[4])
+    expected = np.concatenate([ROWS[4], np.exp(ROWS[0])])
+    np.testing.assert_allclose(request.infer([ROWS[0]])[0], np.maximum(expected, 0), rtol=1e-5)
+
+
+def test_a_cancelled_inference_leaves_the_contents(device):
+    compiled = hetero.Core().compile_model(running_mean("hetero"), device)
+    request = compiled.create_infer_request()
+    request.infer([ROWS[0]])
+    before = [np.array(state.state.data) for state in request.query_state()]
+    request._request.request.preprocess()
+    request._request.request.start()  # and no more stages, as after a cancellation
+    for state, array in zip(request.query_state(), before):
+        np.testing.assert_array_equal(state.state.data, array)
 
 
 def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(device):

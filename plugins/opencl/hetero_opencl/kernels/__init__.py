@@ -22,6 +22,5 @@ from hetero_opencl.kernels import (
     softmax,
     top_k,
     unique,
-    variables,
 )  # fmt: skip
 from hetero_opencl.kernels.registry import lowering_of, why_not

@@ -1,0 +1,63 @@
+"""Variables as inputs and outputs: a program reads no memory of its own, but is handed what a request remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, VariableInfo
+from hetero.ops.variables import AssignV3, ReadValueV3
+from hetero.types import Type
+
+READS = (ReadValueV3, ops.ReadValue)
+ASSIGNS = (AssignV3, ops.Assign)
+
+
+def why_no_variable(node: Node) -> str | None:
+    """Why a node cannot read or set its variable; None where it can."""
+    kind = node.variable_info.data_type
+    return f"no variable holds elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None
+
+
+def variables_of(model: Model) -> list[VariableInfo]:
+    return [variable.info for variable in model.variables]
+
+
+def with_states(model: Model, are_set: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
+    """A copy of a model in which variables are inputs and outputs, behind those that it has.
+
+    ``are_set`` tells of each of the model's variables whether it has contents: those that have are inputs, the others
+    are read as their initial value. Returns the copy, and the ids of the variables of its last inputs and outputs.
+    """
+    copy = model.clone()
+    order = copy.get_ordered_ops()
+    inputs, outputs = [], []
+    # What is assigned goes first, as it may be what another variable was read as.
+    for node in order:
+        if isinstance(node, ASSIGNS):
+            value = node.input_value(0)
+            node.output(0).replace(value)
+            copy.remove_sink(node)
+            copy.add_results([Result(value)])
+            node.disconnect()
+            outputs.append(node.variable_id)
+    for variable, is_set in zip(variables_of(model), are_set):
+        reads = [n for n in order if isinstance(n, READS) and n.variable_id == variable.variable_id]
+        if is_set and reads:
+            parameter = Parameter(variable.data_type, variable.data_shape, name=variable.variable_id)
+            copy.add_parameters([parameter])
+            inputs.append(variable.variable_id)
+        for node in reads:
+            node.output(0).replace(parameter.output(0) if is_set else _initial_value(node))
+            node.disconnect()
+    copy.validate_nodes_and_infer_types()
+    return copy, inputs, outputs
+
+
+def _initial_value(node: Node) -> Output:
+    if node.get_input_size():
+        return node.input_value(0)
+    shape = [dimension.min_length for dimension in node.output(0).partial_shape]
+    return Constant(np.zeros(shape, node.get_output_element_type(0).to_dtype())).output(0)
