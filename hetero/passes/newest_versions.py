@@ -49,8 +49,15 @@ def _range(node: ops.RangeV1) -> Node | None:
     return ops.Range(*node.input_values(), node.output_type) if node.output_type.is_static() else None
 
 
+def _convert_like(node: ops.ConvertLike) -> Node | None:
+    """What it is like need not be computed then."""
+    target = node.get_output_element_type(0)
+    return ops.Convert(node.input_value(0), target) if target.is_static() else None
+
+
 _OTHERS: dict[type[Op], Callable[[Any], Node | None]] = {
     ops.BatchNormInferenceV1: _batch_norm_inference, ops.BroadcastV1: _broadcast, ops.MVNV2: _mvn, ops.RangeV1: _range,
+    ops.ConvertLike: _convert_like,
 }  # fmt: skip
 
 

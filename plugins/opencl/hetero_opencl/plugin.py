@@ -36,6 +36,7 @@ from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
 from hetero_opencl.kernels import why_not
+from hetero_opencl.kernels.expressions import needs_doubles
 from hetero_opencl.remote import OpenCLContext, create_context
 from hetero_opencl.states import ASSIGNS, READS, why_no_variable
 
@@ -143,7 +144,7 @@ def _refusal(device: OpenCLDevice, node: Node) -> str | None:
     if isinstance(node, (Parameter, Constant, Result)):
         return None
     types = {value.element_type for value in (*node.input_values(), *node.outputs())}
-    if Type.f64 in types and not device.has_doubles:
+    if (Type.f64 in types or needs_doubles(node)) and not device.has_doubles:
         return f"{device.name} has no f64"
     for body in getattr(node, "bodies", ()):
         for inner in body.get_ordered_ops():

@@ -7,15 +7,20 @@ element's coordinates. Lengths and strides are arguments too, so that groups of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hetero import ops
 from hetero.graph import Node, Output, is_constant
-from hetero_opencl.kernels.expressions import FUNCTIONS, OPERATIONS, expression, why_not_elementwise
+from hetero.types import Type
+from hetero_opencl.kernels.conversions import converted
+from hetero_opencl.kernels.expressions import OPERATIONS, constant_number, expression, why_not_elementwise
+from hetero_opencl.kernels.functions import functions_called
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import C_TYPES
+from hetero_opencl.kernels.small_types import element_of, elements_of, rounded
+from hetero_opencl.kernels.sources import element_macros
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -27,16 +32,36 @@ LARGEST_GROUP = 256
 
 @lowers(*OPERATIONS, unless=why_not_elementwise)
 def elementwise(lowering: Lowering, root: Node) -> None:
-    group = lowering.fusion.groups[root]
-    output = root.output(0)
-    inputs = group.inputs()
+    nodes = lowering.fusion.groups[root].nodes
+    inputs = lowering.fusion.groups[root].inputs()
+    compute(lowering, inputs, root.output(0), _statements(nodes, inputs), _types_in(nodes))
+
+
+@lowers(ops.ConvertPromoteTypes, unless=why_not_elementwise)
+def convert_both(lowering: Lowering, node: Node) -> None:
+    for value, output in zip(node.input_values(), node.outputs()):
+        kinds = value.element_type, output.element_type
+        if kinds[0] is kinds[1]:
+            lowering.share(output, value)
+        else:
+            text = f"const {element_of(kinds[1]).value} result = {converted('v0', *kinds)};"
+            compute(lowering, [value], output, [text], kinds)
+
+
+def compute(
+    lowering: Lowering, inputs: Sequence[Output], output: Output, statements: Sequence[str], kinds: Iterable[Type]
+) -> None:
+    """Launch a kernel whose statements make ``result`` of v0, v1 …, the elements of the inputs, for each element.
+
+    ``kinds`` are all element types that the statements know.
+    """
     lengths, strides = _coordinates(output.shape, [v for v in inputs if _is_broadcast(v, output)])
     parameters, loads, arguments = [], [], []
     for index, value in enumerate(inputs):
-        kind = C_TYPES[value.element_type]
+        kind, name = element_of(value.element_type).value, _name(value.element_type)
         if _is_number(value):
             parameters.append(f"const {kind} v{index}")
-            arguments.append(value.node.data.reshape(())[()])
+            arguments.append(constant_number(value.node.data, value.element_type))
             continue
         place = "i"
         if _is_broadcast(value, output):
@@ -44,23 +69,30 @@ def elementwise(lowering: Lowering, root: Node) -> None:
             parameters += [f"const int s{index}_{axis}" for axis in range(len(own))]
             arguments += [np.int32(stride) for stride in own]
             place = " + ".join(f"c{axis} * s{index}_{axis}" for axis in range(len(own))) or "0"
-        parameters.append(f"__global const {kind}* restrict in{index}")
+        parameters.append(f"__global const {name}* restrict in{index}")
         arguments.append(lowering.buffer(value))
-        loads.append(f"const {kind} v{index} = in{index}[{place}];")
+        loads.append(f"const {kind} v{index} = {name}_LOAD(in{index}, {place});")
     parameters += [f"const int n{axis}" for axis in range(len(lengths))]
     arguments += [np.int32(length) for length in lengths]
-    parameters.append(f"__global {C_TYPES[output.element_type]}* restrict out")
+    name = _name(output.element_type)
+    parameters.append(f"__global {name}* restrict out")
     arguments.append(lowering.buffer(output))
-    body = [*loads, *_statements(group.nodes, inputs)]
+    body = [*loads, *statements, f"{name}_STORE(result, i, out);"]
     count = int(np.prod(output.shape, dtype=np.int64))
     if len(lengths) < 2 or lengths[-1] < SHORTEST_ROW:
-        source = _kernel([*parameters, "const int count"], [*_flat(len(lengths)), *body])
+        source = _kernel([*parameters, "const int count"], [*_flat(len(lengths)), *body], kinds)
         return lowering.launch_flat(source, "elementwise", arguments, count)
     # Rows along the last axis: what is the same in a whole row is computed, and read, once for all of it.
     row, rows = lengths[-1], count // lengths[-1]
     group_size = min(-(-row // 16) * 16, LARGEST_GROUP)
-    source = _kernel(parameters, [*_in_rows(len(lengths)), *body])
+    source = _kernel(parameters, [*_in_rows(len(lengths)), *body], kinds)
     lowering.launch(source, "elementwise", arguments, [-(-row // group_size) * group_size, rows], [group_size, 1])
+
+
+def _types_in(nodes: Iterable[Node]) -> list[Type]:
+    """The element types of the values of nodes, and those that they round to besides."""
+    kinds = [value.element_type for node in nodes for value in (*node.input_values(), node.output(0))]
+    return kinds + [Type(node.destination_type) for node in nodes if isinstance(node, ops.FakeConvert)]
 
 
 def _is_number(value: Output) -> bool:
@@ -99,7 +131,7 @@ def _strides(shape: tuple[int, ...], rank: int) -> list[int]:
     for length in reversed(shape):
         strides.insert(0, 0 if length == 1 else step)
         step *= length
-    return [0] * (rank - len(shape)) + strides
+    return [0] * (rank - len(shape)) + strides[max(0, len(shape) - rank) :]
 
 
 def _flat(rank: int) -> list[str]:
@@ -123,18 +155,25 @@ def _take_apart(number: str, rank: int) -> list[str]:
 
 
 def _statements(nodes: Sequence[Node], inputs: Sequence[Output]) -> list[str]:
-    """A variable for the value of each node, in order, and the store of the last."""
+    """A variable for the value of each node, in order, as memory would hold it; the last, the result, is stored."""
     names = {value: f"v{index}" for index, value in enumerate(inputs)}
     lines = []
     for index, node in enumerate(nodes):
-        result = node.output(0)
-        text = expression(node, [names[value] for value in node.input_values()])
-        lines.append(f"const {C_TYPES[result.element_type]} r{index} = {text};")
-        names[result] = f"r{index}"
-    return [*lines, f"out[i] = r{len(nodes) - 1};"]
+        text, kind = expression(node, [names[value] for value in node.input_values()]), node.get_element_type()
+        name = names[node.output(0)] = "result" if node is nodes[-1] else f"r{index}"
+        lines.append(f"const {element_of(kind).value} {name} = {text if name == 'result' else rounded(kind, text)};")
+    return lines
 
 
-def _kernel(parameters: Sequence[str], body: Sequence[str]) -> str:
+def _name(kind: Type) -> str:
+    """The name under which a kernel's text has the macros of an element type."""
+    return kind.name.upper()
+
+
+def _kernel(parameters: Sequence[str], body: Sequence[str], kinds: Iterable[Type]) -> str:
     lines = "".join(f"    {line}\n" for line in body)
-    functions = "".join(text for name, text in FUNCTIONS.items() if name in lines)
-    return f"{functions}__kernel void elementwise({', '.join(parameters)})\n{{\n{lines}}}\n"
+    names = {_name(kind): kind for kind in sorted(kinds, key=str)}
+    macros = element_macros(names, elements_of(names.values()))
+    return (
+        f"{macros}{functions_called(macros + lines)}__kernel void elementwise({', '.join(parameters)})\n{{\n{lines}}}\n"
+    )

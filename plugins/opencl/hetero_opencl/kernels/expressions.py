@@ -4,167 +4,223 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hetero import ops
-from hetero.graph import Node
-from hetero.types import Type
-from hetero_opencl.kernels.sources import C_TYPES
+import numpy as np
 
+from hetero import ops
+from hetero.graph import Node, is_constant
+from hetero.reference.conversion import as_numbers
+from hetero.types import Type
+from hetero_opencl.kernels.conversions import cast, convert, fake_convert, why_not_cast
+from hetero_opencl.kernels.functions import UNSIGNED
+from hetero_opencl.kernels.small_types import element_of, is_number
+
+# Of a node, the C type that it computes in, and its inputs, each the name of a variable.
 Expression = Callable[..., str]
 
-
-def _horner(coefficients: Sequence[float]) -> str:
-    text = f"{coefficients[-1]!r}f"
-    for coefficient in reversed(coefficients[:-1]):
-        text = f"({text} * s + {coefficient!r}f)"
-    return text
-
-
-# erf(x) is x · P(x²) / Q(x²) up to where it is 1 in f32. The coefficients are a least-squares fit of ours with errors
-# weighted towards an even size: 3e-8 in exact arithmetic, 4e-7 when computed in f32.
-ERF_END = 3.95
-ERF_P = (1.12837907, 0.191660149, 0.0529017455, 0.00381781756, 0.000285762269, 2.03519369e-06)
-ERF_Q = (1.0, 0.503186515, 0.114616573, 0.0150713249, 0.00117481104, 3.79867092e-05)
-
-# The functions that expressions call besides those of OpenCL C, by name. Its own erf has branches, which keep compilers
-# for CPUs from computing many at once: this one is a quotient of polynomials.
-FUNCTIONS = {
-    "smooth_erf": f"""\
-float smooth_erf(const float x)
-{{
-    const float c = clamp(x, -{ERF_END}f, {ERF_END}f);
-    const float s = c * c;
-    return x != x ? x : clamp(c * {_horner(ERF_P)} / {_horner(ERF_Q)}, -1.0f, 1.0f);
-}}
-""",
-    "floor_mod": """\
-float floor_mod(const float a, const float b)
-{
-    // Not a - b * floor(a / b), which is not a number for infinite b.
-    const float rest = fmod(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-""",
-    "whole_power": """\
-long whole_power(long base, long exponent)
-{
-    // Of the numbers with a negative exponent only 1 and -1 are whole.
-    if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
-    long power = 1;
-    for (; exponent; exponent >>= 1) {
-        if (exponent & 1) power *= base;
-        base *= base;
-    }
-    return power;
-}
-""",
-}
+_FLOATS = ("float", "double")
 
 
 def _call(function: str) -> Expression:
-    return lambda node, *inputs: f"{function}({', '.join(inputs)})"
+    return lambda node, kind, *inputs: f"{function}({', '.join(inputs)})"
+
+
+def _call_of_kind(for_floats: str, for_integers: str) -> Expression:
+    """Calls a function of OpenCL C, or one that there is for each kind where the name ends in an underscore."""
+
+    def call(node: Node, kind: str, *inputs: str) -> str:
+        name = for_floats if kind in _FLOATS else for_integers
+        return f"{name}{kind if name.endswith('_') else ''}({', '.join(inputs)})"
+
+    return call
 
 
 def _infix(operator: str) -> Expression:
-    return lambda node, a, b: f"({a} {operator} {b})"
+    return lambda node, kind, a, b: f"({a} {operator} {b})"
 
 
-def _number(value: float) -> str:
-    """A float literal. The text is a part of the program, so that equal attributes mean equal programs."""
-    return f"{value!r}f" if abs(value) < 3e38 else ("-INFINITY" if value < 0 else "INFINITY")
+def _wrapping(operator: str) -> Expression:
+    """Arithmetic that wraps around: signed overflow has no meaning in C."""
+
+    def arithmetic(node: Node, kind: str, a: str, b: str) -> str:
+        if kind in _FLOATS:
+            return f"({a} {operator} {b})"
+        wide = UNSIGNED[kind]
+        return f"(({kind})(({wide}){a} {operator} ({wide}){b}))"
+
+    return arithmetic
 
 
-def _is_float(node: Node) -> bool:
-    return node.get_input_element_type(0).is_real()
+def _number(kind: str, value: float) -> str:
+    """A literal. The text is a part of the program, so that equal attributes mean equal programs."""
+    if not np.isfinite(np.float32(value) if kind == "float" else value):
+        return f"({kind}){'NAN' if np.isnan(value) else '-INFINITY' if value < 0 else 'INFINITY'}"
+    return f"{float(value)!r}{'f' if kind == 'float' else ''}"
 
 
-def _extreme(for_floats: str, for_integers: str) -> Expression:
-    return lambda node, a, b: f"{for_floats if _is_float(node) else for_integers}({a}, {b})"
+def _numbers(text: str) -> Expression:
+    """An expression whose numbers, each with a point, become literals of the kind; the inputs are x, y, z."""
+
+    def made(node: Node, kind: str, *inputs: str) -> str:
+        words = text.replace("#", "f" if kind == "float" else "")
+        return words.format(**dict(zip("xyz", inputs)))
+
+    return made
 
 
-def _divide(node: Node, a: str, b: str) -> str:
-    if _is_float(node):
+def _whole(kind: str, value: float) -> str:
+    """A literal for the whole number that is nearest to a value among those of the kind."""
+    limits = np.iinfo(_DTYPES[kind])
+    return f"(({kind}){int(min(max(value, limits.min), limits.max)) & (2**64 - 1)}UL)"
+
+
+_DTYPES = {
+    "char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32,
+    "long": np.int64, "ulong": np.uint64, "float": np.float32, "double": np.float64,
+}  # fmt: skip
+
+
+def _divide(node: ops.Divide, kind: str, a: str, b: str) -> str:
+    if kind in _FLOATS:
         return f"({a} / {b})"
-    if not node.m_pythondiv or not node.get_input_element_type(0).is_signed():
-        return f"({a} / {b})"
-    return f"({a} / {b} - ((({a} % {b}) != 0) && (({a} < 0) != ({b} < 0))))"
+    return f"{'floor_' if node.m_pythondiv else ''}quotient_{kind}({a}, {b})"
 
 
-def _floor_mod(node: Node, a: str, b: str) -> str:
-    if _is_float(node):
-        return f"floor_mod({a}, {b})"
-    if not node.get_input_element_type(0).is_signed():
-        return f"({a} % {b})"
-    return f"((({a} % {b}) + {b}) % {b})"
+# Powers that models are full of: pow takes many times as long.
+_SIMPLER_POWERS = {
+    -1.0: "(1.0# / {x})", -0.5: "(1.0# / sqrt({x}))", 0.5: "sqrt({x})", 1.0: "{x}", 2.0: "({x} * {x})",
+    3.0: "({x} * {x} * {x})",
+}  # fmt: skip
 
 
-def _power(node: Node, a: str, b: str) -> str:
-    return f"pow({a}, {b})" if _is_float(node) else f"whole_power({a}, {b})"
+def _power(node: ops.Power, kind: str, a: str, b: str) -> str:
+    if kind not in _FLOATS:
+        return f"whole_power_{kind}({a}, {b})"
+    exponent = node.input_value(1)
+    if is_constant(exponent) and exponent.node.data.size == 1:
+        simpler = _SIMPLER_POWERS.get(float(exponent.node.data.reshape(())))
+        if simpler:
+            return _numbers(simpler)(node, kind, a)
+    return f"pow({a}, {b})"
 
 
-def _clamp(node: Node, x: str) -> str:
-    if _is_float(node):
-        return f"fmin(fmax({x}, {_number(node.min_value)}), {_number(node.max_value)})"
-    return f"clamp((long){x}, (long){int(max(node.min_value, -(2**62)))}, (long){int(min(node.max_value, 2**62))})"
+def _clamp(node: ops.Clamp, kind: str, x: str) -> str:
+    if kind in _FLOATS:
+        return f"fmin(fmax({x}, {_number(kind, node.min_value)}), {_number(kind, node.max_value)})"
+    low, high = _whole(kind, np.ceil(node.min_value)), _whole(kind, np.floor(node.max_value))
+    return f"min(max({x}, {low}), {high})"
 
 
-def _round(node: Node, x: str) -> str:
+def _round(node: ops.Round, kind: str, x: str) -> str:
+    if kind not in _FLOATS:
+        return x
     return f"rint({x})" if node.mode == "half_to_even" else f"round({x})"
 
 
-def _gelu(node: Node, x: str) -> str:
-    if node.approximation_mode == "erf":
-        return f"(0.5f * {x} * (1.0f + smooth_erf({x} * 0.70710678f)))"
-    return f"(0.5f * {x} * (1.0f + tanh(0.79788456f * ({x} + 0.044715f * {x} * {x} * {x}))))"
+def _extreme(operator: str) -> Expression:
+    """NaN where one of the two is, as numpy has it."""
+
+    def extreme(node: Node, kind: str, a: str, b: str) -> str:
+        either = f" || {a} != {a}" if kind in _FLOATS else ""
+        return f"({a} {operator} {b}{either} ? {a} : {b})"
+
+    return extreme
 
 
-def _convert(node: Node, x: str) -> str:
-    if node.destination_type is Type.boolean:
-        return f"({x} != 0)"
-    return f"(({C_TYPES[node.destination_type]}){x})"
+def _gelu(node: ops.Gelu, kind: str, x: str) -> str:
+    if node.approximation_mode == "tanh":
+        text = "(0.5# * {x} * (1.0# + tanh(0.7978845608028654# * ({x} + 0.044715# * {x} * {x} * {x}))))"
+    else:
+        text = "(0.5# * {x} * (1.0# + ERF({x} * 0.7071067811865476#)))".replace("ERF", _erf_name(kind))
+    return _numbers(text)(node, kind, x)
 
 
-_SIGMOID = "(1.0f / (1.0f + exp(-({}))))"
+def _erf_name(kind: str) -> str:
+    return "smooth_erf" if kind == "float" else "erf"
+
+
+def _elu(node: ops.Elu, kind: str, x: str) -> str:
+    return f"({x} > 0 ? {x} : {_number(kind, node.alpha)} * expm1({x}))"
+
+
+def _is_infinite(node: ops.IsInf, kind: str, x: str) -> str:
+    if node.detect_positive and node.detect_negative:
+        return f"isinf({x})"
+    if node.detect_positive or node.detect_negative:
+        return f"({x} == {_number(kind, np.inf if node.detect_positive else -np.inf)})"
+    return "0"
+
+
+def _not(node: Node, kind: str, x: str) -> str:
+    return f"(!{x})" if node.get_input_element_type(0) is Type.boolean else f"(({kind})~{x})"
+
+
+def _floats_or(for_floats: str, for_integers: str) -> Expression:
+    """One expression of x for floating-point numbers, whose literals are of the kind, and one for integers."""
+    floats = _numbers(for_floats)
+
+    def made(node: Node, kind: str, x: str) -> str:
+        if kind in _FLOATS:
+            return floats(node, kind, x)
+        return f"(({kind})({for_integers.format(x=x, wide=UNSIGNED[kind])}))"
+
+    return made
+
+
+def _squared_difference(node: Node, kind: str, a: str, b: str) -> str:
+    return _wrapping("*")(node, kind, *[_wrapping("-")(node, kind, a, b)] * 2)
+
+
+def _fake_quantize(node: ops.FakeQuantize, kind: str, *inputs: str) -> str:
+    return f"fake_quantize_{kind}({', '.join(inputs)}, {_number(kind, node.levels - 1)})"
+
+
+def _swish(node: ops.Swish, kind: str, x: str, *beta: str) -> str:
+    return _numbers("({x} / (1.0# + exp(-({y}))))")(node, kind, x, " * ".join((x, *beta)))
+
+
+# Of integers these are the nearest whole numbers.
+_REAL: dict[type[Node], Expression] = {
+    ops.Acos: _call("acos"), ops.Acosh: _call("acosh"), ops.Asin: _call("asin"), ops.Asinh: _call("asinh"),
+    ops.Atan: _call("atan"), ops.Atanh: _call("atanh"), ops.Cos: _call("cos"), ops.Cosh: _call("cosh"),
+    ops.Erf: lambda node, kind, x: f"{_erf_name(kind)}({x})",
+    ops.Exp: _call("exp"), ops.Log: _call("log"), ops.Sin: _call("sin"), ops.Sinh: _call("sinh"),
+    ops.Sqrt: _call("sqrt"), ops.Tan: _call("tan"), ops.Tanh: _call("tanh"),
+    ops.Sigmoid: _numbers("(1.0# / (1.0# + exp(-({x}))))"), ops.Elu: _elu,
+    ops.HSwish: _numbers("({x} * fmin(fmax({x} + 3.0#, 0.0#), 6.0#) / 6.0#)"),
+    ops.HSigmoid: _numbers("(fmin(fmax({x} + 3.0#, 0.0#), 6.0#) / 6.0#)"),
+}  # fmt: skip
 
 _EXPRESSIONS: dict[type[Node], Expression] = {
-    ops.Abs: lambda node, x: f"fabs({x})" if _is_float(node) else f"({x} < 0 ? -{x} : {x})",
-    ops.Acos: _call("acos"), ops.Asin: _call("asin"), ops.Atan: _call("atan"), ops.Ceiling: _call("ceil"),
-    ops.Cos: _call("cos"), ops.Cosh: _call("cosh"), ops.Erf: _call("smooth_erf"), ops.Exp: _call("exp"),
-    ops.Floor: _call("floor"), ops.Log: _call("log"), ops.Sin: _call("sin"), ops.Sinh: _call("sinh"),
-    ops.Sqrt: _call("sqrt"), ops.Tan: _call("tan"), ops.Tanh: _call("tanh"),
-    ops.Negative: lambda node, x: f"(-{x})",
-    ops.Relu: lambda node, x: f"fmax({x}, 0.0f)" if _is_float(node) else f"({x} > 0 ? {x} : 0)",
-    ops.Sigmoid: lambda node, x: _SIGMOID.format(x),
-    ops.PRelu: lambda node, x, slope: f"({x} > 0 ? {x} : {slope} * {x})",
-    ops.Sign: lambda node, x: f"(isnan({x}) ? {x} : sign({x}))" if _is_float(node) else f"(({x} > 0) - ({x} < 0))",
-    ops.Mish: lambda node, x: f"({x} * tanh(log1p(exp({x}))))",
-    ops.SoftPlus: lambda node, x: f"({x} > 20.0f ? {x} : log1p(exp({x})))",
-    ops.SoftSign: lambda node, x: f"({x} / (1.0f + fabs({x})))",
-    ops.HSwish: lambda node, x: f"({x} * fmin(fmax({x} + 3.0f, 0.0f), 6.0f) / 6.0f)",
-    ops.HSigmoid: lambda node, x: f"(fmin(fmax({x} + 3.0f, 0.0f), 6.0f) / 6.0f)",
-    ops.HardSigmoid: lambda node, x, a, b: f"fmin(fmax({a} * {x} + {b}, 0.0f), 1.0f)",
-    ops.Swish: lambda node, x, beta="1.0f": f"({x} * {_SIGMOID.format(f'{beta} * {x}')})",
-    ops.Elu: lambda node, x: f"({x} > 0 ? {x} : {_number(node.alpha)} * expm1({x}))",
-    ops.Selu: lambda node, x, a, scale: f"({scale} * ({x} > 0 ? {x} : {a} * expm1({x})))",
-    ops.Round: _round, ops.Gelu: _gelu, ops.Clamp: _clamp, ops.Convert: _convert,
-    ops.Add: _infix("+"), ops.Subtract: _infix("-"), ops.Multiply: _infix("*"), ops.Divide: _divide,
-    ops.Maximum: _extreme("fmax", "max"), ops.Minimum: _extreme("fmin", "min"),
-    ops.Mod: lambda node, a, b: f"fmod({a}, {b})" if _is_float(node) else f"({a} % {b})",
-    ops.FloorMod: _floor_mod, ops.Power: _power,
-    ops.SquaredDifference: lambda node, a, b: f"(({a} - {b}) * ({a} - {b}))",
+    **_REAL,
+    ops.Abs: _floats_or("fabs({x})", "{x} < 0 ? 0 - ({wide}){x} : {x}"),
+    ops.Ceiling: _floats_or("ceil({x})", "{x}"), ops.Floor: _floats_or("floor({x})", "{x}"),
+    ops.Negative: _floats_or("(-{x})", "0 - ({wide}){x}"),
+    ops.Relu: lambda node, kind, x: f"({x} < 0 ? ({kind})0 : {x})",
+    ops.PRelu: lambda node, kind, x, slope: f"({x} > 0 ? {x} : {_wrapping('*')(node, kind, slope, x)})",
+    ops.Sign: _floats_or("(isnan({x}) ? {x} : sign({x}))", "({x} > 0) - ({x} < 0)"),
+    ops.Mish: lambda node, kind, x: f"({x} * tanh(log1p(exp({x}))))",
+    ops.SoftPlus: _numbers("(fmax({x}, 0.0#) + log1p(exp(-fabs({x}))))"),
+    ops.SoftSign: _numbers("({x} / (1.0# + fabs({x})))"),
+    ops.HardSigmoid: _numbers("fmin(fmax({y} * {x} + {z}, 0.0#), 1.0#)"),
+    ops.Swish: _swish, ops.Selu: _numbers("({z} * ({x} > 0 ? {x} : {y} * expm1({x})))"),
+    ops.Round: _round, ops.Gelu: _gelu, ops.Clamp: _clamp, ops.FakeQuantize: _fake_quantize,
+    ops.Convert: convert, ops.Cast: cast, ops.FakeConvert: fake_convert,
+    ops.Add: _wrapping("+"), ops.Subtract: _wrapping("-"), ops.Multiply: _wrapping("*"), ops.Divide: _divide,
+    ops.Maximum: _extreme(">"), ops.Minimum: _extreme("<"),
+    ops.Mod: _call_of_kind("fmod", "remainder_"), ops.FloorMod: _call_of_kind("floor_mod_", "floor_mod_"),
+    ops.Power: _power, ops.SquaredDifference: _squared_difference,
     ops.Equal: _infix("=="), ops.NotEqual: _infix("!="), ops.Greater: _infix(">"), ops.GreaterEqual: _infix(">="),
     ops.Less: _infix("<"), ops.LessEqual: _infix("<="),
     ops.LogicalAnd: _infix("&&"), ops.LogicalOr: _infix("||"), ops.LogicalXor: _infix("!="),
-    ops.LogicalNot: lambda node, x: f"(!{x})",
-    ops.Select: lambda node, condition, a, b: f"({condition} ? {a} : {b})",
+    ops.LogicalNot: lambda node, kind, x: f"(!{x})",
+    ops.IsFinite: _call("isfinite"), ops.IsNaN: _call("isnan"), ops.IsInf: _is_infinite,
+    ops.BitwiseAnd: _infix("&"), ops.BitwiseOr: _infix("|"), ops.BitwiseXor: _infix("^"), ops.BitwiseNot: _not,
+    ops.BitwiseLeftShift: _call_of_kind("", "shifted_up_"), ops.BitwiseRightShift: _call_of_kind("", "shifted_down_"),
+    ops.Select: lambda node, kind, condition, a, b: f"({condition} ? {a} : {b})",
 }  # fmt: skip
 
-# Of these, only floating-point numbers make sense on the device.
-_FLOATS_ONLY = (
-    ops.Acos, ops.Asin, ops.Atan, ops.Ceiling, ops.Cos, ops.Cosh, ops.Erf, ops.Exp, ops.Floor, ops.Log, ops.Sin,
-    ops.Sinh, ops.Sqrt, ops.Tan, ops.Tanh, ops.Sigmoid, ops.Mish, ops.SoftPlus, ops.SoftSign, ops.HSwish, ops.HSigmoid,
-    ops.HardSigmoid, ops.Swish, ops.Elu, ops.Selu, ops.Round, ops.Gelu,
-)  # fmt: skip
-
+# The reference computes these of integers in some way of its own.
+_NOT_OF_INTEGERS = (ops.HardSigmoid, ops.FakeQuantize)
 
 #: All operations that have an expression.
 OPERATIONS = tuple(_EXPRESSIONS)
@@ -177,19 +233,32 @@ def is_elementwise(node: Node) -> bool:
 
 def expression(node: Node, inputs: Sequence[str]) -> str:
     """The C expression of a node for the expressions of its inputs, each the name of a variable."""
-    return _EXPRESSIONS[type(node)](node, *inputs)
+    make, element_type = _EXPRESSIONS[type(node)], node.get_input_element_type(0)
+    kind = element_of(element_type).value
+    if type(node) not in _REAL or kind in _FLOATS:
+        return make(node, kind, *inputs)
+    wide = "double" if needs_doubles(node) else "float"
+    number = make(node, wide, *(f"(({wide}){x})" for x in inputs))
+    return f"(({kind})(long)rint({number}))"
+
+
+def needs_doubles(node: Node) -> bool:
+    """Whether a node computes in f64 what it does not say: functions of integers that f32 does not hold."""
+    element_type = node.get_input_element_type(0) if type(node) in _REAL else None
+    return element_type in (Type.i32, Type.u32, Type.i64, Type.u64)
 
 
 def why_not_elementwise(node: Node) -> str | None:
     """Why an element-wise node has no expression on the device; None where it has."""
     types = [value.element_type for value in (*node.input_values(), *node.outputs())]
-    strange = [t for t in types if t not in C_TYPES]
+    strange = [kind for kind in types if not is_number(kind)]
     if strange:
         return f"no kernel for elements of type {strange[0]}"
-    if isinstance(node, _FLOATS_ONLY) and not _is_float(node):
+    if isinstance(node, _NOT_OF_INTEGERS) and not types[0].is_real():
         return f"no kernel for {node.type_info.name} of {types[0]}"
-    if isinstance(node, ops.PRelu) and not node.get_input_partial_shape(0).has_rank:
-        return "the rank of the data is not known"
-    if getattr(node, "auto_broadcast", "numpy") != "numpy":
-        return None if len({str(v.partial_shape) for v in node.input_values()}) == 1 else "auto_broadcast is none"
-    return None
+    return why_not_cast(node) if isinstance(node, ops.Cast) else None
+
+
+def constant_number(array: np.ndarray, kind: Type) -> np.generic:
+    """The only element of an array as an argument of the C type that kernels compute its type with."""
+    return as_numbers(array).reshape(()).astype(_DTYPES[element_of(kind).value])[()]

@@ -74,15 +74,15 @@ def source(name: str, types: Mapping[str, Type] | None = None, **macros: object)
     return elements + "".join(f"#define {key} {value}\n" for key, value in macros.items()) + template(name)
 
 
-def element_macros(types: Mapping[str, Type]) -> str:
+def element_macros(types: Mapping[str, Type], elements: Mapping[Type, Element] = ELEMENTS) -> str:
     """For each name T, the macros by which a text loads and stores elements of a type:
 
     ``T`` the C type in memory, ``T_VALUE`` the one to compute with, ``T_LOAD(p, i)``, ``T_STORE(v, i, p)``, and for
     sixteen neighbours ``T_VALUE16``, ``T_LOAD16(p)`` and ``T_STORE16(v, p)``.
     """
-    lines = list(dict.fromkeys(ELEMENTS[kind].prelude for kind in types.values()))
+    lines = list(dict.fromkeys(elements[kind].prelude for kind in types.values()))
     for name, kind in types.items():
-        element = ELEMENTS[kind]
+        element = elements[kind]
         lines += [
             f"#define {name} {element.stored}\n",
             f"#define {name}_VALUE {element.value}\n",

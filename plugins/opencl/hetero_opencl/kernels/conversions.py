@@ -1,0 +1,63 @@
+"""Conversions between element types as C expressions; what stores a number rounds it to the type."""
+
+from __future__ import annotations
+
+import ml_dtypes
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.small_types import element_of, rounded
+
+# Where the mantissa of a float, 23 bits, takes it to the next power of two.
+_THRESHOLDS = {"up": 1, "nearest": 1 << 22, "down": 1 << 23}
+
+
+def converted(text: str, source: Type, target: Type) -> str:
+    """A number of one type as one of the C type that kernels compute another type with, as numpy converts it."""
+    value = element_of(target).value
+    if target is Type.boolean:
+        return f"({text} != 0)"
+    if target.is_real() or target is Type.nf4:
+        return f"(({value}){text})"
+    if not source.is_real() and source is not Type.nf4:
+        return f"(({value}){text})"
+    # C says nothing of numbers that a type does not hold; by way of a wider one they wrap around as numpy's do.
+    if target is Type.u64:
+        return f"({text} < 0 ? (ulong)(long){text} : (ulong){text})"
+    wide = "long" if target in (Type.u32, Type.i64) else "int"
+    return f"(({value})({wide}){text})"
+
+
+def convert(node: Node, kind: str, data: str, *like: str) -> str:
+    return converted(data, node.get_input_element_type(0), node.get_output_element_type(0))
+
+
+def cast(node: ops.Cast, kind: str, data: str) -> str:
+    source, target = node.get_input_element_type(0), node.destination_type
+    if target is Type.f8e8m0:
+        return f"power_of_two({data}, {_THRESHOLDS[node.round_mode]}, {int(node.saturate)})"
+    number = converted(data, source, target)
+    if node.saturate and target.is_real() and target.bitwidth <= 8:
+        return f"saturated_float({number}, {_limit(target)!r}f)"
+    return number
+
+
+def fake_convert(node: ops.FakeConvert, kind: str, data: str, scale: str, shift: str = "0.0f") -> str:
+    """By way of f16, as the reference rounds."""
+    target = Type(node.destination_type)
+    half = rounded(Type.f16, f"saturated_float(scaled({data}, {scale}, {shift}), {_limit(target)!r}f)")
+    return f"(({rounded(target, half)} + {shift}) / {scale})"
+
+
+def why_not_cast(node: ops.Cast) -> str | None:
+    """Why a node is not cast: powers of two are taken of floats, which not every number becomes without rounding."""
+    source = node.get_input_element_type(0)
+    exact = source.bitwidth <= 16 or source is Type.f32
+    if node.destination_type is Type.f8e8m0 and not exact:
+        return f"no kernel casts {source} to f8e8m0"
+    return None
+
+
+def _limit(target: Type) -> float:
+    return float(ml_dtypes.finfo(target.to_dtype()).max)
