@@ -104,7 +104,8 @@ _OF_INTEGERS = {
 K quotient_K(const K a, const K b)
 {
     const int negates = (K)-1 < 0 && b == (K)-1;
-    return b == 0 ? 0 : negates ? (K)(0 - (U)a) : a / (b == 0 || negates ? (K)1 : b);
+    const K divisor = negates ? (K)1 : b;
+    return b == 0 ? 0 : negates ? (K)(0 - (U)a) : a / (b == 0 ? (K)1 : divisor);
 }
 """,
     "remainder": """\
