@@ -4,7 +4,9 @@
 from hetero_opencl.kernels import (
     attention,
     convolution,
+    ctc,
     elementwise,
+    embedding,
     gather,
     interpolation,
     movement,
@@ -20,6 +22,7 @@ from hetero_opencl.kernels import (
     scatter,
     search,
     softmax,
+    sparse,
     top_k,
     unique,
 )  # fmt: skip

@@ -1,0 +1,70 @@
+"""Connectionist temporal classification: the best labels, and the loss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node, Output
+from hetero.types import Type
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+@lowers(ops.CTCGreedyDecoder, unless=refuse_types)
+def ctc_greedy_decoder(lowering: Lowering, node: Node) -> None:
+    """Scores and mask run over time first."""
+    steps, batch, classes = node.get_input_shape(0)
+    counts = lowering.scratch(batch)
+    numbers = steps, batch, 1, classes, True, False, node.merge_repeated
+    _decode(lowering, node, None, counts, Type.i32, numbers)
+
+
+@lowers(ops.CTCGreedyDecoderSeqLen, unless=refuse_types)
+def ctc_greedy_decoder_seq_len(lowering: Lowering, node: Node) -> None:
+    _, steps, classes = node.get_input_shape(0)
+    blank = node.input_value(2) if node.has_input("blank_index") else None
+    counts = node.output(1)
+    numbers = steps, 1, steps, classes, False, blank is not None, node.merge_repeated
+    _decode(lowering, node, blank, lowering.buffer(counts), counts.element_type, numbers)
+
+
+def _decode(
+    lowering: Lowering, node: Node, blank: Output | None, counts: Buffer, count_type: Type, numbers: tuple[int, ...]
+) -> None:
+    scores, lengths, labels = node.input_value(0), node.input_value(1), node.output(0)
+    blank = blank or lengths
+    types = {"DATA": scores.element_type, "LENGTH": lengths.element_type, "BLANK": blank.element_type,
+             "LABEL": labels.element_type, "COUNT": count_type}  # fmt: skip
+    text, classes = source("ctc", types), scores.shape[2]
+    rows = scores.shape[0] * scores.shape[1]
+    best = lowering.scratch(rows)
+    lowering.launch_flat(text, "best_classes", [lowering.buffer(scores), best, np.int32(classes)], rows)
+    arguments = [best, *map(lowering.buffer, (lengths, blank, labels)), counts, *map(np.int32, numbers)]
+    lowering.launch_flat(text, "decode", arguments, labels.shape[0])
+
+
+@lowers(ops.CTCLoss, unless=refuse_types)
+def ctc_loss(lowering: Lowering, node: Node) -> None:
+    """In f64, where the device has it, as in the reference."""
+    logits, steps, labels, lengths, *blanks = node.input_values()
+    real = Type.f64 if lowering.device.has_doubles else Type.f32
+    blank = (*blanks, steps)[0]
+    types = {"DATA": logits.element_type, "LENGTH": steps.element_type, "LABEL": labels.element_type,
+             "COUNT": lengths.element_type, "BLANK": blank.element_type, "REAL": real}  # fmt: skip
+    ways = {"UNIQUE": int(node.unique), "COLLAPSED": int(node.preprocess_collapse_repeated)}
+    text = template("indices") + source("ctc_loss", types, MERGED=int(node.ctc_merge_repeated), **ways)
+    batch, length, classes = logits.shape
+    norms = lowering.scratch(batch * length * 2, real.size)
+    lowering.launch_flat(text, "find_norms", [lowering.buffer(logits), norms, np.int32(classes)], batch * length)
+    width = 2 * length + 1
+    inputs = [lowering.buffer(value) for value in (logits, steps, labels, lengths, blank)]
+    scratch = [norms, lowering.scratch(batch * width), lowering.scratch(batch * width, real.size)]
+    numbers = map(np.int32, (length, classes, len(blanks)))
+    lowering.launch_flat(text, "loss", [*inputs, *scratch, lowering.buffer(node.output(0)), *numbers], batch)
