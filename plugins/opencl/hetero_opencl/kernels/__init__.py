@@ -8,6 +8,7 @@ from hetero_opencl.kernels import (
     elementwise,
     embedding,
     gather,
+    grid_sample,
     interpolation,
     movement,
     non_zero,

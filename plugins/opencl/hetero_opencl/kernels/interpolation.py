@@ -14,16 +14,13 @@ from hetero.graph import Node, Output
 from hetero.reference.interpolation import Taps, resampled_axes, rounded
 from hetero.reference.resize import resized_axes
 from hetero.types import Type
-from hetero_opencl.kernels.movement import View, shape_input, strided_copy
+from hetero_opencl.kernels.movement import WORD_TYPES, View, fill, shape_input, strided_copy
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
-
-# What elements of so many bytes are where they are only copied.
-_WORDS = {1: Type.u8, 2: Type.u16, 4: Type.u32, 8: Type.u64}
 
 
 def _refusal(node: Node) -> str | None:
@@ -83,22 +80,19 @@ def _extrapolate(lowering: Lowering, node: Node, axis: int, outside: np.ndarray)
     output = node.output(0)
     array = rounded(np.array(node.extrapolation_value), output.element_type.to_dtype())
     target = View(tuple(output.shape), array.dtype)
-    value, number = lowering.constant(array), View((), array.dtype)
     # A copy for each run of such elements: there is one at each end at most.
     edges = np.flatnonzero(np.diff(outside, prepend=False, append=False))
     for begin, end in edges.reshape(-1, 2).tolist():
         filled = target.array[(slice(None),) * axis + (slice(begin, end),)]
-        spread = np.broadcast_to(number.array, filled.shape)
-        strided_copy(lowering, value, number, spread, lowering.buffer(output), target, filled)
+        fill(lowering, array, lowering.buffer(output), target, filled)
 
 
 def _pad(lowering: Lowering, data: Output, pads: Sequence[tuple[int, int]], buffer: Buffer) -> None:
     """Fill a buffer with the data and zeros around it."""
     dtype = data.element_type.to_dtype()
-    view, number = View(tuple(data.shape), dtype), View((), dtype)
+    view = View(tuple(data.shape), dtype)
     target = View(tuple(length + sum(pad) for length, pad in zip(data.shape, pads)), dtype)
-    zeros = np.broadcast_to(number.array, target.array.shape)
-    strided_copy(lowering, lowering.constant(np.zeros((), dtype)), number, zeros, buffer, target, target.array)
+    fill(lowering, np.zeros((), dtype), buffer, target, target.array)
     inside = target.array[tuple(slice(pad[0], pad[0] + length) for length, pad in zip(data.shape, pads))]
     strided_copy(lowering, lowering.buffer(data), view, view.array, buffer, target, inside)
 
@@ -130,7 +124,7 @@ def _resample_axes(
         # Sums are rounded to the type of the output only once.
         result = sums if taps and not is_copy else output.element_type
         out = lowering.scratch(math.prod(shape), result.size) if taps else lowering.buffer(output)
-        types = dict.fromkeys(("DATA", "OUT"), _WORDS[kind.size]) if is_copy else {"DATA": kind, "OUT": result}
+        types = dict.fromkeys(("DATA", "OUT"), WORD_TYPES[kind.size]) if is_copy else {"DATA": kind, "OUT": result}
         macros = _taps_and_sums(rows, columns, sums, result, output.element_type)
         tables = _tables(lowering, rows, columns, sums)
         out_height, out_width = (len(taps[0]) if taps else size for taps, size in ((rows, height), (columns, width)))
@@ -160,11 +154,9 @@ def _taps_and_sums(
     if all(taps is None or taps[1] is None for taps in (rows, columns)):
         return macros | {"WEIGHTED": 0}
     finish = "(x)" if result.is_real() else f"convert_{ELEMENTS[result].stored}_sat_rte(x)"
-    if result is Type.boolean:
-        finish = "((x) != 0)"
     return macros | {
         "WEIGHTED": 1,
         "WHOLE": int(output.is_integral()),
         "SUM": ELEMENTS[sums].stored,
-        "FINISH(x)": finish,
+        "FINISH(x)": "((x) != 0)" if result is Type.boolean else finish,
     }

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # The type that moves so many bytes at once.
 WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
+# What elements of so many bytes are where they are only copied.
+WORD_TYPES = {1: Type.u8, 2: Type.u16, 4: Type.u32, 8: Type.u64}
 
 
 class Axis(NamedTuple):
@@ -165,6 +167,13 @@ def copy_whole(lowering: Lowering, source_buffer: Buffer, value: Output, target_
     """Launch a copy of all elements of a buffer that are laid out as a value is."""
     view = view_of(value)
     strided_copy(lowering, source_buffer, view, view.array, target_buffer, view, view.array)
+
+
+def fill(lowering: Lowering, number: np.ndarray, buffer: Buffer, target: View, filled: np.ndarray) -> None:
+    """Launch what lets all that ``filled`` views in the target be one number, an array of no dimensions."""
+    value = View((), number.dtype)
+    spread = np.broadcast_to(value.array, filled.shape)
+    strided_copy(lowering, lowering.constant(number), value, spread, buffer, target, filled)
 
 
 def merge_axes(axes: list[Axis]) -> list[Axis]:

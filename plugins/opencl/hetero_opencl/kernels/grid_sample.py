@@ -1,0 +1,61 @@
+"""GridSample over any number of spatial axes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.movement import WORD_TYPES, fill, view_of
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import ELEMENTS, source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+_TAPS = {"nearest": 1, "bilinear": 2, "bicubic": 4}
+_PADDING = {"zeros": 0, "border": 1, "reflection": 2}
+# Channels whose samples share the weights that one work-item computes.
+_CHANNELS = 8
+
+
+def _refusal(node: Node) -> str | None:
+    kind = node.get_input_element_type(0)
+    return None if kind in ELEMENTS else f"no kernel for GridSample of {kind}"
+
+
+@lowers(ops.GridSample, unless=_refusal)
+def grid_sample(lowering: Lowering, node: Node) -> None:
+    (data, grid), output = node.input_values(), node.output(0)
+    batch, channels, *lengths = data.shape
+    if not math.prod(lengths):
+        view = view_of(output)
+        return fill(lowering, np.zeros((), view.array.dtype), lowering.buffer(output), view, view.array)
+    kind, places = data.element_type, math.prod(grid.shape[1:-1])
+    sums = "double" if kind is Type.f64 else "float"
+    macros = {
+        "AXES": len(lengths),
+        "TAPS": _TAPS[node.mode],
+        "PADDING": _PADDING[node.padding_mode],
+        "ALIGN_CORNERS": int(node.align_corners),
+        "CHANNELS": _CHANNELS,
+        "SUM": sums,
+        "FINISH(x)": _finish(kind),
+    }
+    elements = WORD_TYPES[kind.size] if node.mode == "nearest" else kind
+    text = source("grid_sample", {"DATA": elements, "GRID": grid.element_type}, **macros)
+    buffers = [lowering.buffer(value) for value in (data, grid, output)]
+    numbers = map(np.int32, (channels, math.prod(lengths), places))
+    arguments = [*buffers, lowering.constant(np.array(lengths, np.int32)), *numbers]
+    lowering.launch_flat(text, "grid_sample", arguments, batch * places * -(-channels // _CHANNELS))
+
+
+def _finish(kind: Type) -> str:
+    """How a sum becomes an element: what whole numbers cannot hold falls off, as in C."""
+    if kind is Type.boolean:
+        return "((x) != 0)"
+    return "(x)" if kind.is_real() else f"({ELEMENTS[kind].stored})convert_long_sat(x)"
