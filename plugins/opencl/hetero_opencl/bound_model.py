@@ -12,6 +12,7 @@ from hetero.plugin import ProfilingInfo
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps import HostStep
 from hetero_opencl.kernels.registry import host_step_of
+from hetero_opencl.memory import Arena
 from hetero_opencl.program import BoundProgram
 from hetero_opencl.programs import Programs, Segment
 from hetero_opencl.remote import OpenCLContext
@@ -21,15 +22,21 @@ Check = Callable[[], None]
 
 
 class BoundModel:
-    """The programs that a request ran last, with memory of its own. Not for two threads at once."""
+    """The programs that a request ran last. Not for two threads at once.
+
+    They have their memory in the same arena, and so do the bodies that run between them: none runs before the results
+    of the one before it are where they are wanted.
+    """
 
     def __init__(
         self,
         programs: Programs,
         context: OpenCLContext,
         profiled: bool,
+        arena: Arena | None = None,
     ) -> None:
         self._programs = programs
+        self._arena, self._owns_arena = arena or Arena(context.device), arena is None
         self._context, self._profiled = context, profiled
         self._links: list[_Link] = []
         self._outputs: Sequence[Tensor] = ()
@@ -52,8 +59,10 @@ class BoundModel:
         """Make the link at a place ready for inputs; its results go to these places among the outputs."""
         segment = programs.segment_for(inputs)
         if at == len(self._links) or self._links[at].segment is not segment:
-            del self._links[at:]  # their memory goes before the next one's is taken
-            self._links.append(_Link(segment, self._context, self._profiled))
+            del self._links[at:]
+            if at == 0 and self._owns_arena:
+                self._arena.release()  # another shape may need much less
+            self._links.append(_Link(segment, self._context, self._profiled, self._arena))
         self._links[at].begin(inputs, self._outputs, places)
 
     def launch(self, check: Check) -> None:
@@ -89,18 +98,19 @@ class _Link:
         segment: Segment,
         context: OpenCLContext,
         profiled: bool,
+        arena: Arena,
     ) -> None:
         self.segment, self._context, self._profiled = segment, context, profiled
-        self.bound = BoundProgram(segment.program, context, profiled)
+        self.bound = BoundProgram(segment.program, context, profiled, arena)
         self._carried = [context.create_tensor(value.element_type, [0]) for value in segment.carried]
-        self._steps = {node: self._step(node) for node in segment.host_steps}
+        self._steps = {node: self._step(node, arena) for node in segment.host_steps}
         self._times: dict[Node, timedelta] = {}
         #: Where the results of this program, and of those after it, are among the outputs of the model.
         self.places: Sequence[int] = ()
 
-    def _step(self, node: Node) -> HostStep:
+    def _step(self, node: Node, arena: Arena) -> HostStep:
         bodies = self.segment.bodies.get(node, ())
-        bound = [BoundModel(body, self._context, False) for body in bodies]
+        bound = [BoundModel(body, self._context, False, arena) for body in bodies]
         return HostStep(node, bound, self._context)
 
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], places: Sequence[int]) -> None:

@@ -47,7 +47,7 @@ class Constants:
     def _upload(self, source: np.ndarray, arranged: np.ndarray) -> Buffer:
         size = arranged.nbytes
         with opencl_errors(f"uploading constants to {self._device.name}"):
-            memory = cl.Buffer(self._device.context, cl.mem_flags.READ_ONLY, size + SLACK)
+            memory = self._device.allocate(size)
             cl.enqueue_copy(self._queue, memory, np.zeros(SLACK, np.uint8), dst_offset=size)
             if size:
                 cl.enqueue_copy(self._queue, memory, np.ascontiguousarray(arranged).reshape(-1).view(np.uint8))

@@ -10,11 +10,13 @@ import warnings
 import weakref
 from collections.abc import Iterator
 
+import numpy as np
 import pyopencl as cl
 
 from hetero.errors import DeviceError
 from hetero_opencl import intel, pocl
 from hetero_opencl.binaries import Binaries
+from hetero_opencl.memory import allocations_on
 
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
@@ -60,6 +62,12 @@ class OpenCLDevice:
         except cl.Error:  # before OpenCL 2.0
             return False
         return bool(fine_grain and self.handle.host_unified_memory)
+
+    def allocate(self, byte_size: int, hostbuf: np.ndarray | None = None) -> cl.Buffer:
+        """A buffer for kernels to read and write, longer by what they may read behind it, or in memory of the host."""
+        flags = cl.mem_flags.USE_HOST_PTR if hostbuf is not None else 0
+        with opencl_errors(f"allocating {byte_size} bytes on {self.name}"):
+            return allocations_on(self.handle).take(self.context, byte_size + SLACK, flags, hostbuf)
 
     def make_queue(self, profiled: bool) -> cl.CommandQueue:
         """A queue that runs commands in order; the user's where one was given, profiled or not."""

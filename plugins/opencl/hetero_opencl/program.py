@@ -15,11 +15,13 @@ import numpy as np
 import pyopencl as cl
 
 from hetero.graph import Model
-from hetero.plugin import ExecutedStep, ProfilingInfo, Region, plan_memory
+from hetero.plugin import ExecutedStep, ProfilingInfo, Region
 from hetero.tensor import Tensor
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.bindings import Bindings, Place, make_bindings
-from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
+from hetero_opencl.device import OpenCLDevice, opencl_errors
+from hetero_opencl.memory import Arena
+from hetero_opencl.memory_plan import Lifetime, MemoryPlan, plan_arenas
 from hetero_opencl.remote import OpenCLContext
 from hetero_opencl.transfers import copy_region
 
@@ -72,20 +74,40 @@ class Program:
     binaries: Binaries
 
     def __post_init__(self) -> None:
-        planned = [[buffer for buffer in launch.buffers() if buffer.is_planned] for launch in self.launches]
-        outputs = [buffer for buffer in (*self.outputs, *self.found_shapes.values()) if buffer.is_planned]
-        self.slot_of, self.slot_sizes = plan_memory(planned, lambda buffer: buffer.byte_size, self.inputs, outputs)
+        self._plans: dict[frozenset[Buffer], MemoryPlan[Buffer]] = {}
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Besides the launch that writes an output others read it.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
         self.built = [self.device.build(launch.source, self.binaries) for launch in self.launches]
 
+    def memory_plan(self, bound: frozenset[Buffer] = frozenset()) -> MemoryPlan[Buffer]:
+        """Where buffers lie in the arena, but for those that are ``bound``: they have other memory."""
+        if bound not in self._plans:
+            lifetimes = {buffer: life for buffer, life in self._lifetimes().items() if buffer not in bound}
+            handle = self.device.handle
+            self._plans[bound] = plan_arenas(lifetimes, handle.mem_base_addr_align // 8, handle.max_mem_alloc_size)
+        return self._plans[bound]
+
+    def _lifetimes(self) -> dict[Buffer, Lifetime]:
+        """Of each buffer that is no constant; inputs live before all launches, results behind them."""
+        times = [(-1, self.inputs)]
+        times += [(index, launch.buffers()) for index, launch in enumerate(self.launches)]
+        times += [(len(self.launches), [*self.outputs, *self.found_shapes.values()])]
+        first: dict[Buffer, int] = {}
+        last: dict[Buffer, int] = {}
+        for time, buffers in times:
+            for buffer in buffers:
+                if buffer.is_planned:
+                    first.setdefault(buffer, time)
+                    last[buffer] = time
+        return {buffer: Lifetime(buffer.byte_size, first[buffer], last[buffer]) for buffer in first}
+
 
 class BoundProgram:
-    """A program with buffers and a queue of its own. Not for two threads at once."""
+    """A program with a queue of its own, in the arena of a request. Not for two threads at once."""
 
-    def __init__(self, program: Program, context: OpenCLContext, profiled: bool) -> None:
-        self.program, self._context = program, context
+    def __init__(self, program: Program, context: OpenCLContext, profiled: bool, arena: Arena) -> None:
+        self.program, self._context, self._arena = program, context, arena
         device = program.device
         with opencl_errors(f"making kernels on {device.name}"):
             self._queue = device.make_queue(profiled)
@@ -94,10 +116,10 @@ class BoundProgram:
                 (cl.Kernel(built, launch.kernel), launch.global_size, launch.local_size)
                 for launch, built in zip(program.launches, program.built)
             ]
-        # Slots of the memory plan, made when something is in them that has no other memory.
-        self._slots: dict[int, cl.Buffer] = {}
         self._bindings = Bindings()
         self._places: list[Place | None] | None = None  # before the first inference
+        self._plan = MemoryPlan()
+        self._version: int | None = None  # of the arena, when arguments were set
         self._launched: list[tuple[Launch, cl.Event]] = []
         self._told: list[ProfilingInfo] = []
         #: The shapes of the outputs; those that launches find out are known when ``finish`` has returned.
@@ -105,14 +127,7 @@ class BoundProgram:
         self._sources: list[np.ndarray] = []
 
     def _memory(self, buffer: Buffer) -> cl.Buffer:
-        return buffer.memory or self._bindings.memory.get(buffer) or self._slot(self.program.slot_of[buffer])
-
-    def _slot(self, number: int) -> cl.Buffer:
-        if number not in self._slots:
-            device, byte_size = self.program.device, self.program.slot_sizes[number]
-            with opencl_errors(f"allocating {byte_size} bytes on {device.name}"):
-                self._slots[number] = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, byte_size + SLACK)
-        return self._slots[number]
+        return buffer.memory or self._bindings.memory.get(buffer) or self._arena.part(self._plan.slots[buffer])
 
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Let the kernels work in the memory of those that are the context's, from the next inference on."""
@@ -122,19 +137,24 @@ class BoundProgram:
                 tensor.set_shape(shape)
         tensors = [*inputs, *(None if shape is None else t for t, shape in zip(outputs, self.output_shapes))]
         places = [None if tensor is None else Place.of(tensor, self._context) for tensor in tensors]
-        if places == self._places:
+        if places != self._places:
+            bindings = make_bindings(self.program, places[: len(inputs)], places[len(inputs) :])
+        elif self._version == self._arena.version:
             return
-        bindings = make_bindings(self.program, places[: len(inputs)], places[len(inputs) :])
-        changed = bindings.memory.keys() | self._bindings.memory.keys()
-        is_first = self._places is None
-        self._bindings, self._places = bindings, places
-        for launch, (kernel, *_) in zip(self.program.launches, self._kernels):
-            if is_first:
-                kernel.set_args(*(self._memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
-                continue
-            for index, argument in enumerate(launch.arguments):
-                if isinstance(argument, Buffer) and argument in changed:
-                    kernel.set_arg(index, self._memory(argument))
+        else:
+            bindings = self._bindings
+        plan = self.program.memory_plan(frozenset(bindings.memory))
+        self._arena.reserve(plan.arenas)
+        is_new = plan is not self._plan or self._version != self._arena.version
+        self._bindings, self._places, self._plan, self._version = bindings, places, plan, self._arena.version
+        with opencl_errors(f"setting the arguments of kernels on {self.program.device.name}"):
+            for launch, (kernel, *_) in zip(self.program.launches, self._kernels):
+                if is_new:
+                    kernel.set_args(*(self._memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
+                    continue
+                for index, argument in enumerate(launch.arguments):
+                    if isinstance(argument, Buffer) and argument in bindings.memory:
+                        kernel.set_arg(index, self._memory(argument))
 
     def upload(self, inputs: Sequence[Tensor]) -> None:
         """Begin to copy the inputs that are not bound to the device; their memory is needed until ``finish``."""

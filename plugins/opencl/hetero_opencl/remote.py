@@ -24,7 +24,7 @@ from hetero.properties import Property, PropertyTable
 from hetero.tensor import Tensor
 from hetero.types import Type
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
-from hetero_opencl.transfers import copy_region
+from hetero_opencl.transfers import copy_region, whole_of
 
 
 def _only(name: str) -> Callable[[Any], str]:
@@ -110,15 +110,13 @@ class OpenCLContext(RemoteContext):
         return OpenCLMemory(self, buffer, byte_size, offset, is_ours=False)
 
     def new_buffer(self, byte_size: int) -> cl.Buffer:
-        with opencl_errors(f"allocating {byte_size} bytes on {self.device.name}"):
-            return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, byte_size + SLACK)
+        return self.device.allocate(byte_size)
 
     def new_shared_buffer(self, byte_size: int) -> cl.Buffer:
         """A buffer in memory that the host sees, as an array that is its ``hostbuf``."""
-        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
         with opencl_errors(f"allocating {byte_size} bytes on {self.device.name}"):
             array = cl.fsvm_empty(self.device.context, byte_size + SLACK, np.uint8)
-            return cl.Buffer(self.device.context, flags, hostbuf=array)
+        return self.device.allocate(byte_size, array)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OpenCLContext) and self.device.context == other.device.context
@@ -182,7 +180,7 @@ class OpenCLMemory(RemoteMemory):
             return None
         if offset == 0:
             return self.buffer
-        root, begin = self._root()
+        root, begin = whole_of(self.buffer)
         if size == 0 or (begin + offset) % (self.context.device.handle.mem_base_addr_align // 8):
             return None
         with opencl_errors(f"taking a part of a buffer on {self.context.device.name}"):
@@ -190,18 +188,10 @@ class OpenCLMemory(RemoteMemory):
 
     def extent(self, region: Region) -> tuple[int, int, int]:
         """The handle of the whole buffer, where the region begins in it, and where it ends."""
-        root, begin = self._root()
+        root, begin = whole_of(self.buffer)
         begin += self.place(region).offset
         last = sum((count - 1) * stride for count, stride in zip(region.shape, region.strides))
         return root.int_ptr, begin, begin + last + region.dtype.itemsize if region.byte_size else begin
-
-    def _root(self) -> tuple[cl.Buffer, int]:
-        """The buffer that the buffer is a part of, or itself, and where in it the part begins."""
-        try:
-            parent = self.buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
-        except cl.LogicError:  # Intel's runtime tells an object of its own for a buffer in shared virtual memory
-            parent = None
-        return (parent, self.buffer.get_info(cl.mem_info.OFFSET)) if parent else (self.buffer, 0)
 
     def _run(self, copy: Callable[..., None], *arguments: Any) -> None:
         with opencl_errors(f"copying a remote tensor on {self.context.device.name}"):

@@ -36,6 +36,15 @@ def copy_region(
         _copy_box(queue, target, source, (row, rows, planes), origins, pitches)
 
 
+def whole_of(buffer: cl.Buffer) -> tuple[cl.Buffer, int]:
+    """The buffer that a buffer is a part of, or itself, and where in it the part begins, in bytes."""
+    try:
+        parent = buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
+    except cl.LogicError:  # Intel's runtime tells an object of its own for a buffer in shared virtual memory
+        parent = None
+    return (parent, buffer.get_info(cl.mem_info.OFFSET)) if parent else (buffer, 0)
+
+
 def _merge(target: Region, source: Region) -> tuple[int, list[Axis]]:
     """Bytes that lie together in both regions, and the axes along which they repeat, the outermost first."""
     row, axes = target.dtype.itemsize, []
@@ -63,8 +72,11 @@ def _pitches(row: int, rows: int, row_pitch: int, plane_pitch: int) -> tuple[int
 
 def _copy_box(queue, target, source, box, origins, pitches) -> None:
     if isinstance(target, cl.Buffer) and isinstance(source, cl.Buffer):
+        # PoCL 3.0 crashes where a box is copied from or to a part of a buffer.
+        (target, into), (source, out_of) = whole_of(target), whole_of(source)
         cl.enqueue_copy(
-            queue, target, source, region=box, dst_origin=origins[0], src_origin=origins[1],
+            queue, target, source, region=box,
+            dst_origin=(into + origins[0][0], 0, 0), src_origin=(out_of + origins[1][0], 0, 0),
             dst_pitches=pitches[0], src_pitches=pitches[1],
         )  # fmt: skip
         return

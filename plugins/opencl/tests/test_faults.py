@@ -5,6 +5,7 @@ import logging
 import numpy as np
 import pyopencl as cl
 import pytest
+from hetero_opencl import memory
 from hetero_opencl.device import OpenCLDevice
 
 from hetero import AsyncInferQueue, Core, Model, Parameter, Type, ops
@@ -93,7 +94,8 @@ def test_variables_survive_the_device(fault, caplog):
 
 def test_memory_that_is_not_there_for_a_request(monkeypatch, caplog):
     compiled = CORE.compile_model(summing(), "HETERO:GPU,TEMPLATE")
-    monkeypatch.setattr(cl, "Buffer", Lost(cl.Buffer, cl.MemoryError("clCreateBuffer", -4, "no room"), 0))
+    lost = Lost(memory.CountedBuffer, cl.MemoryError("clCreateBuffer", -4, "no room"), 0)
+    monkeypatch.setattr(memory, "CountedBuffer", lost)
     request = compiled.create_infer_request()
     np.testing.assert_allclose(request.infer(XS[0])[0], totals_of(XS[:1])[0], rtol=1e-5)
     check_dropped(compiled, caplog)

@@ -66,10 +66,10 @@ def test_what_is_bound_takes_no_memory_of_the_requests_own(context):
     request.set_output_tensor(taken)
     request.infer()
     bound = request._request.request._bound._links[0].bound
-    assert not bound._slots and len(bound.program.slot_sizes) == 2
+    assert not bound._plan.arenas and len(bound.program.memory_plan().slots) == 2
     request.set_input_tensor(Tensor(-X))
     request.infer()
-    assert list(bound._slots) == [bound.program.slot_of[bound.program.inputs[0]]]
+    assert list(bound._plan.slots) == bound.program.inputs and bound._plan.byte_size == bound._arena.byte_size
     found = np.empty_like(X)
     taken.copy_to(found)
     np.testing.assert_array_equal(found, np.maximum(-X, 0))
