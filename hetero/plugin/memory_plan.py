@@ -9,18 +9,14 @@ Buffer = TypeVar("Buffer", bound=Hashable)
 
 
 def plan_memory(
-    uses: Sequence[Sequence[Buffer]],
-    byte_size: Callable[[Buffer], int],
-    inputs: Sequence[Buffer] = (),
-    outputs: Sequence[Buffer] = (),
+    uses: Sequence[Sequence[Buffer]], byte_size: Callable[[Buffer], int]
 ) -> tuple[dict[Buffer, int], list[int]]:
     """The slot of each buffer, and the bytes of each slot.
 
-    ``uses`` has the buffers of each point in time, in order; those of one time never share. Inputs are held from the
-    start, outputs to the end. A buffer takes the free slot that fits it best, or the largest one, which then grows.
+    ``uses`` has the buffers of each point in time, in order; those of one time never share. A buffer takes the free
+    slot that fits it best, or the largest one, which then grows.
     """
     last_use = {buffer: index for index, buffers in enumerate(uses) for buffer in buffers}
-    last_use.update((buffer, len(uses)) for buffer in outputs)
     slot_of: dict[Buffer, int] = {}
     sizes: list[int] = []
     free: set[int] = set()
@@ -39,9 +35,9 @@ def plan_memory(
         free.discard(slot)
         slot_of[buffer] = slot
 
-    for index, buffers in enumerate([inputs, *uses, outputs], -1):
+    for index, buffers in enumerate(uses):
         for buffer in buffers:
             if buffer not in slot_of:
                 take(buffer)
-        free.update(slot_of[buffer] for buffer in buffers if last_use.get(buffer) == index < len(uses))
+        free.update(slot_of[buffer] for buffer in buffers if last_use[buffer] == index)
     return slot_of, sizes

@@ -9,11 +9,11 @@ from hetero.plugin import plan_memory
 
 
 def test_memory_is_shared_by_what_does_not_live_together():
-    """A chain of equal buffers needs two slots; an input is free after its last use, an output is kept."""
+    """A chain of equal buffers needs two slots, and one more where a buffer is kept."""
     uses = list(pairwise("abcd"))
-    slot_of, sizes = plan_memory(uses, lambda buffer: 100, "a", "d")
+    slot_of, sizes = plan_memory(uses, lambda buffer: 100)
     assert sizes == [100, 100] and slot_of["a"] == slot_of["c"] != slot_of["b"] == slot_of["d"]
-    slot_of, sizes = plan_memory(uses, lambda buffer: 100, "a", "bd")
+    slot_of, sizes = plan_memory([*uses, "bd"], lambda buffer: 100)
     assert len(sizes) == 3 and slot_of["b"] not in (slot_of["c"], slot_of["d"])
 
 
@@ -22,12 +22,11 @@ def test_no_two_living_buffers_share_memory(seed):
     generator = np.random.default_rng(seed)
     size_of = dict(enumerate(generator.integers(1, 1000, 30).tolist()))
     inputs, outputs = [0, 1], [1, 20, 29]
-    uses = [[*generator.integers(0, index, 2).tolist(), index] for index in range(2, 30)]
-    slot_of, sizes = plan_memory(uses, size_of.__getitem__, inputs, outputs)
+    uses = [inputs, *([*generator.integers(0, index, 2).tolist(), index] for index in range(2, 30)), outputs]
+    slot_of, sizes = plan_memory(uses, size_of.__getitem__)
     assert slot_of.keys() == size_of.keys()
-    born = {buffer: max(buffer - 2, -1) for buffer in size_of}
-    dies = {buffer: max([i for i, use in enumerate(uses) if buffer in use], default=-1) for buffer in size_of}
-    dies |= dict.fromkeys(outputs, len(uses))
+    born = {buffer: min(i for i, use in enumerate(uses) if buffer in use) for buffer in size_of}
+    dies = {buffer: max(i for i, use in enumerate(uses) if buffer in use) for buffer in size_of}
     for one, size in size_of.items():
         assert sizes[slot_of[one]] >= size
         for other in size_of:
