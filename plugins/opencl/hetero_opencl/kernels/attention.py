@@ -12,7 +12,14 @@ from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.movement import WORDS, refuse, widest_word
-from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, multiply_by_transposed, strides_of
+from hetero_opencl.kernels.product import (
+    Factors,
+    ProductTypes,
+    multiply_broadcast,
+    multiply_by_transposed,
+    strides_of,
+    wide_type,
+)  # fmt: skip
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
 
@@ -35,7 +42,7 @@ def _refusal(node: Node) -> str | None:
 def attention(lowering: Lowering, node: Node) -> None:
     query, key, value = node.input_values()[:3]
     kind = query.element_type
-    wide = Type.f64 if kind is Type.f64 else Type.f32
+    wide = wide_type(kind)
     (*batch_q, queries, depth), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
     scored = np.broadcast_shapes(tuple(batch_q), tuple(batch_k))
     scores = lowering.scratch(math.prod(scored) * queries * keys, wide.size)
@@ -60,7 +67,7 @@ def _weights(lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[in
     sink = node.input_value(5) if node.has_input("sink") else None
     given = [value for value in (mask, sink) if value is not None]
     batch = np.broadcast_shapes(tuple(scored), *(tuple(value.shape[:-2]) for value in given))
-    wide = Type.f64 if query.element_type is Type.f64 else Type.f32
+    wide = wide_type(query.element_type)
     weights = scores
     if batch != tuple(scored):
         weights = lowering.scratch(math.prod(batch) * queries * keys, wide.size)
@@ -109,12 +116,12 @@ def linear_attention(lowering: Lowering, node: Node) -> None:
         types["GATE"], decays = gates[0].element_type, gates[0].shape[2] // heads
     if node.has_delta:
         types["BETA"], betas = gates[-1].element_type, gates[-1].shape[2]
-    dtype = np.float64 if query.element_type is Type.f64 else np.float32
+    wide = wide_type(query.element_type)
     count = batch * heads * value_width
-    running = lowering.scratch(count * width, np.dtype(dtype).itemsize)
+    running = lowering.scratch(count * width, wide.size)
     buffers = [*map(lowering.buffer, (*node.input_values(), *node.outputs())), running]
     numbers = map(np.int32, (time, heads, members, width, value_width, decays, betas))
-    scale = dtype(node.scale or max(width, 1) ** -0.5)
+    scale = wide.to_dtype().type(node.scale or max(width, 1) ** -0.5)
     macros = {"GATED": int(node.is_gated), "DELTA": int(node.has_delta), "SCALE": "DATA_VALUE"}
     text = source("linear_attention", types, **macros)
     lowering.launch_flat(text, "linear_attention", [*buffers, *numbers, scale], count)

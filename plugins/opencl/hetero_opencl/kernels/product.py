@@ -46,6 +46,11 @@ _SUMS = {
 _OF_8_BYTES = ("double", "ulong")
 
 
+def wide_type(kind: Type) -> Type:
+    """The type in which sums of a type are kept from one launch to the next, so that they are rounded once."""
+    return Type.f32 if kind in (Type.f16, Type.bf16) else kind
+
+
 class Factors(NamedTuple):
     """The left matrices of a batched product: constants are packed, others are read where they lie."""
 
@@ -191,12 +196,12 @@ def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) ->
     return min(tiles, key=cost)
 
 
-def _refusal(node: Node) -> str | None:
+def refuse_product(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
     return None if kind in _SUMS else f"no kernel for {node.type_info.name} of {kind}"
 
 
-@lowers(ops.MatMul, unless=_refusal)
+@lowers(ops.MatMul, unless=refuse_product)
 def matmul(lowering: Lowering, node: Node) -> None:
     a, b = node.input_values()
     bias = lowering.fusion.bias_of.get(node)

@@ -13,7 +13,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
-from hetero_opencl.kernels.product import Batch, Factors, ProductTypes, multiply_batch, right_matrices
+from hetero_opencl.kernels.product import Batch, Factors, ProductTypes, multiply_batch, right_matrices, wide_type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
 from hetero_opencl.program import Buffer
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 _FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
-_HALVES = (Type.f16, Type.bf16)
 _CELLS = (ops.RNNCell, ops.GRUCell, ops.LSTMCell, ops.LSTMCellV1)
 _SEQUENCES = (ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence, ops.PeepholeLSTMSequence)
 _GRUS, _RNNS = (ops.GRUCell, ops.GRUSequence), (ops.RNNCell, ops.RNNSequence)
@@ -60,7 +59,6 @@ def recurrent(lowering: Lowering, node: Node) -> None:
     count = data.shape[0] * directions * hidden
     given = [_projected(lowering, data, weights, directions), lowering.buffer(inputs["R"]), lowering.buffer(biases)]
     states = [_widened(lowering, text, inputs[name]) for name in inputs if name.startswith("initial")]
-    size = np.dtype(np.float64 if kind is Type.f64 else np.float32).itemsize
     results = node.outputs()[1:] if is_sequence else node.outputs()
     rest = [lowering.buffer(inputs["P"])] if "P" in inputs else []
     if is_sequence:
@@ -72,9 +70,9 @@ def recurrent(lowering: Lowering, node: Node) -> None:
         numbers = [*map(np.int32, (step, times, hidden, directions, first_reverse))]
         between = []
         if isinstance(node, _GRUS) and not node.linear_before_reset:
-            between = [lowering.scratch(count, size) for _ in range(2)]
+            between = [lowering.scratch(count, wide_type(kind).size) for _ in range(2)]
             lowering.launch_flat(text, "reset_states", [*given, states[0], *between, *numbers], count)
-        after = [lowering.scratch(count, size) for _ in states]
+        after = [lowering.scratch(count, wide_type(kind).size) for _ in states]
         hidden_states, *cells = zip(states, after, map(lowering.buffer, results))
         (before, *new), cells = hidden_states, [buffer for cell in cells for buffer in cell]
         lowering.launch_flat(text, "next_states", [*given, before, *between, *new, *cells, *rest, *numbers], count)
@@ -85,7 +83,7 @@ def _projected(lowering: Lowering, data: Output, weights: Output, directions: in
     """The data of all steps by its weights, ``[directions, N, time, gates * hidden]``, without biases."""
     rows, features, columns = int(np.prod(data.shape[:-1])), data.shape[-1], weights.shape[-2]
     kind = data.element_type
-    wide = Type.f32 if kind in _HALVES else kind
+    wide = wide_type(kind)
     projected = lowering.scratch(directions * rows * columns, wide.size)
     multiply_batch(
         lowering, Factors(None, lowering.buffer(data), features, 1), right_matrices(lowering, weights, True), projected,
@@ -97,7 +95,7 @@ def _projected(lowering: Lowering, data: Output, weights: Output, directions: in
 
 def _widened(lowering: Lowering, text: str, value: Output) -> Buffer:
     """Numbers as wide as kernels compute with."""
-    if value.element_type not in _HALVES:
+    if wide_type(value.element_type) is value.element_type:
         return lowering.buffer(value)
     count = int(np.prod(value.shape))
     buffer = lowering.scratch(count)

@@ -1,0 +1,137 @@
+"""Einsum: one input after the other, each pair as a product of stacked matrices.
+
+A sum over dimensions that one input alone has is its product with ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.ops.einsum import ELLIPSIS, parse_equation
+from hetero.types import Type
+from hetero_opencl.kernels.movement import View, strided_copy
+from hetero_opencl.kernels.product import Factors, ProductTypes, multiply_broadcast, refuse_product, wide_type
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+class Operand(NamedTuple):
+    """Elements of a type in a buffer, of which ``taken`` is a view with an axis for each label."""
+
+    buffer: Buffer
+    kind: Type
+    view: View
+    taken: np.ndarray
+    labels: list[str]
+
+    def lengths(self, labels: Sequence[str]) -> tuple[int, ...]:
+        return tuple(self.taken.shape[self.labels.index(label)] for label in labels)
+
+
+@lowers(ops.Einsum, unless=refuse_product)
+def einsum(lowering: Lowering, node: Node) -> None:
+    subscripts, output = parse_equation(node.equation)
+    ranks = [len(value.shape) for value in node.input_values()]
+    counts = [rank - len(s.labels) + 1 for rank, s in zip(ranks, subscripts) if ELLIPSIS in s.labels]
+    longest = max(counts, default=0)
+    wanted = output.expanded(len(output.labels) - 1 + longest, longest)
+    kind, buffer = node.get_element_type(), lowering.buffer(node.output(0))
+    operands = [
+        _operand(lowering.buffer(value), kind, value.shape, subscript.expanded(rank, longest))
+        for value, subscript, rank in zip(node.input_values(), subscripts, ranks)
+    ]
+    result = operands[0]
+    for index, operand in enumerate(operands[1:], 2):
+        later = set(wanted).union(*(other.labels for other in operands[index:]))
+        result = _summed(lowering, result, later | set(operand.labels), wide_type(kind))
+        operand = _summed(lowering, operand, later | set(result.labels), wide_type(kind))
+        is_last = index == len(operands)
+        kind_now, target = (kind, buffer) if is_last else (wide_type(kind), None)
+        result = _product(lowering, result, operand, later, wanted, kind_now, target)
+    result = _summed(lowering, result, set(wanted), kind)
+    if result.buffer is buffer:
+        return
+    taken = result.taken.transpose([result.labels.index(label) for label in wanted])
+    target = View(taken.shape, taken.dtype)
+    strided_copy(lowering, result.buffer, result.view, taken, buffer, target, target.array)
+
+
+def _operand(buffer: Buffer, kind: Type, shape: Sequence[int], labels: list[str]) -> Operand:
+    """Elements in rows; a label that is there several times is a diagonal."""
+    view = View(tuple(shape), kind.to_dtype())
+    unique = list(dict.fromkeys(labels))
+    lengths, strides = dict.fromkeys(unique, 1), dict.fromkeys(unique, 0)
+    for label, length, stride in zip(labels, shape, view.array.strides):
+        if length != 1:
+            lengths[label] = length
+            strides[label] += stride
+    taken = np.lib.stride_tricks.as_strided(view.array, list(lengths.values()), list(strides.values()))
+    return Operand(buffer, kind, view, taken, unique)
+
+
+def _summed(lowering: Lowering, operand: Operand, kept: set[str], kind: Type) -> Operand:
+    """The sum over the labels that nobody asks for, as elements of a type; the operand itself where there are none."""
+    gone = [label for label in operand.labels if label not in kept]
+    if not gone:
+        return operand
+    count = math.prod(operand.lengths(gone))
+    ones = lowering.constant(np.ones(count, operand.kind.to_dtype()))
+    return _product(lowering, operand, _operand(ones, operand.kind, operand.lengths(gone), gone), kept, [], kind)
+
+
+def _product(
+    lowering: Lowering,
+    a: Operand,
+    b: Operand,
+    later: set[str],
+    wanted: Sequence[str],
+    kind: Type,
+    target: Buffer | None = None,
+) -> Operand:
+    """The product of two operands as elements of a type, summed over the labels that are not needed later.
+
+    Its labels are in the order in which they are wanted, as far as can be; where they all are, it is in the target.
+    """
+    both = [label for label in a.labels if label in b.labels]
+    inner = [label for label in both if label not in later]
+    order = {label: place for place, label in enumerate(wanted)}
+    stacked, rows, columns = (
+        sorted(labels, key=lambda label: order.get(label, len(order)))
+        for labels in (
+            [label for label in both if label in later],
+            [label for label in a.labels if label not in both],
+            [label for label in b.labels if label not in both],
+        )
+    )
+    depths = np.broadcast_shapes(a.lengths(inner), b.lengths(inner))
+    stacks = a.lengths(stacked), b.lengths(stacked)
+    left = _in_rows(lowering, a, stacked + rows + inner, (*stacks[0], *a.lengths(rows), *depths))
+    right = _in_rows(lowering, b, stacked + inner + columns, (*stacks[1], *depths, *b.lengths(columns)))
+    lengths = (*np.broadcast_shapes(*stacks), *a.lengths(rows), *b.lengths(columns))
+    labels = stacked + rows + columns
+    result = target if target and labels == wanted else lowering.scratch(math.prod(lengths), kind.size)
+    size = math.prod(a.lengths(rows)), math.prod(b.lengths(columns)), math.prod(depths)
+    factors = Factors(None, left, size[2], 1)
+    multiply_broadcast(lowering, factors, right, result, size, stacks, types=ProductTypes(a.kind, b.kind, kind))
+    return _operand(result, kind, lengths, labels)
+
+
+def _in_rows(lowering: Lowering, operand: Operand, labels: Sequence[str], lengths: tuple[int, ...]) -> Buffer:
+    """The elements in the order of these labels, repeated along axes that are longer than the operand's."""
+    taken = operand.taken.transpose([operand.labels.index(label) for label in labels])
+    taken = np.broadcast_to(taken, lengths)
+    if taken.flags.c_contiguous and taken.size == operand.view.array.size:
+        return operand.buffer
+    scratch = lowering.scratch(taken.size, taken.itemsize)
+    target = View(taken.shape, taken.dtype)
+    strided_copy(lowering, operand.buffer, operand.view, taken, scratch, target, target.array)
+    return scratch
