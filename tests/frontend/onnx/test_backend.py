@@ -1,21 +1,37 @@
-"""The ONNX project's backend cases on TEMPLATE. Those that fail are listed, with the reason, in backend_failures.txt.
+"""The ONNX project's backend cases, on TEMPLATE, on GPU, and on both together.
 
-A listed case that passes, or fails otherwise than listed, fails the test as one does that is not listed and breaks. The
-summary tells the count.
+Those that fail on TEMPLATE are listed, with the reason, in backend_failures.txt; on both together the same fail, and no
+others. Those that GPU alone refuses are listed in backend_refused_by_gpu.txt, in its words. A listed case that passes,
+or fails otherwise than listed, fails the test as one does that is not listed and breaks. The summary tells the counts.
 """
 
 from pathlib import Path
 
 import pytest
 
-from hetero.errors import FrontendError
+from hetero import Core
 from hetero.reference import random
-from tests.frontend.onnx.backend import cases, run_case
+from tests.frontend.onnx.backend import DIFFERS, NOT_TRANSLATED, PASSES, REFUSED_BY_GPU, cases, outcome, run_case
 
-LIST = Path(__file__).parent / "backend_failures.txt"
-LISTED = dict(line.split(": ", 1) for line in LIST.read_text().splitlines() if line and not line.startswith("#"))
+
+def read_list(file: Path) -> dict[str, str]:
+    return dict(line.split(": ", 1) for line in file.read_text().splitlines() if line and not line.startswith("#"))
+
+
+FAILING = read_list(Path(__file__).parent / "backend_failures.txt")
+REFUSED = read_list(REFUSED_BY_GPU)
+# Every OpenCL device there is.
+GPUS = [name for name in Core().available_devices if name.startswith("GPU")] or ["GPU"]
 # Better than OpenVINO 2026.4, which passes 1,409 of the 2,024 of onnx 1.23, and onnx's own evaluator, with 1,810.
-LEAST = 1930 / 2024
+LEAST = {"TEMPLATE": 1930, "GPU": 1300}
+
+
+def expected(name: str, device: str) -> str:
+    if device in GPUS and name in REFUSED:
+        return REFUSED[name]
+    if name in FAILING:
+        return NOT_TRANSLATED if "not translated" in FAILING[name] else DIFFERS
+    return PASSES
 
 
 @pytest.fixture(autouse=True)
@@ -25,23 +41,19 @@ def same_every_time(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in cases() if name not in LISTED])
-def test_case(name):
-    run_case(cases()[name])
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", LISTED)
-def test_listed_case_still_fails(name):
-    """By an operator that is not translated, or by numbers that differ: nothing else is excused."""
-    if "not translated" in LISTED[name]:
-        with pytest.raises(FrontendError, match="no translation of"):
-            run_case(cases()[name])
+@pytest.mark.parametrize("device", ["TEMPLATE", "HETERO:GPU,TEMPLATE", *GPUS])
+@pytest.mark.parametrize("name", cases())
+def test_case(name, device, record_property):
+    record_property("ONNX backend case on", device)
+    wanted = expected(name, device)
+    if wanted == PASSES:
+        run_case(cases()[name], device)
     else:
-        with pytest.raises(AssertionError, match="Not equal to tolerance"):
-            run_case(cases()[name])
+        assert outcome(cases()[name], device) == wanted
+    record_property("ONNX backend case", wanted)
 
 
-def test_enough_cases_pass():
-    assert LISTED.keys() <= cases().keys(), "a listed case does not exist"
-    assert (len(cases()) - len(LISTED)) / len(cases()) >= LEAST
+@pytest.mark.parametrize(("device", "listed"), [("TEMPLATE", FAILING), ("GPU", FAILING | REFUSED)])
+def test_enough_cases_pass(device, listed):
+    assert listed.keys() <= cases().keys(), "a listed case does not exist"
+    assert (len(cases()) - len(listed)) / len(cases()) >= LEAST[device] / 2024
