@@ -1,4 +1,4 @@
-"""Determinants, inverses and matrices of a diagonal, beside numpy."""
+"""Determinants and inverses beside numpy."""
 
 import numpy as np
 import pytest
@@ -50,14 +50,3 @@ def test_types(run, operation, kind, tolerance):
     assert found.dtype == array.dtype
     expected = (np.linalg.inv if operation is ops.Inverse else np.linalg.det)(array.astype(np.float64))
     np.testing.assert_allclose(found.astype(np.float64), expected, rtol=tolerance, atol=tolerance / 100)
-
-
-@pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "f64", "i32", "i64", "u8", "boolean"])
-@pytest.mark.parametrize("diagonal", [0, 1, -2, 7])
-def test_eye(run, kind, diagonal):
-    parameter = Parameter(Type.i64, [])
-    node = ops.Eye(np.array(3), np.array(4), parameter, kind, np.array([2, 1]))
-    (found,) = run([node], [parameter], [np.array(diagonal, np.int64)])
-    assert found.dtype == Type(kind).to_dtype()
-    expected = np.broadcast_to(np.eye(3, 4, diagonal), (2, 1, 3, 4))
-    np.testing.assert_array_equal(found.astype(np.float64), expected)

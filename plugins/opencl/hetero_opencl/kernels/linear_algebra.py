@@ -1,4 +1,4 @@
-"""Operations on matrices: Eye, Inverse and Det. A matrix that has no inverse gets infinities or NaN."""
+"""Operations on matrices: Inverse and Det. A matrix that has no inverse gets infinities or NaN."""
 
 from __future__ import annotations
 
@@ -12,22 +12,13 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.product import wide_type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 # Work-items that share a matrix on a GPU; on a CPU it is one.
 _GROUP_ON_GPUS = 64
-
-
-@lowers(ops.Eye, unless=refuse_types)
-def eye(lowering: Lowering, node: Node) -> None:
-    diagonal, output = node.input_value(2), node.output(0)
-    rows, columns = output.shape[-2:]
-    text = source("eye", {"INDEX": diagonal.element_type, "DATA": output.element_type})
-    arguments = [lowering.buffer(diagonal), lowering.buffer(output), np.int32(rows), np.int32(columns)]
-    lowering.launch_flat(text, "eye", arguments, math.prod(output.shape))
 
 
 def _refusal(node: Node) -> str | None:
