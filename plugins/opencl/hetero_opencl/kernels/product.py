@@ -38,7 +38,7 @@ _SMALLEST = {"ROWS": 1, "VECTORS": 1, "GROUP_ROWS": 1, "GROUP_COLUMNS": 1, "PACK
 # wave of them, which then reads the same numbers.
 _GROUP_ON_GPUS = (16, 4)
 # The types of sums. Those of integers have no sign: they wrap around, which C does not define for numbers with one.
-_SUMS = {
+SUMS = {
     **dict.fromkeys((Type.f32, Type.f16, Type.bf16), "float"), Type.f64: "double",
     **dict.fromkeys((Type.i8, Type.u8, Type.i16, Type.u16, Type.i32, Type.u32), "uint"),
     **dict.fromkeys((Type.i64, Type.u64), "ulong"),
@@ -155,12 +155,17 @@ def multiply_batch(
 
 def product_source(types: ProductTypes, sizes: Mapping[str, int], has_bias: int) -> str:
     """The program for matrices of some types."""
-    total = _SUMS[types.result]
+    return source_of_sums("product", types, **sizes, BIAS=has_bias)
+
+
+def source_of_sums(name: str, types: ProductTypes, **macros: object) -> str:
+    """The text of a .cl file that adds up products of LEFT and RIGHT in SUM and stores RESULT."""
+    total = SUMS[types.result]
     names = {"LEFT": types.left, "RIGHT": types.right, "RESULT": types.result}
-    macros = {"SUM": total, **{f"SUM{width}": f"{total}{width}" for width in (4, 8, 16)}}
-    macros |= {f"WIDEN_{name}(x)": _widened(kind, total) for name, kind in names.items()}
+    macros |= {"SUM": total, **{f"SUM{width}": f"{total}{width}" for width in (4, 8, 16)}}
+    macros |= {f"WIDEN_{key}(x)": _widened(kind, total) for key, kind in names.items()}
     macros["NARROW(x)"] = "(x)" if types.result.is_real() else f"convert_{ELEMENTS[types.result].value}16(x)"
-    return source("product", names, **macros, **sizes, BIAS=has_bias)
+    return source(name, names, **macros)
 
 
 def _widened(kind: Type, total: str) -> str:
@@ -185,7 +190,7 @@ def pack(array: np.ndarray, tile_rows: int) -> np.ndarray:
 def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) -> tuple[int, int]:
     width = device.handle.native_vector_width_float
     tiles = _TILES[16 if width >= 16 else 8 if width >= 4 else 1]
-    if _SUMS[types.result] in _OF_8_BYTES:  # half of them fit the registers
+    if SUMS[types.result] in _OF_8_BYTES:  # half of them fit the registers
         most = max(r * vectors for r, vectors in tiles) // 2
         tiles = {tile: speed for tile, speed in tiles.items() if tile[0] * tile[1] <= most}
 
@@ -198,7 +203,7 @@ def _tile(device: OpenCLDevice, rows: int, columns: int, types: ProductTypes) ->
 
 def refuse_product(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
-    return None if kind in _SUMS else f"no kernel for {node.type_info.name} of {kind}"
+    return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
 
 
 @lowers(ops.MatMul, unless=refuse_product)
