@@ -1,0 +1,77 @@
+// What sliding windows meet, copied in WORDs of one element; where a window lies outside of the data there is `outside`.
+// FLAT 1: there are no more than two spatial axes; a division by a depth of 1 takes its time too.
+#if FLAT
+#define DEPTH(length) 1
+#else
+#define DEPTH(length) length
+#endif
+
+// Count elements of a row, of which the one at place x is from[x * step + left] where that lies within the width.
+inline void copy_row(global const WORD *from, global WORD *to, const int left, const int step, const int width,
+                     const int count, const WORD outside)
+{
+    // Inside from first up to, and without, last.
+    const int first = min(count, left >= 0 ? 0 : (-left + step - 1) / step);
+    const int last = max(first, min(count, (width - left + step - 1) / step));
+    for (int x = 0; x < first; x++)
+        to[x] = outside;
+    if (step == 1) {
+        for (int x = first; x < last; x++)
+            to[x] = from[left + x];
+    } else {
+        for (int x = first; x < last; x++)
+            to[x] = from[left + x * step];
+    }
+    for (int x = last; x < count; x++)
+        to[x] = outside;
+}
+
+// The patches of images [outer][inner][depth][height][width] as columns: [outer][kz][ky][kx][inner][out_depth]
+// [out_height][out_width]. One work-item writes one row.
+kernel void patches(global const WORD *restrict image, global WORD *restrict columns, const WORD outside,
+                    const int inner, const int depth, const int height, const int width, const int out_depth,
+                    const int out_height, const int out_width, const int kernel_depth, const int kernel_height,
+                    const int kernel_width, const int stride_z, const int stride_y, const int stride_x,
+                    const int dilation_z, const int dilation_y, const int dilation_x, const int pad_z, const int pad_y,
+                    const int pad_x, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    int rest = item;
+    const int out_y = rest % out_height;
+    rest /= out_height;
+    const int out_z = rest % DEPTH(out_depth);
+    rest /= DEPTH(out_depth);
+    const int channel = rest % inner;
+    rest /= inner;
+    const int kx = rest % kernel_width;
+    rest /= kernel_width;
+    const int ky = rest % kernel_height;
+    rest /= kernel_height;
+    const int kz = rest % DEPTH(kernel_depth);
+    const int plane = rest / DEPTH(kernel_depth) * inner + channel;
+    const int z = out_z * stride_z + kz * dilation_z - pad_z;
+    const int y = out_y * stride_y + ky * dilation_y - pad_y;
+    const bool is_inside = z >= 0 && z < depth && y >= 0 && y < height;
+    const long row = ((long)plane * depth + z) * height + y;
+    copy_row(image + (is_inside ? row * width : 0), columns + (long)item * out_width, kx * dilation_x - pad_x, stride_x,
+             is_inside ? width : 0, out_width, outside);
+}
+
+// Images [planes][depth][height][width] with `outside` around them: [planes][out_depth][out_height][out_width]. One
+// work-item writes one row.
+kernel void padded(global const WORD *restrict image, global WORD *restrict out, const WORD outside, const int depth,
+                   const int height, const int width, const int out_depth, const int out_height, const int out_width,
+                   const int pad_z, const int pad_y, const int pad_x, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const int y = item % out_height - pad_y;
+    const int z = item / out_height % DEPTH(out_depth) - pad_z;
+    const bool is_inside = z >= 0 && z < depth && y >= 0 && y < height;
+    const long row = ((long)(item / out_height / DEPTH(out_depth)) * depth + z) * height + y;
+    copy_row(image + (is_inside ? row * width : 0), out + (long)item * out_width, -pad_x, 1, is_inside ? width : 0,
+             out_width, outside);
+}

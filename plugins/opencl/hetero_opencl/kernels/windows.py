@@ -1,0 +1,127 @@
+"""Windows that slide over up to three dimensions: what they meet as columns of a matrix, and columns added up again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hetero.errors import UnsupportedOperationError
+from hetero.types import Type
+from hetero_opencl.kernels.movement import WORDS
+from hetero_opencl.kernels.product import ProductTypes, source_of_sums
+from hetero_opencl.kernels.sources import source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+    from hetero_opencl.program import Buffer
+
+DIMENSIONS = 3
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+Lengths = tuple[int, int, int]
+
+
+class Window(NamedTuple):
+    """A sliding window; spatial dimensions that are missing are in front, with one place for a window of length 1."""
+
+    kernel: Lengths
+    strides: Lengths
+    dilations: Lengths
+    pads: Lengths
+
+    @property
+    def is_point(self) -> bool:
+        return self == _POINT
+
+
+_POINT = Window((1, 1, 1), (1, 1, 1), (1, 1, 1), (0, 0, 0))
+
+
+def make_window(kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], pads: Sequence[int]) -> Window:
+    """A window by what is known of it on each spatial axis; ``pads`` are those in front."""
+    # How far apart the elements of a kernel are does not matter where there is one.
+    apart = [1 if size == 1 else dilation for size, dilation in zip(kernel, dilations)]
+    return Window(in_three(kernel), in_three(strides), in_three(apart), in_three(pads, 0))
+
+
+def in_three(values: Sequence[int], missing: int = 1) -> Lengths:
+    """Numbers for three spatial axes, those for missing ones in front."""
+    return (*(missing,) * (DIMENSIONS - len(values)), *map(int, values))
+
+
+def refuse_dimensions(count: int | None) -> str | None:
+    """Refuses more spatial dimensions than kernels have loops for; None is a number not known yet."""
+    if count is not None and count > DIMENSIONS:
+        return f"{count} spatial dimensions, and kernels take {DIMENSIONS}"
+    return None
+
+
+def check_dimensions(lowering: Lowering, count: int) -> None:
+    """The same where the number is known in the end. Raises UnsupportedOperationError."""
+    if reason := refuse_dimensions(count):
+        raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' has {reason}")
+
+
+def patches(
+    lowering: Lowering,
+    image: Buffer,
+    columns: Buffer,
+    element_size: int,
+    planes: tuple[int, int],
+    in_size: Lengths,
+    out_size: Lengths,
+    window: Window,
+    outside: int = 0,
+) -> None:
+    """Launch columns ``[outer, kernel, inner, places]`` of planes ``[outer, inner, lengths]`` as a window meets them.
+
+    Outside of the data it meets elements whose bits are the number ``outside``.
+    """
+    outer, inner = planes
+    numbers = [inner, *in_size, *out_size, *_numbers(window)]
+    arguments = [image, columns, _UNSIGNED[element_size](outside), *map(np.int32, numbers)]
+    rows = outer * math.prod(window.kernel) * inner * out_size[0] * out_size[1] if out_size[2] else 0
+    flat = int(out_size[0] == window.kernel[0] == 1)
+    lowering.launch_flat(source("windows", WORD=WORDS[element_size], FLAT=flat), "patches", arguments, rows)
+
+
+def padded(
+    lowering: Lowering,
+    image: Buffer,
+    out: Buffer,
+    element_size: int,
+    planes: int,
+    in_size: Lengths,
+    out_size: Lengths,
+    pads: Lengths,
+    outside: int = 0,
+) -> None:
+    """Launch a copy of planes with elements around them whose bits are the number ``outside``."""
+    arguments = [image, out, _UNSIGNED[element_size](outside), *map(np.int32, (*in_size, *out_size, *pads))]
+    rows = planes * out_size[0] * out_size[1] if out_size[2] else 0
+    flat = int(out_size[0] == 1)
+    lowering.launch_flat(source("windows", WORD=WORDS[element_size], FLAT=flat), "padded", arguments, rows)
+
+
+def overlapped(
+    lowering: Lowering,
+    columns: Buffer,
+    image: Buffer,
+    types: tuple[Type, Type],
+    planes: int,
+    in_size: Lengths,
+    out_size: Lengths,
+    window: Window,
+) -> None:
+    """Launch the sum of columns ``[planes, kernel, places]`` of one type, in planes of another, where windows lie."""
+    numbers = map(np.int32, (*in_size, *out_size, *_numbers(window)))
+    flat = int(in_size[0] == out_size[0] == window.kernel[0] == 1)
+    text = source_of_sums("overlapped", ProductTypes(types[0], *types), FLAT=flat)
+    lowering.launch_flat(text, "overlapped", [columns, image, *numbers], planes * math.prod(out_size))
+
+
+def _numbers(window: Window) -> Iterable[int]:
+    return (number for lengths in window for number in lengths)
