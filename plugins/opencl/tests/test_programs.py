@@ -223,11 +223,11 @@ def test_profiling(device, is_profiled):
 
 def test_refusals_say_why(device):
     text = Parameter(Type.string, [2])
-    weights = parameter(4, 2, 3, 3)
-    moving = ops.Convolution(parameter(1, 2, 5, 5), weights, [1, 1], [0, 0], [0, 0], [1, 1])
+    image, weights = parameter(1, 2, 5, 5, 5, 5), parameter(4, 2, 3, 3, 3, 3)
+    deep = ops.Convolution(image, weights, [1] * 4, [0] * 4, [0] * 4, [1] * 4)
     for outputs, parameters, reason in (
         ([ops.Equal(text, text)], [text], "string"),
-        ([moving], [moving.input_value(0).node, weights], "filters"),
+        ([deep], [image, weights], "4 spatial dimensions"),
     ):
         with pytest.raises(UnsupportedOperationError, match=reason):
             compiled_for(device, outputs, parameters)
