@@ -11,9 +11,10 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import C_TYPES, source
+from hetero_opencl.kernels.sources import ELEMENTS, source
 
 if TYPE_CHECKING:
+    from hetero_opencl.device import OpenCLDevice
     from hetero_opencl.lowering import Lowering
 
 # The kernel has loops for so many kept and so many reduced axes, which is enough for twice the rank.
@@ -21,46 +22,81 @@ MOST_AXES = 4
 # From this length on a run of neighbours is combined in vectors.
 _LONG_RUN = 32
 _WIDTH = 16
+# On a GPU work-groups share results of so many elements or more, larger ones from the second number on; but where
+# neighbouring work-items read neighbours anyway, not when there are as many results as keep it busy.
+_SHARED, _SHARED_BY_MANY = 64, 1024
+_GROUP, _LARGE_GROUP = 64, 256
+_BUSY = 1 << 14
 
 
 class Formula(NamedTuple):
-    """What is combined, as OpenCL C: ``x`` is an element, or the result; ``elements`` their number."""
+    """What is combined, as OpenCL C: ``x`` is an element, or the result; ``elements`` their number.
+
+    ``values`` is the type that results are combined in, where it is not that of the elements.
+    """
 
     identity: str
     combine: str
     term: str = "(x)"
     finish: str = "(x)"
+    values: str | None = None
 
 
 _SUM, _PRODUCT = ("0", "((a) + (b))"), ("1", "((a) * (b))")
-_ABSOLUTE = "((x) < 0 ? -(x) : (x))"
 _LOGICAL = (ops.ReduceLogicalAnd, ops.ReduceLogicalOr)
+# As numpy has it, NaN wins.
+_LARGEST = "((a) > (b) || (a) != (a) ? (a) : (b))"
+_SMALLEST = "((a) < (b) || (a) != (a) ? (a) : (b))"
+
+
+def _of_floats(limit: str) -> dict[type[Node], Formula]:
+    """``limit`` is the largest number, which stands for the infinity where there are no elements."""
+    return {
+        ops.ReduceSum: Formula(*_SUM),
+        ops.ReduceMean: Formula(*_SUM, finish="((x) / max(elements, 1))"),
+        ops.ReduceProd: Formula(*_PRODUCT),
+        ops.ReduceMax: Formula("-INFINITY", _LARGEST, finish=f"(elements ? (x) : (VALUES)(-{limit}))"),
+        ops.ReduceMin: Formula("INFINITY", _SMALLEST, finish=f"(elements ? (x) : (VALUES)({limit}))"),
+        ops.ReduceL1: Formula(*_SUM, term="fabs(x)"),
+        ops.ReduceL2: Formula(*_SUM, term="((x) * (x))", finish="sqrt(x)"),
+    }
+
+
+def _of_integers(kind: Type) -> dict[type[Node], Formula]:
+    """Sums are of 64 bits without a sign: what is more wraps around, and falls off at the end."""
+    limits = np.iinfo(kind.to_dtype())
+    smallest = "LONG_MIN" if kind is Type.i64 else str(limits.min)
+    largest = f"{limits.max}{'' if kind.is_signed() else 'U'}L"
+    mean = Formula(*_SUM, finish="((x) / max(elements, 1))", values="long")
+    if kind.size == 8:
+        parts = "((VALUES)((x) / max(elements, 1), (x) % max(elements, 1)))"
+        mean = Formula(*_SUM, parts, "mean_of((x).s0, (x).s1, max(elements, 1))", f"{ELEMENTS[kind].value}2")
+    return {
+        ops.ReduceSum: Formula(*_SUM, values="ulong"),
+        ops.ReduceMean: mean,
+        ops.ReduceProd: Formula(*_PRODUCT, values="ulong"),
+        ops.ReduceMax: Formula(smallest, "max(a, b)"),
+        ops.ReduceMin: Formula(largest, "min(a, b)"),
+        ops.ReduceL1: Formula(*_SUM, "((x) < 0 ? 0 - (ulong)(x) : (ulong)(x))", values="ulong"),
+        ops.ReduceL2: Formula(*_SUM, "((ulong)(x) * (ulong)(x))", "root(x)", "ulong"),
+    }
 
 
 def formula(node: Node) -> Formula:
-    is_float = node.get_input_element_type(0) is Type.f32
-    formulas = {
-        ops.ReduceSum: Formula(*_SUM),
-        ops.ReduceMean: Formula(*_SUM, finish="((x) / elements)" if is_float else "((x) / max(elements, 1))"),
-        ops.ReduceProd: Formula(*_PRODUCT),
-        ops.ReduceMax: Formula("-INFINITY" if is_float else "LONG_MIN", "max(a, b)"),
-        ops.ReduceMin: Formula("INFINITY" if is_float else "LONG_MAX", "min(a, b)"),
-        ops.ReduceL1: Formula(*_SUM, term="fabs(x)" if is_float else _ABSOLUTE),
-        ops.ReduceL2: Formula(*_SUM, term="((x) * (x))", finish="sqrt(x)" if is_float else "root(x)"),
-        ops.ReduceLogicalAnd: Formula("1", "((a) & (b))"),
-        ops.ReduceLogicalOr: Formula("0", "((a) | (b))"),
-    }
-    return formulas[type(node)]
+    kind = node.get_input_element_type(0)
+    if isinstance(node, _LOGICAL):
+        is_and = isinstance(node, ops.ReduceLogicalAnd)
+        return Formula("1", "((a) & (b))", "((x) != 0)") if is_and else Formula("0", "((a) | (b))", "((x) != 0)")
+    if kind.is_real():
+        return _of_floats("DBL_MAX" if kind is Type.f64 else "FLT_MAX")[type(node)]
+    return _of_integers(kind)[type(node)]
 
 
 def refuse(node: Node) -> str | None:
     element_type, shape = node.get_input_element_type(0), node.get_input_partial_shape(0)
-    is_boolean = element_type is Type.boolean
-    if element_type not in C_TYPES or element_type is Type.u64 or is_boolean != isinstance(node, _LOGICAL):
-        return f"no kernel does this to elements of type {element_type}"
-    if not shape.has_rank:
-        return "the rank of its data is not known"
-    if len(shape) > 2 * MOST_AXES:
+    if element_type not in ELEMENTS:
+        return f"no kernel for {node.type_info.name} with elements of type {element_type}"
+    if shape.has_rank and len(shape) > 2 * MOST_AXES:
         return f"its data has {len(shape)} dimensions, and kernels take {2 * MOST_AXES}"
     return None
 
@@ -71,37 +107,52 @@ def refuse(node: Node) -> str | None:
 )  # fmt: skip
 def reduce(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
-    shape = tuple(data.shape)
-    kept, reduced = kept_and_reduced(shape, set(node.axes(len(shape))))
-    is_float = data.element_type is Type.f32
-    run = is_float and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
+    shape, count = tuple(data.shape), math.prod(output.shape)
+    if not count:
+        return
+    # A scalar has no axes to name; what is named there means nothing.
+    kept, reduced = kept_and_reduced(shape, set(node.axes(len(shape))) if shape else set())
+    elements = math.prod(length for length, _ in reduced)
+    numbers = [number for axis in (*kept, *reduced) for number in axis]
+    arguments = [lowering.buffer(data), lowering.buffer(output), *map(np.int32, (*numbers, elements))]
+    group = group_size(lowering.device, count, elements, reduced[0][1] == 1)
+    if group > 1:
+        return lowering.launch(_text(node, 1, False, group), "reduce", arguments, [count * group], [group])
+    in_vectors = data.element_type.is_real()
+    run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
     # On a CPU vectors go across the columns too; on a GPU neighbouring work-items are neighbouring columns.
-    columns = is_float and lowering.device.is_cpu and kept[0][1] == 1 and kept[0][0] >= _WIDTH
+    columns = in_vectors and lowering.device.is_cpu and kept[0][1] == 1 and kept[0][0] >= _WIDTH
     width = _WIDTH if columns else 1
-    count = math.prod(output.shape)
-    if count:
-        items = count // kept[0][0] * -(-kept[0][0] // width)
-        elements = math.prod(length for length, _ in reduced)
-        numbers = [number for axis in (*kept, *reduced) for number in axis]
-        arguments = [lowering.buffer(data), lowering.buffer(output), *map(np.int32, (*numbers, elements))]
-        lowering.launch_flat(_text(node, width, run), "reduce", arguments, items)
+    items = count // kept[0][0] * -(-kept[0][0] // width)
+    lowering.launch_flat(_text(node, width, run, 1), "reduce", arguments, items)
 
 
-def _text(node: Node, width: int, run: bool) -> str:
-    element_type = node.get_input_element_type(0)
-    values = "long"  # for all integers: a mean or a root needs the whole sum, and what is more falls off at the end
-    if element_type is Type.f32:
-        values = "float16" if width > 1 else "float"
-    macros = {
-        "ELEMENT": C_TYPES[element_type],
-        "VALUES": values,
+def group_size(device: OpenCLDevice, results: int, elements: int, in_rows: bool) -> int:
+    """How many work-items share the making of each result out of so many elements, which may lie side by side."""
+    if device.is_cpu or elements < _SHARED or (results >= _BUSY and not in_rows):
+        return 1
+    return _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
+
+
+def _text(node: Node, width: int, run: bool, group: int) -> str:
+    kind = node.get_input_element_type(0)
+    wide = ELEMENTS[kind].value if kind.is_real() else "long" if kind.is_signed() else "ulong"
+    macros = {} if kind.is_real() else {"WHOLE": wide}
+    value = wide if width == 1 else f"{wide}{width}"
+    if run:
+        macros |= {"RUN": 1, **{f"VALUE{lanes}": f"{wide}{lanes}" for lanes in (2, 4, 8)}}
+    parts = formula(node)
+    macros |= {
+        "VALUE": value,
+        "VALUES": parts.values or value,
         "WIDTH": width,
-        "IDENTITY": formula(node).identity,
-        "COMBINE(a, b)": formula(node).combine,
-        "TERM(x)": formula(node).term,
-        "FINISH(x)": formula(node).finish,
+        "GROUP": group,
+        "IDENTITY": parts.identity,
+        "COMBINE(a, b)": parts.combine,
+        "TERM(x)": parts.term,
+        "FINISH(x)": parts.finish,
     }
-    return source("reduction", **macros, **({"RUN": 1} if run else {}))
+    return source("reduction", {"DATA": kind}, **macros)
 
 
 def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
