@@ -13,6 +13,7 @@ from hetero_opencl.kernels import (
     interpolation,
     linear_algebra,
     movement,
+    nms,
     non_zero,
     normalization,
     one_hot,

@@ -1,0 +1,99 @@
+"""NonMaxSuppression in all versions: class by class, then the outputs of all classes together."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node, is_constant
+from hetero.types import Type
+from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.scan import make_found, sums_before
+from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.suppression import (
+    Boxes,
+    Scores,
+    best_first,
+    candidates,
+    flags_of,
+    scores_of,
+    suppress,
+    suppress_softly,
+)
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+@lowers(
+    ops.NonMaxSuppression, ops.NonMaxSuppressionV5, ops.NonMaxSuppressionV4, ops.NonMaxSuppressionV3,
+    ops.NonMaxSuppressionV1, unless=refuse_types,
+)  # fmt: skip
+def non_max_suppression(lowering: Lowering, node: Node) -> None:
+    batches, count, _ = node.get_input_shape(0)
+    text, corners = source("nms", {"DATA": node.get_input_element_type(0)}), lowering.scratch(batches * count * 4)
+    arguments = [lowering.buffer(node.input_value(0)), corners, np.int32(node.box_encoding == "center")]
+    lowering.launch_flat(text, "find_corners", arguments, batches * count)
+    scores, most = scores_and_most(lowering, node)
+    boxes = Boxes(corners, Type.f32, node.get_input_shape(1)[1], count, 0)
+    limits = limits_of(lowering, node)
+    sigma = node.input_value(5) if node.get_input_size() > 5 else None
+    if sigma is None or (is_constant(sigma) and not sigma.node.data.reshape(-1)[0] > 0):
+        order = best_first(lowering, scores)
+        gone = candidates(lowering, boxes, scores, order, limits, scores.length)
+        kept = suppress(lowering, boxes, scores, order, gone, limits, most)
+        values = scores_of(lowering, boxes, scores, kept, most)
+    else:
+        # Only the older version lets boxes that overlap by more than the threshold go here, too.
+        limited = isinstance(node, ops.NonMaxSuppressionV5)
+        kept, values = suppress_softly(lowering, boxes, scores, limits, most, limited)
+    write_kept(lowering, node, boxes, scores, most, kept, values)
+
+
+def scores_and_most(lowering: Lowering, node: Node) -> tuple[Scores, int]:
+    """The scores that are an input, and how many of a row may be kept."""
+    value = node.input_value(1)
+    batches, classes, count = value.shape
+    scores = Scores(lowering.buffer(value), value.element_type, batches * classes, count)
+    most = node.input_value(2).node.data.reshape(-1)[0] if node.get_input_size() > 2 else 0
+    return scores, min(count, max(0, int(most)))
+
+
+def limits_of(lowering: Lowering, node: Node) -> Buffer:
+    """The thresholds of overlap and score, and sigma: f32, 0 for what is not given."""
+    values = node.input_values()[3:6]
+    if all(map(is_constant, values)):
+        numbers = [value.node.data.reshape(-1)[0] for value in values]
+        return lowering.constant(np.array([*numbers, *[0] * (3 - len(numbers))], np.float32))
+    limits = lowering.scratch(3)
+    for index, value in enumerate(values):
+        text = source("nms", {"DATA": value.element_type})
+        lowering.launch_flat(text, "set_limit", [lowering.buffer(value), limits, np.int32(index)], 1)
+    return limits
+
+
+def write_kept(
+    lowering: Lowering, node: Node, boxes: Boxes, scores: Scores, most: int, kept: Buffer, values: Buffer
+) -> None:
+    """Launch what makes the outputs of the numbers kept ``[rows, most]`` and their scores, in the order asked for."""
+    entries, places = scores.rows * most, node.output(0)
+    before, total = sums_before(lowering, flags_of(lowering, boxes, scores, kept, entries), entries)
+    order = before
+    if node.sort_result_descending:
+        order = ordered(lowering, Elements(values, scores.value_type, 1, entries, 1), falls=True)
+    sizes, is_sorted = [np.int32(boxes.classes), np.int32(most)], np.int32(node.sort_result_descending)
+    types = {"INDEX": places.element_type}
+    if node.get_output_size() == 1:
+        rows = np.int32(math.prod(places.shape) // 3)
+        arguments = [kept, order, before, total, lowering.buffer(places), *sizes, rows, is_sorted]
+        return lowering.launch_flat(source("nms_outputs", types), "write_kept", arguments, entries)
+    text = source("nms_outputs", types, SCORE="double" if scores.value_type is Type.f64 else "float")
+    found, found_values = (make_found(lowering, output, [-1, 3], entries * 3, total) for output in node.outputs()[:2])
+    arguments = [kept, order, before, total, found, values, found_values, *sizes, np.int32(entries), is_sorted]
+    lowering.launch_flat(text, "write_kept", arguments, entries)
+    lowering.launch_flat(text, "write_count", [total, lowering.buffer(node.output(2))], 1)
