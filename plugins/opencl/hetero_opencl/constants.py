@@ -1,4 +1,4 @@
-"""The constants of a compiled model on the device, each once for all programs that use it."""
+"""What a compiled model has on the device for all its programs: constants, and what kernels keep between inferences."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ class Constants:
         self._device = device
         self._queue = device.make_queue(profiled=False)
         self._buffers: weakref.WeakValueDictionary[tuple, Buffer] = weakref.WeakValueDictionary()
+        self._kept: dict[str, Buffer] = {}
 
     def buffer(self, array: np.ndarray, layout: tuple = (), arrange: Arrange = in_rows) -> Buffer:
         """A buffer that holds ``arrange(array)``; ``layout`` tells arrangements of the same array apart."""
@@ -43,6 +44,12 @@ class Constants:
         if buffer is None:
             buffer = self._buffers[key] = self._upload(array, arrange(array))
         return buffer
+
+    def kept(self, name: str, initial: np.ndarray) -> Buffer:
+        """The buffer of that name, which kernels may change; it holds ``initial`` at first."""
+        if name not in self._kept:
+            self._kept[name] = self._upload(initial, initial)
+        return self._kept[name]
 
     def _upload(self, source: np.ndarray, arranged: np.ndarray) -> Buffer:
         size = arranged.nbytes

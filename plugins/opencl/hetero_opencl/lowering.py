@@ -53,6 +53,10 @@ class Lowering:
         """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
         return self._constants.buffer(array, layout, arrange)
 
+    def kept(self, initial: np.ndarray) -> Buffer:
+        """Memory of the node at hand that stays for all programs and requests: what a generator needs."""
+        return self._constants.kept(self.name, initial)
+
     def scratch(self, count: int, size: int = 4) -> Buffer:
         """A buffer of elements of so many bytes, for the time between two launches of a node."""
         return self._buffer_of(count, size)

@@ -20,6 +20,7 @@ from hetero_opencl.kernels import (
     padding,
     pooling,
     product,
+    random,
     rearrangement,
     recurrent,
     reduction,

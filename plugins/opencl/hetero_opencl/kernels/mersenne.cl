@@ -1,0 +1,52 @@
+// Numbers from `low` up to `high` by the Mersenne twister MT19937, as PyTorch has them: M. Matsumoto and T. Nishimura,
+// "Mersenne Twister", ACM Transactions on Modeling and Computer Simulation, 1998. state is its 624 words, and behind
+// them how many of these are used up. BITS random bits make a fraction; 0 means whole numbers.
+
+// How many words a number takes: two for f64, and for whole numbers from a range that one cannot cover.
+int words_of(const DATA_VALUE low, const DATA_VALUE high)
+{
+    return BITS == 53 || (!BITS && (ulong)high - (ulong)low > 1UL << 32) ? 2 : 1;
+}
+
+// One work-item makes all words, one after the other.
+kernel void make_words(global uint *restrict state, global const DATA *restrict low, global const DATA *restrict high,
+                       global uint *restrict words, const int length, const int count)
+{
+    if (get_global_id(0) >= count)
+        return;
+    const int needed = length * words_of(DATA_LOAD(low, 0), DATA_LOAD(high, 0));
+    uint used = state[624];
+    for (int word = 0; word < needed; word++) {
+        if (used >= 624) {
+            for (int i = 0; i < 624; i++) {
+                const uint joined = (state[i] & 0x80000000u) | (state[(i + 1) % 624] & 0x7fffffffu);
+                state[i] = state[(i + 397) % 624] ^ (joined >> 1) ^ (joined & 1 ? 0x9908b0dfu : 0);
+            }
+            used = 0;
+        }
+        uint bits = state[used++];
+        bits ^= bits >> 11;
+        bits ^= bits << 7 & 0x9d2c5680u;
+        bits ^= bits << 15 & 0xefc60000u;
+        words[word] = bits ^ bits >> 18;
+    }
+    state[624] = used;
+}
+
+kernel void make_numbers(global const uint *restrict words, global const DATA *restrict low,
+                         global const DATA *restrict high, global DATA *restrict target, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const DATA_VALUE from = DATA_LOAD(low, 0), to = DATA_LOAD(high, 0);
+    const bool is_pair = words_of(from, to) == 2;
+    const ulong bits = is_pair ? (ulong)words[2 * item] << 32 | words[2 * item + 1] : words[item];
+#if BITS
+    const REAL unit = (REAL)(bits & ((1UL << BITS) - 1)) / (REAL)(1UL << BITS);
+    DATA_STORE((DATA_VALUE)(unit * ((REAL)to - (REAL)from) + (REAL)from), item, target);
+#else
+    const ulong range = (ulong)to - (ulong)from;
+    DATA_STORE((DATA_VALUE)(range ? bits % range : 0) + from, item, target);
+#endif
+}

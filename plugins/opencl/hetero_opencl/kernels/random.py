@@ -1,0 +1,85 @@
+"""Random numbers: the same as the reference's where there are seeds."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+# How many random bits make a fraction that PyTorch draws.
+_BITS = {Type.f64: 53, Type.f32: 24, Type.f16: 11, Type.bf16: 8}
+
+
+def refuse_random_uniform(node: Node) -> str | None:
+    return refuse_types(node, [*node.input_values()[1:], node.output(0)])
+
+
+@lowers(ops.RandomUniform, unless=refuse_random_uniform)
+def random_uniform(lowering: Lowering, node: Node) -> None:
+    output = node.output(0)
+    limits = [lowering.buffer(value) for value in node.input_values()[1:]]
+    draw = _draw_by_philox if node.alignment == "tensorflow" else _draw_by_mersenne
+    draw(lowering, node, limits, lowering.buffer(output), output.element_type, math.prod(output.shape))
+
+
+@lowers(ops.Multinomial, unless=refuse_types)
+def multinomial(lowering: Lowering, node: Node) -> None:
+    """In f64, where the device has it, as in the reference."""
+    probs, output = node.input_value(0), node.output(0)
+    (rows, samples), columns = output.shape, probs.shape[1]
+    if not rows * samples * columns:
+        return
+    numbers = lowering.scratch(rows * samples)
+    limits = [lowering.constant(np.array([limit], np.float32)) for limit in (0, 1)]
+    _draw_by_philox(lowering, node, limits, numbers, Type.f32, rows * samples)
+    real = Type.f64 if lowering.device.has_doubles else Type.f32
+    text = source("multinomial", {"DATA": probs.element_type, "INDEX": output.element_type, "REAL": real})
+    weights = lowering.scratch(rows * columns, real.size)
+    ways = map(np.int32, (columns, node.log_probs, node.with_replacement))
+    lowering.launch_flat(text, "weigh", [lowering.buffer(probs), weights, *ways], rows)
+    arguments = [weights, numbers, lowering.buffer(output), np.int32(columns), np.int32(samples)]
+    kernel, count = ("draw", rows * samples) if node.with_replacement else ("draw_once", rows)
+    lowering.launch_flat(text, kernel, arguments, count)
+
+
+def _draw_by_philox(
+    lowering: Lowering, node: Node, limits: list[Buffer], target: Buffer, kind: Type, count: int
+) -> None:
+    calls = -(-count * (2 if kind.size == 8 else 1) // 4)
+    text = source("philox", {"DATA": kind}, KIND=max(kind.size, 4 * (kind is Type.bf16)) if kind.is_real() else 0)
+    following, start = lowering.kept(np.zeros(2, np.uint32)), lowering.scratch(2)
+    lowering.launch_flat(text, "take_counters", [following, start, np.uint32(calls)], 1)
+    words = np.array(_seeds(node), np.uint64).view(np.uint32)
+    lowering.launch_flat(text, "philox", [start, *limits, target, *words, np.int32(count)], calls)
+
+
+def _draw_by_mersenne(
+    lowering: Lowering, node: Node, limits: list[Buffer], target: Buffer, kind: Type, count: int
+) -> None:
+    real = Type.f64 if lowering.device.has_doubles else Type.f32
+    text = source("mersenne", {"DATA": kind, "REAL": real}, BITS=_BITS.get(kind, 0))
+    generator = np.random.RandomState(_seeds(node)[0] & 0xFFFFFFFF)
+    state = lowering.kept(np.append(generator.get_state()[1], 624).astype(np.uint32))
+    words = lowering.scratch(count * (2 if kind.size == 8 else 1))
+    lowering.launch_flat(text, "make_words", [state, *limits, words, np.int32(count)], 1)
+    lowering.launch_flat(text, "make_numbers", [words, *limits, target], count)
+
+
+def _seeds(node: Node) -> tuple[int, int]:
+    """The key and the stream of a node's generator; where both seeds are 0, others for every program."""
+    mask = 2**64 - 1
+    if node.global_seed or node.op_seed:
+        return node.global_seed & mask, node.op_seed & mask
+    return secrets.randbits(64), 0
