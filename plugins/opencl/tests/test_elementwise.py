@@ -19,8 +19,8 @@ def f32(value):
 
 @pytest.mark.parametrize(
     "name",
-    ["acos", "asin", "atan", "cos", "cosh", "erf", "exp", "sin", "sinh", "tan", "tanh", "sigmoid", "mish", "abs",
-     "negative", "relu", "sign", "ceiling", "floor"],
+    ["acos", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "sin", "sinh", "tan", "tanh", "sigmoid", "mish",
+     "abs", "negative", "relu", "sign", "ceiling", "floor", "is_finite", "hsigmoid", "softsign"],
 )  # fmt: skip
 def test_functions(openvino_agrees, name):
     openvino_agrees(name, Data(SMALL))
@@ -31,7 +31,8 @@ def test_functions(openvino_agrees, name):
     [
         ("abs", STRANGE, ()), ("sign", STRANGE, ()), ("ceiling", STRANGE, ()), ("floor", STRANGE, ()),
         ("tanh", STRANGE, ()), ("sigmoid", STRANGE, ()), ("log", STRANGE, ()), ("sqrt", STRANGE, ()),
-        ("erf", STRANGE, ()), ("mish", FLOATS, ()),
+        ("erf", STRANGE, ()), ("mish", FLOATS, ()), ("softplus", FLOATS, ()), ("acosh", abs(FLOATS) + f32(1), ()),
+        ("power", CUBE, (f32(2),)), ("power", CUBE, (f32(3),)), ("power", abs(CUBE), (f32(-0.5),)),
         ("elu", FLOATS, (1.5,)), ("gelu", FLOATS, ("erf",)), ("gelu", FLOATS, ("tanh",)),
         ("selu", FLOATS, (f32(1.67), f32(1.05))), ("hard_sigmoid", FLOATS, (f32(0.2), f32(0.5))),
         ("swish", FLOATS, ()), ("swish", FLOATS, (f32(1.3),)),
@@ -54,6 +55,14 @@ def test_floor_mod_of_infinite_numbers(run):
         np.testing.assert_allclose(found, np.mod(a, b), rtol=1e-6)
 
 
+def test_what_is_not_a_number_stays_so(run):
+    a, b = (array.ravel() for array in np.meshgrid(STRANGE, STRANGE))
+    parameters = [Parameter(Type.f32, a.shape) for _ in range(2)]
+    found = run([ops.Maximum(*parameters), ops.Minimum(*parameters), ops.Relu(parameters[0])], parameters, [a, b])
+    for one, expected in zip(found, (np.maximum(a, b), np.minimum(a, b), np.maximum(a, 0))):
+        np.testing.assert_array_equal(one, expected)
+
+
 @pytest.mark.parametrize("slopes", [SLOPES, SLOPES[:1], SLOPES.reshape(3, 1)])
 @pytest.mark.parametrize("is_data", [False, True])
 def test_prelu(run, slopes, is_data):
@@ -69,18 +78,23 @@ WHOLE = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
     "mod": np.fmod, "floor_mod": np.mod, "divide": np.floor_divide, "equal": np.equal, "not_equal": np.not_equal,
     "greater": np.greater, "greater_equal": np.greater_equal, "less": np.less, "less_equal": np.less_equal,
+    "squared_difference": lambda a, b: (a - b) * (a - b), "negative": np.negative, "abs": np.abs, "sign": np.sign,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int16, np.int8, np.uint8])
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int8, np.uint8, np.uint16, np.uint64])
 @pytest.mark.parametrize("name", WHOLE)
 def test_whole_numbers(compute, name, dtype):
-    a, b = np.array([[-7, 7, 3, -3, 0]]), np.array([[2], [-2], [3]])
-    if np.dtype(dtype).kind == "u":
-        a, b = abs(a), abs(b)
-    a, b = a.astype(dtype), b.astype(dtype)
-    (found,) = compute(name, (Data(a), Data(b)), {})
-    np.testing.assert_array_equal(found, WHOLE[name](a, b), strict=True)
+    """To the ends of the type and beyond, and divided by zero."""
+    info = np.iinfo(dtype)
+    a, b = [[-7, 7, 3, -3, 0, info.min, info.max]], [[2], [-2], [3], [-1], [0], [info.max]]
+    if info.min == 0:
+        a, b = ([[abs(number) for number in row] for row in rows] for rows in (a, b))
+    arrays = [np.array(a, dtype), np.array(b, dtype)][: 1 if name in ("negative", "abs", "sign") else 2]
+    with np.errstate(all="ignore"):
+        expected = WHOLE[name](*arrays)
+    (found,) = compute(name, tuple(map(Data, arrays)), {})
+    np.testing.assert_array_equal(found, expected, strict=True)
 
 
 LARGE = np.array([2**53 + 1, 2**40, -(2**62)])
@@ -97,9 +111,9 @@ TRUTH, OTHER = np.array([True, True, False, False]), np.array([True, False, True
         ("clamp", (Data(np.array([-7, 7, 2], np.int32)), -2.5, 2.5), np.array([-2, 2, 2], np.int32)),
         ("divide", (Data(np.array([-7, 7], np.int32)), np.array([2, -2], np.int32), "numpy", False),
          np.array([-3, -3], np.int32)),
-        ("abs", (Data(np.array([-7, 7], np.int32)),), np.array([7, 7], np.int32)),
-        ("sign", (Data(np.array([-7, 0, 7], np.int64)),), np.array([-1, 0, 1], np.int64)),
-        ("negative", (Data(np.array([-7, 7], np.int32)),), np.array([7, -7], np.int32)),
+        ("power", (Data(np.array([3, 7], np.uint64)), np.array([40, 2**63 + 1], np.uint64)),
+         np.array([3**40, pow(7, 2**63 + 1, 2**64)], np.uint64)),
+        ("clamp", (Data(np.array([0, 3, 9], np.uint8)), 0.5, float("inf")), np.array([1, 3, 9], np.uint8)),
         ("relu", (Data(np.array([-7, 7], np.int32)),), np.array([0, 7], np.int32)),
         ("logical_and", (Data(TRUTH), Data(OTHER)), TRUTH & OTHER),
         ("logical_or", (Data(TRUTH), Data(OTHER)), TRUTH | OTHER),
@@ -114,8 +128,8 @@ def test_values(compute, name, arguments, expected):
     np.testing.assert_array_equal(compute(name, arguments, {})[0], expected, strict=True)
 
 
-@pytest.mark.parametrize("source", ["f32", "i64", "i32", "i8", "u8", "boolean"])
-@pytest.mark.parametrize("target", ["f32", "i64", "i32", "i8", "u8", "boolean"])
+@pytest.mark.parametrize("source", ["f32", "i64", "u16", "i8", "u32", "boolean"])
+@pytest.mark.parametrize("target", ["f32", "i64", "u16", "i8", "u32", "boolean"])
 def test_convert(compute, source, target):
     numbers = np.array([0, 1, 2, 100]).astype(Type(source).to_dtype())
     (found,) = compute("convert", (Data(numbers), target), {})

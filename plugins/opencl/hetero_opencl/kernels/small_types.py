@@ -106,7 +106,8 @@ def _float_prelude(kind: Type) -> str:
     dtype = kind.to_dtype()
 
     def code_of(bits: np.ndarray) -> np.ndarray:
-        return bits.astype(np.uint32).view(np.float32).astype(dtype).view(np.uint8)
+        with np.errstate(invalid="ignore"):
+            return bits.astype(np.uint32).view(np.float32).astype(dtype).view(np.uint8)
 
     infinite, nan, negative_zero, zero = code_of(np.array([_INFINITE, _INFINITE + 1, 1 << 31, 0], np.int64)).tolist()
     # Of floats that are not negative, larger ones never have smaller codes: halve what lies between the least and inf.
