@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.errors import DeviceError, UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.passes import align_prelu_slopes
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
 from hetero_opencl.binaries import Binaries
@@ -136,6 +137,7 @@ class Lowering:
 
 def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:
     """The program of a model whose shapes are all static."""
+    align_prelu_slopes(model)  # those of data of a rank that was not known until now
     lowering = Lowering(device, constants, find_fusions(model))
     for node in model.get_ordered_ops():
         if not isinstance(node, (Parameter, Constant, Result)):

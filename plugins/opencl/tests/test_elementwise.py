@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hetero import Constant, Parameter, Type, ops
+from hetero import Constant, Parameter, PartialShape, Type, ops
 from tests.ops.oracle import Data
 
 FLOATS = np.array([0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, 30, -30, 80, -80], np.float32)
@@ -19,8 +19,8 @@ def f32(value):
 
 @pytest.mark.parametrize(
     "name",
-    ["acos", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "sin", "sinh", "tan", "tanh", "sigmoid", "mish",
-     "abs", "negative", "relu", "sign", "ceiling", "floor", "is_finite", "hsigmoid", "softsign"],
+    ["acos", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "exp", "sin", "sinh", "tan", "tanh", "sigmoid",
+     "mish", "abs", "negative", "relu", "sign", "ceiling", "floor", "is_finite", "hsigmoid", "softsign"],
 )  # fmt: skip
 def test_functions(openvino_agrees, name):
     openvino_agrees(name, Data(SMALL))
@@ -72,6 +72,12 @@ def test_prelu(run, slopes, is_data):
     (found,) = run([ops.PRelu(data, slope)], parameters, arrays)
     channels = slopes.reshape(-1, 1)
     np.testing.assert_allclose(found, np.where(CUBE > 0, CUBE, channels * CUBE), rtol=1e-6)
+
+
+def test_prelu_of_data_of_which_nothing_is_known(run):
+    data = Parameter(Type.f32, PartialShape.dynamic())
+    (found,) = run([ops.PRelu(data, Constant(SLOPES))], [data], [CUBE])
+    np.testing.assert_allclose(found, np.where(CUBE > 0, CUBE, SLOPES.reshape(-1, 1) * CUBE), rtol=1e-6)
 
 
 WHOLE = {
