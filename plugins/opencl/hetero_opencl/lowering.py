@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +15,16 @@ from hetero.plugin import ExecutedStep
 from hetero.types import Type
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants, in_rows
+from hetero_opencl.decisions import ROWS, Decisions, LayoutUse
 from hetero_opencl.device import OpenCLDevice
-from hetero_opencl.fusion import Fusion, find_fusions
+from hetero_opencl.fusion import find_fusions
 from hetero_opencl.kernels import lowering_of
 from hetero_opencl.program import Buffer, Launch, Program
 from hetero_opencl.segments import is_held
+
+if TYPE_CHECKING:
+    from hetero_opencl.fusion import Fusion
+    from hetero_opencl.kernels.layouts import Layout
 
 # Kernels count elements in 32 bits.
 LARGEST_COUNT = 2**31 - 1
@@ -31,14 +37,24 @@ class Lowering:
         self.device = device
         self._constants = constants
         self.fusion = fusion
+        self.decisions = Decisions(fusion)
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
+        self._converted: dict[tuple[Output, Layout], tuple[Buffer, Node]] = {}
         self.found_shapes: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
         self._node: Node | None = None
+        self._computed: Sequence[Node] = ()  # what the node at hand computes, itself included
 
-    def buffer(self, value: Output) -> Buffer:
-        """The buffer of a value, its elements in rows, one after the other; made on first use."""
+    def buffer(self, value: Output, layout: Layout | None = None) -> Buffer:
+        """The buffer of a value, its elements in rows, one after the other, or in another layout; made on first use.
+
+        What is not a constant is converted by launches before the first reader, once for all of them.
+        """
+        if layout is not None:
+            return self._in_layout(value, layout)
+        if value.node not in self._computed:
+            self._tell(value, ROWS)
         buffer = self._buffers.get(value)
         if buffer is None:
             if isinstance(value.node, Constant):
@@ -48,10 +64,32 @@ class Lowering:
             self._buffers[value] = buffer
         return buffer
 
+    def _in_layout(self, value: Output, layout: Layout) -> Buffer:
+        if isinstance(value.node, Constant):
+            return self.constant(value.node.data, (layout,), layout.arrange)
+        if (value, layout) in self._converted:
+            buffer, node = self._converted[value, layout]
+            self._tell(value, str(layout), f"for '{node.friendly_name}'")
+            return buffer
+        buffer = layout.convert(self, value)
+        self._converted[value, layout] = buffer, self._node
+        self._tell(value, str(layout), "here")
+        return buffer
+
+    def _tell(self, value: Output | str, layout: str, made: str = "") -> None:
+        if self._node:
+            self.decisions.layouts.append(LayoutUse(self._node, value, layout, made))
+
+    def because(self, reason: str) -> None:
+        """Say, for people to read, why the node at hand gets the kernels that it gets."""
+        self.decisions.reasons.setdefault(self._node, []).append(reason)
+
     def constant(
         self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = in_rows
     ) -> Buffer:
         """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
+        if layout:
+            self._tell(f"constant {list(array.shape)}", " ".join(map(str, layout)), "when it is uploaded")
         return self._constants.buffer(array, layout, arrange)
 
     def kept(self, initial: np.ndarray) -> Buffer:
@@ -120,19 +158,20 @@ class Lowering:
 
     def lower(self, node: Node) -> None:
         """Make the launches of a node, unless another one computes it along."""
-        self._node = node
         if node in self.fusion.absorbed:
             return
         function = lowering_of(node)
         if function is None:
             raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
         before = len(self.launches)
+        self._node, self._computed = node, self.fusion.computed_with(node)
         function(self, node)
         self._add_step(node, self.launches[before:])
+        self._node = None
 
     def _add_step(self, node: Node, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
-        self.steps.append(ExecutedStep(node, "+".join(kernels) or "none", self.fusion.computed_with(node)))
+        self.steps.append(ExecutedStep(node, "+".join(kernels) or "none", self._computed))
 
 
 def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:
@@ -153,4 +192,5 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         [None if value in lowering.found_shapes else value.shape for value in results],
         {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},
         binaries,
+        lowering.decisions,
     )

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyopencl as cl
@@ -24,6 +25,9 @@ from hetero_opencl.memory import Arena
 from hetero_opencl.memory_plan import Lifetime, MemoryPlan, plan_arenas
 from hetero_opencl.remote import OpenCLContext
 from hetero_opencl.transfers import copy_region
+
+if TYPE_CHECKING:
+    from hetero_opencl.decisions import Decisions
 
 
 @dataclass(eq=False)
@@ -72,6 +76,7 @@ class Program:
     output_shapes: list[tuple[int, ...] | None]
     found_shapes: dict[int, Buffer]
     binaries: Binaries
+    decisions: Decisions
 
     def __post_init__(self) -> None:
         self._plans: dict[frozenset[Buffer], MemoryPlan[Buffer]] = {}

@@ -68,6 +68,17 @@ def test_what_others_read_is_kept(device):
         np.testing.assert_allclose(array, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_a_value_is_converted_once_for_all_that_want_it_so(device):
+    x, y = parameter(3, 4), parameter(5, 4)
+    products = [ops.MatMul(factor, y, False, True) for factor in (x, ops.Exp(x))]
+    arrays = ROWS, np.arange(20, dtype=np.float32).reshape(5, 4) / 20
+    kernels = [kernel for kernel, _ in launches(products, [x, y], *arrays)]
+    assert sorted(kernels) == ["elementwise", "product", "product", "strided_copy"]
+    found = compiled_for(device, products, [x, y])(list(arrays))
+    for array, factor in zip(found.to_tuple(), (ROWS, np.exp(ROWS))):
+        np.testing.assert_allclose(array, factor @ arrays[1].T, rtol=1e-5)
+
+
 def test_the_bias_of_a_product_is_no_launch():
     x = parameter(1, 3, 8, 8)
     weights = np.ones((5, 3, 1, 1), np.float32)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, is_constant
+from hetero.graph import Node, Output
 from hetero.types import Type
-from hetero_opencl.kernels.movement import Axis, View, merge_axes, strided_copy, view_of
+from hetero_opencl.kernels import layouts
+from hetero_opencl.kernels.movement import Axis, View, merge_axes, strided_copy
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source
 from hetero_opencl.program import Buffer
@@ -150,6 +151,7 @@ def multiply_batch(
     items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
     numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets, left.row_stride, left.depth_stride]
     arguments = [a, *buffers, *map(np.int32, numbers)]
+    lowering.because(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
     lowering.launch(text, "product", arguments, [*items, batch.outer * batch.inner], [*group, 1])
 
 
@@ -271,9 +273,7 @@ def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     """The right matrices with the columns of a row side by side."""
     if not transposed or 1 in b.shape[-2:]:
         return lowering.buffer(b)
-    if is_constant(b):
-        return lowering.constant(b.node.data.swapaxes(-1, -2))
-    return turned(lowering, lowering.buffer(b), view_of(b))
+    return lowering.buffer(b, layouts.transposed(len(b.shape)))
 
 
 def multiply_by_transposed(
