@@ -24,6 +24,8 @@ from hetero_opencl.kernels import (
     rearrangement,
     recurrent,
     reduction,
+    roi_align,
+    roi_pooling,
     scatter,
     search,
     softmax,

@@ -1,0 +1,38 @@
+// Samples between the elements of a plane [height][width] of DATA: weighted sums of the four around each point.
+
+// Points at the border of an image are rounded as elsewhere.
+#pragma OPENCL FP_CONTRACT OFF
+
+typedef struct {
+    int top_left, top_right, bottom_left, bottom_right;
+    DATA_VALUE weights[4];
+} Corners;
+
+// The four elements around a point, which is moved to the nearest border where it lies outside.
+inline Corners corners_of(const DATA_VALUE y_given, const DATA_VALUE x_given, const int height, const int width)
+{
+    const DATA_VALUE y = fmin(fmax(y_given, (DATA_VALUE)0), (DATA_VALUE)(height - 1));
+    const DATA_VALUE x = fmin(fmax(x_given, (DATA_VALUE)0), (DATA_VALUE)(width - 1));
+    const int top = (int)floor(y), left = (int)floor(x);
+    const int bottom = min(top + 1, height - 1), beside = min(left + 1, width - 1);
+    const DATA_VALUE low = y - top, right = x - left;
+    const Corners corners = {top * width + left,
+                             top * width + beside,
+                             bottom * width + left,
+                             bottom * width + beside,
+                             {(1 - low) * (1 - right), (1 - low) * right, low * (1 - right), low * right}};
+    return corners;
+}
+
+inline DATA_VALUE bilinear(global const DATA *plane, const Corners c)
+{
+    return DATA_LOAD(plane, c.top_left) * c.weights[0] + DATA_LOAD(plane, c.top_right) * c.weights[1] +
+           DATA_LOAD(plane, c.bottom_left) * c.weights[2] + DATA_LOAD(plane, c.bottom_right) * c.weights[3];
+}
+
+// The largest of the four weighted elements.
+inline DATA_VALUE largest_term(global const DATA *plane, const Corners c)
+{
+    return max(max(DATA_LOAD(plane, c.top_left) * c.weights[0], DATA_LOAD(plane, c.top_right) * c.weights[1]),
+               max(DATA_LOAD(plane, c.bottom_left) * c.weights[2], DATA_LOAD(plane, c.bottom_right) * c.weights[3]));
+}

@@ -1,0 +1,114 @@
+// Regions of images [images][channels][height][width] cut into bins [regions][channels][rows][columns], each of which
+// becomes the mean (MODE 0), the maximum (1), or the largest weighted element (2) of its bilinear samples. REGION says how
+// a region is given: 0 by corners, 1 by its middle, sides and an angle, 2 by corners in one of several maps. Samples
+// farther than 1 from the image are 0, and so is a region of an image that is not there. bilinear stands in a text of its
+// own. A work-item makes one bin.
+
+typedef struct {
+    DATA_VALUE left, top, width, height, cosine, sine;
+} Region;
+
+// Samples of a bin on one axis.
+inline int samples_of(const DATA_VALUE size, const int ratio)
+{
+    return ratio ? ratio : isfinite(size) ? max(convert_int_sat_rtp(size), 0) : 0;
+}
+
+inline DATA_VALUE sample_place(const int bin, const DATA_VALUE size, const int sample, const int samples)
+{
+    return bin * size + (sample + (DATA_VALUE)0.5f) * (size / samples);
+}
+
+inline DATA_VALUE pool(global const DATA *plane, const Region region, const int height, const int width, const int row,
+                       const int column, const int rows, const int columns, const int ratio)
+{
+    const DATA_VALUE tall = region.height / rows, wide = region.width / columns;
+    const int down = samples_of(tall, ratio), along = samples_of(wide, ratio);
+    DATA_VALUE found = MODE == 2 ? -INFINITY : 0;
+    if (!down || !along || !height || !width)
+        return 0;
+    for (int i = 0; i < down; i++) {
+        const DATA_VALUE below = sample_place(row, tall, i, down);
+        for (int j = 0; j < along; j++) {
+            const DATA_VALUE beside = sample_place(column, wide, j, along);
+#if REGION == 1
+            const DATA_VALUE v = below - region.height / 2, u = beside - region.width / 2;
+            const DATA_VALUE y = v * region.cosine - u * region.sine + region.top - 0.5f;
+            const DATA_VALUE x = v * region.sine + u * region.cosine + region.left - 0.5f;
+#else
+            const DATA_VALUE y = region.top + below, x = region.left + beside;
+#endif
+            DATA_VALUE sample = 0;
+            if (y >= -1 && y <= height && x >= -1 && x <= width) {
+                const Corners corners = corners_of(y, x, height, width);
+                sample = MODE == 2 ? largest_term(plane, corners) : bilinear(plane, corners);
+            }
+            found = MODE ? max(found, sample) : found + sample;
+        }
+    }
+    return MODE ? found : found / ((DATA_VALUE)down * along);
+}
+
+#if REGION < 2
+kernel void roi_align(global const DATA *restrict data, global const DATA *restrict regions,
+                      global const INDEX *restrict images, global DATA *restrict out, const int image_count,
+                      const int channels, const int height, const int width, const int rows, const int columns,
+                      const int ratio, const DATA_VALUE scale, const DATA_VALUE before, const DATA_VALUE after,
+                      const DATA_VALUE smallest, const int clockwise, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const int column = item % columns, row = item / columns % rows, channel = item / columns / rows % channels;
+    const int number = item / columns / rows / channels;
+    const long image = images[number];
+    DATA_VALUE result = 0;
+    if (image >= 0 && image < image_count) {
+#if REGION == 1
+        regions += (long)number * 5;
+        const DATA_VALUE angle = clockwise ? -DATA_LOAD(regions, 4) : DATA_LOAD(regions, 4);
+        const Region region = {DATA_LOAD(regions, 0) * scale, DATA_LOAD(regions, 1) * scale,
+                               DATA_LOAD(regions, 2) * scale, DATA_LOAD(regions, 3) * scale, cos(angle), sin(angle)};
+#else
+        // Moved before and after they are scaled; with sides of a smallest length.
+        regions += (long)number * 4;
+        const DATA_VALUE left = (DATA_LOAD(regions, 0) + before) * scale - after;
+        const DATA_VALUE top = (DATA_LOAD(regions, 1) + before) * scale - after;
+        const DATA_VALUE right = (DATA_LOAD(regions, 2) + before) * scale - after;
+        const DATA_VALUE bottom = (DATA_LOAD(regions, 3) + before) * scale - after;
+        const Region region = {left, top, fmax(right - left, smallest), fmax(bottom - top, smallest), 1, 0};
+#endif
+        global const DATA *plane = data + (image * channels + channel) * height * width;
+        result = pool(plane, region, height, width, row, column, rows, columns, ratio);
+    }
+    DATA_STORE(result, item, out);
+}
+#else
+// The bins of those regions that belong to one of several maps, the larger ones to the later; those without an area are
+// 0, which the first map sees to.
+kernel void pool_from_map(global const DATA *restrict data, global const DATA *restrict regions,
+                          global DATA *restrict out, const int map, const int maps, const int channels,
+                          const int height, const int width, const int size, const int ratio, const DATA_VALUE scale,
+                          const DATA_VALUE after, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const int column = item % size, row = item / size % size, channel = item / size / size % channels;
+    regions += (long)(item / size / size / channels) * 4;
+    const DATA_VALUE left = DATA_LOAD(regions, 0), top = DATA_LOAD(regions, 1);
+    const DATA_VALUE across = DATA_LOAD(regions, 2) - left, down = DATA_LOAD(regions, 3) - top;
+    const DATA_VALUE area = across * down;
+    const DATA_VALUE level = floor(log2(sqrt(fmax(area, (DATA_VALUE)0)) / 224 + 1e-6f) + 2);
+    if (map != (area > 0 ? (int)fmin(fmax(level, (DATA_VALUE)0), (DATA_VALUE)(maps - 1)) : 0))
+        return;
+    DATA_VALUE result = 0;
+    if (area > 0) {
+        const Region region = {left * scale - after, top * scale - after, fmax(across * scale, (DATA_VALUE)1),
+                               fmax(down * scale, (DATA_VALUE)1), 1, 0};
+        global const DATA *plane = data + (long)channel * height * width;
+        result = pool(plane, region, height, width, row, column, size, size, ratio);
+    }
+    DATA_STORE(result, item, out);
+}
+#endif

@@ -1,0 +1,72 @@
+"""ROIAlign, ROIAlignRotated and their kin: bins of bilinear samples."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.movement import copy_whole
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import element_macros, refuse_types, template
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+_CORNERS, _ROTATED, _IN_MAPS = range(3)
+
+
+def value_dtype(kind: Type) -> np.dtype:
+    """The type of the numbers that kernels compute with where elements are floating-point numbers of a type."""
+    return np.dtype(np.float64 if kind is Type.f64 else np.float32)
+
+
+def sampling_source(name: str, types: dict[str, Type], **macros: object) -> str:
+    """The text of a .cl file that takes bilinear samples of DATA."""
+    defines = "".join(f"#define {key} {value}\n" for key, value in macros.items())
+    return element_macros(types) + defines + template("bilinear") + template(name)
+
+
+@lowers(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, unless=refuse_types)
+def roi_align(lowering: Lowering, node: Node) -> None:
+    aligned = node.aligned_mode != "asymmetric"
+    before = 0.5 if node.aligned_mode == "half_pixel" else 0
+    mode = 2 if isinstance(node, ops.ROIAlignLargestTerm) else int(node.mode == "max")
+    _align(lowering, node, _CORNERS, mode, (before, 0.5 if aligned else 0, -np.inf if aligned else 1), clockwise=False)
+
+
+@lowers(ops.ROIAlignRotated, unless=refuse_types)
+def roi_align_rotated(lowering: Lowering, node: Node) -> None:
+    _align(lowering, node, _ROTATED, 0, (0, 0, 0), node.clockwise_mode)
+
+
+def _align(
+    lowering: Lowering, node: Node, region: int, mode: int, box: tuple[float, float, float], clockwise: bool
+) -> None:
+    """Launch the kernel of one bin a work-item; ``box``: moves before and after scaling, and the shortest side."""
+    data, regions, images = node.input_values()
+    types = {"DATA": data.element_type, "INDEX": images.element_type}
+    number = value_dtype(data.element_type).type
+    sizes = [*data.shape, node.pooled_h, node.pooled_w, node.sampling_ratio]
+    arguments = [lowering.buffer(value) for value in (data, regions, images, node.output(0))]
+    arguments += [*map(np.int32, sizes), number(node.spatial_scale), *map(number, box), np.int32(clockwise)]
+    text = sampling_source("roi_align", types, MODE=mode, REGION=region)
+    lowering.launch_flat(text, "roi_align", arguments, math.prod(node.get_output_shape(0)))
+
+
+@lowers(ops.ExperimentalDetectronROIFeatureExtractor, unless=refuse_types)
+def roi_feature_extractor(lowering: Lowering, node: Node) -> None:
+    boxes, *maps = node.input_values()
+    kind = boxes.element_type
+    number, text = value_dtype(kind).type, sampling_source("roi_align", {"DATA": kind}, MODE=0, REGION=_IN_MAPS)
+    for index, (features, scale) in enumerate(zip(maps, node.pyramid_scales)):
+        sizes = [index, len(maps), *features.shape[1:], node.pooled_size, node.sampling_ratio]
+        arguments = [lowering.buffer(value) for value in (features, boxes, node.output(0))]
+        # The reference has the scale as f32 whatever the type is.
+        arguments += [*map(np.int32, sizes), number(np.float32(1 / scale)), number(0.5 if node.aligned else 0)]
+        lowering.launch_flat(text, "pool_from_map", arguments, math.prod(node.get_output_shape(0)))
+    copy_whole(lowering, lowering.buffer(boxes), boxes, lowering.buffer(node.output(1)))
