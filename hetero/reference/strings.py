@@ -59,7 +59,7 @@ def regex_full_match(node, data):
 @evaluates(ops.TfIdfVectorizer)
 def tf_idf_vectorizer(node, data):
     pool = node.pool_strings or node.pool_int64s
-    numbers = {gram: index for index, gram in enumerate(_pool_grams(node, pool))}
+    numbers = {gram: index for index, gram in enumerate(pool_grams(node, pool))}
     rows = data.reshape(1, -1) if data.ndim == 1 else data
     result = np.zeros((len(rows), max(node.ngram_indexes, default=-1) + 1), np.float32)
     weights = node.weights or (1.0,) * len(numbers)
@@ -76,7 +76,7 @@ def tf_idf_vectorizer(node, data):
     return result.reshape(*data.shape[:-1], result.shape[1])
 
 
-def _pool_grams(node: ops.TfIdfVectorizer, pool: Sequence) -> Iterator[tuple]:
+def pool_grams(node: ops.TfIdfVectorizer, pool: Sequence) -> Iterator[tuple]:
     """The n-grams of the pool in order: those of one item first, then those of two, and so on."""
     ends = [*node.ngram_counts[1:], len(pool)]
     for length, (start, end) in enumerate(zip(node.ngram_counts, ends), 1):

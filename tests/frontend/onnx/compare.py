@@ -40,10 +40,12 @@ def operator_model(kind, inputs, attributes, outputs, domain="", opset=20) -> on
     return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
-def assert_as_onnxruntime(proto: onnx.ModelProto, inputs: list[np.ndarray], tolerance: float = 1e-5) -> None:
-    """TEMPLATE gives an ``operator_model`` the types, shapes and results of ONNX Runtime, strings too."""
+def assert_as_onnxruntime(
+    proto: onnx.ModelProto, inputs: list[np.ndarray], tolerance: float = 1e-5, device: str = "TEMPLATE"
+) -> None:
+    """The device gives an ``operator_model`` the types, shapes and results of ONNX Runtime, strings too."""
     expected = run_onnxruntime(proto, {f"x{i}": array for i, array in enumerate(inputs)})
-    compiled = hetero.Core().compile_model(proto, "TEMPLATE")
+    compiled = hetero.Core().compile_model(proto, device)
     results = compiled(list(inputs))
     for port, wanted in zip(compiled.outputs, expected.values(), strict=True):
         found = results[port]

@@ -13,6 +13,7 @@ from hetero_opencl.kernels import (
     interpolation,
     linear_algebra,
     movement,
+    n_grams,
     nms,
     non_zero,
     normalization,
@@ -31,6 +32,7 @@ from hetero_opencl.kernels import (
     softmax,
     sparse,
     top_k,
+    trees,
     unique,
 )  # fmt: skip
 from hetero_opencl.kernels.registry import lowering_of, why_not

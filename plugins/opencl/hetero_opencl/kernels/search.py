@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output
-from hetero.types import Type
+from hetero_opencl.kernels.order import comparing_source, wide_type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
+from hetero_opencl.kernels.sources import refuse_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
-
-
-def wide_type(kinds: Collection[Type]) -> Type | None:
-    """The type in which elements of two types are compared first; None for u64 with a signed one."""
-    if any(kind.is_real() for kind in kinds):
-        return Type.f64 if Type.f64 in kinds else Type.f32
-    if Type.u64 in kinds:
-        return None if any(kind.is_signed() for kind in kinds) else Type.u64
-    return Type.i64
 
 
 def refuse_bucketize(node: Node) -> str | None:
@@ -46,10 +36,8 @@ def search_sorted(lowering: Lowering, node: Node) -> None:
 
 
 def _search(lowering: Lowering, sequences: Output, values: Output, output: Output, after: bool) -> None:
-    types = {"SEQUENCE": sequences.element_type, "DATA": values.element_type, "INDEX": output.element_type}
-    kinds = sequences.element_type, values.element_type
-    exact = "ulong" if Type.u64 in kinds else "long"
-    text = source("search", types, WIDE=ELEMENTS[wide_type(kinds)].value, EXACT=exact, CONVERT=f"convert_{exact}_sat")
+    types = {"LEFT": sequences.element_type, "RIGHT": values.element_type, "INDEX": output.element_type}
+    text = comparing_source("search", types)
     one_each = len(sequences.shape) > 1
     numbers = sequences.shape[-1], values.shape[-1] if one_each else 1, one_each, after
     buffers = [lowering.buffer(value) for value in (sequences, values, output)]

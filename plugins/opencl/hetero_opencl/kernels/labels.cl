@@ -1,0 +1,22 @@
+// For each element the value at the place of its key, or the default where it is no key. ordered has the numbers of the
+// keys in their order; of equal ones the last counts.
+kernel void encode(global const RIGHT *restrict data, global const LEFT *restrict keys,
+                   global const int *restrict ordered, global const WORD *restrict values,
+                   global const WORD *restrict default_value, global WORD *restrict target, const int keys_count,
+                   const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const RIGHT_VALUE value = RIGHT_LOAD(data, item);
+    int low = 0, high = keys_count;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (order(LEFT_LOAD(keys, ordered[middle]), value) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool is_known = low && !order(LEFT_LOAD(keys, ordered[low - 1]), value);
+    target[item] = is_known ? values[ordered[low - 1]] : default_value[0];
+}
