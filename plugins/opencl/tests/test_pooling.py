@@ -5,7 +5,7 @@ import openvino
 import pytest
 
 import hetero
-from hetero.graph import Model, Parameter
+from hetero.graph import Model
 from tests.ops.oracle import Data, in_hetero, in_openvino
 
 core = hetero.Core()
@@ -73,11 +73,3 @@ def check(device, data, name, opset, arguments):
     found = request.get_output_tensor(0).data
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-
-
-def test_indices_and_other_types_are_refused(device):
-    for kind, outputs, reason in [("f32", 2, "indices"), ("i32", 1, "i32")]:
-        parameter = Parameter(hetero.Type(kind), (1, 1, 4))
-        node = hetero.opset13.max_pool(parameter, [1], [1], [0], [0], [2])
-        with pytest.raises(hetero.HeteroError, match=reason):
-            core.compile_model(Model(node.outputs()[:outputs], [parameter]), device)

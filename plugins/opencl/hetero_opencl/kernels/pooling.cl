@@ -1,54 +1,68 @@
 // Pooling of planes of three spatial axes (missing ones have length 1). The window is given for each axis by kernel size,
 // stride, dilation and padding in front. LARGEST 1 takes the largest number, else the mean: over the numbers that the
 // window meets, or over all its places where ALL_PLACES is 1.
-// A work-item makes one number; with STEP, which is 1 or 2 and the stride along x, it makes 16 neighbours at once.
+// A work-item makes one number; with STEP, which is 1 or 2 and the stride along x, it makes 16 neighbours at once, of a
+// type that is computed as float. DATA: the type of elements; SUM: that of what is taken so far; START: what there is
+// before anything is taken. WHOLE 1: elements are wide whole numbers, whose mean is rounded down.
 #if LARGEST
-#define START -FLT_MAX
-#define TAKE(result, value) fmax(result, value)
+#define IS_BETTER(value, result) ((value > result) | (value != value))
 #else
-#define START 0
 #define TAKE(result, value) ((result) + (value))
 #endif
 #ifdef STEP
 #define WIDTH 16
-#define FLOATS float16
+#define SUMS float16
 #define INTS int16
 #define IS_IN(x) ((x >= 0) & (x < width))
 #define LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define TAKE_LARGEST(result, value) select(result, value, IS_BETTER(value, result))
 #else
 #define WIDTH 1
-#define FLOATS float
+#define SUMS SUM
 #define INTS int
 #define IS_IN(x) (-(x >= 0 && x < width))
 #define LANES 0
+#define TAKE_LARGEST(result, value) (IS_BETTER(value, result) ? value : result)
+#endif
+#if LARGEST
+#define TAKE TAKE_LARGEST
 #endif
 
 // What the window takes from places x on, of which image[at] is the first; what is not in the row is START.
-inline FLOATS load(global const float *image, const long at, const long end, const INTS in)
+inline SUMS load(global const DATA *image, const long at, const long end, const INTS in)
 {
 #ifdef STEP
-    // Buffers have 64 numbers of slack behind their end, and none in front.
+    // Buffers have 64 numbers of slack behind their end, or more, and none in front.
     if (at < 0 || at + 16 * STEP > end + 64) {
         float16 values = START;
         float *value = (float *)&values;
         for (int lane = 0; lane < 16; lane++) {
             const long place = at + lane * STEP;
-            value[lane] = place >= 0 && place < end ? image[place] : START;
+            value[lane] = place >= 0 && place < end ? DATA_LOAD(image, place) : START;
         }
         return select((float16)START, values, in);
     }
 #if STEP == 1
-    const float16 values = vload16(0, image + at);
+    const float16 values = DATA_LOAD16(image + at);
 #else
-    const float16 values = (float16)(vload16(0, image + at).even, vload16(1, image + at).even);
+    const float16 first = DATA_LOAD16(image + at), second = DATA_LOAD16(image + at + 16);
+    const float16 values = (float16)(first.even, second.even);
 #endif
     return select((float16)START, values, in);
 #else
-    return image[at];
+    return DATA_LOAD(image, at);
 #endif
 }
 
-kernel void pooling(global const float *restrict image, global float *restrict out,
+#if WHOLE && !LARGEST
+inline DATA_VALUE mean(const DATA_VALUE total, const int met)
+{
+    const DATA_VALUE count = met;
+    return total / count - (total % count < 0);
+}
+#endif
+
+kernel void pooling(global const DATA *restrict image, global DATA *restrict out,
                     const int depth, const int height, const int width,
                     const int out_depth, const int out_height, const int out_width,
                     const int kernel_z, const int kernel_y, const int kernel_x,
@@ -66,7 +80,7 @@ kernel void pooling(global const float *restrict image, global float *restrict o
     const int front = row / out_height % out_depth * stride_z - pad_z;
     const int plane = row / out_height / out_depth;
     const long end = (long)planes * depth * height * width;
-    FLOATS result = START;
+    SUMS result = START;
     INTS met = 0;
     for (int kz = 0; kz < kernel_z; kz++) {
         const int z = front + kz * dilation_z;
@@ -85,27 +99,31 @@ kernel void pooling(global const float *restrict image, global float *restrict o
                     continue;
 #endif
                 met -= in;
-                result = TAKE(result, load(image, start + left + kx * dilation_x, end, in));
+                const SUMS value = load(image, start + left + kx * dilation_x, end, in);
+                result = TAKE(result, value);
             }
         }
     }
 #if !LARGEST && ALL_PLACES
-    result /= kernel_z * kernel_y * kernel_x;
-#elif !LARGEST && WIDTH == 1
-    result /= max(met, 1);
-#elif !LARGEST
+    met = kernel_z * kernel_y * kernel_x;
+#endif
+#if !LARGEST && WIDTH == 16
     result /= convert_float16(max(met, 1));
+#elif !LARGEST && WHOLE
+    result = mean((DATA_VALUE)result, max(met, 1));
+#elif !LARGEST
+    result /= max(met, 1);
 #endif
     out += (long)row * out_width + place;
 #if WIDTH == 1
-    *out = result;
+    DATA_STORE(result, 0, out);
 #else
     if (place + WIDTH <= out_width) {
-        vstore16(result, 0, out);
+        DATA_STORE16(result, out);
     } else {
         const float *value = (const float *)&result;
         for (int lane = 0; lane < out_width - place; lane++)
-            out[lane] = value[lane];
+            DATA_STORE(value[lane], lane, out);
     }
 #endif
 }

@@ -1,4 +1,4 @@
-"""MaxPool and AvgPool over one to three spatial dimensions."""
+"""MaxPool, AvgPool and the adaptive ones, over one to three spatial dimensions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.reference.pooling import lowest
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
+from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, refuse_dimensions
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -21,29 +23,67 @@ _FEWEST_LANES = 4
 
 
 def _refusal(node: Node) -> str | None:
-    if node.get_input_element_type(0) is not Type.f32:
-        return f"no kernel for {node.type_info.name} of {node.get_input_element_type(0)}"
-    if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
-        return "MaxPool whose indices are read"
-    return None if len(node.kernel_shape) <= 3 else f"{len(node.kernel_shape)} spatial dimensions"
+    return refuse_types(node) or refuse_dimensions(len(node.kernel_shape))
 
 
 @lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_refusal)
 def pooling(lowering: Lowering, node: Node) -> None:
-    lengths, positions = node.get_input_shape(0)[2:], node.get_output_shape(0)[2:]
-    begin, end = node.resolve_pads(lengths)
+    data, output = node.input_value(0), node.output(0)
+    begin, end = node.resolve_pads(data.shape[2:])
+    window = make_window(node.kernel_shape, node.strides, node.dilations, begin)
+    kind, positions = data.element_type, output.shape[2:]
+    sizes = [in_three(data.shape[2:]), in_three(positions), *window]
+    numbers = [np.int32(number) for lengths in sizes for number in lengths]
     is_largest = isinstance(node, (ops.MaxPoolV1, ops.MaxPoolV8))
+    if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
+        types = {"DATA": kind, "INDEX": node.index_element_type}
+        indices = math.prod(data.shape[node.axis % len(data.shape) :])
+        buffers = [lowering.buffer(value) for value in (data, output, node.output(1))]
+        text, count = source("indexed_pooling", types, START=_lowest(kind)), math.prod(output.shape)
+        return lowering.launch_flat(text, "indexed_pooling", [*buffers, *numbers, np.int32(indices)], count)
     # Without any padding, what a window of rounding_type ceil has beyond the end does not count (as in OpenVINO).
     all_places = not is_largest and not node.exclude_pad and any((*begin, *end))
     # On a CPU 16 neighbours at once; on a GPU neighbours are work-items.
-    in_vectors = lowering.device.is_cpu and positions[-1] >= _FEWEST_LANES and node.strides[-1] <= 2
-    macros = {"STEP": node.strides[-1]} if in_vectors else {}
-    text = source("pooling", LARGEST=int(is_largest), ALL_PLACES=int(all_places), **macros)
-    missing = 3 - len(lengths)
-    window = (node.kernel_shape, node.strides, node.dilations)
-    axes = [(1,) * missing + tuple(values) for values in (lengths, positions, *window)]
-    numbers = [np.int32(n) for values in (*axes, (0,) * missing + tuple(begin)) for n in values]
-    planes, rows = math.prod(node.get_input_shape(0)[:2]), math.prod(node.get_output_shape(0)[:-1])
-    arguments = [lowering.buffer(node.input_value(0)), lowering.buffer(node.output(0)), *numbers, np.int32(planes)]
+    is_fit = ELEMENTS[kind].value == "float" and positions[-1] >= _FEWEST_LANES and window.strides[2] <= 2
+    in_vectors = lowering.device.is_cpu and is_fit
+    macros = {"STEP": window.strides[2]} if in_vectors else {}
+    if is_largest:
+        macros |= {"START": _lowest(kind), "SUM": ELEMENTS[kind].value}
+    else:
+        macros |= {"START": 0, "SUM": _sum(kind), "WHOLE": int(_sum(kind) == "ulong")}
+    text = source("pooling", {"DATA": kind}, LARGEST=int(is_largest), ALL_PLACES=int(all_places), **macros)
+    planes, rows = math.prod(data.shape[:2]), math.prod(output.shape[:-1])
+    arguments = [lowering.buffer(data), lowering.buffer(output), *numbers, np.int32(planes)]
     items = rows * (-(-positions[-1] // 16) if in_vectors else positions[-1])
     lowering.launch_flat(text, "pooling", arguments, items)
+
+
+@lowers(ops.AdaptiveAvgPool, ops.AdaptiveMaxPool, unless=refuse_types)
+def adaptive_pooling(lowering: Lowering, node: Node) -> None:
+    data, outputs = node.input_value(0), node.outputs()
+    check_dimensions(lowering, len(data.shape) - 2)
+    kind, is_largest = data.element_type, isinstance(node, ops.AdaptiveMaxPool)
+    types = {"DATA": kind, **({"INDEX": node.index_element_type} if is_largest else {})}
+    macros = {"LARGEST": int(is_largest), "SUM": _sum(kind)}
+    if not kind.is_real():
+        macros |= {"SUM": "ulong", "WHOLE": "long" if kind.is_signed() else "ulong"}
+    text = source("adaptive_pooling", types, **macros)
+    sizes = (*in_three(data.shape[2:]), *in_three(outputs[0].shape[2:]))
+    arguments = [*map(lowering.buffer, (data, *outputs)), *map(np.int32, sizes)]
+    lowering.launch_flat(text, "adaptive_pooling", arguments, math.prod(outputs[0].shape))
+
+
+def _lowest(kind: Type) -> str:
+    """The lowest number of a type, as OpenCL C."""
+    number = lowest(kind.to_dtype())
+    if kind.is_real():
+        return f"({float(number).hex()}{'' if kind is Type.f64 else 'f'})"
+    # There is no literal for the lowest number of 64 bits.
+    return f"({int(number) + 1}L - 1)" if kind.is_signed() else "0"
+
+
+def _sum(kind: Type) -> str:
+    """The type to add elements up in for a mean: small whole numbers as the reference does, wide ones wrap around."""
+    if kind is Type.f64:
+        return "double"
+    return "float" if kind.is_real() or kind.size < 4 else "ulong"
