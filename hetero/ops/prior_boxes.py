@@ -18,6 +18,7 @@ class _PriorBoxes(Op):
     """
 
     attributes_in = "attrs"
+    shape_inputs = (0, 1)
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), Type.is_integral, "integers")

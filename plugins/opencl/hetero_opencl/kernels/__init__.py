@@ -3,6 +3,7 @@
 
 from hetero_opencl.kernels import (
     attention,
+    color,
     convolution,
     ctc,
     einsum,
@@ -20,6 +21,7 @@ from hetero_opencl.kernels import (
     one_hot,
     padding,
     pooling,
+    prior_boxes,
     product,
     random,
     rearrangement,
@@ -34,5 +36,6 @@ from hetero_opencl.kernels import (
     top_k,
     trees,
     unique,
+    yolo,
 )  # fmt: skip
 from hetero_opencl.kernels.registry import lowering_of, why_not

@@ -1,0 +1,46 @@
+"""Images of video as images of red, green and blue."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import refuse_types, source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+@lowers(ops.NV12toBGR, ops.NV12toRGB, unless=refuse_types)
+def from_nv12(lowering: Lowering, node: Node) -> None:
+    _convert(lowering, node, in_pairs=True)
+
+
+@lowers(ops.I420toBGR, ops.I420toRGB, unless=refuse_types)
+def from_i420(lowering: Lowering, node: Node) -> None:
+    _convert(lowering, node, in_pairs=False)
+
+
+def _convert(lowering: Lowering, node: Node, in_pairs: bool) -> None:
+    """Launch the conversion; U and V are in pairs, or one plane behind the other."""
+    output, planes = node.output(0), [lowering.buffer(value) for value in node.input_values()]
+    _, height, width, _ = output.shape
+    area, quarter = height * width, height * width // 4
+    color_step = 2 * quarter if in_pairs else quarter
+    image_step, u_offset, v_offset = area, 0, 1 if in_pairs else 0
+    if len(planes) == 1:
+        image_step = color_step = area + 2 * quarter
+        u_offset, v_offset = area, area + (1 if in_pairs else quarter)
+    kind = output.element_type
+    backwards = isinstance(node, (ops.NV12toBGR, ops.I420toBGR))
+    text = source("color", {"DATA": kind}, BACKWARDS=int(backwards), WHOLE=int(kind.is_integral()))
+    sizes = (height, width, image_step, color_step, u_offset, v_offset, 2 if in_pairs else 1)
+    # The planes of U and V are one where they are in pairs, and all three where there is one input.
+    u, v = planes[min(1, len(planes) - 1)], planes[-1]
+    arguments = [planes[0], u, v, lowering.buffer(output), *map(np.int32, sizes)]
+    lowering.launch_flat(text, "convert_colors", arguments, math.prod(output.shape[:3]))

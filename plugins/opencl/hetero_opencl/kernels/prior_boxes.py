@@ -1,0 +1,21 @@
+"""PriorBox and PriorBoxClustered: boxes that are known once the sizes of the image and its cells are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.reference.registry import evaluate
+from hetero_opencl.kernels.movement import copy_whole
+from hetero_opencl.kernels.registry import lowers
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+@lowers(ops.PriorBox, ops.PriorBoxV1, ops.PriorBoxClustered)
+def prior_boxes(lowering: Lowering, node: Node) -> None:
+    """Where folding has left one: sizes decide the shape, and so are known by now."""
+    (boxes,) = evaluate(node, [value.node.data for value in node.input_values()])
+    copy_whole(lowering, lowering.constant(boxes), node.output(0), lowering.buffer(node.output(0)))

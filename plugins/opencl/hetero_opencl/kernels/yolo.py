@@ -1,0 +1,48 @@
+"""RegionYolo and ReorgYolo."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import UnsupportedOperationError
+from hetero.graph import Node
+from hetero_opencl.kernels.movement import copy_or_share, refuse, view_of
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import refuse_types, source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+def _refusal(node: Node) -> str | None:
+    if node.do_softmax and node.coords < 1:
+        return "RegionYolo whose classes are among its coordinates"
+    return refuse_types(node)
+
+
+@lowers(ops.RegionYolo, unless=_refusal)
+def region_yolo(lowering: Lowering, node: Node) -> None:
+    data, output = node.input_value(0), node.output(0)
+    images, channels, *cells = data.shape
+    more = channels - node.boxes * node.box_size
+    if more < 0:
+        raise UnsupportedOperationError(
+            f"RegionYolo '{lowering.name}' has {channels} channels, but {node.boxes * node.box_size} are needed"
+        )
+    more = more if node.do_softmax else 0
+    sizes = (channels, math.prod(cells), node.boxes, node.coords, node.classes, node.do_softmax, more)
+    arguments = [lowering.buffer(data), lowering.buffer(output), *map(np.int32, sizes)]
+    text = source("yolo", {"DATA": data.element_type})
+    lowering.launch_flat(text, "region_yolo", arguments, images * math.prod(cells) * (node.boxes + more))
+
+
+@lowers(ops.ReorgYolo, unless=refuse)
+def reorg_yolo(lowering: Lowering, node: Node) -> None:
+    data, stride = view_of(node.input_value(0)), node.stride[0]
+    batch, channels, height, width = data.array.shape
+    blocks = data.array.reshape(batch, channels // stride**2, height, stride, width, stride)
+    copy_or_share(lowering, node.input_value(0), data, blocks.transpose(0, 3, 5, 1, 2, 4), node.output(0))
