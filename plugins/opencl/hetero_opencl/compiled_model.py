@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from hetero import properties as props
 from hetero.graph import Constant, Model, Parameter, Result
@@ -27,6 +28,7 @@ from hetero_opencl.constants import Constants
 from hetero_opencl.device import binary_of
 from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering import lower_model
+from hetero_opencl.memory_use import memory_of, memory_statistics, model_memory, statistics_of
 from hetero_opencl.program import Program
 from hetero_opencl.programs import Programs
 from hetero_opencl.remote import OpenCLContext
@@ -100,6 +102,20 @@ class OpenCLCompiledModel(CompiledModel):
         order = self._model.get_ordered_ops()
         steps = [ExecutedStep(node) for node in order if not isinstance(node, (Parameter, Constant, Result))]
         return make_runtime_model(self._model, steps, self.execution_times)
+
+    def last_programs(self) -> list[Program]:
+        """The programs that were used last, in order; none while no shape is known."""
+        with self._lock:
+            last = self._last_used
+        return last.last_chain()
+
+    def get_property(self, key: str) -> Any:
+        """The memory that is used is counted when it is asked for."""
+        if key == model_memory:
+            return memory_of(self.last_programs())
+        if key == memory_statistics:
+            return statistics_of(self.device.handle)
+        return super().get_property(key)
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:
         return OpenCLInferRequest(self)

@@ -37,6 +37,7 @@ from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
 from hetero_opencl.kernels import why_not
 from hetero_opencl.kernels.expressions import needs_doubles
+from hetero_opencl.memory_use import memory_statistics, model_memory, statistics_of
 from hetero_opencl.remote import OpenCLContext, create_context
 from hetero_opencl.states import ASSIGNS, READS, why_no_variable
 
@@ -49,7 +50,10 @@ MOST_STREAMS = 2
 class OpenCLPlugin(Plugin):
     """Every OpenCL device of every platform, numbered from 0. Making it raises DeviceError where there is none."""
 
-    supported_properties = (*common_properties, props.cache_dir, props.caching_properties, driver_version, total_memory)
+    supported_properties = (
+        *common_properties, props.cache_dir, props.caching_properties, driver_version, total_memory,
+        memory_statistics, model_memory,
+    )  # fmt: skip
     passes = (
         take_known_branches,
         take_newest_versions,
@@ -80,6 +84,7 @@ class OpenCLPlugin(Plugin):
             props.device.capabilities: ("FP32", *halves, "EXPORT_IMPORT"),
             driver_version: handle.driver_version,
             total_memory: handle.global_mem_size,
+            memory_statistics: statistics_of(handle),
             props.caching_properties: (driver_version,),
             props.range_for_streams: (1, MOST_STREAMS),
         }

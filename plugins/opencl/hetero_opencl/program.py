@@ -85,6 +85,11 @@ class Program:
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
         self.built = [self.device.build(launch.source, self.binaries) for launch in self.launches]
 
+    def constants(self) -> list[Buffer]:
+        """The constants that kernels read or that are outputs, each once."""
+        read = [buffer for launch in self.launches for buffer in launch.buffers()]
+        return list(dict.fromkeys(buffer for buffer in (*read, *self.outputs) if not buffer.is_planned))
+
     def memory_plan(self, bound: frozenset[Buffer] = frozenset()) -> MemoryPlan[Buffer]:
         """Where buffers lie in the arena, but for those that are ``bound``: they have other memory."""
         if bound not in self._plans:

@@ -68,6 +68,17 @@ class Programs:
         with self._lock:
             return next(reversed(self._segments.values()), None)
 
+    def last_chain(self) -> list[Program]:
+        """The programs that were used last, in order, each before those of the bodies that run after it."""
+        chain: list[Program] = []
+        segment = self.last_used
+        while segment is not None:
+            chain.append(segment.program)
+            for bodies in segment.bodies.values():
+                chain += [program for body in bodies for program in body.last_chain()]
+            segment = segment.rest.last_used if segment.rest else None
+        return chain
+
     def segment_for(self, inputs: Sequence[np.ndarray | Tensor]) -> Segment:
         """The program that begins with inputs of these shapes, made when it is not among the last ones used.
 

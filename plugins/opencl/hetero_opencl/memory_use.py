@@ -1,0 +1,34 @@
+"""How much memory of a device is used: the properties that tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyopencl as cl
+
+from hetero.properties import Mutability, Property
+from hetero_opencl.memory import allocations_on
+from hetero_opencl.program import Program
+
+#: OpenVINO's: bytes that the plugin has in OpenCL buffers on the device, ``cl_mem``, and ``cl_mem_peak``, the most.
+memory_statistics = Property("GPU_MEMORY_STATISTICS", dict, {}, Mutability.RO)
+#: Of a compiled model, in bytes, for the programs that it used last: ``weights`` as they are on the device;
+#: ``arena``, the memory of each request for all other values; and ``largest_live_set``, what of it is needed at once.
+model_memory = Property("GPU_MODEL_MEMORY", dict, {}, Mutability.RO)
+
+
+def statistics_of(device: cl.Device) -> dict[str, int]:
+    """The value of ``memory_statistics``."""
+    taken = allocations_on(device)
+    return {"cl_mem": taken.current, "cl_mem_peak": taken.peak}
+
+
+def memory_of(programs: Sequence[Program]) -> dict[str, int]:
+    """The value of ``model_memory`` for programs that run one after the other in one arena."""
+    constants = dict.fromkeys(buffer for program in programs for buffer in program.constants())
+    plans = [program.memory_plan() for program in programs]
+    return {
+        "weights": sum(buffer.byte_size for buffer in constants),
+        "arena": max((plan.byte_size for plan in plans), default=0),
+        "largest_live_set": max((plan.largest_live_set for plan in plans), default=0),
+    }

@@ -1,0 +1,125 @@
+"""Memory that is really taken on the device: at most the weights and 1.3 times the largest live set."""
+
+import gc
+
+import numpy as np
+import pytest
+from hetero_opencl import program
+from hetero_opencl.device import SLACK
+from hetero_opencl.memory import Arena, allocations_on
+from hetero_opencl.memory_plan import plan_arenas
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hetero
+from hetero import Constant, Model, Parameter, Type, ops
+from tests import zoo
+
+CORE = hetero.Core()
+ROWS = 24
+# Models of the zoo that are quick enough here; the largest ones have hundreds of megabytes.
+SMALL = ("ocr_direction", "magika", "shufflenet")
+
+
+def taken_by(model, device, arrays):
+    """The most bytes taken on the device while a model was compiled and run twice, and GPU_MODEL_MEMORY."""
+    gc.collect()
+    counted = allocations_on(CORE.get_default_context(device).device.handle)
+    before = counted.current
+    counted.reset_peak()
+    compiled = CORE.compile_model(model, device)
+    request = compiled.create_infer_request()
+    results = [request.infer(arrays).to_tuple() for _ in range(2)][1]
+    return counted.peak - before, compiled.get_property("GPU_MODEL_MEMORY"), results
+
+
+def check(model, device, arrays):
+    peak, told, results = taken_by(model, device, arrays)
+    constants = sum(isinstance(node, Constant) for node in model.get_ordered_ops())
+    # Behind each buffer kernels may read on.
+    assert 0 < peak <= told["weights"] + 1.3 * told["largest_live_set"] + SLACK * (2 * constants + 8)
+    assert told["arena"] <= 1.3 * told["largest_live_set"] and told["weights"] + told["arena"] <= peak
+    return told, results
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_models_of_the_zoo(device, name):
+    model, shape = CORE.read_model(zoo.path(name)), zoo.MODELS[name].shapes[0]
+    told, _ = check(model, device, zoo.inputs(name, 0, shape))
+    raw = sum(node.data.nbytes for node in model.get_ordered_ops() if isinstance(node, Constant))
+    # Rows of weights are filled up to whole tiles.
+    assert told["weights"] <= 1.1 * raw + 50_000
+
+
+@st.composite
+def graphs(draw):
+    """Matrices of many widths that are read soon, late or often."""
+    x = Parameter(Type.f32, [ROWS, 64])
+    values = [x]
+    for _ in range(draw(st.integers(1, 14))):
+        value, other = (values[-draw(st.integers(1, min(5, len(values))))] for _ in range(2))
+        kind = draw(st.sampled_from(["widen", "softmax", "join", "add", "part"]))
+        width = value.shape[1]
+        if kind == "widen":
+            weights = np.full((width, draw(st.sampled_from([8, 40, 100, 333]))), 1 / width, np.float32)
+            values.append(ops.MatMul(value, weights, False, False))
+        elif kind == "join" and width + other.shape[1] < 2000:
+            values.append(ops.Concat([value, other], 1))
+        elif kind == "add":
+            values.append(ops.Add(value, ops.ReduceMax(other, np.int64([1]), keep_dims=True)))
+        elif kind == "part" and width > 8:
+            values.append(ops.Slice(value, *(np.int64([n]) for n in (1, width // 2, 1, 1))))
+        else:
+            values.append(ops.Softmax(value, 1))
+    return Model([values[-1], draw(st.sampled_from(values[1:]))], [x])
+
+
+@given(model=graphs())
+@settings(max_examples=8, deadline=None, derandomize=True, database=None)
+def test_random_graphs(model):
+    data = np.random.default_rng(0).random((ROWS, 64), np.float32)
+    expected = CORE.compile_model(model, "TEMPLATE")(data).to_tuple()
+    _, found = check(model, "GPU", [data])
+    for array, wanted in zip(found, expected):
+        np.testing.assert_allclose(array, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_memory_is_given_back(device):
+    x = Parameter(Type.f32, [-1, 1000])
+    gc.collect()
+    before = CORE.get_property(device, "GPU_MEMORY_STATISTICS")["cl_mem"]
+    compiled = CORE.compile_model(Model([ops.Softmax(ops.Exp(x), 1)], [x]), device)
+    request = compiled.create_infer_request()
+    taken = []
+    for rows in (100, 10):
+        request.infer(np.zeros((rows, 1000), np.float32))
+        gc.collect()
+        taken.append(compiled.get_property("GPU_MEMORY_STATISTICS")["cl_mem"] - before)
+    # Of each value two are there at once, and the smaller shape holds on to nothing of the larger one.
+    assert taken[0] >= 2 * 4 * 100_000 and taken[1] <= taken[0] / 5
+    del request, compiled
+    gc.collect()
+    assert CORE.get_property(device, "GPU_MEMORY_STATISTICS")["cl_mem"] == before
+
+
+def test_weights_are_there_once(device):
+    """Turned over at upload, and not as the model has them besides."""
+    x, weights = Parameter(Type.f32, [4, 256]), np.ones((64, 256), np.float32)
+    _, told, _ = taken_by(Model([ops.MatMul(x, weights, False, True)], [x]), device, [np.ones((4, 256), np.float32)])
+    assert told["weights"] == weights.nbytes
+
+
+def test_more_than_one_allocation_can_be(run, monkeypatch):
+    """Then there are several arenas."""
+    monkeypatch.setattr(program, "plan_arenas", lambda lives, alignment, most: plan_arenas(lives, alignment, 3000))
+    reserved = []
+    reserve = Arena.reserve
+    monkeypatch.setattr(Arena, "reserve", lambda self, sizes: (reserved.append(list(sizes)), reserve(self, sizes)))
+    x = Parameter(Type.f32, [20, 30])
+    data = np.random.default_rng(0).random((20, 30), np.float32)
+    normal = ops.Softmax(x, 1)
+    found = run([ops.Concat([ops.Softmax(normal, 0), normal], 0), normal], [x], [data])
+    assert [sizes for sizes in reserved if len(sizes) > 2]
+    by_row = np.exp(data) / np.exp(data).sum(1, keepdims=True)
+    by_column = np.exp(by_row) / np.exp(by_row).sum(0, keepdims=True)
+    np.testing.assert_allclose(found[0], np.concatenate([by_column, by_row]), rtol=1e-5)
