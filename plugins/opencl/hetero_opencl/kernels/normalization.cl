@@ -1,43 +1,133 @@
-// Rows of numbers less their mean, and with NORMALIZE divided by their deviation: one work-item makes one row.
-// DEVIATION is the deviation of a variance, epsilon added where it belongs.
-inline float sum16(const float16 values)
+// Rows of numbers, less their mean with CENTRE, and times SCALE: of ``squares``, the sum of the squares of these, of
+// ``length`` and ``epsilon``. With AFFINE then times gamma plus beta of each channel, which are ``spatial`` neighbours.
+// Rows lie along merged axes, from the innermost on. A work-item makes one, with IN_VECTORS where its elements are
+// neighbours; or a work-group does where GROUP is above 1. Sums are of short ones, so that rounding stays small.
+typedef DATA_VALUE VALUE;
+typedef DATA_VALUE16 VALUES;
+#define AXES reduced0, stride0, reduced1, stride1, reduced2, stride2, reduced3, stride3
+#define AXES_DECLARED                                                                                                  \
+    const int reduced0, const int stride0, const int reduced1, const int stride1, const int reduced2,                  \
+        const int stride2, const int reduced3, const int stride3
+
+// Where an element of a row lies.
+inline int place(const int n, const int length, AXES_DECLARED)
 {
-    const float8 eight = values.lo + values.hi;
-    const float4 four = eight.lo + eight.hi;
-    return (four.x + four.y) + (four.z + four.w);
+    if (reduced0 == length)
+        return n * stride0;
+    const int row = n / reduced0;
+    return n % reduced0 * stride0 + row % reduced1 * stride1 + row / reduced1 % reduced2 * stride2
+           + row / reduced1 / reduced2 * stride3;
 }
 
-kernel void mvn(global const float *restrict data, global float *restrict out, const int length, const float epsilon,
-                const int count)
+// Of the elements of a row that are this work-item's, less the mean: the sum of the squares, or of themselves.
+inline VALUE sum_of(global const DATA *data, const VALUE mean, const int squared, const int lane, const int length,
+                    AXES_DECLARED)
 {
-    const int row = get_global_id(0);
+    const int whole = IN_VECTORS ? length & ~15 : 0;
+    VALUES sums = 0;
+    for (uint start = 0; start < whole; start += 2048) {
+        VALUES part = 0;
+        const uint end = min(start + 2048, (uint)whole);
+        for (uint n = start; n < end; n += 16) {
+            const VALUES x = DATA_LOAD16(data + n) - mean;
+            part += squared ? x * x : x;
+        }
+        sums += part;
+    }
+    VALUE lanes[16];
+    vstore16(sums, 0, lanes);
+    VALUE sum = 0;
+    for (int n = 0; n < 16; n++)
+        sum += lanes[n];
+    for (uint start = whole + lane; start < length; start += 128 * GROUP) {
+        VALUE part = 0;
+        const uint end = min(start + 128 * GROUP, (uint)length);
+        for (uint n = start; n < end; n += GROUP) {
+            const VALUE x = DATA_LOAD(data, place(n, length, AXES)) - mean;
+            part += squared ? x * x : x;
+        }
+        sum += part;
+    }
+    return sum;
+}
+
+#if GROUP > 1
+inline VALUE sum_of_group(const VALUE part, local VALUE *parts, const int lane)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    parts[lane] = part;
+    for (int half_group = GROUP / 2; half_group; half_group /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_group)
+            parts[lane] += parts[lane + half_group];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return parts[0];
+}
+#define WHOLE_SUM(part) sum_of_group(part, parts, lane)
+#else
+#define WHOLE_SUM(part) (part)
+#endif
+
+kernel void normalize_rows(global const DATA *restrict data, global DATA *restrict out, global const DATA *restrict gamma,
+                      global const DATA *restrict beta, const int kept0, const int kept_stride0, const int kept1,
+                      const int kept_stride1, const int kept2, const int kept_stride2, const int kept3,
+                      const int kept_stride3, AXES_DECLARED, const int length, const int groups, const int channels,
+                      const VALUE epsilon, const int count)
+{
+#if GROUP > 1
+    local VALUE parts[GROUP];
+    const int row = get_group_id(0), lane = get_local_id(0);
+#else
+    const int row = get_global_id(0), lane = 0;
     if (row >= count)
         return;
-    data += (long)row * length;
-    out += (long)row * length;
-    const int whole = length & ~15;
-    float16 sums = 0;
-    float sum = 0;
-    for (int n = 0; n < whole; n += 16)
-        sums += vload16(0, data + n);
-    for (int n = whole; n < length; n++)
-        sum += data[n];
-    const float mean = (sum16(sums) + sum) / length;
-    float scale = 1;
-#if NORMALIZE
-    float16 squares = 0;
-    float square = 0;
-    for (int n = 0; n < whole; n += 16) {
-        const float16 centred = vload16(0, data + n) - mean;
-        squares += centred * centred;
-    }
-    for (int n = whole; n < length; n++)
-        square += (data[n] - mean) * (data[n] - mean);
-    const float variance = (sum16(squares) + square) / length;
-    scale = 1 / (DEVIATION);
 #endif
-    for (int n = 0; n < whole; n += 16)
-        vstore16((vload16(0, data + n) - mean) * scale, 0, out + n);
-    for (int n = whole; n < length; n++)
-        out[n] = (data[n] - mean) * scale;
+    const int outer = row / kept0;
+    const int first = row % kept0 * kept_stride0 + outer % kept1 * kept_stride1
+                      + outer / kept1 % kept2 * kept_stride2 + outer / kept1 / kept2 * kept_stride3;
+    data += first;
+    out += first;
+    VALUE mean = 0;
+#if CENTRE
+    mean = WHOLE_SUM(sum_of(data, 0, 0, lane, length, AXES)) / length;
+#endif
+#ifdef SCALE
+    const VALUE squares = WHOLE_SUM(sum_of(data, mean, 1, lane, length, AXES));
+    const VALUE scale = SCALE;
+#else
+    const VALUE scale = 1;
+#endif
+    const int spatial = length / channels;
+#if AFFINE
+    gamma += row % groups * channels;
+    beta += row % groups * channels;
+#endif
+#if IN_VECTORS
+    for (int channel = 0; channel < channels; channel++, data += spatial, out += spatial) {
+        VALUE factor = scale, shift = 0;
+#if AFFINE
+        factor *= DATA_LOAD(gamma, channel);
+        shift = DATA_LOAD(beta, channel);
+#endif
+        int n = 0;
+        for (; n + 16 <= spatial; n += 16) {
+            const VALUES result = (DATA_LOAD16(data + n) - mean) * factor + shift;
+            DATA_STORE16(result, out + n);
+        }
+        for (; n < spatial; n++) {
+            const VALUE result = (DATA_LOAD(data, n) - mean) * factor + shift;
+            DATA_STORE(result, n, out);
+        }
+    }
+#else
+    for (int n = lane; n < length; n += GROUP) {
+        const int at = place(n, length, AXES);
+        VALUE result = (DATA_LOAD(data, at) - mean) * scale;
+#if AFFINE
+        result = result * DATA_LOAD(gamma, n / spatial) + DATA_LOAD(beta, n / spatial);
+#endif
+        DATA_STORE(result, at, out);
+    }
+#endif
 }

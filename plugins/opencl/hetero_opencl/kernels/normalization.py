@@ -1,4 +1,7 @@
-"""MVN over the last axes. (Batch normalization is folded into Multiply and Add before.)"""
+"""Normalizations: MVN, NormalizeL2, GRN and GroupNormalization as one kernel, and BatchNormInference and LRN.
+
+(Batch normalization of constants is made Multiply and Add before.)
+"""
 
 from __future__ import annotations
 
@@ -8,46 +11,144 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.ops.values import exact_value
+from hetero.graph import Node, Output
 from hetero.types import Type
+from hetero_opencl.kernels.movement import shape_input
+from hetero_opencl.kernels.reduction import MOST_AXES, group_size, kept_and_reduced
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import refuse_no_floats, source
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-_DEVIATIONS = {"inside_sqrt": "sqrt(variance + epsilon)", "outside_sqrt": "sqrt(variance) + epsilon"}
+# What numbers are multiplied by.
+_DEVIATIONS = {
+    "inside_sqrt": "1 / sqrt(squares / length + epsilon)",
+    "outside_sqrt": "1 / (sqrt(squares / length) + epsilon)",
+}
+# NaN is no less than anything, and stays.
+_LENGTHS = {"add": "1 / sqrt(squares + epsilon)", "max": "1 / sqrt(squares < epsilon ? epsilon : squares)"}
 
 
-def refuse(node: Node) -> str | None:
-    element_type, shape = node.get_input_element_type(0), node.get_input_partial_shape(0)
-    if element_type is not Type.f32:
-        return f"no kernel normalizes elements of type {element_type}"
-    if not shape.has_rank:
-        return "the rank of its data is not known"
-    axes = exact_value(node.input_value(1))
-    if axes is None:
-        return "its axes are not known"
-    if first_axis(node, len(shape)) is None:
-        return f"its axes {axes.reshape(-1).tolist()} are not the last ones of {len(shape)} dimensions"
-    return None
+def _refuse(node: Node) -> str | None:
+    shape = node.get_input_partial_shape(0)
+    if shape.has_rank and len(shape) > 2 * MOST_AXES:
+        return f"its data has {len(shape)} dimensions, and kernels take {2 * MOST_AXES}"
+    return refuse_no_floats(node)
 
 
-def first_axis(node: Node, rank: int) -> int | None:
-    """The first of the axes; None where they are not all axes from there to the last."""
-    axes = {axis % rank for axis in exact_value(node.input_value(1)).reshape(-1).tolist()}
-    first = rank - len(axes)
-    return first if axes and axes == set(range(first, rank)) else None
-
-
-@lowers(ops.MVN, unless=refuse)
+@lowers(ops.MVN, unless=_refuse)
 def mvn(lowering: Lowering, node: Node) -> None:
-    data, output = node.input_value(0), node.output(0)
-    shape = tuple(data.shape)
-    first = first_axis(node, len(shape))
-    text = source("normalization", NORMALIZE=int(node.normalize_variance), DEVIATION=_DEVIATIONS[node.eps_mode])
-    numbers = [np.int32(math.prod(shape[first:])), np.float32(node.eps)]
-    lowering.launch_flat(
-        text, "mvn", [lowering.buffer(data), lowering.buffer(output), *numbers], math.prod(shape[:first])
-    )
+    scale = _DEVIATIONS[node.eps_mode] if node.normalize_variance else None
+    _normalize(lowering, node, _axes(node), scale, node.eps, centre=True)
+
+
+@lowers(ops.MVNV2, unless=_refuse)
+def mvn_v2(lowering: Lowering, node: Node) -> None:
+    rank = len(node.shape)
+    axes = range(1 if node.across_channels else 2, rank) if node.reduction_axes is None else node.reduction_axes
+    scale = _DEVIATIONS["inside_sqrt"] if node.normalize_variance else None
+    _normalize(lowering, node, {axis % rank for axis in axes}, scale, node.eps, centre=True)
+
+
+@lowers(ops.NormalizeL2, unless=_refuse)
+def normalize_l2(lowering: Lowering, node: Node) -> None:
+    _normalize(lowering, node, _axes(node), _LENGTHS[node.eps_mode], node.eps)
+
+
+@lowers(ops.GRN, unless=_refuse)
+def grn(lowering: Lowering, node: Node) -> None:
+    _normalize(lowering, node, {1}, _LENGTHS["add"], node.bias)
+
+
+@lowers(ops.GroupNormalization, unless=refuse_no_floats)
+def group_normalization(lowering: Lowering, node: Node) -> None:
+    batch, channels, *spatial = node.shape
+    groups = node.num_groups
+    if math.prod(node.shape):
+        shape = (batch, groups, channels // groups * math.prod(spatial))
+        affine = (groups, channels // groups, *node.input_values()[1:])
+        _launch(lowering, node, shape, {2}, _DEVIATIONS["inside_sqrt"], node.epsilon, True, affine)
+
+
+def _axes(node: Node) -> set[int]:
+    rank = len(node.shape)
+    return {axis % rank for axis in shape_input(node, 1).reshape(-1).tolist()} if rank else set()
+
+
+def _normalize(
+    lowering: Lowering, node: Node, axes: set[int], scale: str | None, epsilon: float, centre: bool = False
+) -> None:
+    """Rows along the axes, less their mean where ``centre`` is set, by the scale."""
+    if math.prod(node.shape):
+        data = node.input_value(0)
+        _launch(lowering, node, tuple(node.shape), axes, scale, epsilon, centre, (1, 1, data, data))
+
+
+def _launch(
+    lowering: Lowering,
+    node: Node,
+    shape: tuple[int, ...],
+    axes: set[int],
+    scale: str | None,
+    epsilon: float,
+    centre: bool,
+    affine: tuple[int, int, Output, Output],
+) -> None:
+    """``affine``: the number of groups, that of channels in a row, and factors and addends of all channels."""
+    groups, channels, gamma, beta = affine
+    kept, reduced = kept_and_reduced(shape, axes)
+    rows, length = (math.prod(axis_length for axis_length, _ in kind) for kind in (kept, reduced))
+    group = group_size(lowering.device, rows, length, reduced[0][1] == 1)
+    in_vectors = group == 1 and reduced[0] == (length, 1)
+    macros = {"CENTRE": int(centre), "AFFINE": int(isinstance(node, ops.GroupNormalization))}
+    macros |= {"IN_VECTORS": int(in_vectors), "GROUP": group, **({"SCALE": f"({scale})"} if scale else {})}
+    text = source("normalization", {"DATA": node.get_element_type()}, **macros)
+    buffers = map(lowering.buffer, (node.input_value(0), node.output(0), gamma, beta))
+    numbers = [number for axis in (*kept, *reduced) for number in axis]
+    arguments = [*buffers, *map(np.int32, (*numbers, length, groups, channels)), _number(node, epsilon)]
+    if group > 1:
+        return lowering.launch(text, "normalize_rows", [*arguments, np.int32(rows)], [rows * group], [group])
+    lowering.launch_flat(text, "normalize_rows", arguments, rows)
+
+
+@lowers(ops.BatchNormInference, unless=refuse_no_floats)
+def batch_norm_inference(lowering: Lowering, node: Node) -> None:
+    _batch_norm(lowering, node, *node.input_values())
+
+
+@lowers(ops.BatchNormInferenceV1, unless=refuse_no_floats)
+def batch_norm_inference_v1(lowering: Lowering, node: Node) -> None:
+    gamma, beta, data, mean, variance = node.input_values()
+    _batch_norm(lowering, node, data, gamma, beta, mean, variance)
+
+
+def _batch_norm(lowering: Lowering, node: Node, *inputs: Output) -> None:
+    shape = node.shape
+    text = source("batch_norm", {"DATA": node.get_element_type()})
+    numbers = [*map(np.int32, (shape[1], math.prod(shape[2:]))), _number(node, node.epsilon)]
+    buffers = map(lowering.buffer, (*inputs, node.output(0)))
+    lowering.launch_flat(text, "batch_norm", [*buffers, *numbers], math.prod(shape))
+
+
+@lowers(ops.LRN, unless=refuse_no_floats)
+def lrn(lowering: Lowering, node: Node) -> None:
+    """One launch for each axis, the last of which normalizes."""
+    shape, kind, axes = node.shape, node.get_element_type(), sorted(_axes(node))
+    count = math.prod(shape)
+    # Without axes, windows of one element.
+    windows = [(node.size, shape[axis], math.prod(shape[axis + 1 :])) for axis in axes] or [(1, 1, 1)]
+    data = lowering.buffer(node.input_value(0))
+    sums, text = data, source("local_response", {"DATA": kind})
+    for window in windows[:-1]:
+        target = lowering.scratch(count, _number(node, 0).nbytes)
+        lowering.launch_flat(text, "window_sums", [data, sums, target, *map(np.int32, window)], count)
+        sums, text = target, source("local_response", {"DATA": kind}, SUMS=1)
+    coefficients = (node.alpha / node.size ** len(axes), node.beta, node.bias)
+    numbers = [*map(np.int32, windows[-1]), *(_number(node, x) for x in coefficients)]
+    lowering.launch_flat(text, "normalize_responses", [data, sums, lowering.buffer(node.output(0)), *numbers], count)
+
+
+def _number(node: Node, value: float) -> np.floating:
+    """A number of the type that kernels compute with."""
+    return (np.float64 if node.get_element_type() is Type.f64 else np.float32)(value)

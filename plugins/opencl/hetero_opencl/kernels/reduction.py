@@ -45,8 +45,8 @@ class Formula(NamedTuple):
 _SUM, _PRODUCT = ("0", "((a) + (b))"), ("1", "((a) * (b))")
 _LOGICAL = (ops.ReduceLogicalAnd, ops.ReduceLogicalOr)
 # As numpy has it, NaN wins.
-_LARGEST = "((a) > (b) || (a) != (a) ? (a) : (b))"
-_SMALLEST = "((a) < (b) || (a) != (a) ? (a) : (b))"
+_LARGEST = "(((a) > (b)) | ((a) != (a)) ? (a) : (b))"
+_SMALLEST = "(((a) < (b)) | ((a) != (a)) ? (a) : (b))"
 
 
 def _of_floats(limit: str) -> dict[type[Node], Formula]:

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.types import Type
+from hetero_opencl.kernels.reduction import group_size
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import ELEMENTS, refuse_no_floats, source
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def _refusal(node: Node) -> str | None:
-    element_type = node.get_input_element_type(0)
-    return None if element_type is Type.f32 else f"no kernel for {node.type_info.name} of {element_type}"
-
-
-@lowers(ops.Softmax, ops.LogSoftmax, unless=_refusal)
+@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unless=refuse_no_floats)
 def softmax(lowering: Lowering, node: Node) -> None:
-    shape = node.shape
+    shape, kind = node.shape, node.get_element_type()
     axis = node.axis % len(shape)
-    length, inner = shape[axis], int(np.prod(shape[axis + 1 :]))
-    text = source("softmax", LOGARITHM=int(isinstance(node, ops.LogSoftmax)))
-    arguments = [lowering.buffer(node.input_value(0)), lowering.buffer(node.output(0))]
-    outer = int(np.prod(shape[:axis])) if length else 0
+    length, inner = shape[axis], math.prod(shape[axis + 1 :])
+    rows = math.prod(shape[:axis]) * inner
+    if not length or not rows:
+        return
+    group = group_size(lowering.device, rows, length, inner == 1)
+    logarithm, narrow = isinstance(node, ops.LogSoftmax), ELEMENTS[kind].stored != ELEMENTS[kind].value
+    text = source("softmax", {"DATA": kind}, LOGARITHM=int(logarithm), NARROW=int(narrow), GROUP=group)
+    arguments = [
+        lowering.buffer(node.input_value(0)),
+        lowering.buffer(node.output(0)),
+        np.int32(length),
+        np.int32(inner),
+    ]
+    if group > 1:
+        return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
     # On a CPU columns go together in vectors; on a GPU neighbouring work-items are neighbouring columns.
     in_vectors = lowering.device.is_cpu and inner >= 16
-    kernel, items = ("softmax_columns", outer * -(-inner // 16)) if in_vectors else ("softmax", outer * inner)
-    lowering.launch_flat(text, kernel, [*arguments, np.int32(length), np.int32(inner)], items)
+    kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
+    lowering.launch_flat(text, kernel, arguments, items)

@@ -53,6 +53,8 @@ ELEMENTS = {
     )},
 }  # fmt: skip
 
+FLOATS = tuple(kind for kind in ELEMENTS if kind.is_real())
+
 
 @functools.cache
 def template(name: str) -> str:
@@ -66,6 +68,12 @@ def refuse_types(node: Node, values: Sequence[Output] | None = None) -> str | No
         if value.element_type not in ELEMENTS:
             return f"no kernel for {node.type_info.name} with elements of type {value.element_type}"
     return None
+
+
+def refuse_no_floats(node: Node) -> str | None:
+    """Refuses data, input 0, that are no floating-point numbers which kernels compute with."""
+    kind = node.get_input_element_type(0)
+    return None if kind in FLOATS else f"no kernel for {node.type_info.name} with elements of type {kind}"
 
 
 def source(name: str, types: Mapping[str, Type] | None = None, **macros: object) -> str:
