@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 from hetero import ops
 from hetero.graph import Model, Node, Output, is_constant
+from hetero.types import Type
 from hetero_opencl.kernels.expressions import is_elementwise
+from hetero_opencl.kernels.product import SMALL_INTEGERS
 
 # A kernel may take this many arguments on any device; more inputs than that stay in kernels of their own.
 MOST_INPUTS = 24
@@ -37,17 +39,26 @@ class Group:
 
 @dataclass
 class Fusion:
-    """Groups by their root; nodes that another node computes along; and the bias Add of each product that has one."""
+    """Groups by their root; nodes that another node computes along, and for each product those that it does.
+
+    These are the bias Add behind it, and Converts of small integers before it.
+    """
 
     groups: dict[Node, Group] = field(default_factory=dict)
     absorbed: set[Node] = field(default_factory=set)
     bias_of: dict[Node, Node] = field(default_factory=dict)
+    widened: dict[Node, list[Node]] = field(default_factory=dict)
 
     def computed_with(self, node: Node) -> list[Node]:
         """The nodes that run as one under the name of a node, in order."""
         if node in self.groups:
             return self.groups[node].nodes
-        return [node, self.bias_of[node]] if node in self.bias_of else [node]
+        return [*self.widened.get(node, []), node, *([self.bias_of[node]] if node in self.bias_of else [])]
+
+    def factors_of(self, node: Node) -> list[Output]:
+        """What a product reads: its inputs, or what is before their Converts."""
+        widened = self.widened.get(node, [])
+        return [value.node.input_value(0) if value.node in widened else value for value in node.input_values()]
 
     def result_of(self, node: Node) -> Output:
         """The value that a product writes: its own output, or that of the bias Add."""
@@ -63,6 +74,10 @@ def find_fusions(model: Model) -> Fusion:
         if add is not None:
             fusion.bias_of[node] = add
             fusion.absorbed.add(add)
+        converts = _widening_converts(node)
+        if converts:
+            fusion.widened[node] = converts
+            fusion.absorbed.update(converts)
     group_of: dict[Node, Group] = {}
     for node in reversed(order):
         if not is_elementwise(node) or node in fusion.absorbed:
@@ -112,3 +127,17 @@ def _bias_add(node: Node) -> Node | None:
     wanted[axis] = shape[axis]
     padded = [1] * (len(shape) - len(bias.shape)) + list(bias.shape)
     return add if padded == wanted else None
+
+
+def _widening_converts(node: Node) -> list[Node]:
+    """Converts of small integers that only this product of i32 reads."""
+    if type(node) is not ops.MatMul or node.get_element_type() is not Type.i32:
+        return []
+    before = [value.node for value in node.input_values()]
+    return [
+        convert
+        for convert in before
+        if type(convert) is ops.Convert
+        and convert.get_input_element_type(0) in SMALL_INTEGERS
+        and len(convert.output(0).get_target_inputs()) == 1
+    ]

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import hetero
 from hetero import Constant, Parameter, Type, ops
+from hetero.graph import execution
 
 GENERATOR = np.random.default_rng(0)
 
@@ -83,12 +85,13 @@ def test_a_value_times_itself(run):
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(Type.f16, 1e-3), (Type.bf16, 8e-3), (Type.f64, 1e-14)], ids=str)
 @pytest.mark.parametrize(("a", "b"), [((2, 7, 50), (50, 33)), ((9, 50), (50, 1)), ((2, 13, 50), (2, 50, 20))])
-def test_floating_point_types(run, kind, tolerance, a, b):
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_floating_point_types(run, kind, tolerance, a, b, has_bias):
     """Sums of narrow numbers are as exact as f32: the error is that of the result's own last place."""
-    a, b = (numbers(*shape).astype(kind.to_dtype()) for shape in (a, b))
-    found = multiply(run, a, b)
-    wide = [array.astype(np.float64) for array in (a, b)]
-    expected = wide[0] @ wide[1]
+    a, b, bias = (numbers(*shape).astype(kind.to_dtype()) for shape in (a, b, b[-1:]))
+    found = multiply(run, a, b, bias=bias if has_bias else None)
+    wide = [array.astype(np.float64) for array in (a, b, bias)]
+    expected = wide[0] @ wide[1] + (wide[2] if has_bias else 0)
     assert found.dtype == kind.to_dtype()
     magnitude = np.abs(wide[0]) @ np.abs(wide[1])
     assert (np.abs(found.astype(np.float64) - expected) <= tolerance * (np.abs(expected) + 0.01 * magnitude)).all()
@@ -105,3 +108,23 @@ def test_integers_wrap_around(run, dtype, columns, transposes):
     found = multiply(run, *sides, transposes, bias=bias)
     assert found.dtype == dtype
     np.testing.assert_array_equal(found, np.matmul(a, b) + bias)
+
+
+@pytest.mark.parametrize("dtypes", [(np.uint8, np.int8), (np.int8, np.uint8), (np.uint16, np.int16)])
+@pytest.mark.parametrize("columns", [1, 35])
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_products_of_small_integers(device, dtypes, columns, is_constant):
+    """They are read as they are: no kernel but the product's runs. A constant is as small as its numbers."""
+    limits = [np.iinfo(dtype) for dtype in dtypes]
+    shapes = (7, 37), (37, columns)
+    a, b = (GENERATOR.integers(one.min, one.max, shape, one.dtype, True) for one, shape in zip(limits, shapes))
+    parameters = [Parameter(Type(array.dtype), array.shape) for array in (a, b)]
+    right = Constant(b.astype(np.int32)) if is_constant else ops.Convert(parameters[1], "i32")
+    product = ops.MatMul(ops.Convert(parameters[0], "i32"), right, False, False)
+    model = hetero.Model([product], parameters[: 1 if is_constant else 2])
+    compiled = hetero.Core().compile_model(model, device)
+    found = compiled.create_infer_request().infer([a, b][: len(model.inputs)])[0]
+    np.testing.assert_array_equal(found, a.astype(np.int32) @ b.astype(np.int32))
+    ordered = compiled.get_runtime_model().get_ordered_ops()
+    kernels = [node.rt_info.get(execution.IMPLEMENTATION) for node in ordered if type(node) is execution.ExecutionNode]
+    assert len([kernel for kernel in kernels if kernel != "unknown"]) == 1

@@ -19,7 +19,7 @@ from hetero_opencl.kernels.product import (
     multiply_by_transposed,
     strides_of,
     wide_type,
-)  # fmt: skip
+)
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source
 
@@ -43,18 +43,14 @@ def attention(lowering: Lowering, node: Node) -> None:
     query, key, value = node.input_values()[:3]
     kind = query.element_type
     wide = wide_type(kind)
-    (*batch_q, queries, depth), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
+    (*batch_q, queries, _), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
     scored = np.broadcast_shapes(tuple(batch_q), tuple(batch_k))
     scores = lowering.scratch(math.prod(scored) * queries * keys, wide.size)
-    buffers, size = [lowering.buffer(value) for value in (query, key, value)], (queries, keys, depth)
-    multiply_by_transposed(
-        lowering, buffers[0], buffers[1], scores, size, (batch_q, batch_k), ProductTypes(kind, kind, wide)
-    )
+    multiply_by_transposed(lowering, query, key, scores, wide)
     batch, weights = _weights(lowering, node, scores, scored)
-    multiply_broadcast(
-        lowering, Factors(None, weights, keys, 1), buffers[2], lowering.buffer(node.output(0)), (queries, width, keys),
-        (batch, batch_v), types=ProductTypes(wide, kind, kind),
-    )  # fmt: skip
+    factors, buffer = Factors(None, weights, keys, 1), lowering.buffer(value)
+    size, types, result = (queries, width, keys), ProductTypes(wide, kind, kind), lowering.buffer(node.output(0))
+    multiply_broadcast(lowering, factors, buffer, result, size, (batch, batch_v), types=types)
 
 
 def _weights(lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[int]) -> tuple[tuple[int, ...], Buffer]:

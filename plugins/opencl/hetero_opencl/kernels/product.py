@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output
+from hetero.graph import Node, Output, is_constant
 from hetero.types import Type
+from hetero_opencl.constants import in_rows
 from hetero_opencl.kernels import layouts
-from hetero_opencl.kernels.movement import Axis, View, merge_axes, strided_copy
+from hetero_opencl.kernels.movement import Axis, merge_axes
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source
 from hetero_opencl.program import Buffer
@@ -45,6 +46,8 @@ SUMS = {
     **dict.fromkeys((Type.i64, Type.u64), "ulong"),
 }  # fmt: skip
 _OF_8_BYTES = ("double", "ulong")
+# What i32 is multiplied by as it is.
+SMALL_INTEGERS = (Type.i8, Type.u8, Type.i16, Type.u16)
 
 
 def wide_type(kind: Type) -> Type:
@@ -210,7 +213,7 @@ def refuse_product(node: Node) -> str | None:
 
 @lowers(ops.MatMul, unless=refuse_product)
 def matmul(lowering: Lowering, node: Node) -> None:
-    a, b = node.input_values()
+    a, b = lowering.fusion.factors_of(node)
     bias = lowering.fusion.bias_of.get(node)
     if bias is not None:
         addend = next(value for value in bias.input_values() if value.node is not node)
@@ -218,11 +221,11 @@ def matmul(lowering: Lowering, node: Node) -> None:
     rows, depth = _matrix(a.shape, node.transpose_a, is_left=True)
     columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
     transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
-    right = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1)
+    right, kind = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1), _narrow_type(b)
     multiply_broadcast(
         lowering, Factors(None, lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
         lowering.buffer(lowering.fusion.result_of(node)), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
-        bias, ProductTypes(*[a.element_type] * 3),
+        bias, ProductTypes(a.element_type, kind, node.get_element_type()),
     )  # fmt: skip
 
 
@@ -270,36 +273,31 @@ def _matrix(shape: tuple[int, ...], transposed: bool, is_left: bool) -> tuple[in
 
 
 def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
-    """The right matrices with the columns of a row side by side."""
-    if not transposed or 1 in b.shape[-2:]:
-        return lowering.buffer(b)
-    return lowering.buffer(b, layouts.transposed(len(b.shape)))
+    """The right matrices with the columns of a row side by side; those of constants have the narrowest type."""
+    transposed, kind = transposed and 1 not in b.shape[-2:], _narrow_type(b)
+    if kind is not b.element_type:
+        array = b.node.data.swapaxes(-1, -2) if transposed else b.node.data
+        return lowering.constant(array, (kind,), lambda array: in_rows(array).astype(kind.to_dtype()))
+    return lowering.buffer(b, layouts.transposed(len(b.shape))) if transposed else lowering.buffer(b)
 
 
-def multiply_by_transposed(
-    lowering: Lowering,
-    left: Buffer,
-    right: Buffer,
-    result: Buffer,
-    size: tuple[int, int, int],
-    batches: tuple[Sequence[int], Sequence[int]],
-    types: ProductTypes = _SINGLE,
-) -> None:
-    """Launch products of matrices ``[…, rows, depth]`` and transposed ones ``[…, columns, depth]``, all in rows."""
-    rows, columns, depth = size
+def _narrow_type(value: Output) -> Type:
+    """The type to read factors as: for constants of i32 the smallest one that holds them."""
+    if value.element_type is not Type.i32 or not is_constant(value) or not value.node.data.size:
+        return value.element_type
+    low, high = int(value.node.data.min()), int(value.node.data.max())
+    limits = ((kind, np.iinfo(kind.to_dtype())) for kind in SMALL_INTEGERS)
+    return next((kind for kind, limit in limits if limit.min <= low and high <= limit.max), Type.i32)
+
+
+def multiply_by_transposed(lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type) -> None:
+    """Launch products of ``[…, rows, depth]`` and transposed ``[…, columns, depth]``, of which a type comes out."""
+    a, b = lowering.buffer(left), lowering.buffer(right)
+    (*batch_a, rows, depth), (*batch_b, columns, _) = left.shape, right.shape
+    types = ProductTypes(left.element_type, right.element_type, kind)
     if rows == 1:
         # The product of the right matrices and vectors needs no copy.
-        size, batches, types = (columns, 1, depth), batches[::-1], types._replace(left=types.right, right=types.left)
-        return multiply_broadcast(lowering, Factors(None, right, depth, 1), left, result, size, batches, types=types)
-    if columns > 1:
-        right = turned(lowering, right, View((*batches[1], columns, depth), types.right.to_dtype()))
-    multiply_broadcast(lowering, Factors(None, left, depth, 1), right, result, size, batches, types=types)
-
-
-def turned(lowering: Lowering, matrices: Buffer, view: View) -> Buffer:
-    """Launch a copy of matrices that are laid out as the view is, rows and columns changed; where it is."""
-    taken = view.array.swapaxes(-1, -2)
-    target = View(taken.shape, taken.dtype)
-    scratch = lowering.scratch(taken.size, taken.itemsize)
-    strided_copy(lowering, matrices, view, taken, scratch, target, target.array)
-    return scratch
+        size, batches, types = (columns, 1, depth), (batch_b, batch_a), ProductTypes(types.right, types.left, kind)
+        return multiply_broadcast(lowering, Factors(None, b, depth, 1), a, result, size, batches, types=types)
+    size, turned = (rows, columns, depth), right_matrices(lowering, right, True)
+    multiply_broadcast(lowering, Factors(None, a, depth, 1), turned, result, size, (batch_a, batch_b), types=types)
