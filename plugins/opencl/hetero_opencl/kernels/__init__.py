@@ -3,6 +3,7 @@
 
 from hetero_opencl.kernels import (
     attention,
+    class_nms,
     color,
     convolution,
     ctc,

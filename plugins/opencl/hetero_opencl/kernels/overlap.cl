@@ -4,6 +4,8 @@
 // Overlaps that are the same as a threshold are rounded as elsewhere.
 #pragma OPENCL FP_CONTRACT OFF
 
+#define BOX_NUMBERS 4
+
 typedef struct {
     BOX_VALUE left, top, right, bottom;
 } Box;

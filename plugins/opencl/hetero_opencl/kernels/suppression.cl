@@ -26,7 +26,7 @@ kernel void suppress(global const BOX *restrict boxes, global const int *restric
                      const float eta)
 {
     const int row = get_group_id(0), lane = get_local_id(0), lanes = get_local_size(0);
-    boxes += 4 * ((long)(row / classes) * batch_step + (long)(row % classes) * class_step);
+    boxes += BOX_NUMBERS * ((long)(row / classes) * batch_step + (long)(row % classes) * class_step);
     order += (long)row * length;
     gone += (long)row * length;
     kept += (long)row * most;
@@ -64,7 +64,7 @@ kernel void suppress_softly(global const BOX *restrict boxes, global const SCORE
     local int best_numbers[64];
     local int chosen;
     const int row = get_group_id(0), lane = get_local_id(0), lanes = get_local_size(0);
-    boxes += 4 * ((long)(row / classes) * batch_step + (long)(row % classes) * class_step);
+    boxes += BOX_NUMBERS * ((long)(row / classes) * batch_step + (long)(row % classes) * class_step);
     values += (long)row * length;
     kept += (long)row * most;
     found_values += (long)row * most;

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero.types import Type
 from hetero_opencl.kernels.ordering import Elements, ordered
-from hetero_opencl.kernels.sources import element_macros, template
+from hetero_opencl.kernels.sources import element_macros, source, template
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -107,6 +107,14 @@ def scores_of(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, mo
     arguments = [scores.buffer, kept, values, np.int32(scores.length), np.int32(most)]
     lowering.launch_flat(suppression_source(boxes, scores), "take_scores", arguments, count)
     return values
+
+
+def take_at(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer, rows: int, length: int) -> Buffer:
+    """The keys ``[rows, length]`` in an order of each row: i32 or floating-point numbers."""
+    taken = lowering.scratch(rows * length, kind.size)
+    text = source("entries", {"KEY": kind})
+    lowering.launch_flat(text, "take_at", [keys, order, taken, np.int32(length)], rows * length)
+    return taken
 
 
 def flags_of(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, count: int) -> Buffer:

@@ -1,0 +1,33 @@
+"""MulticlassNms and MatrixNms on every OpenCL device: OpenVINO's cases in tests/ops, and others, beside numpy."""
+
+import numpy as np
+import pytest
+
+from tests.ops import test_class_nms
+from tests.ops.oracle import Data
+from tests.ops.test_class_nms import BOXES, MATRIX, MULTI, SCORES
+
+
+@pytest.mark.parametrize(
+    "case",
+    [c for c in test_class_nms.RESULTS if c[0] != test_class_nms.ROTATED],
+    ids=lambda case: f"{case[0]}-{case[1]}-{case[-1]}",
+)
+def test_results(reference_agrees, case):
+    name, opset, *arguments, attributes = case
+    reference_agrees(name, *arguments, opset=opset, **attributes)
+
+
+@pytest.mark.parametrize("kind", ["none", "score", "classid"])
+@pytest.mark.parametrize("across", [True, False])
+@pytest.mark.parametrize("name", [MATRIX, MULTI])
+def test_equal_scores(reference_agrees, name, across, kind):
+    scores = Data(np.random.default_rng(0).integers(0, 4, (2, 3, 40)).astype(np.float32) / 4)
+    attributes = {"sort_result_type": kind, "sort_result_across_batch": across, "keep_top_k": 25}
+    reference_agrees(name, BOXES, scores, **attributes, opset=8)
+
+
+@pytest.mark.parametrize("name", [MATRIX, MULTI])
+def test_nothing_is_kept(reference_agrees, name):
+    reference_agrees(name, BOXES, SCORES, score_threshold=2.0, output_type="i32", opset=8)
+    reference_agrees(name, Data(BOXES.array[:, :0]), Data(SCORES.array[:, :, :0]), opset=8)
