@@ -7,6 +7,7 @@ from hetero_opencl.kernels import (
     color,
     convolution,
     ctc,
+    cumulative,
     einsum,
     elementwise,
     embedding,
