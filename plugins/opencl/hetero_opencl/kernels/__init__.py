@@ -3,11 +3,13 @@
 
 from hetero_opencl.kernels import (
     attention,
+    binary_convolution,
     class_nms,
     color,
     convolution,
     ctc,
     cumulative,
+    deformable,
     einsum,
     elementwise,
     embedding,
@@ -22,6 +24,7 @@ from hetero_opencl.kernels import (
     normalization,
     one_hot,
     padding,
+    patches,
     pooling,
     prior_boxes,
     product,

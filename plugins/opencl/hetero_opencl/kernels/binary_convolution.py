@@ -1,0 +1,39 @@
+"""BinaryConvolution: how many elements are equal, less how many are not."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import ELEMENTS, source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+# Filters of one bit lie in memory as bytes of 0 and 1.
+_FILTERS = {**{kind: kind for kind in ELEMENTS}, Type.u1: Type.u8}
+
+
+def _refusal(node: Node) -> str | None:
+    data, filters = node.get_input_element_type(0), node.get_input_element_type(1)
+    if data in ELEMENTS and filters in _FILTERS:
+        return None
+    return f"no kernel for {node.type_info.name} of {data} with filters of {filters}"
+
+
+@lowers(ops.BinaryConvolution, unless=_refusal)
+def binary_convolution(lowering: Lowering, node: Node) -> None:
+    (image, filters), output = node.input_values(), node.output(0)
+    kernel = filters.shape[2:]
+    begin, _ = node.resolve_pads(image.shape[2:], kernel)
+    sizes = (*image.shape[1:], *output.shape[1:], *kernel, *node.strides, *node.dilations, *begin)
+    buffers = [lowering.buffer(value) for value in (image, filters, output)]
+    text = source("binary_convolution", {"DATA": image.element_type, "FILTER": _FILTERS[filters.element_type]})
+    arguments = [*buffers, np.float32(node.pad_value), *map(np.int32, sizes)]
+    lowering.launch_flat(text, "binary_convolution", arguments, math.prod(output.shape))

@@ -1,0 +1,50 @@
+"""Deformable convolution: the product of the filters with samples of the images as columns."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.convolution import factors
+from hetero_opencl.kernels.product import ProductTypes, multiply
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import source
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+# The types of samples.
+_SAMPLES = {Type.f16: Type.f32, Type.bf16: Type.f32, Type.f32: Type.f32, Type.f64: Type.f64}
+
+
+def _refusal(node: Node) -> str | None:
+    kind = node.get_input_element_type(0)
+    return None if kind in _SAMPLES else f"no kernel for {node.type_info.name} of {kind}"
+
+
+@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unless=_refusal)
+def deformable_convolution(lowering: Lowering, node: Node) -> None:
+    image, offsets, filters, *mask = node.input_values()
+    output, kind = node.output(0), image.element_type
+    (batch, channels, *lengths), kernel, positions = image.shape, filters.shape[2:], output.shape[2:]
+    samples, count = _SAMPLES[kind], math.prod(positions)
+    rows = channels * math.prod(kernel)
+    columns = lowering.scratch(batch * rows * count, samples.size)
+    begin, _ = node.resolve_pads(lengths, kernel)
+    window = (*kernel, *node.strides, *node.dilations, *begin)
+    sizes = map(np.int32, (channels, node.deformable_group, *lengths, *positions, *window))
+    macros = {"MASKED": len(mask), "BORDER": int(node.bilinear_interpolation_pad)}
+    text = source("deformable", {"DATA": kind, "SUM": samples}, **macros)
+    arguments = [*map(lowering.buffer, (image, offsets, *mask)), columns, *sizes]
+    lowering.launch_flat(text, "deformable", arguments, batch * rows * count)
+    outputs, depth = output.shape[1] // node.group, rows // node.group
+    left = factors(lowering, filters, (node.group, outputs, depth))
+    multiply(
+        lowering, left, columns, lowering.buffer(output), (outputs, count, depth), batch * node.group, depth * count,
+        types=ProductTypes(kind, samples, kind),
+    )  # fmt: skip

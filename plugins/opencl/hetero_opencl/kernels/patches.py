@@ -1,0 +1,47 @@
+"""Images cut into patches, and put together from them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.ops.windows import resolve_pads
+from hetero_opencl.kernels.movement import shape_input
+from hetero_opencl.kernels.product import SUMS
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import refuse_types
+from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, overlapped, patches
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+@lowers(ops.ExtractImagePatches, unless=refuse_types)
+def extract_image_patches(lowering: Lowering, node: Node) -> None:
+    image, output = node.input_value(0), node.output(0)
+    begin, _ = resolve_pads(node, image.shape[2:], node.sizes, node.rates)
+    window = make_window(node.sizes, node.strides, node.rates, begin)
+    buffers = lowering.buffer(image), lowering.buffer(output)
+    sizes = in_three(image.shape[2:]), in_three(output.shape[2:])
+    patches(lowering, *buffers, image.element_type.size, tuple(image.shape[:2]), *sizes, window)
+
+
+def _refuse_sums(node: Node) -> str | None:
+    kind = node.get_input_element_type(0)
+    return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
+
+
+@lowers(ops.Col2Im, unless=_refuse_sums)
+def col2im(lowering: Lowering, node: Node) -> None:
+    data, output, kind = node.input_value(0), node.output(0), node.get_input_element_type(0)
+    size, kernel = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
+    check_dimensions(lowering, len(size))
+    window = make_window(kernel, node.strides, node.dilations, node.pads_begin)
+    padded = [sum(lengths) for lengths in zip(size, node.pads_begin, node.pads_end)]
+    extents = [(count - 1) * dilation + 1 for count, dilation in zip(kernel, node.dilations)]
+    places = [max((length - extent) // step + 1, 0) for length, extent, step in zip(padded, extents, node.strides)]
+    planes = math.prod(output.shape[: -len(size)])
+    sizes = in_three(places), in_three(size)
+    overlapped(lowering, lowering.buffer(data), lowering.buffer(output), (kind, kind), planes, *sizes, window)
