@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hetero.graph import Node, Output
-from hetero_opencl.fusion import Fusion
+
+if TYPE_CHECKING:
+    from hetero_opencl.program import Buffer
 
 #: The layout of every value as it is made: its elements one row after the other.
 ROWS = "rows"
@@ -23,8 +26,8 @@ class LayoutUse:
 
 @dataclass
 class Decisions:
-    """What is computed together, who wants what in which layout, and why nodes got the kernels that they have."""
+    """What was computed into which buffers, who wants what in which layout, and why nodes got their kernels."""
 
-    fusion: Fusion
+    buffers: dict[Output, Buffer] = field(default_factory=dict)
     layouts: list[LayoutUse] = field(default_factory=list)
     reasons: dict[Node, list[str]] = field(default_factory=dict)

@@ -37,7 +37,7 @@ class Lowering:
         self.device = device
         self._constants = constants
         self.fusion = fusion
-        self.decisions = Decisions(fusion)
+        self.decisions = Decisions()
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
         self._converted: dict[tuple[Output, Layout], tuple[Buffer, Node]] = {}
@@ -169,6 +169,11 @@ class Lowering:
         self._add_step(node, self.launches[before:])
         self._node = None
 
+    def decided(self) -> Decisions:
+        """The decisions of a lowering that is done; they hold on to no constants."""
+        self.decisions.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
+        return self.decisions
+
     def _add_step(self, node: Node, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
         self.steps.append(ExecutedStep(node, "+".join(kernels) or "none", self._computed))
@@ -192,5 +197,5 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         [None if value in lowering.found_shapes else value.shape for value in results],
         {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},
         binaries,
-        lowering.decisions,
+        lowering.decided(),
     )

@@ -1,0 +1,73 @@
+"""``python -m hetero_opencl MODEL`` prints how a model is lowered for an OpenCL device, stage by stage."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from hetero.errors import ConfigError, HeteroError
+from hetero.run.calibrate import example_inputs, parse_shapes
+from hetero.runtime import Core
+from hetero.tensor import Tensor
+from hetero_opencl.plugin import OpenCLPlugin
+from hetero_opencl.program import Program
+from hetero_opencl.stages import STAGES
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def show(
+    model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
+    stages: Annotated[
+        list[str], typer.Option("--stage", metavar="NAME", help=f"One of {', '.join(STAGES)}. May be repeated.")
+    ] = [],  # noqa: B006
+    shapes: Annotated[
+        list[str],
+        typer.Option("--shape", metavar="INPUT=1,3,224,224", help="The shape of an input. May be repeated."),
+    ] = [],  # noqa: B006
+    device: Annotated[str, typer.Option("--device", "-d", help="An OpenCL device.")] = "GPU.0",
+) -> None:
+    """Print the stages of lowering a model: all of them, or those that are named."""
+    try:
+        unknown = [name for name in stages if name not in STAGES]
+        if unknown:
+            raise ConfigError(f"there is no stage {', '.join(unknown)}: there are {', '.join(STAGES)}")
+        for line in report(programs_of(model, device, shapes), stages or list(STAGES)):
+            print(line)
+    except HeteroError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise typer.Exit(2) from None
+
+
+def programs_of(file: str, device: str, shapes: list[str]) -> list[Program]:
+    """The programs of a model for these shapes; those of others are assumed.
+
+    It runs once, as some shapes are found out only then.
+
+    Raises ConfigError for a shape that does not fit, and what compiling the model raises.
+    """
+    model = Core().read_model(file)
+    compiled = OpenCLPlugin().compile_model(model, {"DEVICE_ID": device.rpartition(".")[2] if "." in device else ""})
+    request = compiled.create_sync_infer_request()
+    for port, array in zip(compiled.inputs, example_inputs(model, parse_shapes(shapes))):
+        request.set_tensor(port, Tensor(np.asarray(array)))
+    request.infer()
+    return compiled.last_programs()
+
+
+def report(programs: list[Program], stages: list[str]) -> list[str]:
+    """The stages of each program; there are several where one has to run before the next one's shapes are known."""
+    lines = []
+    for number, program in enumerate(programs, 1):
+        of = f" of program {number} of {len(programs)}" if len(programs) > 1 else ""
+        for name in stages:
+            lines += [f"== {name}{of}: {STAGES[name].__doc__}", "", STAGES[name](program), ""]
+    return lines
+
+
+if __name__ == "__main__":
+    app()
