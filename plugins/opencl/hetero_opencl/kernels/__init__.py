@@ -10,6 +10,7 @@ from hetero_opencl.kernels import (
     ctc,
     cumulative,
     deformable,
+    detection,
     einsum,
     elementwise,
     embedding,
