@@ -14,6 +14,7 @@ from hetero_opencl.kernels import (
     einsum,
     elementwise,
     embedding,
+    fourier,
     gather,
     grid_sample,
     interpolation,

@@ -1,0 +1,73 @@
+// Fourier transforms of n numbers along the middle axis of [outer][given][inner], which are cut off or filled up with
+// zeros; of the result [outer][n][inner] the first ``written``. What is read or written is REAL numbers, PAIRS of real
+// and imaginary parts, or the first HALF of pairs, of which the others are the conjugates.
+#define REAL 0
+#define PAIRS 1
+#define HALF 2
+
+inline COMPLEX element(global const SOURCE *source, const int form, const int first, const int i, const int given,
+                       const int n, const int inner)
+{
+    const int is_conjugate = form == HALF && i > n / 2;
+    const int place = is_conjugate ? n - i : i;
+    if (place >= given)
+        return 0;
+    const int at = first + place * inner;
+    if (form == REAL)
+        return (COMPLEX)(SOURCE_LOAD(source, at), 0);
+    const SOURCE_VALUE imaginary = SOURCE_LOAD(source, 2 * at + 1);
+    return (COMPLEX)(SOURCE_LOAD(source, 2 * at), is_conjugate ? -imaginary : imaginary);
+}
+
+inline void put(const COMPLEX z, global TARGET *target, const int form, const int at)
+{
+    if (form == REAL) {
+        TARGET_STORE(z.x, at, target);
+    } else {
+        TARGET_STORE(z.x, 2 * at, target);
+        TARGET_STORE(z.y, 2 * at + 1, target);
+    }
+}
+
+inline COMPLEX product(const COMPLEX a, const COMPLEX b)
+{
+    return (COMPLEX)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+// One pass of the algorithm of Stockham: from transforms of ``done`` numbers to those of radix times as many. Roots
+// are the n-th ones of 1.
+kernel void butterflies(global const SOURCE *restrict source, global const COMPLEX *restrict roots,
+                        global TARGET *restrict target, const int from, const int to, const int given, const int n,
+                        const int written, const int inner, const int done, const int radix,
+                        const SOURCE_VALUE scale, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const int place = item / inner % written, first = item / inner / written * given * inner + item % inner;
+    const int span = done * radix, frequency = place % span, start = place / span * done + frequency % done;
+    const int step = frequency * (n / span);
+    COMPLEX sum = 0;
+    int turn = 0;
+    for (int t = 0; t < radix; t++) {
+        sum += product(element(source, from, first, start + t * (n / radix), given, n, inner), roots[turn]);
+        turn += step;
+        turn -= turn >= n ? n : 0;
+    }
+    put(sum * scale, target, to, item);
+}
+
+// The numbers times factors, n of them, and behind these zeros.
+kernel void modulate(global const SOURCE *restrict source, global const COMPLEX *restrict factors,
+                     global TARGET *restrict target, const int from, const int to, const int given, const int n,
+                     const int written, const int inner, const SOURCE_VALUE scale, const int count)
+{
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const int place = item / inner % written, first = item / inner / written * given * inner + item % inner;
+    COMPLEX result = 0;
+    if (place < n)
+        result = product(element(source, from, first, place, given, n, inner), factors[place]) * scale;
+    put(result, target, to, item);
+}

@@ -1,0 +1,207 @@
+"""Discrete Fourier transforms of any length: by prime factors, or for large ones as a convolution."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.movement import shape_input
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.sources import refuse_no_floats, source
+from hetero_opencl.program import Buffer
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+# As fourier.cl numbers them.
+REAL, PAIRS, HALF = range(3)
+# A pass takes as many steps for each number as its radix is large.
+_LARGEST_PRIME = 61
+
+
+class Signal(NamedTuple):
+    """Numbers in a buffer, of an element type and in a form: REAL, PAIRS or HALF."""
+
+    buffer: Buffer
+    kind: Type
+    form: int = PAIRS
+
+
+class Lines(NamedTuple):
+    """Lines ``[outer, given, inner]`` to be transformed as ``length`` numbers each, of which ``written`` are kept."""
+
+    outer: int
+    given: int
+    length: int
+    written: int
+    inner: int
+
+
+@lowers(ops.DFT, ops.IDFT, unless=refuse_no_floats)
+def dft(lowering: Lowering, node: Node) -> None:
+    data = node.input_value(0)
+    axes, lengths = _resolved(node, data.shape[:-1])
+    if not axes:
+        return lowering.share(node.output(0), data)
+    ends = Signal(lowering.buffer(data), data.element_type), Signal(lowering.buffer(node.output(0)), data.element_type)
+    _transform_axes(lowering, *ends, list(data.shape[:-1]), axes, lengths, isinstance(node, ops.IDFT))
+
+
+@lowers(ops.RDFT, unless=refuse_no_floats)
+def rdft(lowering: Lowering, node: Node) -> None:
+    data = node.input_value(0)
+    shape, kind = list(data.shape), data.element_type
+    (*axes, last), (*lengths, length) = _resolved(node, shape)
+    result, half = Signal(lowering.buffer(node.output(0)), kind), length // 2 + 1
+    between = _scratch(lowering, kind, _changed(shape, last, half)) if axes else result
+    lines = _lines(shape, last, length, half)
+    transform(lowering, Signal(lowering.buffer(data), kind, REAL), between, lines, inverse=False)
+    if axes:
+        _transform_axes(lowering, between, result, _changed(shape, last, half), axes, lengths, inverse=False)
+
+
+@lowers(ops.IRDFT, unless=refuse_no_floats)
+def irdft(lowering: Lowering, node: Node) -> None:
+    data = node.input_value(0)
+    shape, kind = list(data.shape[:-1]), data.element_type
+    (*axes, last), (*lengths, length) = _resolved(node, shape)
+    signal = Signal(lowering.buffer(data), kind)
+    if axes:
+        whole = list(shape)
+        for axis, wanted in zip(axes, lengths):
+            whole[axis] = wanted
+        between = _scratch(lowering, kind, whole)
+        _transform_axes(lowering, signal, between, shape, axes, lengths, inverse=True)
+        signal, shape = between, whole
+    result = Signal(lowering.buffer(node.output(0)), kind, REAL)
+    transform(lowering, signal._replace(form=HALF), result, _lines(shape, last, length, length), inverse=True)
+
+
+def _resolved(node: Node, shape: Sequence[int]) -> tuple[list[int], list[int]]:
+    sizes = shape_input(node, 2) if node.has_input("signal_size") else None
+    return node.resolve(shape, shape_input(node, 1), sizes)
+
+
+def _transform_axes(
+    lowering: Lowering,
+    signal: Signal,
+    result: Signal,
+    shape: list[int],
+    axes: Sequence[int],
+    lengths: Sequence[int],
+    inverse: bool,
+) -> None:
+    """Transforms pairs ``shape`` along one axis after the other, to these lengths."""
+    for index, (axis, length) in enumerate(zip(axes, lengths)):
+        whole = _changed(shape, axis, length)
+        target = result if index == len(axes) - 1 else _scratch(lowering, signal.kind, whole)
+        transform(lowering, signal, target, _lines(shape, axis, length, length), inverse)
+        signal, shape = target, whole
+
+
+def transform(
+    lowering: Lowering, signal: Signal, result: Signal, lines: Lines, inverse: bool, scale: float = 1.0
+) -> None:
+    """Launch the transforms of all lines, times the scale; inverse ones divided by their length."""
+    if not lines.outer * lines.inner * lines.written:
+        return
+    n = lines.length
+    scale = scale / n if inverse else scale
+    radices = radices_of(n)
+    if radices is None:
+        return _convolve(lowering, signal, result, lines, inverse, scale)
+    roots, done = lowering.constant(_roots(n, inverse, _wide(signal.kind))), 1
+    for index, radix in enumerate(radices):
+        is_last = index == len(radices) - 1
+        step = lines if is_last else lines._replace(written=n)
+        target = result if is_last else _scratch(lowering, signal.kind, (lines.outer, n, lines.inner))
+        _launch(lowering, "butterflies", signal, roots, target, step, (done, radix), scale if is_last else 1.0)
+        signal, lines, done = target, lines._replace(given=n), done * radix
+
+
+def radices_of(length: int) -> list[int] | None:
+    """Factors of a length, none of them large; None where there are no such factors."""
+    radices = []
+    for radix in (8, 4, *range(2, _LARGEST_PRIME + 1)):
+        while length % radix == 0:
+            radices.append(radix)
+            length //= radix
+    return (radices or [1]) if length == 1 else None
+
+
+def _convolve(lowering: Lowering, signal: Signal, result: Signal, lines: Lines, inverse: bool, scale: float) -> None:
+    """L. Bluestein's algorithm: as kt = (k² + t² - (k - t)²) / 2, a convolution, by transforms of a power of two."""
+    n, wide = lines.length, _wide(signal.kind)
+    padded = 1 << (2 * n - 2).bit_length()
+    chirp, filters = _chirp(n, padded, inverse, wide)
+    shape, whole = (lines.outer, padded, lines.inner), lines._replace(given=padded, length=padded, written=padded)
+    chirped, spectrum, filtered, convolved = (_scratch(lowering, wide, shape) for _ in range(4))
+    factors = lowering.constant(chirp)
+    _launch(lowering, "modulate", signal, factors, chirped, lines._replace(written=padded))
+    transform(lowering, chirped, spectrum, whole, inverse=False)
+    _launch(lowering, "modulate", spectrum, lowering.constant(filters), filtered, whole)
+    transform(lowering, filtered, convolved, whole, inverse=True)
+    _launch(lowering, "modulate", convolved, factors, result, lines._replace(given=padded), scale=scale)
+
+
+def _launch(
+    lowering: Lowering,
+    kernel: str,
+    signal: Signal,
+    factors: Buffer,
+    result: Signal,
+    lines: Lines,
+    numbers: tuple[int, ...] = (),
+    scale: float = 1.0,
+) -> None:
+    wide = _wide(signal.kind)
+    text = source("fourier", {"SOURCE": signal.kind, "TARGET": result.kind}, COMPLEX=_COMPLEX[wide])
+    sizes = (signal.form, result.form, lines.given, lines.length, lines.written, lines.inner, *numbers)
+    arguments = [signal.buffer, factors, result.buffer, *map(np.int32, sizes), wide.to_dtype().type(scale)]
+    lowering.launch_flat(text, kernel, arguments, lines.outer * lines.written * lines.inner)
+
+
+_COMPLEX = {Type.f32: "float2", Type.f64: "double2"}
+_COMPLEX_DTYPES = {Type.f32: np.complex64, Type.f64: np.complex128}
+
+
+def _wide(kind: Type) -> Type:
+    """What kernels compute with."""
+    return Type.f64 if kind is Type.f64 else Type.f32
+
+
+@functools.lru_cache(maxsize=16)
+def _roots(length: int, inverse: bool, kind: Type) -> np.ndarray:
+    angles = 2 * np.pi * np.arange(length) / length
+    return np.exp((1j if inverse else -1j) * angles).astype(_COMPLEX_DTYPES[kind])
+
+
+@functools.lru_cache(maxsize=16)
+def _chirp(length: int, padded: int, inverse: bool, kind: Type) -> tuple[np.ndarray, np.ndarray]:
+    """exp(∓πik² / length), and the transform of its conjugate, mirrored at zero on a circle of ``padded`` numbers."""
+    squares = np.arange(length, dtype=np.int64) ** 2 % (2 * length)
+    chirp = np.exp((1j if inverse else -1j) * np.pi * squares / length)
+    circle = np.zeros(padded, np.complex128)
+    circle[:length] = chirp.conj()
+    circle[padded - length + 1 :] = chirp[:0:-1].conj()
+    return tuple(numbers.astype(_COMPLEX_DTYPES[kind]) for numbers in (chirp, np.fft.fft(circle)))
+
+
+def _scratch(lowering: Lowering, kind: Type, shape: Sequence[int], form: int = PAIRS) -> Signal:
+    wide = _wide(kind)
+    return Signal(lowering.scratch(math.prod(shape) * (1 if form == REAL else 2), wide.size), wide, form)
+
+
+def _lines(shape: Sequence[int], axis: int, length: int, written: int) -> Lines:
+    return Lines(math.prod(shape[:axis]), shape[axis], length, written, math.prod(shape[axis + 1 :]))
+
+
+def _changed(shape: list[int], axis: int, length: int) -> list[int]:
+    return [*shape[:axis], length, *shape[axis + 1 :]]

@@ -1,0 +1,95 @@
+"""Fourier transforms on every OpenCL device, beside numpy in 64 bits."""
+
+import numpy as np
+import pytest
+
+import hetero
+from hetero import opset13
+from hetero.graph import Constant, Model, Parameter
+
+CORE = hetero.Core()
+# Lengths of small factors, of large primes, and of both; the middle one of three axes, or several.
+LENGTHS = [1, 2, 3, 8, 12, 61, 64, 67, 97, 100, 120, 134, 1024, 1009]
+TOLERANCES = {"f32": 3e-6, "f16": 1e-3, "bf16": 8e-3, "f64": 1e-13}
+
+
+def transformed(device, name, data, axes, sizes=None):
+    parameter = Parameter(hetero.Type(data.dtype), data.shape)
+    given = [] if sizes is None else [Constant(np.array(sizes, np.int64))]
+    node = getattr(opset13, name)(parameter, Constant(np.array(axes, np.int64)), *given)
+    request = CORE.compile_model(Model([node], [parameter]), device).create_infer_request()
+    found = request.infer([data])[0]
+    assert found.dtype == data.dtype and found.shape == tuple(node.shape)
+    return found.astype(np.float64)
+
+
+def random(*shape):
+    return np.random.default_rng(len(shape)).normal(size=shape)
+
+
+def in_numpy(name, data, axes, sizes=None):
+    """As the operations have it: -1 is the length that is there, which of a real one in halves is an even one."""
+    numbers = data if name == "rdft" else data[..., 0] + 1j * data[..., 1]
+    kept = [numbers.shape[axis] for axis in axes]
+    if name == "irdft":
+        kept[-1] = 2 * (kept[-1] - 1)
+    sizes = kept if sizes is None else [old if new == -1 else new for old, new in zip(kept, sizes)]
+    function = {"dft": np.fft.fftn, "idft": np.fft.ifftn, "rdft": np.fft.rfftn, "irdft": np.fft.irfftn}[name]
+    result = function(numbers, sizes, axes)
+    return result if name == "irdft" else np.stack([result.real, result.imag], -1)
+
+
+def close(found, expected, tolerance):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max(initial=1e-30))
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_lengths(device, length):
+    data = random(2, length, 3, 2).astype(np.float32)
+    for name in ("dft", "idft"):
+        close(transformed(device, name, data, (1,)), in_numpy(name, data, (1,)), TOLERANCES["f32"])
+    close(transformed(device, "rdft", data, (1,)), in_numpy("rdft", data, (1,)), TOLERANCES["f32"])
+    expected = in_numpy("irdft", data, (1,), (length,))
+    close(transformed(device, "irdft", data, (1,), (length,)), expected, TOLERANCES["f32"])
+
+
+@pytest.mark.parametrize(
+    "axes, sizes",
+    [
+        ((0, 1), None),
+        ((2, 0), None),
+        ((1, 2, 0), None),
+        ((-2, -1), None),
+        ((1,), (5,)),
+        ((1,), (70,)),
+        ((2, 1), (4, 9)),
+        ((0, 2), (-1, 3)),
+        ((0, 2), (7, -1)),
+    ],
+)
+@pytest.mark.parametrize("name", ["dft", "idft", "rdft", "irdft"])
+def test_axes_and_sizes(device, name, axes, sizes):
+    data = random(3, 6, 8) if name == "rdft" else random(3, 6, 8, 2)
+    data = data.astype(np.float32)
+    close(transformed(device, name, data, axes, sizes), in_numpy(name, data, axes, sizes), TOLERANCES["f32"])
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16", "f64"])
+@pytest.mark.parametrize("name", ["dft", "idft", "rdft", "irdft"])
+def test_other_types(device, name, kind):
+    data = random(2, 12, 71, 2).astype(hetero.Type(kind).to_dtype())
+    expected = in_numpy(name, data.astype(np.float64), (1, 2))
+    close(transformed(device, name, data, (1, 2)), expected, TOLERANCES[kind])
+
+
+def test_without_axes_and_without_data(device):
+    data = random(2, 3, 2).astype(np.float32)
+    np.testing.assert_array_equal(transformed(device, "dft", data, ()), data)
+    assert transformed(device, "rdft", data[:0], (1,)).shape == (0, 2, 2, 2)
+
+
+def test_long_transforms_are_accurate(device):
+    """Of a power of two, and of a prime."""
+    for length in (1 << 16, 65521):
+        data = random(length, 2).astype(np.float32)
+        close(transformed(device, "dft", data, (0,)), in_numpy("dft", data, (0,)), TOLERANCES["f32"])
