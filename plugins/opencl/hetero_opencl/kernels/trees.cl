@@ -1,5 +1,5 @@
-// Decision trees. Each node compares a feature with its split by its mode: <=, <, >=, >, ==, != or, 6, by being in a set
-// of numbers [sets][width], and goes on at one node or another; a negative one is the leaf -1 - number.
+// Decision trees. Each node compares a feature with its split by its mode: <=, <, >=, >, ==, != or, 6, by being in a
+// set of numbers [sets][width], and goes on at one node or another; a negative one is the leaf -1 - number.
 
 // Where each row of data [rows][features] comes to in each tree; -1 where that is no leaf.
 kernel void descend(global const LEFT *restrict data, global const RIGHT *restrict splits,
