@@ -64,6 +64,27 @@ def test_elements_of_every_type(reference_agrees, dtype, name, arguments):
     reference_agrees(name, random(3, 4, dtype=dtype), *arguments)
 
 
+AT_RUN_TIME = [
+    ("pad", random(4, 6), Data(ints(1, 2)), Data(ints(0, -1)), "reflect"),
+    ("pad", random(4, 6), Data(ints(1, 2)), Data(ints(0, -1)), "constant", Data(np.array(3, np.float32))),
+    ("tile", random(4, 6), Data(ints(1, 2))),
+    ("roll", random(4, 6), Data(ints(7)), Data(ints(1))),
+    ("reverse", random(4, 6), Data(ints(1)), "index"),
+    ("space_to_batch", random(4, 6), Data(ints(1, 2)), Data(ints(0, 1)), Data(ints(0, 1))),
+    ("gather", random(4, 6), Data(ints(1, 2)), Data(np.array(1))),
+    ("slice", random(4, 6), Data(ints(3)), Data(ints(-9)), Data(ints(-1))),
+    ("range", Data(np.array(3)), Data(np.array(20)), Data(np.array(4)), "i64"),
+    ("one_hot", Data(ints(1, 2, 3)), Data(np.array(5)), np.array(1), np.array(0), -1),
+    ("topk", random(4, 6), Data(np.array(5)), 1, "max", "value"),
+    ("broadcast", random(1, 6), Data(ints(3, 4, 6))),
+]
+
+
+@pytest.mark.parametrize("case", AT_RUN_TIME, ids=lambda case: case[0])
+def test_what_steers_comes_at_run_time(reference_agrees, case):
+    reference_agrees(*case)
+
+
 def test_sequences_longer_than_there_is_stay_as_they_are(compute):
     """The reference refuses them at run time; a kernel cannot, but it must not read elsewhere."""
     data = random(4, 3)

@@ -60,8 +60,7 @@ def test_openvino_agrees(openvino_agrees, case):
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)
-@pytest.mark.parametrize("mode", ["max", "min"])
-@pytest.mark.parametrize("k", [1, 100])
+@pytest.mark.parametrize(("mode", "k"), [("max", 1), ("min", 100)])
 def test_of_equal_elements_the_first_are_the_best(reference_agrees, dtype, mode, k):
     reference_agrees("topk", random(3, 300, dtype=dtype), number(k), 1, mode, "value", "i64", True, opset=11)
 
