@@ -42,7 +42,7 @@ def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndar
     images, border = len(scores), 0 if node.is_tensorflow else 1
     count = scores.shape[1] // 2
     shape = image[[0, 1, 0, 1] if node.is_tensorflow else [1, 0, 1, 0]]  # the largest x, y, x and y
-    anchors = _anchors(node, *scores.shape[2:])
+    anchors = anchors_of_cells(node, *scores.shape[2:])
     if anchors.shape[2] != count:
         raise ValueError(f"there are {anchors.shape[2]} ratios and scales, but {count} scores of a cell")
     if node.is_tensorflow:
@@ -68,7 +68,7 @@ def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndar
     return (rows, values.reshape(-1)) if node.output_size == 2 else (rows,)
 
 
-def _anchors(node: Node, height: int, width: int) -> np.ndarray:
+def anchors_of_cells(node: Node, height: int, width: int) -> np.ndarray:
     """The anchors of all cells ``[height, width, ratios * scales, 4]``."""
     border, ratios = 0 if node.is_tensorflow else 1, np.float32(node.ratio)
     across = np.sqrt(np.float32(node.base_size**2) / ratios)

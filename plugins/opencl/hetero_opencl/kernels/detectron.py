@@ -1,0 +1,89 @@
+"""The operations of networks made with Detectron, but for those beside Proposal and ROIAlign."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero import ops
+from hetero.graph import Node
+from hetero.types import Type
+from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.registry import lowers
+from hetero_opencl.kernels.scan import sums_before
+from hetero_opencl.kernels.sources import ELEMENTS, element_macros, refuse_types, template
+from hetero_opencl.kernels.suppression import (
+    PIXELS,
+    Boxes,
+    Scores,
+    best_first,
+    candidates,
+    flags_of,
+    scores_of,
+    suppress,
+)
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+
+
+def _source(node: Node) -> tuple[str, Type]:
+    """The text for a node, and the type that it computes in."""
+    kind = node.get_input_element_type(0)
+    value = Type.f64 if kind is Type.f64 else Type.f32
+    macros = element_macros({"DATA": kind}) + f"#define VALUE {ELEMENTS[value].value}\n"
+    return macros + template("moved_box") + template("detectron"), value
+
+
+@lowers(ops.ExperimentalDetectronDetectionOutput, unless=refuse_types)
+def detection_output(lowering: Lowering, node: Node) -> None:
+    given, offsets, scores, info = map(lowering.buffer, node.input_values())
+    text, value = _source(node)
+    length, classes, number = node.get_input_shape(0)[0], node.num_classes, value.to_dtype().type
+    count, most = length * classes, length if node.post_nms_count == -1 else min(node.post_nms_count, length)
+    moved, turned = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
+    weights = lowering.constant(np.array(node.deltas_weights, np.float32))
+    largest = number(np.float32(node.max_delta_log_wh))
+    arguments = [given, offsets, info, weights, moved, np.int32(classes), largest]
+    lowering.launch_flat(text, "move_for_classes", arguments, count)
+    lowering.launch_flat(text, "turn_class_scores", [given, scores, turned, np.int32(classes), np.int32(length)], count)
+    boxes = Boxes(moved, value, classes, 0, 1, classes, PIXELS)
+    found = Scores(turned, value, classes, length)
+    limits = lowering.constant(np.array([node.nms_threshold, node.score_threshold, 0], np.float32))
+    order = best_first(lowering, found)
+    gone = candidates(lowering, boxes, found, order, limits, length)
+    kept = suppress(lowering, boxes, found, order, gone, limits, most)
+    values, entries = scores_of(lowering, boxes, found, kept, most), classes * most
+    flags = flags_of(lowering, boxes, found, kept, entries)
+    before, total = sums_before(lowering, flags, entries)
+    best = ordered(lowering, Elements(values, value, 1, entries, 1), falls=True)
+    rows, results = node.max_detections_per_image, map(lowering.buffer, node.outputs())
+    sizes = map(np.int32, (classes, most, entries, rows))
+    arguments = [kept, flags, before, total, best, values, moved, *results, *sizes]
+    lowering.launch_flat(text, "write_objects", arguments, max(entries, rows))
+
+
+@lowers(ops.ExperimentalDetectronTopKROIs, unless=refuse_types)
+def topk_rois(lowering: Lowering, node: Node) -> None:
+    boxes, chances = node.input_values()
+    count = boxes.shape[0]
+    elements = Elements(lowering.buffer(chances), chances.element_type, 1, count, 1)
+    order = ordered(lowering, elements, node.max_rois, falls=True)
+    arguments = [lowering.buffer(boxes), order, lowering.buffer(node.output(0)), np.int32(count)]
+    lowering.launch_flat(_source(node)[0], "take_boxes", arguments, node.max_rois * 4)
+
+
+@lowers(ops.ExperimentalDetectronPriorGridGenerator, unless=refuse_types)
+def prior_grid_generator(lowering: Lowering, node: Node) -> None:
+    priors, output = node.input_value(0), node.output(0)
+    features, image = (node.get_input_shape(index) for index in (1, 2))
+    height, width = node.h or features[2], node.w or features[3]
+    text, value = _source(node)
+    x, y = (
+        lowering.constant(((np.arange(length) + 0.5) * (step or whole / max(length, 1))).astype(value.to_dtype()))
+        for length, step, whole in ((width, node.stride_x, image[3]), (height, node.stride_y, image[2]))
+    )
+    arguments = [lowering.buffer(priors), x, y, lowering.buffer(output), np.int32(width), np.int32(priors.shape[0])]
+    lowering.launch_flat(text, "place_priors", arguments, math.prod(output.shape))
