@@ -40,6 +40,7 @@ from hetero_opencl.kernels import (
     roi_pooling,
     scatter,
     search,
+    signal,
     softmax,
     sparse,
     top_k,

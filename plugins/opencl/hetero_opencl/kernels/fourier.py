@@ -60,7 +60,7 @@ def rdft(lowering: Lowering, node: Node) -> None:
     shape, kind = list(data.shape), data.element_type
     (*axes, last), (*lengths, length) = _resolved(node, shape)
     result, half = Signal(lowering.buffer(node.output(0)), kind), length // 2 + 1
-    between = _scratch(lowering, kind, _changed(shape, last, half)) if axes else result
+    between = scratch_signal(lowering, kind, _changed(shape, last, half)) if axes else result
     lines = _lines(shape, last, length, half)
     transform(lowering, Signal(lowering.buffer(data), kind, REAL), between, lines, inverse=False)
     if axes:
@@ -77,7 +77,7 @@ def irdft(lowering: Lowering, node: Node) -> None:
         whole = list(shape)
         for axis, wanted in zip(axes, lengths):
             whole[axis] = wanted
-        between = _scratch(lowering, kind, whole)
+        between = scratch_signal(lowering, kind, whole)
         _transform_axes(lowering, signal, between, shape, axes, lengths, inverse=True)
         signal, shape = between, whole
     result = Signal(lowering.buffer(node.output(0)), kind, REAL)
@@ -101,7 +101,7 @@ def _transform_axes(
     """Transforms pairs ``shape`` along one axis after the other, to these lengths."""
     for index, (axis, length) in enumerate(zip(axes, lengths)):
         whole = _changed(shape, axis, length)
-        target = result if index == len(axes) - 1 else _scratch(lowering, signal.kind, whole)
+        target = result if index == len(axes) - 1 else scratch_signal(lowering, signal.kind, whole)
         transform(lowering, signal, target, _lines(shape, axis, length, length), inverse)
         signal, shape = target, whole
 
@@ -121,7 +121,7 @@ def transform(
     for index, radix in enumerate(radices):
         is_last = index == len(radices) - 1
         step = lines if is_last else lines._replace(written=n)
-        target = result if is_last else _scratch(lowering, signal.kind, (lines.outer, n, lines.inner))
+        target = result if is_last else scratch_signal(lowering, signal.kind, (lines.outer, n, lines.inner))
         _launch(lowering, "butterflies", signal, roots, target, step, (done, radix), scale if is_last else 1.0)
         signal, lines, done = target, lines._replace(given=n), done * radix
 
@@ -142,7 +142,7 @@ def _convolve(lowering: Lowering, signal: Signal, result: Signal, lines: Lines, 
     padded = 1 << (2 * n - 2).bit_length()
     chirp, filters = _chirp(n, padded, inverse, wide)
     shape, whole = (lines.outer, padded, lines.inner), lines._replace(given=padded, length=padded, written=padded)
-    chirped, spectrum, filtered, convolved = (_scratch(lowering, wide, shape) for _ in range(4))
+    chirped, spectrum, filtered, convolved = (scratch_signal(lowering, wide, shape) for _ in range(4))
     factors = lowering.constant(chirp)
     _launch(lowering, "modulate", signal, factors, chirped, lines._replace(written=padded))
     transform(lowering, chirped, spectrum, whole, inverse=False)
@@ -194,7 +194,8 @@ def _chirp(length: int, padded: int, inverse: bool, kind: Type) -> tuple[np.ndar
     return tuple(numbers.astype(_COMPLEX_DTYPES[kind]) for numbers in (chirp, np.fft.fft(circle)))
 
 
-def _scratch(lowering: Lowering, kind: Type, shape: Sequence[int], form: int = PAIRS) -> Signal:
+def scratch_signal(lowering: Lowering, kind: Type, shape: Sequence[int], form: int = PAIRS) -> Signal:
+    """Room for so many numbers or pairs, as wide as kernels compute with."""
     wide = _wide(kind)
     return Signal(lowering.scratch(math.prod(shape) * (1 if form == REAL else 2), wide.size), wide, form)
 
