@@ -20,7 +20,7 @@ from hetero.plugin import ExecutedStep, ProfilingInfo, Region
 from hetero.tensor import Tensor
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.bindings import Bindings, Place, make_bindings
-from hetero_opencl.device import OpenCLDevice, opencl_errors
+from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory import Arena
 from hetero_opencl.memory_plan import Lifetime, MemoryPlan, plan_arenas
 from hetero_opencl.remote import OpenCLContext
@@ -95,7 +95,8 @@ class Program:
         if bound not in self._plans:
             lifetimes = {buffer: life for buffer, life in self._lifetimes().items() if buffer not in bound}
             handle = self.device.handle
-            self._plans[bound] = plan_arenas(lifetimes, handle.mem_base_addr_align // 8, handle.max_mem_alloc_size)
+            most = handle.max_mem_alloc_size - SLACK
+            self._plans[bound] = plan_arenas(lifetimes, handle.mem_base_addr_align // 8, most)
         return self._plans[bound]
 
     def _lifetimes(self) -> dict[Buffer, Lifetime]:

@@ -102,6 +102,19 @@ def test_memory_is_given_back(device):
     assert CORE.get_property(device, "GPU_MEMORY_STATISTICS")["cl_mem"] == before
 
 
+def test_programs_of_a_request_share_an_arena(device):
+    """The second program begins when the first has told how many numbers are not zero."""
+    x = Parameter(Type.f32, [1000])
+    places = ops.Convert(ops.NonZero(ops.Relu(x)), Type.f32)
+    compiled = CORE.compile_model(Model(ops.Softmax(ops.Tanh(places), 1), [x]), device)
+    request = compiled.create_infer_request()
+    for count in (10, 900, 500):
+        data = np.where(np.arange(1000) < count, 1, -1).astype(np.float32)
+        np.testing.assert_allclose(request.infer(data)[0].sum(), 1, rtol=1e-4)
+    bound = request._request.request._bound
+    assert len(bound._links) == 2 and len({link.bound._arena for link in bound._links}) == 1
+
+
 def test_weights_are_there_once(device):
     """Turned over at upload, and not as the model has them besides."""
     x, weights = Parameter(Type.f32, [4, 256]), np.ones((64, 256), np.float32)

@@ -51,11 +51,15 @@ def convolution(lowering: Lowering, node: Node) -> None:
     result = lowering.fusion.result_of(node)
     bias = _bias(lowering, node)
     if channels == 1 and groups > 1:
+        lowering.because("each plane is alone")
         return _depthwise(lowering, image, filters, (groups, outputs), bias, result, window)
     depth, count = channels * math.prod(kernel), math.prod(result.shape[2:])
     columns = lowering.buffer(image)
     sizes = in_three(image.shape[2:]), in_three(result.shape[2:])
-    if not window.is_point or sizes[0] != sizes[1]:
+    if window.is_point and sizes[0] == sizes[1]:
+        lowering.because("the image is the columns of a product")
+    else:
+        lowering.because("its patches are the columns of a product")
         planes, size = image.shape[0] * image.shape[1], image.element_type.size
         columns = lowering.scratch(planes * math.prod(kernel) * count, size)
         patches(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window)
