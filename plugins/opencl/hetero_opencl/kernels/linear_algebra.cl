@@ -27,9 +27,28 @@ inline void change_rows(global value *m, const int column, const int one, const 
     m[(long)other * size + column] = kept;
 }
 
+// In columns from `first` on, of m or beside it: put row k in its place, divide it by its pivot in m, and take it away
+// from rows from `first_row` on as often as these have numbers in column k of m. No work-item reads another's columns.
+inline void take_away(global const value *m, global value *columns, const int first, const int k, const int chosen,
+                      const int first_row, const int size)
+{
+    const int begin = first + (int)get_local_id(0);
+    const value pivot = m[(long)k * size + k];
+    global value *restrict from = columns + (long)k * size;
+    for (int j = begin; j < size; j += GROUP) {
+        change_rows(columns, j, k, chosen, size);
+        from[j] /= pivot;
+    }
+    for (int i = first_row; i < size; i++) {
+        if (i == k) continue;
+        const value factor = m[(long)i * size + k];
+        global value *restrict row = columns + (long)i * size;
+        for (int j = begin; j < size; j += GROUP) row[j] -= factor * from[j];
+    }
+}
+
 #define ALL_WAIT barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-// Of a column below row k: what takes away column k, whose number in row k is the pivot.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void determinant(global const DATA *restrict data, global value *restrict scratch, global DATA *restrict result,
                  const int size)
@@ -51,11 +70,7 @@ void determinant(global const DATA *restrict data, global value *restrict scratc
         const int other = chosen;
         product *= other == k ? pivot : -pivot;
         if (pivot == 0) break;
-        for (int j = k + 1 + lane; j < size; j += GROUP) {
-            change_rows(m, j, k, other, size);
-            const value factor = m[(long)k * size + j] / pivot;
-            for (int i = k + 1; i < size; i++) m[(long)i * size + j] -= m[(long)i * size + k] * factor;
-        }
+        take_away(m, m, k + 1, k, other, k + 1, size);
         ALL_WAIT;
     }
     if (lane == 0) DATA_STORE(product, matrix, result);
@@ -83,16 +98,8 @@ void inverse(global const DATA *restrict data, global value *restrict scratch, g
             change_rows(m, k, k, chosen, size);
         }
         ALL_WAIT;
-        const value pivot = m[(long)k * size + k];
-        const int other = chosen;
-        for (int j = k + 1 + lane; j < size + size; j += GROUP) {
-            global value *half_of = j < size ? m : inverted;
-            const int column = j < size ? j : j - size;
-            change_rows(half_of, column, k, other, size);
-            const value factor = half_of[(long)k * size + column] / pivot;
-            for (int i = 0; i < size; i++) half_of[(long)i * size + column] -= m[(long)i * size + k] * factor;
-            half_of[(long)k * size + column] = factor;
-        }
+        take_away(m, m, k + 1, k, chosen, 0, size);
+        take_away(m, inverted, 0, k, chosen, 0, size);
         ALL_WAIT;
     }
     for (int i = lane; i < count; i += GROUP) DATA_STORE(inverted[i], i, result);
