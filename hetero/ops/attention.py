@@ -156,6 +156,10 @@ class LinearAttention(Op):
             self.fail(f"queries of {query[2]} numbers do not fit {self.query_heads} heads of {width}")
         width = self._width(value[2], state[3], "values and of the state")
         heads = merge_dimensions(self, (Dimension(self.heads), state[1]), "the heads of keys and of the state")
+        if self.is_gated:
+            self._check_gate(4, "decay", [batch, time], (Dimension(self.heads), state[2] * self.heads))
+        if self.has_delta:
+            self._check_gate(3 + gates, "beta", [batch, time], (Dimension(self.heads), Dimension(1)))
         self.set_output_type(0, common_type(self, range(3)), [batch, time, width * self.query_heads])
         self.set_output_type(1, self.get_input_element_type(3), [batch, heads, state[2], width])
 
@@ -163,6 +167,11 @@ class LinearAttention(Op):
         """The width of one of the heads that are packed in one axis."""
         one = packed // self.heads if packed.is_static else Dimension()
         return merge_dimensions(self, (one, width), f"the widths of {what}")
+
+    def _check_gate(self, index: int, name: str, steps: list[Dimension], lengths: tuple[Dimension, ...]) -> None:
+        shape, wanted = self.get_input_partial_shape(index), [PartialShape([*steps, length]) for length in lengths]
+        if not any(shape.compatible(one) for one in wanted):
+            self.fail(f"{name} must have the shape {wanted[0]} or {wanted[1]}, but has {shape}")
 
     @property
     def is_gated(self) -> bool:

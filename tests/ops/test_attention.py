@@ -190,3 +190,18 @@ def test_caches_that_do_not_fit(message, shapes):
     cache, tokens, lengths = (np.zeros(shape, np.float32) for shape in shapes)
     with pytest.raises(GraphError, match=message):
         ops.CacheUpdate(cache, tokens, lengths.astype(np.int64), np.array(6))
+
+
+@pytest.mark.parametrize(
+    ("message", "decay", "beta"),
+    [
+        ("decay must have the shape", (2, 6, 5), (2, 6, 1)),
+        ("decay must have the shape", (2, 5, 3), (2, 6, 1)),
+        ("beta must have the shape", (2, 6, 3), (2, 6, 2)),
+        ("beta must have the shape", (2, 6, 12), (1, 6, 3)),
+    ],
+)
+def test_gates_that_do_not_fit(message, decay, beta):
+    inputs = [np.zeros(shape, np.float32) for shape in ((2, 6, 12), (2, 6, 12), (2, 6, 15), (2, 3, 4, 5), decay, beta)]
+    with pytest.raises(GraphError, match=message):
+        ops.LinearAttention(*inputs[:4], inputs[4:], 3, 3)
