@@ -31,10 +31,12 @@ from hetero.plugin import (
     unsupported,
 )
 from hetero.properties import Property, PropertyTable
+from hetero.properties.values import element_type
 from hetero.types import Type
 from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
+from hetero_opencl.halves import halve
 from hetero_opencl.kernels import why_not
 from hetero_opencl.kernels.expressions import needs_doubles
 from hetero_opencl.memory_use import memory_statistics, model_memory, statistics_of
@@ -43,6 +45,10 @@ from hetero_opencl.states import ASSIGNS, READS, why_no_variable
 
 driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
 total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes
+# What f32 models are computed in; the other types of a model stay as they are.
+inference_precision = Property(
+    props.hint.inference_precision, element_type(Type.f32, Type.f16, Type.dynamic), Type.dynamic
+)
 # One that the device computes, and one whose inputs or outputs are on their way meanwhile.
 MOST_STREAMS = 2
 
@@ -52,7 +58,7 @@ class OpenCLPlugin(Plugin):
 
     supported_properties = (
         *common_properties, props.cache_dir, props.caching_properties, driver_version, total_memory,
-        memory_statistics, model_memory,
+        memory_statistics, model_memory, inference_precision,
     )  # fmt: skip
     passes = (
         take_known_branches,
@@ -76,18 +82,23 @@ class OpenCLPlugin(Plugin):
     def describe(self, device_id: str) -> dict[str, Any]:
         handle = self._device(device_id).handle
         types = props.device.Type
-        halves = ("FP16",) if "cl_khr_fp16" in handle.extensions else ()
         return {
             props.device.full_name: self._device(device_id).name,
             props.device.architecture: f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
             props.device.type: types.INTEGRATED if handle.host_unified_memory else types.DISCRETE,
-            props.device.capabilities: ("FP32", *halves, "EXPORT_IMPORT"),
+            props.device.capabilities: ("FP32", "FP16", "EXPORT_IMPORT"),
             driver_version: handle.driver_version,
             total_memory: handle.global_mem_size,
             memory_statistics: statistics_of(handle),
             props.caching_properties: (driver_version,),
             props.range_for_streams: (1, MOST_STREAMS),
         }
+
+    def transform_model(self, model: Model, properties: PropertyTable) -> Model:
+        model = super().transform_model(model, properties)
+        if properties.get(props.hint.inference_precision) is Type.f16:
+            halve(model, partial(_refusal, self._device(properties.get(props.device.id))))
+        return model
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         properties = self.property_table(options)
