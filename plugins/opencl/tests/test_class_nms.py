@@ -1,18 +1,15 @@
-"""MulticlassNms and MatrixNms on every OpenCL device: OpenVINO's cases in tests/ops, and others, beside numpy."""
+"""MulticlassNms, MatrixNms and NMSRotated on every OpenCL device: those cases of tests/ops and others, beside numpy."""
 
 import numpy as np
 import pytest
+from hetero_opencl.device import OpenCLDevice
 
 from tests.ops import test_class_nms
 from tests.ops.oracle import Data
-from tests.ops.test_class_nms import BOXES, MATRIX, MULTI, SCORES
+from tests.ops.test_class_nms import BOXES, MATRIX, MULTI, ROTATED, SCORES, turned
 
 
-@pytest.mark.parametrize(
-    "case",
-    [c for c in test_class_nms.RESULTS if c[0] != test_class_nms.ROTATED],
-    ids=lambda case: f"{case[0]}-{case[1]}-{case[-1]}",
-)
+@pytest.mark.parametrize("case", test_class_nms.RESULTS, ids=lambda case: f"{case[0]}-{case[1]}-{case[-1]}")
 def test_results(reference_agrees, case):
     name, opset, *arguments, attributes = case
     reference_agrees(name, *arguments, opset=opset, **attributes)
@@ -31,3 +28,15 @@ def test_equal_scores(reference_agrees, name, across, kind):
 def test_nothing_is_kept(reference_agrees, name):
     reference_agrees(name, BOXES, SCORES, score_threshold=2.0, output_type="i32", opset=8)
     reference_agrees(name, Data(BOXES.array[:, :0]), Data(SCORES.array[:, :, :0]), opset=8)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+def test_turned_boxes_of_other_types(reference_agrees, dtype):
+    boxes, scores = (Data(value.array.astype(dtype)) for value in (turned(2, 40), SCORES))
+    reference_agrees(ROTATED, boxes, scores, np.array(30), np.array(0.2, dtype), np.array(0.3, dtype), opset=13)
+
+
+def test_turned_boxes_where_the_device_has_no_f64(reference_agrees, monkeypatch):
+    monkeypatch.setattr(OpenCLDevice, "has_doubles", False)
+    numbers = np.array(30), np.array(0.2, np.float32), np.array(0.3, np.float32)
+    reference_agrees(ROTATED, turned(2, 40), SCORES, *numbers, opset=13)

@@ -21,6 +21,7 @@ from hetero_opencl.kernels.suppression import (
     best_first,
     candidates,
     flags_of,
+    limits_for,
     scores_of,
     suppress,
     suppression_source,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unless=refuse_types)
 def multiclass_nms(lowering: Lowering, node: Node) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
-    limits = lowering.constant(np.array([node.iou_threshold, node.score_threshold, 0], np.float32))
+    limits = limits_for(lowering, scores.value_type, node.iou_threshold, node.score_threshold)
     order, most = best_first(lowering, scores), _most(node, scores)
     gone = candidates(lowering, boxes, scores, order, limits, most, at_least=True)
     kept = suppress(lowering, boxes, scores, order, gone, limits, most, node.nms_eta)
@@ -45,7 +46,7 @@ def multiclass_nms(lowering: Lowering, node: Node) -> None:
 @lowers(ops.MatrixNms, unless=refuse_types)
 def matrix_nms(lowering: Lowering, node: Node) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
-    limits = lowering.constant(np.array([0, node.score_threshold, 0], np.float32))
+    limits = limits_for(lowering, scores.value_type, 0, node.score_threshold)
     order, count = best_first(lowering, scores), scores.rows * scores.length
     gone = candidates(lowering, boxes, scores, order, limits, _most(node, scores))
     text = suppression_source(boxes, scores) + template("matrix_nms")

@@ -20,6 +20,7 @@ from hetero_opencl.kernels.suppression import (
     best_first,
     candidates,
     flags_of,
+    limits_for,
     scores_of,
     suppress,
     take_at,
@@ -35,12 +36,13 @@ def detection_output(lowering: Lowering, node: Node) -> None:
     images, priors = node.get_input_shape(0)[0], node.get_input_shape(2)[2] // node.prior_size
     classes = node.get_input_shape(1)[1] // max(priors, 1)
     text, kind = _source(node)
+    score_kind = Type.f64 if node.get_input_element_type(1) is Type.f64 else Type.f32
     boxes = _moved(lowering, node, text, kind, images, priors, classes)
-    limits = lowering.constant(np.array([node.nms_threshold, node.confidence_threshold, 0], np.float32))
+    limits = limits_for(lowering, score_kind, node.nms_threshold, node.confidence_threshold)
     limit = priors if node.top_k < 0 else min(node.top_k, priors)
     if node.decrease_label_id:
         scores = _of_best_classes(lowering, node, text, boxes, limits, images, priors, classes)
-        limits = lowering.constant(np.array([node.nms_threshold, -np.inf, 0], np.float32))
+        limits = limits_for(lowering, score_kind, node.nms_threshold, -np.inf)
     else:
         scores = _of_all_classes(lowering, node, text, images, priors, classes)
     order = best_first(lowering, scores)

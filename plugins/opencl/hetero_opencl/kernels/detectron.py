@@ -21,6 +21,7 @@ from hetero_opencl.kernels.suppression import (
     best_first,
     candidates,
     flags_of,
+    limits_for,
     scores_of,
     suppress,
 )
@@ -51,7 +52,7 @@ def detection_output(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "turn_class_scores", [given, scores, turned, np.int32(classes), np.int32(length)], count)
     boxes = Boxes(moved, value, classes, 0, 1, classes, PIXELS)
     found = Scores(turned, value, classes, length)
-    limits = lowering.constant(np.array([node.nms_threshold, node.score_threshold, 0], np.float32))
+    limits = limits_for(lowering, value, node.nms_threshold, node.score_threshold)
     order = best_first(lowering, found)
     gone = candidates(lowering, boxes, found, order, limits, length)
     kept = suppress(lowering, boxes, found, order, gone, limits, most)

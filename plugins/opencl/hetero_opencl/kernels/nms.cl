@@ -18,7 +18,7 @@ kernel void find_corners(global const DATA *restrict boxes, global float *restri
 }
 
 // One of the limits, from an input of one number.
-kernel void set_limit(global const DATA *restrict input, global float *restrict limits, const int index,
+kernel void set_limit(global const DATA *restrict input, global LIMIT *restrict limits, const int index,
                       const int count)
 {
     if (get_global_id(0) < count)

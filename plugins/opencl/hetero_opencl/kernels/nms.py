@@ -13,7 +13,7 @@ from hetero.types import Type
 from hetero_opencl.kernels.ordering import Elements, ordered
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import make_found, sums_before
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source, template
 from hetero_opencl.kernels.suppression import (
     Boxes,
     Scores,
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 )  # fmt: skip
 def non_max_suppression(lowering: Lowering, node: Node) -> None:
     batches, count, _ = node.get_input_shape(0)
-    text, corners = source("nms", {"DATA": node.get_input_element_type(0)}), lowering.scratch(batches * count * 4)
+    text, corners = _source(node.get_input_element_type(0), Type.f32), lowering.scratch(batches * count * 4)
     arguments = [lowering.buffer(node.input_value(0)), corners, np.int32(node.box_encoding == "center")]
     lowering.launch_flat(text, "find_corners", arguments, batches * count)
     scores, most = scores_and_most(lowering, node)
     boxes = Boxes(corners, Type.f32, node.get_input_shape(1)[1], count, 0)
-    limits = limits_of(lowering, node)
+    limits = limits_of(lowering, node, scores)
     sigma = node.input_value(5) if node.get_input_size() > 5 else None
     if sigma is None or (is_constant(sigma) and not sigma.node.data.reshape(-1)[0] > 0):
         order = best_first(lowering, scores)
@@ -55,6 +55,28 @@ def non_max_suppression(lowering: Lowering, node: Node) -> None:
     write_kept(lowering, node, boxes, scores, most, kept, values)
 
 
+@lowers(ops.NMSRotated, unless=refuse_types)
+def nms_rotated(lowering: Lowering, node: Node) -> None:
+    """As the reference does, in f64 where the device has it, which only boxes next to the threshold show."""
+    given = node.input_value(0)
+    real, rounding = ("double", 1e-9) if lowering.device.has_doubles else ("float", 1e-6)
+    macros = f"#define REAL {real}\n#define ROUNDING {rounding}\n#define TURN {1 if node.clockwise else -1}\n"
+    prelude = ELEMENTS[Type.f64].prelude if lowering.device.has_doubles else ""
+    overlap = prelude + macros + template("rotated_overlap")
+    scores, most = scores_and_most(lowering, node)
+    boxes = Boxes(
+        lowering.buffer(given), given.element_type, node.get_input_shape(1)[1], given.shape[1], 0, overlap=overlap
+    )
+    limits, order = limits_of(lowering, node, scores), best_first(lowering, scores)
+    gone = candidates(lowering, boxes, scores, order, limits, scores.length)
+    kept = suppress(lowering, boxes, scores, order, gone, limits, most)
+    write_kept(lowering, node, boxes, scores, most, kept, scores_of(lowering, boxes, scores, kept, most))
+
+
+def _source(data: Type, limit: Type) -> str:
+    return source("nms", {"DATA": data, "LIMIT": limit})
+
+
 def scores_and_most(lowering: Lowering, node: Node) -> tuple[Scores, int]:
     """The scores that are an input, and how many of a row may be kept."""
     value = node.input_value(1)
@@ -64,15 +86,15 @@ def scores_and_most(lowering: Lowering, node: Node) -> tuple[Scores, int]:
     return scores, min(count, max(0, int(most)))
 
 
-def limits_of(lowering: Lowering, node: Node) -> Buffer:
-    """The thresholds of overlap and score, and sigma: f32, 0 for what is not given."""
-    values = node.input_values()[3:6]
+def limits_of(lowering: Lowering, node: Node, scores: Scores) -> Buffer:
+    """The thresholds of overlap and score, and sigma, in the type of scores; 0 for what is not given."""
+    values, kind = node.input_values()[3:6], scores.value_type
     if all(map(is_constant, values)):
         numbers = [value.node.data.reshape(-1)[0] for value in values]
-        return lowering.constant(np.array([*numbers, *[0] * (3 - len(numbers))], np.float32))
-    limits = lowering.scratch(3)
+        return lowering.constant(np.array([*numbers, *[0] * (3 - len(numbers))], kind.to_dtype()))
+    limits = lowering.scratch(3, kind.size)
     for index, value in enumerate(values):
-        text = source("nms", {"DATA": value.element_type})
+        text = _source(value.element_type, kind)
         lowering.launch_flat(text, "set_limit", [lowering.buffer(value), limits, np.int32(index)], 1)
     return limits
 

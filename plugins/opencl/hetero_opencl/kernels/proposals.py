@@ -23,6 +23,7 @@ from hetero_opencl.kernels.suppression import (
     best_first,
     candidates,
     flags_of,
+    limits_for,
     suppress,
 )
 from hetero_opencl.program import Buffer
@@ -123,7 +124,7 @@ def _propose(
     scores: Output,
     image: Output,
     way: _Way,
-    overlap: int,
+    overlap: str,
 ) -> _Proposed:
     """Launch what moves the anchors of all images, or of one."""
     images = scores.shape[0] if len(scores.shape) == 4 else 1
@@ -161,7 +162,7 @@ def _keep(
 ) -> Buffer:
     """The numbers of the boxes kept of the best that are looked at: [images, most]."""
     boxes, scores, large, text = found
-    limits = lowering.constant(np.array([threshold, -math.inf, 0], np.float32))
+    limits = limits_for(lowering, scores.value_type, threshold, -math.inf)
     order = best_first(lowering, scores)
     gone = candidates(lowering, boxes, scores, order, limits, looked_at, at_least=True)
     if only_large:

@@ -1,11 +1,11 @@
 // Suppression of boxes by better ones, in rows of candidates; overlap_of stands in a text of its own. The box of number i
 // of a row is number row / classes * batch_step + row % classes * class_step + i * box_step of all boxes.
-// limits[0] is the largest overlap of two boxes that are both kept, limits[1] the score that candidates are above.
+// Limits are in the type that scores are computed in: limits[0] is the largest overlap of two boxes that are both kept, limits[1] the score that candidates are above.
 
 // Which numbers of an order are no candidates: a 1 for each that is not among the first `most`, or is of a score that
 // is not above the limit (at_least: not below it).
 kernel void mark_others(global const SCORE *restrict scores, global const int *restrict order,
-                        global const float *restrict limits, global int *restrict gone, const int length,
+                        global const SCORE_VALUE *restrict limits, global int *restrict gone, const int length,
                         const int most, const int at_least, const int count)
 {
     const int item = get_global_id(0);
@@ -21,7 +21,7 @@ kernel void mark_others(global const SCORE *restrict scores, global const int *r
 // One work-group a row: the candidates are taken one after the other, and what each suppresses is looked for together.
 // A threshold above one half is made smaller by eta with each that is kept.
 kernel void suppress(global const BOX *restrict boxes, global const int *restrict order, global int *gone,
-                     global const float *restrict limits, global int *restrict kept, const int length,
+                     global const SCORE_VALUE *restrict limits, global int *restrict kept, const int length,
                      const int classes, const int batch_step, const int class_step, const int box_step, const int most,
                      const float eta)
 {
@@ -30,7 +30,7 @@ kernel void suppress(global const BOX *restrict boxes, global const int *restric
     order += (long)row * length;
     gone += (long)row * length;
     kept += (long)row * most;
-    float threshold = limits[0];
+    SCORE_VALUE threshold = limits[0];
     int found = 0;
     for (int next = 0; next < length && found < most; next++) {
         barrier(CLK_GLOBAL_MEM_FENCE);
@@ -55,7 +55,7 @@ kernel void suppress(global const BOX *restrict boxes, global const int *restric
 // `limited` also suppress. Without limits[2] they only suppress. Each work-item of a group looks after every so many
 // scores; those of NaN are out. The scores of what is kept are told, too.
 kernel void suppress_softly(global const BOX *restrict boxes, global const SCORE *restrict scores,
-                            global const float *restrict limits, global float *restrict values,
+                            global const SCORE_VALUE *restrict limits, global float *restrict values,
                             global int *restrict kept, global float *restrict found_values, const int length,
                             const int classes, const int batch_step, const int class_step, const int box_step,
                             const int most, const int limited)

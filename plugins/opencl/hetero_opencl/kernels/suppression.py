@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # Work-items that look together for what one box suppresses; on a CPU a barrier costs more than they save.
 _LANES = 64
-# How boxes overlap that are corners, or corners that belong to them.
-CORNERS, PIXELS = 0, 1
+# The texts of how boxes overlap that are corners, or pixels that belong to them.
+CORNERS, PIXELS = (f"#define OVERLAP {border}\n" + template("overlap") for border in (0, 1))
 
 
 class Boxes(NamedTuple):
@@ -29,7 +29,7 @@ class Boxes(NamedTuple):
     batch_step: int
     class_step: int
     box_step: int = 1
-    overlap: int = CORNERS
+    overlap: str = CORNERS
 
     def steps(self) -> list[np.int32]:
         return [np.int32(number) for number in (self.classes, self.batch_step, self.class_step, self.box_step)]
@@ -50,7 +50,12 @@ class Scores(NamedTuple):
 
 def suppression_source(boxes: Boxes, scores: Scores) -> str:
     types = element_macros({"BOX": boxes.element_type, "SCORE": scores.element_type})
-    return f"{types}#define OVERLAP {boxes.overlap}\n" + template("overlap") + template("suppression")
+    return types + boxes.overlap + template("suppression")
+
+
+def limits_for(lowering: Lowering, scores_type: Type, overlap: float, score: float) -> Buffer:
+    """The limits of overlap and score, numbers of 32 bits, in the type that scores are computed in."""
+    return lowering.constant(np.array([overlap, score, 0], np.float32).astype(scores_type.to_dtype()))
 
 
 def best_first(lowering: Lowering, scores: Scores) -> Buffer:
