@@ -1,6 +1,5 @@
 // How elements compare. Data is [outer][length][inner]; a row, of which there is one for each outer and inner, lies
-// across the middle. With one slice two elements of a row are compared; with more, which are all the rows then, the
-// slices that have two numbers along the middle, by the first row in which they differ.
+// across the middle, and a slice has one number along the middle.
 
 // The place of the first element of a row.
 int start_of(const int row, const int length, const int inner)
@@ -16,15 +15,15 @@ bool is_before(const DATA_VALUE x, const DATA_VALUE y, const int falls, const in
     return falls ? x > y : x < y;
 }
 
-bool comes_before(global const DATA *data, const int row, const int slices, const int length, const int inner,
-                  const int a, const int b, const int falls, const int nan_first)
+// Whether slice a comes before slice b, of so many elements: by the first ones that differ, NaN behind all else.
+bool comes_before(global const DATA *data, const int rows, const int length, const int inner, const int a, const int b)
 {
-    for (int slice = row; slice < row + slices; slice++) {
-        const int start = start_of(slice, length, inner);
+    for (int row = 0; row < rows; row++) {
+        const int start = start_of(row, length, inner);
         const DATA_VALUE x = DATA_LOAD(data, start + a * inner), y = DATA_LOAD(data, start + b * inner);
-        if (is_before(x, y, falls, nan_first))
+        if (is_before(x, y, 0, 0))
             return true;
-        if (is_before(y, x, falls, nan_first))
+        if (is_before(y, x, 0, 0))
             return false;
     }
     return false;

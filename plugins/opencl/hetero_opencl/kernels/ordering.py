@@ -1,4 +1,4 @@
-"""The order of elements along an axis: a merge sort that only its numbers move in."""
+"""The order of elements, or of slices, along an axis: by merge sorts of their numbers."""
 
 from __future__ import annotations
 
@@ -34,33 +34,47 @@ def comparing_source(name: str, types: Mapping[str, Type]) -> str:
 
 
 def ordered(
-    lowering: Lowering,
-    elements: Elements,
-    kept: int | None = None,
-    falls: bool = False,
-    nan_first: bool = False,
-    by_slices: bool = False,
+    lowering: Lowering, elements: Elements, kept: int | None = None, falls: bool = False, nan_first: bool = False
 ) -> Buffer:
     """The numbers along the middle in the order of the elements: i32 ``[outer * inner, length]``, equal ones in order.
 
-    Of each row the first ``kept`` are right. Where it falls the largest are first. With ``by_slices`` there is one row:
-    the slices ``[outer, inner]`` in the order of their first elements that differ.
+    Of each row the first ``kept`` are right. Where it falls the largest are first.
     """
-    _, element_type, outer, length, inner = elements
-    rows, slices = (1, outer * inner) if by_slices else (outer * inner, 1)
-    kept = length if kept is None else min(kept, length)
+    data, element_type, outer, length, inner = elements
+    rows, kept = outer * inner, length if kept is None else min(kept, length)
     text = comparing_source("ordering", {"DATA": element_type})
-    order, other = (lowering.scratch(rows * length) for _ in range(2))
-    numbers = [np.int32(number) for number in (length, inner, slices, falls, nan_first)]
-    runs = -(-length // _RUN)
-    lowering.launch_flat(text, "sort_runs", [elements.buffer, order, *numbers, np.int32(_RUN)], rows * runs)
-    run = _RUN
-    while run < length:
-        pairs, pieces = -(-length // (2 * run)), -(-min(2 * run, kept) // _PIECE)
-        sizes = map(np.int32, (run, kept, _PIECE, pieces))
-        lowering.launch_flat(
-            text, "merge_runs", [elements.buffer, order, other, *numbers, *sizes], rows * pairs * pieces
-        )
+    here, there = (
+        [lowering.scratch(rows * length, element_type.size), lowering.scratch(rows * length)] for _ in range(2)
+    )
+    ways = np.int32(falls), np.int32(nan_first)
+    arguments = [data, *here, np.int32(length), np.int32(inner), *ways, np.int32(_RUN)]
+    lowering.launch_flat(text, "sort_runs", arguments, rows * -(-length // _RUN))
+    for run, pairs in _merges(length):
+        pieces = -(-min(2 * run, kept) // _PIECE)
+        numbers = [np.int32(length), *ways, *map(np.int32, (run, kept, _PIECE, pieces))]
+        lowering.launch_flat(text, "merge_runs", [*here, *there, *numbers], rows * pairs * pieces)
+        here, there = there, here
+    return here[1]
+
+
+def ordered_slices(lowering: Lowering, elements: Elements) -> Buffer:
+    """The numbers along the middle, i32, in the order of the slices ``[outer, inner]``: by their first difference."""
+    data, element_type, outer, length, inner = elements
+    text = comparing_source("ordering_of_slices", {"DATA": element_type})
+    order, other = lowering.scratch(length), lowering.scratch(length)
+    numbers = [np.int32(number) for number in (length, inner, outer * inner)]
+    lowering.launch_flat(text, "sort_runs", [data, order, *numbers, np.int32(_RUN)], -(-length // _RUN))
+    for run, pairs in _merges(length):
+        pieces = 2 * run // _PIECE
+        arguments = [data, order, other, *numbers, *map(np.int32, (run, _PIECE, pieces))]
+        lowering.launch_flat(text, "merge_runs", arguments, pairs * pieces)
         order, other = other, order
-        run *= 2
     return order
+
+
+def _merges(length: int) -> list[tuple[int, int]]:
+    """For each pass how long the runs are and how many pairs of them there are."""
+    runs = []
+    while (run := _RUN << len(runs)) < length:
+        runs.append((run, -(-length // (2 * run))))
+    return runs

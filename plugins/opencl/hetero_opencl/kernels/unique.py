@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.movement import shape_input
-from hetero_opencl.kernels.ordering import Elements, comparing_source, ordered
+from hetero_opencl.kernels.ordering import Elements, comparing_source, ordered, ordered_slices
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import make_found, sums_before
 from hetero_opencl.kernels.sources import refuse_types
@@ -30,7 +30,7 @@ def unique(lowering: Lowering, node: Node) -> None:
     types = {"DATA": data.element_type, "INDEX": indices.element_type, "COUNT": counts.element_type}
     text = comparing_source("unique", types)
     elements = Elements(lowering.buffer(data), data.element_type, outer, length, inner)
-    order = ordered(lowering, elements, by_slices=True)
+    order = ordered(lowering, elements) if outer * inner == 1 else ordered_slices(lowering, elements)
     flags, firsts, begins, marks = (lowering.scratch(length) for _ in range(4))
     arguments = [elements.buffer, order, flags, np.int32(inner), np.int32(outer * inner)]
     lowering.launch_flat(text, "find_groups", arguments, length)
