@@ -106,7 +106,7 @@ def test_versions(op_type):
         found = (in_version(case, version) for case in SINGLE_NODES[op_type])
         tried = list(islice(filter(None, found), CASES_OF_EACH))
         for case in tried:
-            run_case(case)
+            run_case(case, "TEMPLATE")
         if not tried:
             without_cases.append(version)
     assert without_cases == []
