@@ -12,8 +12,9 @@ from hetero_opencl.program import Program
 
 #: OpenVINO's: bytes that the plugin has in OpenCL buffers on the device, ``cl_mem``, and ``cl_mem_peak``, the most.
 memory_statistics = Property("GPU_MEMORY_STATISTICS", dict, {}, Mutability.RO)
-#: Of a compiled model, in bytes, for the programs that it used last: ``weights`` as they are on the device;
-#: ``arena``, the memory of each request for all other values; and ``largest_live_set``, what of it is needed at once.
+#: Of a compiled model, in bytes, for the programs that it used last: ``weights``, the buffers of all constants, as
+#: kernels want them; ``arena``, the memory of each request for all other values; and ``largest_live_set``, the most of
+#: it that is needed at once.
 model_memory = Property("GPU_MODEL_MEMORY", dict, {}, Mutability.RO)
 
 
@@ -28,7 +29,7 @@ def memory_of(programs: Sequence[Program]) -> dict[str, int]:
     constants = dict.fromkeys(buffer for program in programs for buffer in program.constants())
     plans = [program.memory_plan() for program in programs]
     return {
-        "weights": sum(buffer.byte_size for buffer in constants),
+        "weights": sum(buffer.memory.size for buffer in constants),
         "arena": max((plan.byte_size for plan in plans), default=0),
         "largest_live_set": max((plan.largest_live_set for plan in plans), default=0),
     }
