@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from hetero import ops
 from hetero.graph import Model, Node, Output, is_constant
 from hetero.types import Type
@@ -19,6 +21,7 @@ from hetero_opencl.kernels.product import SMALL_INTEGERS
 MOST_INPUTS = 24
 # Compilers take much longer than in proportion for longer kernels, and there is nothing left to gain.
 MOST_NODES = 64
+_CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
 
 
 @dataclass
@@ -41,7 +44,7 @@ class Group:
 class Fusion:
     """Groups by their root; nodes that another node computes along, and for each product those that it does.
 
-    These are the bias Add behind it, and Converts of small integers before it.
+    These are the bias Add behind it, and before it Converts of small integers, with the Subtract of a zero point.
     """
 
     groups: dict[Node, Group] = field(default_factory=dict)
@@ -57,8 +60,16 @@ class Fusion:
 
     def factors_of(self, node: Node) -> list[Output]:
         """What a product reads: its inputs, or what is before their Converts."""
-        widened = self.widened.get(node, [])
-        return [value.node.input_value(0) if value.node in widened else value for value in node.input_values()]
+        widened, values = self.widened.get(node, []), node.input_values()
+        for widening in reversed(widened):
+            values = [widening.input_value(0) if value.node is widening else value for value in values]
+        return values
+
+    def zero_point_of(self, node: Node) -> int:
+        """What a convolution subtracts from its image on the way; 0 where that is nothing."""
+        subtract = node.input_value(0).node
+        is_computed = type(subtract) is ops.Subtract and subtract in self.widened.get(node, [])
+        return subtract.input_value(1).node.data.item() if is_computed else 0
 
     def result_of(self, node: Node) -> Output:
         """The value that a product writes: its own output, or that of the bias Add."""
@@ -74,10 +85,10 @@ def find_fusions(model: Model) -> Fusion:
         if add is not None:
             fusion.bias_of[node] = add
             fusion.absorbed.add(add)
-        converts = _widening_converts(node)
-        if converts:
-            fusion.widened[node] = converts
-            fusion.absorbed.update(converts)
+        widening = _widening(node)
+        if widening:
+            fusion.widened[node] = widening
+            fusion.absorbed.update(widening)
     group_of: dict[Node, Group] = {}
     for node in reversed(order):
         if not is_elementwise(node) or node in fusion.absorbed:
@@ -106,7 +117,7 @@ def _group_of_readers(node: Node, group_of: dict[Node, Group]) -> Group | None:
 
 def _bias_add(node: Node) -> Node | None:
     """The only reader of a product where it adds a constant: one number for every channel, or for every column."""
-    if not isinstance(node, (ops.Convolution, ops.GroupConvolution, ops.MatMul)):
+    if not isinstance(node, (*_CONVOLUTIONS, ops.MatMul)):
         return None
     readers = node.output(0).get_target_inputs()
     if len(readers) != 1 or type(readers[0].node) is not ops.Add:
@@ -129,15 +140,34 @@ def _bias_add(node: Node) -> Node | None:
     return add if padded == wanted else None
 
 
-def _widening_converts(node: Node) -> list[Node]:
-    """Converts of small integers that only this product of i32 reads."""
-    if type(node) is not ops.MatMul or node.get_element_type() is not Type.i32:
+def _widening(node: Node) -> list[Node]:
+    """What only this product of i32 reads and makes i32 of small integers: Converts, and what takes a zero point."""
+    if type(node) not in (ops.MatMul, *_CONVOLUTIONS) or node.get_element_type() is not Type.i32:
         return []
-    before = [value.node for value in node.input_values()]
-    return [
-        convert
-        for convert in before
-        if type(convert) is ops.Convert
-        and convert.get_input_element_type(0) in SMALL_INTEGERS
-        and len(convert.output(0).get_target_inputs()) == 1
-    ]
+    found: list[Node] = []
+    for value in node.input_values():
+        if _is_widening_convert(value.node):
+            found.append(value.node)
+        elif value.node is node.input_value(0).node and _takes_zero_point(node):
+            found += [value.node.input_value(0).node, value.node]
+    return found
+
+
+def _takes_zero_point(convolution: Node) -> bool:
+    """Whether the image is small integers less a constant that is one of them, and the filters are known."""
+    subtract = convolution.input_value(0).node
+    if type(convolution) not in _CONVOLUTIONS or type(subtract) is not ops.Subtract or not _has_one_reader(subtract):
+        return False
+    (number, zero_point), filters = subtract.input_values(), convolution.input_value(1)
+    if not _is_widening_convert(number.node) or not is_constant(zero_point) or not is_constant(filters):
+        return False
+    limits = np.iinfo(number.node.get_input_element_type(0).to_dtype())
+    return zero_point.node.data.size == 1 and limits.min <= zero_point.node.data.item() <= limits.max
+
+
+def _is_widening_convert(node: Node) -> bool:
+    return type(node) is ops.Convert and node.get_input_element_type(0) in SMALL_INTEGERS and _has_one_reader(node)
+
+
+def _has_one_reader(node: Node) -> bool:
+    return len(node.output(0).get_target_inputs()) == 1

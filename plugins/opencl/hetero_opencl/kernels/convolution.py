@@ -16,7 +16,7 @@ from hetero import ops
 from hetero.graph import Node, Output, is_constant
 from hetero.ops.values import exact_value
 from hetero.types import Type
-from hetero_opencl.kernels.product import SUMS, Bias, Factors, ProductTypes, multiply, source_of_sums
+from hetero_opencl.kernels.product import SUMS, Bias, Factors, ProductTypes, multiply, narrow_type, source_of_sums
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.windows import (
     Window,
@@ -43,16 +43,18 @@ def _refusal(node: Node) -> str | None:
 
 @lowers(ops.Convolution, ops.GroupConvolution, unless=_refusal)
 def convolution(lowering: Lowering, node: Node) -> None:
-    image, filters = node.input_values()
+    image, filters = lowering.fusion.factors_of(node)
     check_dimensions(lowering, len(image.shape) - 2)
     groups, outputs, channels, *kernel = _grouped(node)
     pads, _ = node.resolve_pads(image.shape[2:], kernel)
     window = make_window(kernel, node.strides, node.dilations, pads)
     result = lowering.fusion.result_of(node)
-    bias = _bias(lowering, node)
+    # Small integers are padded with their zero point; what it adds to each sum is taken off with the bias.
+    zero_point = lowering.fusion.zero_point_of(node)
+    bias = _bias(lowering, node, zero_point)
     if channels == 1 and groups > 1:
         lowering.because("each plane is alone")
-        return _depthwise(lowering, image, filters, (groups, outputs), bias, result, window)
+        return _depthwise(lowering, image, filters, (groups, outputs), bias, result, window, zero_point)
     depth, count = channels * math.prod(kernel), math.prod(result.shape[2:])
     columns = lowering.buffer(image)
     sizes = in_three(image.shape[2:]), in_three(result.shape[2:])
@@ -62,11 +64,11 @@ def convolution(lowering: Lowering, node: Node) -> None:
         lowering.because("its patches are the columns of a product")
         planes, size = image.shape[0] * image.shape[1], image.element_type.size
         columns = lowering.scratch(planes * math.prod(kernel) * count, size)
-        patches(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window)
+        patches(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window, zero_point)
     multiply(
         lowering, factors(lowering, filters, (groups, outputs, depth)), columns, lowering.buffer(result),
         (outputs, count, depth), image.shape[0] * groups, depth * count, Bias(bias, is_per_row=True) if bias else None,
-        ProductTypes(*[image.element_type] * 3),
+        ProductTypes(narrow_type(filters), image.element_type, result.element_type),
     )  # fmt: skip
 
 
@@ -87,20 +89,27 @@ def transposed_convolution(lowering: Lowering, node: Node) -> None:
     left = factors(lowering, filters, (groups, channels, rows), transposed=True)
     multiply(
         lowering, left, lowering.buffer(image), columns, (rows, count, channels), batches, channels * count,
-        types=ProductTypes(kind, kind, part),
+        types=ProductTypes(narrow_type(filters), kind, part),
     )  # fmt: skip
     sizes = in_three(image.shape[2:]), in_three(result.shape[2:])
     overlapped(lowering, columns, lowering.buffer(result), (part, kind), batches * outputs, *sizes, window)
 
 
 def factors(lowering: Lowering, filters: Output, shape: tuple[int, int, int], transposed: bool = False) -> Factors:
-    """Filters as the left matrices of a product, one for each group; ``shape`` is that in which they lie in memory."""
+    """Filters as the left matrices of a product, one for each group; ``shape`` is that in which they lie in memory.
+
+    Those of constants have the narrowest type.
+    """
     groups, rows, columns = shape
     if is_constant(filters):
-        matrices = filters.node.data.reshape(shape)
+        matrices = _narrowed(filters).reshape(shape)
         return Factors(matrices.swapaxes(1, 2) if transposed else matrices, None, batches=groups)
     strides = (1, columns) if transposed else (columns, 1)
     return Factors(None, lowering.buffer(filters), *strides, groups, rows * columns)
+
+
+def _narrowed(filters: Output) -> np.ndarray:
+    return filters.node.data.astype(narrow_type(filters).to_dtype(), copy=False)
 
 
 def _grouped(node: Node) -> tuple[int, ...]:
@@ -109,12 +118,15 @@ def _grouped(node: Node) -> tuple[int, ...]:
     return shape if node.filter_axes == 3 else (1, *shape)
 
 
-def _bias(lowering: Lowering, node: Node) -> Buffer | None:
-    add = lowering.fusion.bias_of.get(node)
-    if add is None:
-        return None
-    (addend,) = [value for value in add.input_values() if value.node is not node]
-    return lowering.constant(addend.node.data)
+def _bias(lowering: Lowering, node: Node, zero_point: int) -> Buffer | None:
+    add, bias = lowering.fusion.bias_of.get(node), None
+    if add is not None:
+        bias = next(value.node.data for value in add.input_values() if value.node is not node)
+    if zero_point:
+        filters = node.input_value(1).node.data
+        taken = zero_point * filters.sum(tuple(range(node.filter_axes - 1, filters.ndim)), np.int32).reshape(-1)
+        bias = -taken if bias is None else bias.reshape(-1) - taken
+    return None if bias is None else lowering.constant(bias)
 
 
 def _depthwise(
@@ -125,8 +137,9 @@ def _depthwise(
     bias: Buffer | None,
     result: Output,
     window: Window,
+    outside: int,
 ) -> None:
-    """``channels``: those of the image, and how many are made of each."""
+    """``channels``: those of the image, and how many are made of each; ``outside`` of the image is this number."""
     groups, multiplier = channels
     kind, planes = image.element_type, image.shape[0] * groups
     data, in_size, out_size = lowering.buffer(image), in_three(image.shape[2:]), in_three(result.shape[2:])
@@ -138,7 +151,7 @@ def _depthwise(
     if any(window.pads) or any(need > length for need, length in zip(needed, in_size)) or stride > 2:
         # A block of 16 reads on behind the last row, more than the slack of a buffer where it takes long steps.
         bare, data = data, lowering.scratch(planes * math.prod(needed) + 16 * (stride + 1), kind.size)
-        padded(lowering, bare, data, kind.size, planes, in_size, needed, window.pads)
+        padded(lowering, bare, data, kind.size, planes, in_size, needed, window.pads, outside)
         in_size = needed
     blocks = -(-out_size[2] // 16)
     sizes = (groups * multiplier, multiplier, *in_size, *out_size, *window.kernel)
@@ -146,6 +159,7 @@ def _depthwise(
     added = [bias] if bias else []
     flat = int(out_size[0] == window.kernel[0] == 1)
     macros = {"STEP": stride if stride <= 2 else 0, "BIAS": len(added), "FLAT": flat}
-    text = source_of_sums("depthwise", ProductTypes(kind, kind, kind), **macros)
-    arguments = [data, lowering.buffer(filters), *added, lowering.buffer(result), *numbers]
+    text = source_of_sums("depthwise", ProductTypes(narrow_type(filters), kind, result.element_type), **macros)
+    weights = lowering.constant(_narrowed(filters)) if is_constant(filters) else lowering.buffer(filters)
+    arguments = [data, weights, *added, lowering.buffer(result), *numbers]
     lowering.launch_flat(text, "depthwise", arguments, planes * multiplier * out_size[0] * out_size[1] * blocks)

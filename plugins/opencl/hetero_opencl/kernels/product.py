@@ -221,7 +221,7 @@ def matmul(lowering: Lowering, node: Node) -> None:
     rows, depth = _matrix(a.shape, node.transpose_a, is_left=True)
     columns = _matrix(b.shape, node.transpose_b, is_left=False)[1]
     transpose_a = node.transpose_a and len(a.shape) > 1 and rows > 1
-    right, kind = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1), _narrow_type(b)
+    right, kind = right_matrices(lowering, b, node.transpose_b and len(b.shape) > 1), narrow_type(b)
     multiply_broadcast(
         lowering, Factors(None, lowering.buffer(a), *((1, rows) if transpose_a else (depth, 1))), right,
         lowering.buffer(lowering.fusion.result_of(node)), (rows, columns, depth), (a.shape[:-2], b.shape[:-2]),
@@ -274,14 +274,14 @@ def _matrix(shape: tuple[int, ...], transposed: bool, is_left: bool) -> tuple[in
 
 def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     """The right matrices with the columns of a row side by side; those of constants have the narrowest type."""
-    transposed, kind = transposed and 1 not in b.shape[-2:], _narrow_type(b)
+    transposed, kind = transposed and 1 not in b.shape[-2:], narrow_type(b)
     if kind is not b.element_type:
         array = b.node.data.swapaxes(-1, -2) if transposed else b.node.data
         return lowering.constant(array, (kind,), lambda array: in_rows(array).astype(kind.to_dtype()))
     return lowering.buffer(b, layouts.transposed(len(b.shape))) if transposed else lowering.buffer(b)
 
 
-def _narrow_type(value: Output) -> Type:
+def narrow_type(value: Output) -> Type:
     """The type to read factors as: for constants of i32 the smallest one that holds them."""
     if value.element_type is not Type.i32 or not is_constant(value) or not value.node.data.size:
         return value.element_type

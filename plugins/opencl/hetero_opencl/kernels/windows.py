@@ -78,11 +78,11 @@ def patches(
 ) -> None:
     """Launch columns ``[outer, kernel, inner, places]`` of planes ``[outer, inner, lengths]`` as a window meets them.
 
-    Outside of the data it meets elements whose bits are the number ``outside``.
+    Outside of the data it meets elements that are the integer ``outside``, or 0.
     """
     outer, inner = planes
     numbers = [inner, *in_size, *out_size, *_numbers(window)]
-    arguments = [image, columns, _UNSIGNED[element_size](outside), *map(np.int32, numbers)]
+    arguments = [image, columns, _bits(outside, element_size), *map(np.int32, numbers)]
     rows = outer * math.prod(window.kernel) * inner * out_size[0] * out_size[1] if out_size[2] else 0
     flat = int(out_size[0] == window.kernel[0] == 1)
     lowering.launch_flat(source("windows", WORD=WORDS[element_size], FLAT=flat), "patches", arguments, rows)
@@ -99,8 +99,8 @@ def padded(
     pads: Lengths,
     outside: int = 0,
 ) -> None:
-    """Launch a copy of planes with elements around them whose bits are the number ``outside``."""
-    arguments = [image, out, _UNSIGNED[element_size](outside), *map(np.int32, (*in_size, *out_size, *pads))]
+    """Launch a copy of planes with elements around them that are the integer ``outside``, or 0."""
+    arguments = [image, out, _bits(outside, element_size), *map(np.int32, (*in_size, *out_size, *pads))]
     rows = planes * out_size[0] * out_size[1] if out_size[2] else 0
     flat = int(out_size[0] == 1)
     lowering.launch_flat(source("windows", WORD=WORDS[element_size], FLAT=flat), "padded", arguments, rows)
@@ -121,6 +121,11 @@ def overlapped(
     flat = int(in_size[0] == out_size[0] == window.kernel[0] == 1)
     text = source_of_sums("overlapped", ProductTypes(types[0], *types), FLAT=flat)
     lowering.launch_flat(text, "overlapped", [columns, image, *numbers], planes * math.prod(out_size))
+
+
+def _bits(number: int, size: int) -> np.unsignedinteger:
+    """An integer of so many bytes as the one without a sign that has the same bits."""
+    return _UNSIGNED[size](number % 256**size)
 
 
 def _numbers(window: Window) -> Iterable[int]:

@@ -1,0 +1,81 @@
+"""Convolutions of small integers less a zero point, as ConvInteger is made of: these are read as they are."""
+
+import numpy as np
+import pytest
+from hetero_opencl.fusion import find_fusions
+
+import hetero
+from hetero import Constant, Parameter, Type, ops
+from hetero.graph import Model
+
+GENERATOR = np.random.default_rng(0)
+# Shapes of image and filters; kernels of one element, of more, and one for each plane.
+SHAPES = [
+    ((2, 3, 6, 7), (5, 3, 1, 1)),
+    ((2, 3, 6, 20), (5, 3, 3, 2)),
+    ((1, 4, 6, 20), (2, 3, 2, 3, 3)),
+    ((1, 4, 6, 20), (4, 2, 1, 3, 3)),
+    ((2, 3, 9), (5, 3, 4)),
+]
+
+
+def random(shape, kind):
+    limits = np.iinfo(kind)
+    return GENERATOR.integers(limits.min, limits.max, shape, kind, endpoint=True)
+
+
+def convolve(image, filters):
+    count = len(image.shape) - 2
+    kind = ops.Convolution if len(filters.shape) == len(image.shape) else ops.GroupConvolution
+    return kind(image, filters, [1] * count, [1] * count, [2] * count, [1] * count)
+
+
+def same(run, outputs, parameter, data):
+    """The device computes what the reference does."""
+    expected = hetero.Core().compile_model(Model(outputs, [parameter]), "TEMPLATE")([data])
+    for found, wanted in zip(run(outputs, [parameter], [data]), expected.to_tuple(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "zero_point", "bias"), [("u8", 0, False), ("u8", 131, True), ("i8", -7, False), ("u16", 60000, True)]
+)
+@pytest.mark.parametrize(("shape", "filters"), SHAPES)
+def test_zero_points(run, shape, filters, kind, zero_point, bias):
+    image = Parameter(Type(kind), shape)
+    number = ops.Convert(image, Type.i32)
+    if zero_point:
+        number = ops.Subtract(number, Constant(np.array(zero_point, np.int32)))
+    result = convolve(number, Constant(random(filters, np.int8).astype(np.int32)))
+    if bias:
+        channels = result.shape[1]
+        result = ops.Add(result, Constant(random((1, channels, *[1] * (len(shape) - 2)), np.int32)))
+    same(run, [result], image, random(shape, image.element_type.to_dtype()))
+    nodes = [
+        node for node in Model([result], [image]).get_ordered_ops() if isinstance(node, (ops.Convert, ops.Subtract))
+    ]
+    assert find_fusions(Model([result], [image])).absorbed.issuperset(nodes)
+
+
+def test_filters_that_are_computed(run):
+    """Their zero point and the image's are taken before the convolution."""
+    image = Parameter(Type.u8, (1, 2, 4, 5))
+    number = ops.Subtract(ops.Convert(image, Type.i32), Constant(np.array(3, np.int32)))
+    filters = ops.Slice(image, *(Constant(np.array(n)) for n in ([0], [3], [1], [2])))
+    same(run, [convolve(number, ops.Convert(filters, Type.i32))], image, random((1, 2, 4, 5), np.uint8))
+
+
+@pytest.mark.parametrize("zero_point", [np.array(300), np.array([[[[1]], [[2]]]]), np.array(-1)])
+def test_zero_points_that_are_none(run, zero_point):
+    """What is no element of the image, or not the same in all of it, is subtracted from each of them."""
+    image = Parameter(Type.u8, (1, 2, 4, 5))
+    number = ops.Subtract(ops.Convert(image, Type.i32), Constant(zero_point.astype(np.int32)))
+    result = convolve(number, Constant(random((3, 2, 3, 3), np.int32)))
+    same(run, [result], image, random((1, 2, 4, 5), np.uint8))
+
+
+def test_numbers_that_others_read_too(run):
+    image = Parameter(Type.u8, (1, 2, 4, 5))
+    number = ops.Subtract(ops.Convert(image, Type.i32), Constant(np.array(3, np.int32)))
+    result = convolve(number, Constant(random((3, 2, 3, 3), np.int8).astype(np.int32)))
+    same(run, [result, number], image, random((1, 2, 4, 5), np.uint8))
