@@ -101,11 +101,3 @@ def element_macros(types: Mapping[str, Type], elements: Mapping[Type, Element] =
             f"#define {name}_STORE16(v, p) {element.store16}\n",
         ]
     return "".join(lines)
-
-
-# Those that kernels without macros for loads and stores take.
-C_TYPES = {
-    kind: element.stored
-    for kind, element in ELEMENTS.items()
-    if element.stored == element.value and kind is not Type.f64
-}
