@@ -25,13 +25,7 @@ DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D"]
 # HETERO_SEEDS is the number of seeds for each; else one each, as they take long.
 SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
 CUTS = [(division, seed) for seed in range(SEEDS) for division in DIVISIONS] or list(zip(DIVISIONS, range(9)))
-CASES = [
-    (name, shape, device)
-    for name, model in zoo.MODELS.items()
-    for shape in model.shapes
-    for device in DEVICES
-    if model.on_gpu or device not in GPUS
-]
+CASES = [(name, shape, device) for name, model in zoo.MODELS.items() for shape in model.shapes for device in DEVICES]
 
 
 @pytest.fixture(scope="module")

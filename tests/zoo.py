@@ -30,8 +30,7 @@ Arrays = dict[str, np.ndarray]
 class ZooModel(NamedTuple):
     """One model: the source that makes its files, its main input, and shapes to run it with (the usual one first).
 
-    ``make`` makes the main input of a shape, ``others`` the further inputs for it. ``on_gpu``: whether it has only
-    operations that OpenCL devices take.
+    ``make`` makes the main input of a shape, ``others`` the further inputs for it.
     """
 
     source: Source
@@ -39,7 +38,6 @@ class ZooModel(NamedTuple):
     shapes: tuple[Shape, ...]
     make: Callable[[np.random.Generator, Shape], np.ndarray]
     others: Callable[[np.random.Generator, Shape], Arrays] = lambda generator, shape: {}
-    on_gpu: bool = True
 
 
 class Wheel(NamedTuple):
@@ -140,13 +138,13 @@ MODELS: dict[str, ZooModel] = {
     "ocr_recognition": ZooModel(_OCR, "x", ((1, 3, 48, 320), (2, 3, 48, 160)), _text),
     "ocr_direction": ZooModel(_OCR, "x", ((1, 3, 48, 192), (3, 3, 48, 192)), _text),
     "magika": ZooModel(_MAGIKA, "bytes", ((1, 2048), (3, 2048)), _file_bytes),
-    "voice_activity": ZooModel(_VOICE, "input", ((1, 512), (3, 512)), _sound, _voice_state, on_gpu=False),
-    "basic_pitch": ZooModel(_PITCH, "serving_default_input_2:0", ((1, 43844, 1),), _sound, on_gpu=False),
+    "voice_activity": ZooModel(_VOICE, "input", ((1, 512), (3, 512)), _sound, _voice_state),
+    "basic_pitch": ZooModel(_PITCH, "serving_default_input_2:0", ((1, 43844, 1),), _sound),
     "resnet50": ZooModel(Classic("resnet50"), "gpu_0/data_0", ((1, 3, 224, 224),), _normal),
     "squeezenet": ZooModel(Classic("squeezenet"), "data_0", ((1, 3, 224, 224),), _normal),
     "densenet121": ZooModel(Classic("densenet121"), "data_0", ((1, 3, 224, 224),), _normal),
     "shufflenet": ZooModel(Classic("shufflenet"), "gpu_0/data_0", ((1, 3, 224, 224),), _normal),
-    "inception_v1": ZooModel(Classic("inception_v1"), "data_0", ((1, 3, 224, 224),), _normal, on_gpu=False),
+    "inception_v1": ZooModel(Classic("inception_v1"), "data_0", ((1, 3, 224, 224),), _normal),
 }
 
 

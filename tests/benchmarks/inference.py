@@ -21,8 +21,7 @@ def compare() -> Iterator[Comparison]:
         candidates = {"onnxruntime": _onnxruntime(name, feeds)}
         if name not in NOT_FOR_OPENVINO:
             candidates["openvino"] = _openvino(name, feeds)
-        devices = [device for device in DEVICES if device != "GPU" or zoo.MODELS[name].on_gpu]
-        candidates.update((device, _hetero(core, name, device, feeds)) for device in devices)
+        candidates.update((device, _hetero(core, name, device, feeds)) for device in DEVICES)
         yield interleave(name, candidates, ROUNDS)
 
 

@@ -33,10 +33,9 @@ def compare(names: Sequence[str] = ()) -> Iterator[Comparison]:
                 ("GPU", "GPU", ""),
                 ("TEMPLATE", "TEMPLATE", ""),
             ):
-                if device != "GPU" or zoo.MODELS[name].on_gpu:
-                    options = {"PLACEMENT": strategy, "COSTS_DIR": folder} if strategy else {}
-                    request = core.compile_model(zoo.path(name), device, options).create_infer_request()
-                    candidates[label] = lambda request=request, feeds=feeds: request.infer(feeds, True, True)
+                options = {"PLACEMENT": strategy, "COSTS_DIR": folder} if strategy else {}
+                request = core.compile_model(zoo.path(name), device, options).create_infer_request()
+                candidates[label] = lambda request=request, feeds=feeds: request.infer(feeds, True, True)
             yield interleave(name, candidates, ROUNDS)
 
 
