@@ -6,11 +6,13 @@ for all of a kind, ``{"GPU": {…}}``.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Device
+from hetero.dispatch.report import log
 from hetero.errors import DeviceError, PropertyError
 from hetero.plugin import Plugin, full_name
 
@@ -21,15 +23,24 @@ if TYPE_CHECKING:
 def find_devices(core: Core, user: str, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
     """The plugins behind these names, and the options that the names mean, for the device ``user``.
 
-    Raises DeviceError for a name that means none or is given twice, where ``GPU`` is the first of its kind.
+    A device whose plugin is installed but cannot be used here, without a driver for example, is left out and told in
+    the log, as long as another one is left. Raises DeviceError when none is, and for a name that means none or is given
+    twice, where ``GPU`` is the first of its kind.
     """
     if not names:
         example = f"{user}:{','.join(core.available_devices)}"
         raise DeviceError(f"{user} is given no devices: name them in order of priority, as in {example}")
     found: dict[str, tuple[Plugin, dict[str, Any]]] = {}
+    missing: dict[str, DeviceError] = {}
     taken: dict[str, str] = {}
     for name in names:
-        plugin, options = core.resolve_device(name)
+        try:
+            plugin, options = core.resolve_device(name)
+        except DeviceError as error:
+            if _kind_of(name) not in core.unavailable_devices:
+                raise
+            missing[name] = error
+            continue
         device = full_name(plugin.name, options.get(props.device.id) or next(iter(plugin.device_ids()), ""))
         if plugin.name == user:
             raise DeviceError(f"{user}:{','.join(names)} cannot use itself: name other devices")
@@ -38,22 +49,45 @@ def find_devices(core: Core, user: str, names: Sequence[str]) -> dict[str, tuple
             raise DeviceError(f"{user}:{','.join(names)} cannot use {twice}: name each device once")
         taken[device] = name
         found[name] = plugin, options
+    if not found:
+        raise next(iter(missing.values()))
+    for error in missing.values():
+        _tell_left_out(user, str(error))
     return found
+
+
+def why_left_out(core: Core, names: Sequence[str]) -> list[str]:
+    """Of these devices, those that cannot be used here, with the reasons."""
+    unavailable = core.unavailable_devices
+    kinds = [kind for kind in map(_kind_of, names) if kind in unavailable]
+    return [f"device {kind} is not available: {unavailable[kind]}" for kind in kinds]
+
+
+def _kind_of(name: str) -> str:
+    return name.partition(".")[0]
+
+
+@functools.cache
+def _tell_left_out(user: str, reason: str) -> None:
+    """Once: devices are looked up more than once for each model."""
+    log.warning("%s goes on without a device: %s", user, reason)
 
 
 def make_devices(
     core: Core,
+    names: Sequence[str],
     found: Mapping[str, tuple[Plugin, dict[str, Any]]],
     shared: Mapping[str, Any],
     per_device: Mapping[str, Mapping[str, Any]],
 ) -> list[Device]:
     """The devices with their options: ``shared`` where they have them, and what DEVICE_PROPERTIES says of each.
 
-    Raises DeviceError for a device there that is not among them, PropertyError for what a device does not take.
+    ``names`` are those of ``found`` and of the devices that were left out. Raises DeviceError for a device in
+    DEVICE_PROPERTIES that is not among them, PropertyError for what a device does not take.
     """
     for name in per_device:
-        if not any(name in (device, plugin.name) for device, (plugin, _) in found.items()):
-            raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(found)}")
+        if not any(name in (device, _kind_of(device)) for device in names):
+            raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
     devices = []
     for name, (plugin, options) in found.items():
         supported = core.get_property(name, props.supported_properties)

@@ -11,7 +11,7 @@ from hetero.dispatch.affinity import Device, pin, place
 from hetero.dispatch.claims import Claims
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.deployment import Deployer
-from hetero.dispatch.devices import find_devices, make_devices
+from hetero.dispatch.devices import find_devices, make_devices, why_left_out
 from hetero.dispatch.drawing import visualize
 from hetero.dispatch.fallback import Fallback, device_timeout, runtime_fallback
 from hetero.dispatch.measured import Measured
@@ -20,7 +20,7 @@ from hetero.dispatch.placement.strategy import ByCost, Strategy
 from hetero.dispatch.placement.strategy import Placement as PlacementStrategy
 from hetero.dispatch.plan_sections import devices_of_plan, plan_in
 from hetero.dispatch.report import log
-from hetero.errors import BlobError, DeviceError, NotSupportedError, PropertyError
+from hetero.errors import BlobError, DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
 from hetero.plugin import Plugin, QueryResult, RemoteContext, scheduling_properties
@@ -108,7 +108,11 @@ class HeteroPlugin(Plugin):
     ) -> HeteroCompiledModel:
         table, devices = self._devices(options)
         deployer = self._deployer(model, table, devices)
-        deployment = deployer.deploy()
+        try:
+            deployment = deployer.deploy()
+        except UnsupportedOperationError as error:
+            reasons = [str(error), *why_left_out(self.core, table.get(props.device.priorities))]
+            raise UnsupportedOperationError("; ".join(reasons)) from error
         visualize(model, deployment.subgraphs, deployment.report)
         for failure in deployment.claims.failures[:1]:
             log.warning("%s: %s; other devices run what it does not", model.friendly_name, failure.error)
@@ -166,12 +170,13 @@ class HeteroPlugin(Plugin):
         keys = {str(key) for key in self.supported_properties}
         table = self.property_table({key: value for key, value in options.items() if key in keys})
         shared = {key: value for key, value in options.items() if key not in keys}
-        found = find_devices(self.core, self.name, table.get(props.device.priorities))
+        names = table.get(props.device.priorities)
+        found = find_devices(self.core, self.name, names)
         known = {key for plugin, _ in found.values() for key in plugin.supported_properties}
         if unknown := {key: value for key, value in shared.items() if key not in known}:
             self.property_table(unknown)  # raises PropertyError for a key that no device has
         shared.update({key: value for key, value in table.given().items() if key in self._handed_on})
-        return table, make_devices(self.core, found, shared, table.get(props.device.properties))
+        return table, make_devices(self.core, names, found, shared, table.get(props.device.properties))
 
 
 def _may_fall_back(table: PropertyTable) -> bool:

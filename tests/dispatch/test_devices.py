@@ -1,5 +1,7 @@
 """Devices by id, and properties for each of them."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from hetero.run.config import load_config
 from tests.devices import PickyPlugin, core_with
 
 X = np.float32([[-1, 0, 0.5, 2]])
+NUMBERS = itertools.count()  # each reason is told once
 
 
 class Pair(PickyPlugin):
@@ -123,3 +126,27 @@ def test_mistakes_are_told_in_one_sentence(devices, options, error, message):
     with pytest.raises(error, match=message) as caught:
         compiled_for(devices, **options)
     assert "\n" not in str(caught.value)
+
+
+def without_driver():
+    raise OSError(f"libnpu.so {next(NUMBERS)}")
+
+
+def core_without_driver():
+    core = core_with(B=PickyPlugin())
+    core.register_plugin(without_driver, "NPU")
+    return core
+
+
+def test_a_device_that_is_not_available_is_left_out(caplog):
+    compiled = core_without_driver().compile_model(chain(), "HETERO:NPU,B", {"DEVICE_PROPERTIES": {"NPU": {"A": 1}}})
+    assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
+    np.testing.assert_allclose(compiled(X)[0], np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-6)
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.startswith("HETERO goes on without a device: device NPU is not available: OSError: libnpu.so")
+
+
+@pytest.mark.parametrize(("devices", "message"), [("NPU", "device NPU is not available"), ("NPU,C", "no device C")])
+def test_without_any_other_device_it_is_an_error(devices, message):
+    with pytest.raises(DeviceError, match=message):
+        core_without_driver().compile_model(chain(), f"HETERO:{devices}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import logging
 import threading
 import warnings
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyopencl as cl
@@ -17,6 +18,8 @@ from hetero.errors import DeviceError
 from hetero_opencl import intel, pocl
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.memory import allocations_on
+
+log = logging.getLogger("hetero.opencl")
 
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
@@ -76,10 +79,10 @@ class OpenCLDevice:
         flags = cl.command_queue_properties.PROFILING_ENABLE if profiled else 0
         return cl.CommandQueue(self.context, self.handle, properties=flags)
 
-    def build(self, source: str, binaries: Binaries) -> cl.Program:
+    def build(self, source: str, binaries: Binaries, operation: str) -> cl.Program:
         """The program of a source text: built once, kept in memory and, as a binary, among the others.
 
-        Raises DeviceError with the compiler's words where it does not build.
+        Raises DeviceError with the compiler's words where it does not build for an operation.
         """
         with self._lock:
             program = self._programs.get(source)
@@ -87,7 +90,7 @@ class OpenCLDevice:
                 name = self.binary_name(source)
                 program = self._load(binaries.get(name))
                 if program is None:
-                    program = self._compile(source)
+                    program = self._compile(source, operation)
                     binaries.keep(name, binary_of(program))
                 self._programs[source] = program
         return program
@@ -107,12 +110,13 @@ class OpenCLDevice:
         except cl.Error:
             return None
 
-    def _compile(self, source: str) -> cl.Program:
+    def _compile(self, source: str, operation: str) -> cl.Program:
         try:
             return _build(cl.Program(self.context, source))
         except cl.Error as error:
             lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
-            raise DeviceError(f"{self.name} cannot build a kernel: {(lines or [str(error)])[0]}") from error
+            reason = lines[0] if lines else str(error)
+            raise DeviceError(f"{self.name} cannot build the kernel of {operation}: {reason}") from error
 
 
 def binary_of(program: cl.Program) -> bytes:
@@ -134,18 +138,27 @@ def present_devices() -> tuple[OpenCLDevice, ...]:
     if not handles:
         names = ", ".join(platform.name for platform in platforms) or "none"
         raise DeviceError(f"no OpenCL device is present; the platforms are {names}")
-    return tuple(OpenCLDevice(handle) for handle in sorted(handles, key=_rank))
+    devices, errors = [], []
+    for handle in sorted(handles, key=_rank):
+        try:
+            devices.append(OpenCLDevice(handle))
+        except DeviceError as error:
+            log.warning("an OpenCL device is left out: %s", error)
+            errors.append(error)
+    if not devices:
+        raise errors[0]
+    return tuple(devices)
 
 
 @contextlib.contextmanager
-def opencl_errors(doing: str) -> Iterator[None]:
-    """Turn OpenCL's errors into DeviceErrors that say what was being done."""
+def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
+    """Turn OpenCL's errors into DeviceErrors that say what was being done, by a call where only then it is known."""
     try:
         yield
     except cl.MemoryError as error:
-        raise DeviceError(f"out of device memory while {doing}: {error}") from error
+        raise DeviceError(f"out of device memory while {doing() if callable(doing) else doing}: {error}") from error
     except cl.Error as error:
-        raise DeviceError(f"OpenCL failed while {doing}: {error}") from error
+        raise DeviceError(f"OpenCL failed while {doing() if callable(doing) else doing}: {error}") from error
 
 
 def _devices_of(platform: cl.Platform) -> list[cl.Device]:

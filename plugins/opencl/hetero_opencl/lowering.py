@@ -90,7 +90,10 @@ class Lowering:
         """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
         if layout:
             self._tell(f"constant {list(array.shape)}", " ".join(map(str, layout)), "when it is uploaded")
-        return self._constants.buffer(array, layout, arrange)
+        try:
+            return self._constants.buffer(array, layout, arrange)
+        except DeviceError as error:
+            raise DeviceError(f"{error}, for {self._operation}") from error
 
     def kept(self, initial: np.ndarray) -> Buffer:
         """Memory of the node at hand that stays for all programs and requests: what a generator needs."""
@@ -144,9 +147,14 @@ class Lowering:
 
     def _buffer_of(self, count: int, size: int) -> Buffer:
         if count > LARGEST_COUNT:
-            where = f"{self.type_name} '{self.name}'" if self._node else "an input"
-            raise DeviceError(f"{where} needs {count} elements at once; kernels count no further than {LARGEST_COUNT}")
+            raise DeviceError(
+                f"{self._operation} needs {count} elements at once; kernels count no further than {LARGEST_COUNT}"
+            )
         return Buffer(count * size)
+
+    @property
+    def _operation(self) -> str:
+        return f"{self.type_name} '{self.name}'" if self._node else "an input"
 
     @property
     def name(self) -> str:

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyopencl as cl
 
+from hetero.errors import DeviceError
 from hetero.graph import Model
 from hetero.plugin import ExecutedStep, ProfilingInfo, Region
 from hetero.tensor import Tensor
+from hetero_opencl import at_exit
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.bindings import Bindings, Place, make_bindings
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
@@ -55,6 +57,10 @@ class Launch:
     node_name: str
     node_type: str
 
+    @property
+    def operation(self) -> str:
+        return f"{self.node_type} '{self.node_name}'"
+
     def buffers(self) -> list[Buffer]:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]
 
@@ -83,7 +89,7 @@ class Program:
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Besides the launch that writes an output others read it.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
-        self.built = [self.device.build(launch.source, self.binaries) for launch in self.launches]
+        self.built = [self.device.build(launch.source, self.binaries, launch.operation) for launch in self.launches]
 
     def constants(self) -> list[Buffer]:
         """The constants that kernels read or that are outputs, each once."""
@@ -120,13 +126,10 @@ class BoundProgram:
     def __init__(self, program: Program, context: OpenCLContext, profiled: bool, arena: Arena) -> None:
         self.program, self._context, self._arena = program, context, arena
         device = program.device
-        with opencl_errors(f"making kernels on {device.name}"):
+        with opencl_errors(f"making a queue on {device.name}"):
             self._queue = device.make_queue(profiled)
             self._profiled = profiled and bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
-            self._kernels = [
-                (cl.Kernel(built, launch.kernel), launch.global_size, launch.local_size)
-                for launch, built in zip(program.launches, program.built)
-            ]
+        self._kernels = [_bound_kernel(device, *pair) for pair in zip(program.launches, program.built)]
         self._bindings = Bindings()
         self._places: list[Place | None] | None = None  # before the first inference
         self._plan = MemoryPlan()
@@ -136,6 +139,7 @@ class BoundProgram:
         #: The shapes of the outputs; those that launches find out are known when ``finish`` has returned.
         self.output_shapes = list(program.output_shapes)
         self._sources: list[np.ndarray] = []
+        at_exit.watch(self)
 
     def _memory(self, buffer: Buffer) -> cl.Buffer:
         return buffer.memory or self._bindings.memory.get(buffer) or self._arena.part(self._plan.slots[buffer])
@@ -155,10 +159,11 @@ class BoundProgram:
         else:
             bindings = self._bindings
         plan = self.program.memory_plan(frozenset(bindings.memory))
-        self._arena.reserve(plan.arenas)
+        self._reserve(plan)
         is_new = plan is not self._plan or self._version != self._arena.version
         self._bindings, self._places, self._plan, self._version = bindings, places, plan, self._arena.version
-        with opencl_errors(f"setting the arguments of kernels on {self.program.device.name}"):
+        launch = None
+        with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self.program.device.name}"):
             for launch, (kernel, *_) in zip(self.program.launches, self._kernels):
                 if is_new:
                     kernel.set_args(*(self._memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
@@ -166,6 +171,13 @@ class BoundProgram:
                 for index, argument in enumerate(launch.arguments):
                     if isinstance(argument, Buffer) and argument in bindings.memory:
                         kernel.set_arg(index, self._memory(argument))
+
+    def _reserve(self, plan: MemoryPlan[Buffer]) -> None:
+        try:
+            self._arena.reserve(plan.arenas)
+        except DeviceError as error:
+            largest = max(self.program.launches, key=lambda launch: sum(b.byte_size for b in launch.buffers()))
+            raise DeviceError(f"{error}; of '{self.program.model.name}' {largest.operation} uses the most") from error
 
     def upload(self, inputs: Sequence[Tensor]) -> None:
         """Begin to copy the inputs that are not bound to the device; their memory is needed until ``finish``."""
@@ -189,11 +201,13 @@ class BoundProgram:
     def launch(self, check: Callable[[], None]) -> None:
         """Begin to run all kernels, behind the uploads; ``check`` is called before each and may raise to end it."""
         self._launched, self._told = [], []
-        with opencl_errors(f"running kernels on {self.program.device.name}"):
-            enqueue, queue, launched = cl.enqueue_nd_range_kernel, self._queue, self._launched
+        enqueue, queue, launched = cl.enqueue_nd_range_kernel, self._queue, self._launched
+        launch = None
+        with opencl_errors(lambda: f"starting {launch.operation} on {self.program.device.name}"):
             for launch, bound in zip(self.program.launches, self._kernels):
                 check()
                 launched.append((launch, enqueue(queue, *bound)))
+        with opencl_errors(lambda: f"running {self._culprit()} on {self.program.device.name}"):
             for buffer, place in self._bindings.after:
                 region = Region.whole(place.region.dtype, place.region.shape)
                 copy_region(queue, place.buffer, place.in_buffer(), self._memory(buffer), region)
@@ -206,14 +220,27 @@ class BoundProgram:
 
     def finish(self) -> None:
         """Wait until the kernels have run."""
-        with opencl_errors(f"running kernels on {self.program.device.name}"):
+        with opencl_errors(lambda: f"running {self._culprit()} on {self.program.device.name}"):
             self._queue.finish()
+            if self._launched and (state := _state(self._launched[-1][1])) < cl.command_execution_status.COMPLETE:
+                raise DeviceError(f"{self._culprit()} failed on {self.program.device.name}, by code {state}")
             for index, buffer in self.program.found_shapes.items():
                 dims = np.empty(buffer.byte_size // 8, np.int64)
                 if dims.size:
                     cl.enqueue_copy(self._queue, dims, self._memory(buffer), is_blocking=True)
                 self.output_shapes[index] = tuple(dims.tolist())
         self._sources = []
+
+    def _culprit(self) -> str:
+        """The operation that failed, by the states of the launches; or the first one that did not end."""
+        states = [(launch, _state(event)) for launch, event in self._launched]
+        done = cl.command_execution_status.COMPLETE
+        failed = [launch for launch, state in states if state < done] + [la for la, state in states if state > done]
+        return failed[0].operation if failed else "kernels"
+
+    def is_running(self) -> bool:
+        """Whether launches have not ended yet; one that failed has."""
+        return bool(self._launched) and _state(self._launched[-1][1]) > cl.command_execution_status.COMPLETE
 
     def download(self, outputs: Sequence[Tensor]) -> None:
         """Give the outputs their shapes, and copy those that are not bound to where they are wanted."""
@@ -242,6 +269,19 @@ class BoundProgram:
         if self._profiled and not self._told:
             self._told = [_tell(launch, event) for launch, event in self._launched]
         return list(self._told)
+
+
+def _bound_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple, tuple | None]:
+    with opencl_errors(f"making the kernel of {launch.operation} on {device.name}"):
+        return cl.Kernel(built, launch.kernel), launch.global_size, launch.local_size
+
+
+def _state(event: cl.Event) -> int:
+    """Negative where the command failed, or the driver does not even tell any more."""
+    try:
+        return event.command_execution_status
+    except cl.Error:
+        return -1
 
 
 def _tell(launch: Launch, event: cl.Event) -> ProfilingInfo:

@@ -1,6 +1,9 @@
 """A GPU that runs out of memory or is lost: TEMPLATE goes on, with one warning and the right results."""
 
 import logging
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pyopencl as cl
@@ -45,10 +48,18 @@ class Lost:
         return self._function(*args, **kwargs)
 
 
+def lost(kind: type[cl.Error], function: str, code: int) -> cl.Error:
+    return kind(function, code, "lost")
+
+
+KERNEL, COPY = "enqueue_nd_range_kernel", "enqueue_copy"
 FAULTS = {
-    "lost in a kernel": ("enqueue_nd_range_kernel", cl.RuntimeError("clEnqueueNDRangeKernel", -2, "lost"), 7),
-    "lost in a copy": ("enqueue_copy", cl.RuntimeError("clEnqueueCopyBuffer", -2, "lost"), 21),
-    "out of memory": ("enqueue_nd_range_kernel", cl.MemoryError("clEnqueueNDRangeKernel", -4, "no room"), 7),
+    "not available in a kernel": (KERNEL, lost(cl.RuntimeError, "clEnqueueNDRangeKernel", -2), 7),
+    "not available in a copy": (COPY, lost(cl.RuntimeError, "clEnqueueCopyBuffer", -2), 21),
+    "out of memory": (KERNEL, lost(cl.MemoryError, "clEnqueueNDRangeKernel", -4), 7),
+    "out of resources": (KERNEL, lost(cl.RuntimeError, "clEnqueueNDRangeKernel", -5), 7),
+    "invalid queue in a kernel": (KERNEL, lost(cl.LogicError, "clEnqueueNDRangeKernel", -36), 7),
+    "invalid queue in a copy": (COPY, lost(cl.LogicError, "clEnqueueWriteBuffer", -36), 21),
 }
 
 
@@ -102,11 +113,128 @@ def test_memory_that_is_not_there_for_a_request(monkeypatch, caplog):
 
 
 def test_kernels_that_do_not_build(monkeypatch, caplog):
-    def build(self, source, binaries):
-        raise DeviceError("PoCL cannot build a kernel: error: unknown type name 'half'")
+    def build(self, source, binaries, operation):
+        raise DeviceError(f"PoCL cannot build the kernel of {operation}: error: unknown type name 'half'")
 
     monkeypatch.setattr(OpenCLDevice, "build", build)
     compiled = CORE.compile_model(chain(), "HETERO:GPU,TEMPLATE")
     np.testing.assert_allclose(compiled(XS[0])[0], np.tanh(np.exp(XS[0])), rtol=1e-5)
     assert compiled.get_property("EXECUTION_DEVICES") == ("TEMPLATE",)
     assert len([record for record in caplog.records if record.levelno == logging.WARNING]) == 1
+
+
+BUILD_FAILED = cl.RuntimeError("clBuildProgram failed\nerror: unknown type name 'half'")
+NO_ROOM = cl.MemoryError("clCreateBuffer", -4, "no room")
+
+
+def softmax_of_product() -> Model:
+    x = Parameter(Type.f32, [3, 4], name="x")
+    weights = np.ones((4, 5), np.float32)
+    return Model(ops.Softmax(ops.MatMul(x, weights, False, False, name="product"), 0, name="soft"), [x], "two")
+
+
+@pytest.mark.parametrize(
+    ("place", "fault", "told"),
+    [
+        ("hetero_opencl.device._build", Lost(None, BUILD_FAILED, 0), "build the kernel of MatMul 'product': .* 'half'"),
+        ("hetero_opencl.memory.CountedBuffer", Lost(None, NO_ROOM, 0), "out of device memory .* for MatMul 'product'"),
+    ],
+)
+def test_what_fails_when_a_model_is_compiled_is_named(device, monkeypatch, tmp_path, place, fault, told):
+    monkeypatch.setattr(place, fault)
+    name = CORE.get_property(device, "FULL_DEVICE_NAME")
+    with pytest.raises(DeviceError, match=told) as raised:
+        CORE.compile_model(softmax_of_product(), device, {"CACHE_DIR": str(tmp_path)})
+    assert name in str(raised.value)
+
+
+@pytest.mark.parametrize("operation", ["MatMul 'product'", "Softmax 'soft'"])
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (cl.RuntimeError("clEnqueueNDRangeKernel", -5, "lost"), "OpenCL failed while starting"),
+        (cl.MemoryError("clEnqueueNDRangeKernel", -4, "lost"), "out of device memory while starting"),
+    ],
+)
+def test_the_operation_whose_launch_fails_is_named(device, monkeypatch, operation, error, told):
+    request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
+    x = np.ones((3, 4), np.float32)
+    request.infer(x)
+    launches = request._request.request._bound._links[0].bound.program.launches
+    first = next(index for index, launch in enumerate(launches) if launch.operation == operation)
+    monkeypatch.setattr(cl, KERNEL, Lost(cl.enqueue_nd_range_kernel, error, first))
+    with pytest.raises(DeviceError, match=f"^{told} {operation} on ") as raised:
+        request.infer(x)
+    assert CORE.get_property(device, "FULL_DEVICE_NAME") in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("states", "told"),
+    [
+        ((0, -5), "running Softmax 'soft' on"),
+        ((-5, -14), "running MatMul 'product' on"),
+        ((0, 2), "running Softmax 'soft' on"),
+        ((1, -5), "running Softmax 'soft' on"),
+        ((0, 0), "running kernels on"),
+    ],
+)
+def test_the_operation_that_fails_while_it_runs_is_named_by_its_state(device, monkeypatch, states, told):
+    request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
+    x = np.ones((3, 4), np.float32)
+    request.infer(x)
+    bound = request._request.request._bound._links[0].bound
+    by_type = dict(zip(("MatMul", "Softmax"), states))
+    told_states = {launch.operation: by_type[launch.node_type] for launch in bound.program.launches}
+
+    class Queue:
+        def finish(self):
+            raise cl.RuntimeError("clFinish", -36, "lost")
+
+    def state(event):
+        (launch,) = [launch for launch, other in bound._launched if other is event]
+        return told_states[launch.operation]
+
+    bound.launch(lambda: None)
+    monkeypatch.setattr(bound, "_queue", Queue())
+    monkeypatch.setattr("hetero_opencl.program._state", state)
+    with pytest.raises(DeviceError, match=told):
+        bound.finish()
+
+
+def test_a_kernel_that_fails_is_noticed_where_the_queue_tells_nothing(device, monkeypatch):
+    request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
+    monkeypatch.setattr("hetero_opencl.program._state", lambda event: -5)
+    with pytest.raises(DeviceError, match="MatMul 'product' failed on "):
+        request.infer(np.ones((3, 4), np.float32))
+
+
+def test_memory_that_is_not_there_names_what_needs_the_most(device, monkeypatch):
+    request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
+    monkeypatch.setattr(memory, "CountedBuffer", Lost(None, NO_ROOM, 0))
+    with pytest.raises(DeviceError, match="^out of device memory while allocating .* MatMul 'product' uses the most"):
+        request.infer(np.ones((3, 4), np.float32))
+
+
+HANGING = """
+import time, numpy as np, hetero, hetero_opencl.device as device
+from hetero import ops
+real = device.OpenCLDevice._compile
+def endless(self, source, operation):
+    first = source.rfind("{", 0, source.find("get_global_id")) + 1
+    return real(self, source[:first] + " { volatile int one = 1; while (one) {} } " + source[first:], operation)
+device.OpenCLDevice._compile = endless
+x = hetero.Parameter(hetero.Type.f32, [1, 4])
+model = hetero.Model(ops.Exp(x), [x])
+options = {"DEVICE_TIMEOUT": 300, "CACHE_DIR": FOLDER}
+compiled = hetero.Core().compile_model(model, "HETERO:GPU,TEMPLATE".replace("GPU", DEVICE), options)
+print(compiled(np.zeros((1, 4), np.float32))[0], compiled.get_property("EXECUTION_DEVICES"))
+"""
+
+
+def test_a_kernel_that_never_ends_does_not_keep_the_program_from_ending(device, tmp_path):
+    code = HANGING.replace("FOLDER", repr(str(tmp_path))).replace("DEVICE)", f"{device!r})")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[[1. 1. 1. 1.]] ('TEMPLATE',)"
+    assert "did not end an inference" in done.stderr
