@@ -128,6 +128,17 @@ def test_other_types(reference_agrees, kind, tolerance, shape):
     reference_agrees("batch_norm_inference", data, *vectors, 1e-5, tolerance=tolerance)
 
 
+@pytest.mark.parametrize("shape", [(0, 4, 3), (2, 4, 0)])
+def test_no_elements(reference_agrees, shape):
+    data, axes, ones = Data(np.zeros(shape, np.float32)), np.array([1]), np.ones(4, np.float32)
+    reference_agrees("softmax", data, 1)
+    reference_agrees("mvn", data, axes, True, 1e-5, "inside_sqrt")
+    reference_agrees("normalize_l2", data, axes, 0.1, "add")
+    reference_agrees("lrn", data, axes)
+    reference_agrees("group_normalization", data, ones, ones, 2, 0.1)
+    reference_agrees("batch_norm_inference", data, Data(ones), Data(ones), Data(ones), Data(ones), 0.1)
+
+
 def test_far_from_zero(device):
     """A variance by squares less the square of the mean would be lost in rounding."""
     data = normal((2, 20000)) + np.float32(1000)

@@ -1,17 +1,37 @@
 // LRN: x / (bias + alpha * s) ^ beta, s the sum of squares in a window around each element, over one axis of
 // [outer][length][inner] after the other. Sums over all axes before are in ``sums``; without SUMS there are none yet.
-#ifdef SUMS
-#define TERM(i) sums[i]
+// A work-item makes WIDTH neighbours in a row of ``inner``; the last ones lie back over those before.
+#if WIDTH == 1
+typedef DATA_VALUE VALUES;
+#define LOAD(i) DATA_LOAD(data, i)
+#define LOAD_SUM(i) sums[i]
+#define STORE_SUM(value, i) target[i] = value
+#define STORE(value, i) DATA_STORE(value, i, out)
 #else
-#define TERM(i) (DATA_LOAD(data, i) * DATA_LOAD(data, i))
+typedef DATA_VALUE16 VALUES;
+#define LOAD(i) DATA_LOAD16(data + (i))
+#define LOAD_SUM(i) vload16(0, sums + (i))
+#define STORE_SUM(value, i) vstore16(value, 0, target + (i))
+#define STORE(value, i) DATA_STORE16(value, out + (i))
+#endif
+#ifdef SUMS
+#define TERM(i) LOAD_SUM(i)
+#else
+#define TERM(i) (LOAD(i) * LOAD(i))
 #endif
 
-inline DATA_VALUE window_sum(global const DATA *data, global const DATA_VALUE *sums, const int i, const int size,
-                             const int length, const int inner)
+inline int first_of(const int item, const int inner)
+{
+    const int blocks = (inner + WIDTH - 1) / WIDTH;
+    return item / blocks * inner + min(item % blocks * WIDTH, inner - WIDTH);
+}
+
+inline VALUES window_sum(global const DATA *data, global const DATA_VALUE *sums, const int i, const int size,
+                         const int length, const int inner)
 {
     const int place = i / inner % length;
     const int from = max(place - (size - 1) / 2, 0) - place, to = min(size / 2, length - 1 - place);
-    DATA_VALUE sum = 0;
+    VALUES sum = 0;
     for (int distance = from; distance <= to; distance++)
         sum += TERM(i + distance * inner);
     return sum;
@@ -21,18 +41,22 @@ kernel void window_sums(global const DATA *restrict data, global const DATA_VALU
                         global DATA_VALUE *restrict target, const int size, const int length, const int inner,
                         const int count)
 {
-    const int i = get_global_id(0);
-    if (i < count)
-        target[i] = window_sum(data, sums, i, size, length, inner);
+    const int item = get_global_id(0);
+    if (item >= count)
+        return;
+    const int i = first_of(item, inner);
+    STORE_SUM(window_sum(data, sums, i, size, length, inner), i);
 }
 
 kernel void normalize_responses(global const DATA *restrict data, global const DATA_VALUE *restrict sums,
-                      global DATA *restrict out, const int size, const int length, const int inner,
-                      const DATA_VALUE alpha, const DATA_VALUE beta, const DATA_VALUE bias, const int count)
+                                global DATA *restrict out, const int size, const int length, const int inner,
+                                const DATA_VALUE alpha, const DATA_VALUE beta, const DATA_VALUE bias, const int count)
 {
-    const int i = get_global_id(0);
-    if (i >= count)
+    const int item = get_global_id(0);
+    if (item >= count)
         return;
-    const DATA_VALUE sum = window_sum(data, sums, i, size, length, inner);
-    DATA_STORE(DATA_LOAD(data, i) / pow(alpha * sum + bias, beta), i, out);
+    const int i = first_of(item, inner);
+    const VALUES base = alpha * window_sum(data, sums, i, size, length, inner) + bias;
+    const VALUES result = LOAD(i) / pow(base, (VALUES)(beta));
+    STORE(result, i);
 }

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.reduction import MOST_AXES, group_size, kept_and_reduced
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import refuse_no_floats, source
+from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -134,19 +136,38 @@ def _batch_norm(lowering: Lowering, node: Node, *inputs: Output) -> None:
 @lowers(ops.LRN, unless=refuse_no_floats)
 def lrn(lowering: Lowering, node: Node) -> None:
     """One launch for each axis, the last of which normalizes."""
-    shape, kind, axes = node.shape, node.get_element_type(), sorted(_axes(node))
+    shape, axes = node.shape, sorted(_axes(node))
     count = math.prod(shape)
+    if not count:
+        return
     # Without axes, windows of one element.
     windows = [(node.size, shape[axis], math.prod(shape[axis + 1 :])) for axis in axes] or [(1, 1, 1)]
-    data = lowering.buffer(node.input_value(0))
-    sums, text = data, source("local_response", {"DATA": kind})
+    data = sums = lowering.buffer(node.input_value(0))
     for window in windows[:-1]:
         target = lowering.scratch(count, _number(node, 0).nbytes)
-        lowering.launch_flat(text, "window_sums", [data, sums, target, *map(np.int32, window)], count)
-        sums, text = target, source("local_response", {"DATA": kind}, SUMS=1)
-    coefficients = (node.alpha / node.size ** len(axes), node.beta, node.bias)
-    numbers = [*map(np.int32, windows[-1]), *(_number(node, x) for x in coefficients)]
-    lowering.launch_flat(text, "normalize_responses", [data, sums, lowering.buffer(node.output(0)), *numbers], count)
+        _launch_windows(lowering, node, "window_sums", [data, sums, target], window)
+        sums = target
+    numbers = [_number(node, x) for x in (node.alpha / node.size ** len(axes), node.beta, node.bias)]
+    buffers = [data, sums, lowering.buffer(node.output(0))]
+    _launch_windows(lowering, node, "normalize_responses", buffers, windows[-1], numbers)
+
+
+def _launch_windows(
+    lowering: Lowering,
+    node: Node,
+    kernel: str,
+    buffers: list[Buffer],
+    window: tuple[int, int, int],
+    numbers: Sequence[np.floating] = (),
+) -> None:
+    """``buffers``: data, the sums over the axes before, which are the data where there are none, and the result."""
+    inner = window[-1]
+    # On a CPU neighbours go together in vectors.
+    width = 16 if lowering.device.is_cpu and inner >= 16 else 1
+    sums = {} if buffers[0] is buffers[1] else {"SUMS": 1}
+    text = source("local_response", {"DATA": node.get_element_type()}, WIDTH=width, **sums)
+    items = math.prod(node.shape) // inner * -(-inner // width)
+    lowering.launch_flat(text, kernel, [*buffers, *map(np.int32, window), *numbers], items)
 
 
 def _number(node: Node, value: float) -> np.floating:
