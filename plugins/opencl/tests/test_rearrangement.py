@@ -8,7 +8,8 @@ import hetero
 from hetero import Constant, Parameter, ops
 from tests.ops.oracle import Data
 
-DTYPES = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int64, np.uint8, np.bool_)
+DTYPES = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int64, np.uint8, np.bool_, ml_dtypes.float8_e5m2,
+          ml_dtypes.int4)  # fmt: skip
 
 
 def random(*shape, dtype=np.float32):

@@ -100,6 +100,15 @@ def test_not_a_number_is_the_least_and_the_largest(reference_agrees):
         reference_agrees("scatter_elements_update", *arguments, opset=12)
 
 
+def test_more_indices_than_rows(compute):
+    """The reference takes those of rows that are not there for places of others, or fails."""
+    data, updates = Data(np.zeros((2, 2), np.float32)), Data(np.ones((4, 1), np.float32))
+    for reduction in ("none", "sum"):
+        arguments = data, Data(np.array([[1], [0], [1], [0]])), updates, ints(1), reduction
+        (found,) = compute("scatter_elements_update", arguments, {})
+        np.testing.assert_array_equal(found, [[0, 1], [1, 0]])
+
+
 def test_combined_updates_for_nowhere_are_left_out(compute):
     indices, updates = np.array([[9, 1, -9, 1]]), np.float32([[1, 2, 3, 4]])
     arguments = Data(np.ones((1, 3), np.float32)), Data(indices), Data(updates), ints(1), "sum"

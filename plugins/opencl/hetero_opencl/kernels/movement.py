@@ -43,8 +43,9 @@ class View:
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         strides = [dtype.itemsize * int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
-        self._base = np.empty(1, dtype)
-        self.array = np.lib.stride_tricks.as_strided(self._base, shape, strides)
+        # Numpy strides no elements of f8e5m2, but bytes that are then viewed as such.
+        self._base = np.empty(1, np.dtype((np.void, dtype.itemsize)))
+        self.array = np.lib.stride_tricks.as_strided(self._base, shape, strides).view(dtype)
 
     def offset(self, view: np.ndarray) -> int:
         """Where a view of ``array`` begins."""

@@ -81,7 +81,7 @@ def _row_targets(lowering: Lowering, node: Node, lengths: tuple[int, ...], depth
     count = math.prod(node.get_input_shape(1)) // depth if depth else math.prod(node.get_input_shape(1)[:-1])
     targets = lowering.scratch(count)
     arguments = lowering.buffer(node.input_value(1)), targets, lowering.constant(np.array(lengths, np.int32))
-    lowering.launch_flat(_text(node), "row_targets", [*arguments, np.int32(depth)], count)
+    lowering.launch_flat(_targets_source(node), "row_targets", [*arguments, np.int32(depth)], count)
     return targets
 
 
@@ -90,12 +90,14 @@ def _element_targets(lowering: Lowering, node: Node) -> Buffer:
     shape, indices = node.shape, node.input_value(1)
     axis = int(shape_input(node, 3).reshape(-1)[0]) % len(shape)
     strides = [math.prod(shape[place + 1 :]) for place in range(len(shape))]
-    axes = [(length, 0 if place == axis else strides[place]) for place, length in enumerate(indices.shape)]
+    axes = [
+        (length, shape[place], 0 if place == axis else strides[place]) for place, length in enumerate(indices.shape)
+    ]
     targets = lowering.scratch(math.prod(indices.shape))
     table = lowering.constant(np.array(axes[::-1], np.int32))
     numbers = map(np.int32, (len(shape), shape[axis], strides[axis]))
     arguments = [lowering.buffer(indices), targets, table, *numbers]
-    lowering.launch_flat(_text(node), "element_targets", arguments, math.prod(indices.shape))
+    lowering.launch_flat(_targets_source(node), "element_targets", arguments, math.prod(indices.shape))
     return targets
 
 
@@ -107,7 +109,7 @@ def _replace(lowering: Lowering, node: Node, targets: Buffer, rows: int, inner: 
         return
     last = filled(lowering, rows, -1)
     word = widest_word(inner * size)
-    text = _text(node, word)
+    text = source("scatter", WORD=WORDS[word])
     lowering.launch_flat(text, "find_last", [targets, last], updates)
     buffers = [lowering.buffer(value) for value in (node.input_value(0), node.input_value(2))]
     numbers = map(np.int32, (rows, inner * size // word, updates))
@@ -130,5 +132,5 @@ def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_d
     lowering.launch_flat(text, "combine", [*buffers, *numbers], updates * inner)
 
 
-def _text(node: Node, word: int = 4) -> str:
-    return template("indices") + source("scatter", {"INDEX": node.get_input_element_type(1)}, WORD=WORDS[word])
+def _targets_source(node: Node) -> str:
+    return template("indices") + source("scatter_targets", {"INDEX": node.get_input_element_type(1)})
