@@ -120,6 +120,8 @@ def _replace(lowering: Lowering, node: Node, targets: Buffer, rows: int, inner: 
 def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_data: bool = True) -> None:
     """The updates of a row of ``inner`` elements are combined in their order."""
     value, output, updates = node.input_value(0), node.output(0), targets.byte_size // 4
+    if not math.prod(output.shape):
+        return
     copy_whole(lowering, lowering.buffer(value), value, lowering.buffer(output))
     order = ordered(lowering, Elements(targets, Type.i32, 1, updates, 1))
     reduction = node.reduction

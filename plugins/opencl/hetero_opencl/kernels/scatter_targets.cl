@@ -1,7 +1,7 @@
 // Where updates go: for each of them the number of a row of the data, or -1 for one from outside.
 
-// The target of each update of indices of any shape, along an axis of this length. axes holds for each axis, the last one
-// first, how long the indices are, how long the data is and its stride; that is 0 for the axis that is indexed.
+// The target of each update of indices of any shape, along an axis of this length. axes holds for each axis, the last
+// one first, how long the indices are, how long the data is and its stride; that is 0 for the axis that is indexed.
 kernel void element_targets(global const INDEX *restrict indices, global int *restrict targets,
                             global const int *restrict axes, const int rank, const int length, const int stride,
                             const int count)
