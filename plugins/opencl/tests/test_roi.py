@@ -94,3 +94,12 @@ def test_images_that_are_not_there(compute):
     found = compute("roi_pooling", (Data(DATA), Data(regions), [2, 2], 1.0), {})[0]
     assert not found[1:].any()
     assert found[0].any()
+
+
+@pytest.mark.parametrize("mode", ["avg", "max"])
+def test_a_region_far_larger_than_the_image(reference_agrees, compute, mode):
+    boxes = np.float32([[-150, -90, 200, 90], [-3, 4, 400, 6]])
+    reference_agrees("roi_align", Data(DATA), Data(boxes), Data(IMAGES[:2]), 2, 3, 0, 1.0, mode)
+    boxes = np.float32([[-1e9, -1e9, 1e9, 1e9], [0, 0, np.inf, np.nan]])
+    (found,) = compute("roi_align", (Data(DATA), Data(boxes), Data(IMAGES[:2]), 2, 3, 0, 1.0, mode), {})
+    assert np.abs(found).max() < 1

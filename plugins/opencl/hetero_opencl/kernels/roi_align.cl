@@ -19,6 +19,16 @@ inline DATA_VALUE sample_place(const int bin, const DATA_VALUE size, const int s
     return bin * size + (sample + (DATA_VALUE)0.5f) * (size / samples);
 }
 
+// The samples of a bin that may be within 1 of an image: a region that is far larger than it has no end of others.
+inline int2 samples_met(const DATA_VALUE start, const DATA_VALUE size, const int samples, const int length)
+{
+    const DATA_VALUE step = size / samples;
+    if (!(step > 0))
+        return (int2)(0, samples);
+    const int first = convert_int_sat((-1 - start) / step - 1), last = convert_int_sat((length - start) / step + 1);
+    return (int2)(clamp(first, 0, samples), clamp(last, 0, samples - 1) + 1);
+}
+
 inline DATA_VALUE pool(global const DATA *plane, const Region region, const int height, const int width, const int row,
                        const int column, const int rows, const int columns, const int ratio)
 {
@@ -27,9 +37,18 @@ inline DATA_VALUE pool(global const DATA *plane, const Region region, const int 
     DATA_VALUE found = MODE == 2 ? -INFINITY : 0;
     if (!down || !along || !height || !width)
         return 0;
-    for (int i = 0; i < down; i++) {
+#if REGION == 1
+    const int2 rows_met = (int2)(0, down), columns_met = (int2)(0, along);
+#else
+    const int2 rows_met = samples_met(region.top + row * tall, tall, down, height);
+    const int2 columns_met = samples_met(region.left + column * wide, wide, along, width);
+    // The others are 0.
+    if (MODE && (rows_met.y - rows_met.x < down || columns_met.y - columns_met.x < along))
+        found = 0;
+#endif
+    for (int i = rows_met.x; i < rows_met.y; i++) {
         const DATA_VALUE below = sample_place(row, tall, i, down);
-        for (int j = 0; j < along; j++) {
+        for (int j = columns_met.x; j < columns_met.y; j++) {
             const DATA_VALUE beside = sample_place(column, wide, j, along);
 #if REGION == 1
             const DATA_VALUE v = below - region.height / 2, u = beside - region.width / 2;
