@@ -46,7 +46,7 @@ class _RegionPooling(Op):
 class ROIPooling(_RegionPooling, opset=2):
     """Regions ``[image, x1, y1, x2, y2]`` to ``[R, C, output_roi…]``: the largest of each part, or bilinear samples.
 
-    A region of an image below 0, and all after it, gives zeros.
+    A region of an image below 0 gives zeros.
     """
 
     inputs = ("input", "coords")
