@@ -1,4 +1,5 @@
 // What sliding windows meet, copied in WORDs of one element; where a window lies outside of the data there is `outside`.
+// LANES: work-items that write a row together, each in turn the next element.
 // FLAT 1: there are no more than two spatial axes; a division by a depth of 1 takes its time too.
 #if FLAT
 #define DEPTH(length) 1
@@ -6,10 +7,17 @@
 #define DEPTH(length) length
 #endif
 
-// Count elements of a row, of which the one at place x is from[x * step + left] where that lies within the width.
+// A lane's part of count elements in a row, of which the one at place x is from[x * step + left] where that lies within
+// the width.
 inline void copy_row(global const WORD *from, global WORD *to, const int left, const int step, const int width,
                      const int count, const WORD outside)
 {
+#if LANES > 1
+    for (int x = get_global_id(0) % LANES; x < count; x += LANES) {
+        const int place = x * step + left;
+        to[x] = place >= 0 && place < width ? from[place] : outside;
+    }
+#else
     // Inside from first up to, and without, last.
     const int first = min(count, left >= 0 ? 0 : (-left + step - 1) / step);
     const int last = max(first, min(count, (width - left + step - 1) / step));
@@ -24,10 +32,11 @@ inline void copy_row(global const WORD *from, global WORD *to, const int left, c
     }
     for (int x = last; x < count; x++)
         to[x] = outside;
+#endif
 }
 
 // The patches of images [outer][inner][depth][height][width] as columns: [outer][kz][ky][kx][inner][out_depth]
-// [out_height][out_width]. One work-item writes one row.
+// [out_height][out_width].
 kernel void patches(global const WORD *restrict image, global WORD *restrict columns, const WORD outside,
                     const int inner, const int depth, const int height, const int width, const int out_depth,
                     const int out_height, const int out_width, const int kernel_depth, const int kernel_height,
@@ -38,7 +47,8 @@ kernel void patches(global const WORD *restrict image, global WORD *restrict col
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    int rest = item;
+    const int line = item / LANES;
+    int rest = line;
     const int out_y = rest % out_height;
     rest /= out_height;
     const int out_z = rest % DEPTH(out_depth);
@@ -55,12 +65,11 @@ kernel void patches(global const WORD *restrict image, global WORD *restrict col
     const int y = out_y * stride_y + ky * dilation_y - pad_y;
     const bool is_inside = z >= 0 && z < depth && y >= 0 && y < height;
     const long row = ((long)plane * depth + z) * height + y;
-    copy_row(image + (is_inside ? row * width : 0), columns + (long)item * out_width, kx * dilation_x - pad_x, stride_x,
+    copy_row(image + (is_inside ? row * width : 0), columns + (long)line * out_width, kx * dilation_x - pad_x, stride_x,
              is_inside ? width : 0, out_width, outside);
 }
 
-// Images [planes][depth][height][width] with `outside` around them: [planes][out_depth][out_height][out_width]. One
-// work-item writes one row.
+// Images [planes][depth][height][width] with `outside` around them: [planes][out_depth][out_height][out_width].
 kernel void padded(global const WORD *restrict image, global WORD *restrict out, const WORD outside, const int depth,
                    const int height, const int width, const int out_depth, const int out_height, const int out_width,
                    const int pad_z, const int pad_y, const int pad_x, const int count)
@@ -68,10 +77,11 @@ kernel void padded(global const WORD *restrict image, global WORD *restrict out,
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int y = item % out_height - pad_y;
-    const int z = item / out_height % DEPTH(out_depth) - pad_z;
+    const int line = item / LANES;
+    const int y = line % out_height - pad_y;
+    const int z = line / out_height % DEPTH(out_depth) - pad_z;
     const bool is_inside = z >= 0 && z < depth && y >= 0 && y < height;
-    const long row = ((long)(item / out_height / DEPTH(out_depth)) * depth + z) * height + y;
-    copy_row(image + (is_inside ? row * width : 0), out + (long)item * out_width, -pad_x, 1, is_inside ? width : 0,
+    const long row = ((long)(line / out_height / DEPTH(out_depth)) * depth + z) * height + y;
+    copy_row(image + (is_inside ? row * width : 0), out + (long)line * out_width, -pad_x, 1, is_inside ? width : 0,
              out_width, outside);
 }

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from hetero_opencl.program import Buffer
 
 DIMENSIONS = 3
+# On a GPU so many neighbours write a row that is as long: their accesses are to neighbours in memory then.
+_LANES = 16
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 Lengths = tuple[int, int, int]
@@ -84,8 +86,7 @@ def patches(
     numbers = [inner, *in_size, *out_size, *_numbers(window)]
     arguments = [image, columns, _bits(outside, element_size), *map(np.int32, numbers)]
     rows = outer * math.prod(window.kernel) * inner * out_size[0] * out_size[1] if out_size[2] else 0
-    flat = int(out_size[0] == window.kernel[0] == 1)
-    lowering.launch_flat(source("windows", WORD=WORDS[element_size], FLAT=flat), "patches", arguments, rows)
+    _launch_rows(lowering, "patches", element_size, out_size[0] == window.kernel[0] == 1, arguments, rows, out_size[2])
 
 
 def padded(
@@ -102,8 +103,22 @@ def padded(
     """Launch a copy of planes with elements around them that are the integer ``outside``, or 0."""
     arguments = [image, out, _bits(outside, element_size), *map(np.int32, (*in_size, *out_size, *pads))]
     rows = planes * out_size[0] * out_size[1] if out_size[2] else 0
-    flat = int(out_size[0] == 1)
-    lowering.launch_flat(source("windows", WORD=WORDS[element_size], FLAT=flat), "padded", arguments, rows)
+    _launch_rows(lowering, "padded", element_size, out_size[0] == 1, arguments, rows, out_size[2])
+
+
+def _launch_rows(
+    lowering: Lowering,
+    kernel: str,
+    element_size: int,
+    is_flat: bool,
+    arguments: Sequence[Buffer | np.generic],
+    rows: int,
+    length: int,
+) -> None:
+    """Launch a kernel that writes rows of a length."""
+    lanes = 1 if lowering.device.is_cpu or length < _LANES else _LANES
+    text = source("windows", WORD=WORDS[element_size], FLAT=int(is_flat), LANES=lanes)
+    lowering.launch_flat(text, kernel, arguments, rows * lanes)
 
 
 def overlapped(
