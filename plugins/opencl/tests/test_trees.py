@@ -47,9 +47,9 @@ def test_whole_numbers(device):
     np.testing.assert_array_equal(*found, strict=True)
 
 
-def trees(data, when_true, roots):
+def trees(data, when_true, roots, modes=(6, 0)):
     """Trees of two nodes, the first that of a set, and three leaves."""
-    tables = [[0, 1], np.float32([0, 2]), [6, 0], when_true, [-1, -2], [0, 0], roots,
+    tables = [[0, 1], np.float32([0, 2]), modes, when_true, [-1, -2], [0, 0], roots,
               np.float32([[1, 10], [2, np.nan], [4, np.nan]]), np.float32([[3, 5, np.nan]])]  # fmt: skip
     return ops.TreeEnsemble(data, *(Constant(np.array(table)) for table in tables))
 
@@ -67,6 +67,8 @@ def test_ways_that_lead_nowhere(run):
     for when_true in ([0, 0], [7, -9]):
         (found,) = run([trees(data, when_true, [0, 9, -7])], [data], [np.float32([[3, 0]])])
         np.testing.assert_array_equal(found, [[0, 0]])
+    (found,) = run([trees(data, [1, -3], [1], (6, 6))], [data], [np.float32([[3, 3]])])
+    assert found.shape == (1, 2)
 
 
 @pytest.mark.parametrize("key", ["f32", "f64", "i64", "i16"])

@@ -36,7 +36,8 @@ def tree_ensemble(lowering: Lowering, node: Node) -> None:
     features, modes, when_true, when_false, missing_true, roots = (
         node.input_value(index).node.data for index in (1, 3, 4, 5, 6, 7)
     )
-    sets = (modes == MODES.index("member")).cumsum() - 1
+    # Sets and features that are not there are those next to them, so that kernels need not look.
+    sets = ((modes == MODES.index("member")).cumsum() - 1).clip(0, max(members.shape[0] - 1, 0))
     rows, width = data.shape
     targets, trees = node.shape[1], len(roots)
     types = {"LEFT": data.element_type, "RIGHT": splits.element_type, "LEAF": leaves.element_type}
@@ -44,7 +45,8 @@ def tree_ensemble(lowering: Lowering, node: Node) -> None:
     text = comparing_source("trees", types, **macros)
     tables = features.clip(0, width - 1), modes, sets, when_true, when_false, missing_true, roots
     inputs = [lowering.buffer(value) for value in (data, splits, members)]
-    numbers = width, len(modes), trees, members.shape[-1], leaves.shape[0]
+    members_each = members.shape[1] if members.shape[0] else 0
+    numbers = width, len(modes), trees, members_each, leaves.shape[0]
     places = lowering.scratch(rows * trees)
     arguments = [*inputs, *(lowering.constant(table.astype(np.int32)) for table in tables), places]
     lowering.launch_flat(text, "descend", [*arguments, *map(np.int32, numbers)], rows * trees)
