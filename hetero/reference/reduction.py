@@ -33,6 +33,12 @@ def _min(x: np.ndarray, **where) -> np.ndarray:
     return np.min(x, **where) if x.size else np.min(x, initial=_limits(x.dtype).max, **where)
 
 
+def _length(x: np.ndarray, **where) -> np.ndarray:
+    if x.dtype.kind in "iu":
+        x = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)  # squares of narrow integers do not fit
+    return np.sqrt(np.sum(np.square(x), **where))
+
+
 _REDUCTIONS = {
     ops.ReduceMean: _mean,
     ops.ReduceSum: lambda x, **where: np.sum(x, dtype=x.dtype, **where),
@@ -40,7 +46,7 @@ _REDUCTIONS = {
     ops.ReduceMax: _max,
     ops.ReduceMin: _min,
     ops.ReduceL1: lambda x, **where: np.sum(np.abs(x), **where),
-    ops.ReduceL2: lambda x, **where: np.sqrt(np.sum(np.square(x), **where)),
+    ops.ReduceL2: _length,
     ops.ReduceLogicalAnd: np.all,
     ops.ReduceLogicalOr: np.any,
 }

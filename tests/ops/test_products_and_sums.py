@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
+from tests.ops.oracle import Data, Unknown, both_refuse, in_hetero, run, same_results, same_shapes
 
 rng = np.random.default_rng(11)
 
@@ -102,6 +102,17 @@ def test_reduction_over_no_axes():
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
 def test_reductions_of_integers(name):
     same_results(f"reduce_{name}", Data(np.int32([[1, -2, 3], [4, 5, -6]])), np.int64([1]), False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers", "length"),
+    [("int8", (-12, 100), 100), ("uint8", (200, 150), 250), ("int32", (-3, 100000), 100000)],
+)
+def test_length_of_integers_whose_squares_do_not_fit(kind, numbers, length):
+    """OpenVINO's CPU device lets them overflow."""
+    arguments = (Data(np.array(numbers, kind)), np.int64([0]), False)
+    (found,) = run(*in_hetero("reduce_l2", 13, arguments, {}), [arguments[0].array])
+    np.testing.assert_array_equal(found, np.array(length, kind), strict=True)
 
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or"])
