@@ -35,13 +35,15 @@ def halve(model: Model, refuse: Callable[[Node], str | None]) -> bool:
     """Let the nodes that lose little by it compute f16 instead of f32; the model is changed.
 
     ``refuse`` says why a node cannot run, None where it can: one that cannot in f16 stays f32. So do inputs, results,
-    variables, and what decides shapes; Converts stand between the two.
+    variables, and what decides shapes; Converts stand between the two. Bodies are changed in the same way.
     """
     deciding = nodes_that_decide_shapes(model)
     halves = _Halves()
     for node in model.get_ordered_ops():
         if node not in deciding:
             halves.try_node(node, refuse)
+        for body in filter(None, node.bodies):
+            halve(body, refuse)
     return eliminate_dead_code(model) or bool(halves)
 
 

@@ -102,6 +102,22 @@ def test_what_has_no_kernel_of_f16_stays_f32():
     assert [port.element_type for port in (*model.inputs, *model.outputs)] == [Type.f32, Type.f32]
 
 
+def test_bodies(device):
+    x, condition = Parameter(Type.f32, [4, 8]), Parameter(Type.boolean, [])
+    node, weights = ops.If(condition), floats(8, 8)
+    for setter, factor in ((node.set_then_body, 1), (node.set_else_body, 2)):
+        inner = Parameter(Type.f32, [4, 8])
+        setter(Model([ops.MatMul(inner, Constant(weights * np.float32(factor)), False, False)], [inner]))
+    node.set_input(x, *(body.parameters[0] for body in node.bodies))
+    result = node.set_output(*(body.results[0] for body in node.bodies))
+    data = floats(4, 8)
+    model = Model([result], [condition, x])
+    for number in (True, False):
+        whole, halved, _ = both(device, model, np.array(number), data)
+        assert (halved != whole).any()
+        np.testing.assert_allclose(halved, whole, atol=20 * ROUNDING * np.abs(whole).max())
+
+
 def test_a_model_without_products_stays_f32(device):
     x = Parameter(Type.f32, [3])
     whole, halved, _ = both(device, Model([ops.Multiply(ops.Exp(x), x)], [x]), np.float32([5, 11, -2]))
