@@ -87,6 +87,16 @@ def test_types_of_deformable_convolution(reference_agrees, dtype):
     reference_agrees("deformable_convolution", *arguments, mask, *groups, True, tolerance=HALVES.get(dtype, 1e-6))
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8, np.int32])
+def test_types_of_binary_convolution(reference_agrees, dtype):
+    data, filters = (
+        GENERATOR.integers(0, 2, (1, 3, 6, 7)).astype(dtype),
+        GENERATOR.integers(0, 2, (4, 3, 3, 2), np.uint8),
+    )
+    window = ([1, 1], [1, 1], [1, 1], [1, 1])
+    reference_agrees("binary_convolution", Data(data), filters, *window, "xnor-popcount", 1.0, tolerance=0)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, ml_dtypes.uint1])
 @pytest.mark.parametrize("pad_value", [0.0, 1.0, -1.0])
 @pytest.mark.parametrize(("stride", "dilation", "pad"), [(1, 1, 0), (2, 1, 1), (1, 2, 2)])

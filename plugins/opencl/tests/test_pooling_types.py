@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from hetero.errors import UnsupportedOperationError
 from tests.ops.oracle import Data
 
 GENERATOR = np.random.default_rng(0)
@@ -62,6 +63,15 @@ def test_numbers_that_are_none(reference_agrees):
     data[0, 0, 2, 3] = data[0, 1, 4, 20] = np.nan
     data[0, 1, 0:3, 30:] = -np.inf
     reference_agrees("max_pool", Data(data), *windows(2, 1, 1, 1, 3), opset=1)
+
+
+def test_booleans(reference_agrees, compute):
+    """They have a largest one, and no mean."""
+    data = Data(GENERATOR.integers(0, 2, (1, 2, 6, 40)).astype(bool))
+    reference_agrees("max_pool", data, *windows(2, 2, 1, 1, 3), opset=1)
+    for name, arguments in (("avg_pool", (*windows(2, 2, 1, 1, 3), False)), ("adaptive_avg_pool", (np.array([2, 2]),))):
+        with pytest.raises(UnsupportedOperationError, match="boolean"):
+            compute(name, (data, *arguments), {})
 
 
 SIZES = [((9,), (4,)), ((9, 10), (4, 5)), ((5, 6, 7), (2, 6, 9)), ((3, 3), (1, 1))]

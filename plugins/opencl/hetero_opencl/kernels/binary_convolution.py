@@ -10,6 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
+from hetero_opencl.kernels.product import SUMS
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, source
 
@@ -22,7 +23,7 @@ _FILTERS = {**{kind: kind for kind in ELEMENTS}, Type.u1: Type.u8}
 
 def _refusal(node: Node) -> str | None:
     data, filters = node.get_input_element_type(0), node.get_input_element_type(1)
-    if data in ELEMENTS and filters in _FILTERS:
+    if data in SUMS and filters in _FILTERS:
         return None
     return f"no kernel for {node.type_info.name} of {data} with filters of {filters}"
 
@@ -34,6 +35,8 @@ def binary_convolution(lowering: Lowering, node: Node) -> None:
     begin, _ = node.resolve_pads(image.shape[2:], kernel)
     sizes = (*image.shape[1:], *output.shape[1:], *kernel, *node.strides, *node.dilations, *begin)
     buffers = [lowering.buffer(value) for value in (image, filters, output)]
-    text = source("binary_convolution", {"DATA": image.element_type, "FILTER": _FILTERS[filters.element_type]})
+    types = {"DATA": image.element_type, "FILTER": _FILTERS[filters.element_type]}
+    # A sum below zero wraps around in a type that has none.
+    text = source("binary_convolution", types, WHOLE=int(not image.element_type.is_real()))
     arguments = [*buffers, np.float32(node.pad_value), *map(np.int32, sizes)]
     lowering.launch_flat(text, "binary_convolution", arguments, math.prod(output.shape))

@@ -22,11 +22,21 @@ if TYPE_CHECKING:
 _FEWEST_LANES = 4
 
 
-def _refusal(node: Node) -> str | None:
+def _refuse_largest(node: Node) -> str | None:
     return refuse_types(node) or refuse_dimensions(len(node.kernel_shape))
 
 
-@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_refusal)
+def _refuse_adaptive_mean(node: Node) -> str | None:
+    is_boolean = node.get_input_element_type(0) is Type.boolean
+    return f"no kernel for {node.type_info.name} of boolean" if is_boolean else refuse_types(node)
+
+
+def _refuse_mean(node: Node) -> str | None:
+    return _refuse_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape))
+
+
+@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_refuse_mean)
+@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unless=_refuse_largest)
 def pooling(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
     begin, end = node.resolve_pads(data.shape[2:])
@@ -36,11 +46,7 @@ def pooling(lowering: Lowering, node: Node) -> None:
     numbers = [np.int32(number) for lengths in sizes for number in lengths]
     is_largest = isinstance(node, (ops.MaxPoolV1, ops.MaxPoolV8))
     if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
-        types = {"DATA": kind, "INDEX": node.index_element_type}
-        indices = math.prod(data.shape[node.axis % len(data.shape) :])
-        buffers = [lowering.buffer(value) for value in (data, output, node.output(1))]
-        text, count = source("indexed_pooling", types, START=_lowest(kind)), math.prod(output.shape)
-        return lowering.launch_flat(text, "indexed_pooling", [*buffers, *numbers, np.int32(indices)], count)
+        return _largest_with_indices(lowering, node, numbers)
     # Without any padding, what a window of rounding_type ceil has beyond the end does not count (as in OpenVINO).
     all_places = not is_largest and not node.exclude_pad and any((*begin, *end))
     # On a CPU 16 neighbours at once; on a GPU neighbours are work-items.
@@ -58,7 +64,19 @@ def pooling(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "pooling", arguments, items)
 
 
-@lowers(ops.AdaptiveAvgPool, ops.AdaptiveMaxPool, unless=refuse_types)
+def _largest_with_indices(lowering: Lowering, node: Node, numbers: list[np.int32]) -> None:
+    """``numbers``: what the kernel is told of lengths and window."""
+    data, kind = node.input_value(0), node.get_input_element_type(0)
+    # Of data without an element there is no index; nothing is divided by 0 for it.
+    indices = max(1, math.prod(data.shape[node.axis % len(data.shape) :]))
+    text = source("indexed_pooling", {"DATA": kind, "INDEX": node.index_element_type}, START=_lowest(kind))
+    buffers = [lowering.buffer(value) for value in (data, *node.outputs())]
+    count = math.prod(node.output(0).shape)
+    lowering.launch_flat(text, "indexed_pooling", [*buffers, *numbers, np.int32(indices)], count)
+
+
+@lowers(ops.AdaptiveAvgPool, unless=_refuse_adaptive_mean)
+@lowers(ops.AdaptiveMaxPool, unless=refuse_types)
 def adaptive_pooling(lowering: Lowering, node: Node) -> None:
     data, outputs = node.input_value(0), node.outputs()
     check_dimensions(lowering, len(data.shape) - 2)
