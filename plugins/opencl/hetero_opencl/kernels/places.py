@@ -21,17 +21,18 @@ def take_places(lowering: Lowering, value: Output, places: Sequence[np.ndarray],
     shape, size = value.shape, value.element_type.size
     if not math.prod(output.shape):
         return
-    rank = len(shape)
-    while rank and np.array_equal(places[rank - 1], np.arange(shape[rank - 1])):
-        rank -= 1
-    inner = math.prod(shape[rank:])
+    # Of the first and the last axes often everything is taken: these need no table.
+    chosen = [axis for axis, length in enumerate(shape) if not np.array_equal(places[axis], np.arange(length))]
+    first, end = (chosen[0], chosen[-1] + 1) if chosen else (0, 0)
+    inner = math.prod(shape[end:])
     word = widest_word(inner * size)
     words = inner * size // word
-    strides = [math.prod(shape[axis + 1 : rank]) * words for axis in range(rank)]
-    begins = np.cumsum([0, *map(len, places[:rank])])
-    axes = [(len(places[axis]), begins[axis]) for axis in reversed(range(rank))]
-    offsets = [places[axis] * stride for axis, stride in enumerate(strides)]
-    tables = [np.array(axes, np.int32), np.concatenate([np.zeros(0), *offsets]).astype(np.int32)]
-    arguments = [lowering.buffer(value), lowering.buffer(output), *map(lowering.constant, tables)]
+    strides = [math.prod(shape[axis + 1 : end]) * words for axis in range(first, end)]
+    tables = places[first:end]
+    axes = [(len(table), begin) for table, begin in zip(tables, np.cumsum([0, *map(len, tables)]))]
+    offsets = [table * stride for table, stride in zip(tables, strides)]
+    arrays = [np.array(axes[::-1], np.int32), np.concatenate([np.zeros(0), *offsets]).astype(np.int32)]
+    numbers = map(np.int32, (end - first, math.prod(shape[first:end]) * words, words))
+    arguments = [lowering.buffer(value), lowering.buffer(output), *map(lowering.constant, arrays), *numbers]
     text, count = source("places", WORD=WORDS[word]), math.prod(output.shape) * size // word
-    lowering.launch_flat(text, "take_places", [*arguments, np.int32(rank), np.int32(words)], count)
+    lowering.launch_flat(text, "take_places", arguments, count)
