@@ -155,8 +155,16 @@ def test_rank_that_is_not_known(device):
     parameter = Parameter(hetero.Type.f32, hetero.PartialShape.dynamic())
     node = opset13.reduce_sum(parameter, Constant(np.array([-1])), False)
     request = core.compile_model(Model([node], [parameter]), device).create_infer_request()
-    for shape in ((4, 5), (2, 3, 4)):
+    for shape in ((4, 5), (2, 3, 4), (1,) * 8 + (3,)):
         assert (request.infer([np.ones(shape, np.float32)])[0] == shape[-1]).all()
+
+
+def test_more_axes_than_kernels_take(device):
+    parameter = Parameter(hetero.Type.f32, hetero.PartialShape.dynamic())
+    node = opset13.reduce_sum(parameter, Constant(np.arange(0, 10, 2)), False)
+    request = core.compile_model(Model([node], [parameter]), device).create_infer_request()
+    with pytest.raises(hetero.HeteroError, match="8 dimensions, and the data has 10"):
+        request.infer([np.ones((2,) * 10, np.float32)])
 
 
 def test_refusal_says_why(device):

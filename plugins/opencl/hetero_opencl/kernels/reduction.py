@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero import ops
+from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
@@ -45,8 +46,8 @@ class Formula(NamedTuple):
 _SUM, _PRODUCT = ("0", "((a) + (b))"), ("1", "((a) * (b))")
 _LOGICAL = (ops.ReduceLogicalAnd, ops.ReduceLogicalOr)
 # As numpy has it, NaN wins.
-_LARGEST = "(((a) > (b)) | ((a) != (a)) ? (a) : (b))"
-_SMALLEST = "(((a) < (b)) | ((a) != (a)) ? (a) : (b))"
+_LARGEST = "((((a) > (b)) | ((a) != (a))) ? (a) : (b))"
+_SMALLEST = "((((a) < (b)) | ((a) != (a))) ? (a) : (b))"
 
 
 def _of_floats(limit: str) -> dict[type[Node], Formula]:
@@ -158,7 +159,8 @@ def _text(node: Node, width: int, run: bool, group: int) -> str:
 def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Lengths and strides of the axes that are kept and of those that are reduced, innermost first.
 
-    Adjacent axes of a kind are merged, and both lists filled up with axes of length 1 to MOST_AXES.
+    Adjacent axes of a kind are merged, and both lists filled up with axes of length 1 to MOST_AXES. Raises
+    UnsupportedOperationError where there are more.
     """
     merged: list[tuple[int, int, bool]] = []
     stride = 1
@@ -172,4 +174,6 @@ def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[list[tuple
                 merged.append((length, stride, is_reduced))
         stride *= length
     kept, reduced = ([(n, step) for n, step, is_reduced in merged if is_reduced is kind] for kind in (False, True))
+    if max(len(kept), len(reduced)) > MOST_AXES:
+        raise UnsupportedOperationError(f"kernels take {2 * MOST_AXES} dimensions, and the data has {len(shape)}")
     return kept + [(1, 0)] * (MOST_AXES - len(kept)), reduced + [(1, 0)] * (MOST_AXES - len(reduced))

@@ -76,7 +76,7 @@ kernel void softmax(global const DATA *restrict data, global DATA *restrict out,
         const int end = min(start + 2048, whole);
         for (int n = start; n < end; n += 16) {
             const VALUES power = exp(DATA_LOAD16(data + n) - largest);
-            if (!LOGARITHM && !NARROW)
+            if (LOGARITHM + NARROW == 0)
                 DATA_STORE16(power, out + n);
             part += power;
         }
@@ -91,7 +91,7 @@ kernel void softmax(global const DATA *restrict data, global DATA *restrict out,
         const int end = min(start + 128, length);
         for (int n = start; n < end; n++) {
             const VALUE power = exp(DATA_LOAD(data, n * inner) - largest);
-            if (!LOGARITHM && !NARROW)
+            if (LOGARITHM + NARROW == 0)
                 DATA_STORE(power, n * inner, out);
             part += power;
         }
