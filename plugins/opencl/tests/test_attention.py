@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from hetero_opencl import kernels
 
 import hetero
 from hetero import Model, Parameter, Type, ops
@@ -90,10 +91,22 @@ def test_shapes(run, shapes, more):
     beside_template(run, attention(parameters, more), parameters, arrays)
 
 
-def attention(parameters, more):
+def attention(parameters, more, causal=False):
     names = {"mask": "attention_mask"}
     keywords = {names.get(name, name): parameter for name, parameter in zip(more, parameters[3:])}
-    return ops.ScaledDotProductAttention(*parameters[:3], **keywords)
+    return ops.ScaledDotProductAttention(*parameters[:3], **keywords, causal=causal)
+
+
+@pytest.mark.parametrize("more", [{}, {"mask": (3, 1, 33, 35)}, {"mask": (33, 35), "scale": (), "sink": (2, 33, 1)}])
+@pytest.mark.parametrize("causal", [False, True])
+def test_long_sequences_in_parts(run, monkeypatch, more, causal):
+    """Scores are not all there at once: here of four queries at a time."""
+    monkeypatch.setattr(kernels.attention, "_MOST_SCORES", 2 * 35 * 4)
+    shapes = [(2, 33, 4), (2, 35, 4), (2, 35, 6), *more.values()]
+    arrays = [np.asarray(random(*shape, seed=index)) for index, shape in enumerate(shapes)]
+    arrays = [array.astype(np.float32) for array in arrays]
+    parameters = parameters_of(arrays)
+    beside_template(run, attention(parameters, more, causal), parameters, arrays)
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(Type.f16, 1e-3), (Type.bf16, 8e-3), (Type.f64, 1e-14)], ids=str)

@@ -1,8 +1,8 @@
 // A row of attention's weights from one of scores: exp of scores * scale + mask, divided by their sum; the largest is
 // taken off first. A row in which nothing is looked at becomes zeros.
 //
-// SCORES: the type of scores and weights, which may be the same memory. Rows are [batch…, queries], and the batch of
-// the weights may be larger than that of scores. STEPS holds a STEP for each of its axes, the innermost first, and
+// SCORES: the type of scores and weights, which may be the same memory. They are of `rows` queries from the first on,
+// [batch…, rows, keys], and the batch of the weights may be larger than that of scores. STEPS holds a STEP for each of its axes, the innermost first, and
 // PARAMETERS the length of each with strides of scores, mask and sink, in elements.
 // MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, which say what is looked at; 3 causal: keys up to the
 // query. SINK_KIND 1: a score more that counts in the sum only.
@@ -65,14 +65,14 @@ void attention_weights(global const SCORES *scores, global SCORES *weights, glob
 #if SINK_KIND
                        global const SINK *restrict sink,
 #endif
-                       PARAMETERS const int queries, const int keys, const int mask_row, const int mask_step,
-                       const int sink_row)
+                       PARAMETERS const int rows, const int keys, const int mask_row, const int mask_step,
+                       const int sink_row, const int first)
 {
     local value shared[GROUP];
     const int row = get_group_id(0), lane = get_local_id(0);
-    const int query = row % queries;
-    int rest = row / queries;
-    long from = query, in_mask = query * (long)mask_row, in_sink = query * (long)sink_row;
+    const int query = first + row % rows;
+    int rest = row / rows;
+    long from = row % rows, in_mask = query * (long)mask_row, in_sink = query * (long)sink_row;
     STEPS
     scores += from * keys;
     weights += (long)row * keys;

@@ -14,6 +14,7 @@ from hetero.types import Type
 from hetero_opencl.kernels.movement import WORDS, refuse, widest_word
 from hetero_opencl.kernels.product import (
     Factors,
+    Part,
     ProductTypes,
     multiply_broadcast,
     multiply_by_transposed,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
 _NO_MASK, _NUMBERS, _BOOLEANS, _CAUSAL = range(4)
+# Scores are kept of so many queries at a time that there are no more than these, unless one has more.
+_MOST_SCORES = 2**24
 # Work-items that compute the weights of a query on a GPU; on a CPU it is one.
 _GROUP_ON_GPUS = 64
 
@@ -45,18 +48,28 @@ def attention(lowering: Lowering, node: Node) -> None:
     wide = wide_type(kind)
     (*batch_q, queries, _), (*batch_k, keys, _), (*batch_v, _, width) = query.shape, key.shape, value.shape
     scored = np.broadcast_shapes(tuple(batch_q), tuple(batch_k))
-    scores = lowering.scratch(math.prod(scored) * queries * keys, wide.size)
-    multiply_by_transposed(lowering, query, key, scores, wide)
-    batch, weights = _weights(lowering, node, scores, scored)
-    factors, buffer = Factors(None, weights, keys, 1), lowering.buffer(value)
-    size, types, result = (queries, width, keys), ProductTypes(wide, kind, kind), lowering.buffer(node.output(0))
-    multiply_broadcast(lowering, factors, buffer, result, size, (batch, batch_v), types=types)
+    result, contents = lowering.buffer(node.output(0)), lowering.buffer(value)
+    step = max(1, _MOST_SCORES // max(1, math.prod(scored) * keys))
+    for first in range(0, queries, step):
+        rows = min(step, queries - first)
+        scores, part = lowering.scratch(math.prod(scored) * rows * keys, wide.size), Part(first, queries)
+        multiply_by_transposed(lowering, query, key, scores, wide, part, rows)
+        batch, weights = _weights(lowering, node, scores, scored, first, rows)
+        multiply_broadcast(
+            lowering, Factors(None, weights, keys, 1), contents, result, (rows, width, keys), (batch, batch_v),
+            types=ProductTypes(wide, kind, kind), result_part=part,
+        )  # fmt: skip
 
 
-def _weights(lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[int]) -> tuple[tuple[int, ...], Buffer]:
-    """The weights of scores of a batch of this shape: their own batch, as a mask may make it larger, and where."""
+def _weights(
+    lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[int], first: int, rows: int
+) -> tuple[tuple[int, ...], Buffer]:
+    """The weights of scores of a batch of this shape, of some queries.
+
+    Gives the shape of their own batch, as a mask may make it larger, and where they are.
+    """
     query, keys = node.input_value(0), node.get_input_shape(1)[-2]
-    queries, depth = query.shape[-2:]
+    depth = query.shape[-1]
     mask = node.input_value(3) if node.has_input("attention_mask") and not node.causal else None
     if mask is not None and not mask.shape:  # it stands for none
         mask = None
@@ -66,7 +79,7 @@ def _weights(lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[in
     wide = wide_type(query.element_type)
     weights = scores
     if batch != tuple(scored):
-        weights = lowering.scratch(math.prod(batch) * queries * keys, wide.size)
+        weights = lowering.scratch(math.prod(batch) * rows * keys, wide.size)
     kind = _CAUSAL if node.causal else _NO_MASK if mask is None else _NUMBERS
     if mask is not None and mask.element_type is Type.boolean:
         kind = _BOOLEANS
@@ -76,13 +89,13 @@ def _weights(lowering: Lowering, node: Node, scores: Buffer, scored: Sequence[in
         scale, types["SCALE"] = lowering.buffer(node.input_value(4)), query.element_type
     types |= {name: value.element_type for name, value in (("MASK", mask), ("SINK", sink)) if value is not None}
     of_mask, of_sink = (_strides(value, len(batch)) for value in (mask, sink))
-    axes = list(zip(batch, strides_of(scored, len(batch), queries), of_mask, of_sink))[::-1]
+    axes = list(zip(batch, strides_of(scored, len(batch), rows), of_mask, of_sink))[::-1]
     numbers = [number for axis in axes for number in axis]
-    numbers += [queries, keys, of_mask[-2], of_mask[-1], of_sink[-2]]
+    numbers += [rows, keys, of_mask[-2], of_mask[-1], of_sink[-2], first]
     group = 1 if lowering.device.is_cpu else _GROUP_ON_GPUS
     text = _text(types, len(axes), {"MASK_KIND": kind, "SINK_KIND": int(sink is not None), "GROUP": group})
     arguments = [scores, weights, scale, *map(lowering.buffer, given), *map(np.int32, numbers)]
-    lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * queries * group], [group])
+    lowering.launch(text, "attention_weights", arguments, [math.prod(batch) * rows * group], [group])
     return batch, weights
 
 

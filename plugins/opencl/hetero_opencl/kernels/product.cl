@@ -10,8 +10,8 @@
 // GROUP_ROWS, GROUP_COLUMNS: tiles that work-items of a group compute; there may be more than are needed.
 // PACKED: a is stored tile by tile, in each the ROWS numbers of column 0, then those of column 1, ….
 // BIAS: 0 none, 1 a number for each row, 2 a number for each column.
-// A batch has two axes, the inner one of length `inner`; a and b have a stride for each. With BIAS 1 the rows of each
-// matrix along the inner axis have their own.
+// A batch has two axes, the inner one of length `inner`; a and b have a stride for each, and c one for both. With BIAS
+// 1 the rows of each matrix along the inner axis have their own.
 // What is read past the end of a row or of b does no harm, since every buffer has slack and it is never stored.
 
 __kernel __attribute__((reqd_work_group_size(GROUP_ROWS, GROUP_COLUMNS, 1)))
@@ -21,7 +21,8 @@ void product(__global const LEFT* restrict a, __global const RIGHT* restrict b,
 #endif
              __global RESULT* restrict c, const int rows, const int columns, const int depth, const int inner,
              const int a_outer, const int a_inner, const int b_outer, const int b_inner,
-             const int a_offset, const int b_offset, const int c_offset, const int a_row, const int a_step)
+             const int a_offset, const int b_offset, const int c_offset, const int c_batch,
+             const int a_row, const int a_step)
 {
     const int tile = get_global_id(0);
     const int row = tile * ROWS;
@@ -78,7 +79,7 @@ void product(__global const LEFT* restrict a, __global const RIGHT* restrict b,
         b += columns;
     }
 
-    c += c_offset + batch * (long)rows * columns + column;
+    c += c_offset + batch * (long)c_batch + column;
     const int width = columns - column;
     #pragma unroll
     for (int i = 0; i < ROWS; i++) {
@@ -108,7 +109,7 @@ __kernel void matrix_by_vector(__global const LEFT* restrict a, __global const R
                                __global RESULT* restrict c, const int rows, const int columns, const int depth,
                                const int inner, const int a_outer, const int a_inner, const int b_outer,
                                const int b_inner, const int a_offset, const int b_offset, const int c_offset,
-                               const int count)
+                               const int c_batch, const int count)
 {
     const int i = get_global_id(0);
     if (i >= count) return;
@@ -130,5 +131,5 @@ __kernel void matrix_by_vector(__global const LEFT* restrict a, __global const R
 #elif BIAS == 2
     sum += (SUM)RESULT_LOAD(bias, 0);
 #endif
-    RESULT_STORE(sum, c_offset + i, c);
+    RESULT_STORE(sum, c_offset + batch * (long)c_batch + row, c);
 }

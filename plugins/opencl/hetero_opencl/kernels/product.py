@@ -85,12 +85,23 @@ _SINGLE = ProductTypes()
 
 
 class Batch(NamedTuple):
-    """Two axes of matrices, with the strides of the left and the right ones, in elements."""
+    """Two axes of matrices, with the strides of the left and the right ones, in elements, and one stride of results.
+
+    Results lie one after the other where their stride is None.
+    """
 
     outer: int = 1
     inner: int = 1
     left: tuple[int, int] = (0, 0)
     right: tuple[int, int] = (0, 0)
+    result: int | None = None
+
+
+class Part(NamedTuple):
+    """Some rows of larger matrices: those from ``first`` on, of ``total``."""
+
+    first: int
+    total: int
 
 
 def multiply(
@@ -134,8 +145,9 @@ def multiply_batch(
     has_bias = 0 if bias is None else 1 if bias.is_per_row else 2
     buffers = [right, *([bias.buffer] if bias else []), result]
     packed = left.array is not None
-    in_rows = packed or (left.depth_stride == 1 and left.row_stride == depth)
-    if columns == 1 and in_rows:
+    by_rows = packed or (left.depth_stride == 1 and left.row_stride == depth)
+    offsets = *offsets, rows * columns if batch.result is None else batch.result
+    if columns == 1 and by_rows:
         a = lowering.constant(left.array) if packed else left.buffer
         a_strides = (0, rows * depth) if packed else batch.left
         text = product_source(types, _SMALLEST, has_bias)
@@ -238,23 +250,31 @@ def multiply_broadcast(
     batches: tuple[Sequence[int], Sequence[int]],
     bias: Bias | None = None,
     types: ProductTypes = _SINGLE,
+    left_part: Part | None = None,
+    result_part: Part | None = None,
 ) -> None:
-    """Launch products of matrices that lie one after the other; ``batches``, their axes before, are broadcast."""
+    """Launch products of matrices that lie one after the other; ``batches``, their axes before, are broadcast.
+
+    Where only a part of the rows on the left is taken, or of the result filled, ``size`` has the rows of that.
+    """
     rows, columns, depth = size
+    first, total = left_part or Part(0, rows)
+    first_result, total_result = result_part or Part(0, rows)
     shape = np.broadcast_shapes(*map(tuple, batches))
-    strides = [strides_of(of_one, len(shape), step) for of_one, step in zip(batches, (rows * depth, depth * columns))]
+    strides = [strides_of(of_one, len(shape), step) for of_one, step in zip(batches, (total * depth, depth * columns))]
     axes = merge_axes([Axis(*axis) for axis in zip(shape, *strides)])
-    while axes and axes[-1][1:] == (rows * depth, 0) and left.depth_stride == 1:
+    while axes and axes[-1][1:] == (rows * depth, 0) and left.depth_stride == 1 and total_result == rows:
         # One product of the rows of all these matrices.
         rows *= axes.pop().length
+        total_result = rows
     # The kernel goes along two axes; there are hardly ever more.
     *looped, outer, inner = [Axis(1, 0, 0)] * 2 + axes
-    (lengths, *steps), count = zip(outer, inner), outer.length * inner.length * rows * columns
+    (lengths, *steps), stride = zip(outer, inner), total_result * columns
+    batch, count = Batch(*lengths, *steps, stride), outer.length * inner.length * stride
     for index, places in enumerate(itertools.product(*(range(axis.length) for axis in looped))):
         of_left, of_right = (sum(axis[side] * place for axis, place in zip(looped, places)) for side in (1, 2))
-        offsets = (of_left, of_right, index * count)
-        size = rows, columns, depth
-        multiply_batch(lowering, left, right, result, size, Batch(*lengths, *steps), bias, offsets, types)
+        offsets = (of_left + first * depth, of_right, index * count + first_result * columns)
+        multiply_batch(lowering, left, right, result, (rows, columns, depth), batch, bias, offsets, types)
 
 
 def strides_of(shape: Sequence[int], rank: int, step: int) -> list[int]:
@@ -290,14 +310,19 @@ def narrow_type(value: Output) -> Type:
     return next((kind for kind, limit in limits if limit.min <= low and high <= limit.max), Type.i32)
 
 
-def multiply_by_transposed(lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type) -> None:
-    """Launch products of ``[…, rows, depth]`` and transposed ``[…, columns, depth]``, of which a type comes out."""
+def multiply_by_transposed(
+    lowering: Lowering, left: Output, right: Output, result: Buffer, kind: Type, part: Part, rows: int
+) -> None:
+    """Launch products of ``[…, rows, depth]``, a part of the left, and transposed ``[…, columns, depth]``.
+
+    The result has elements of a type.
+    """
     a, b = lowering.buffer(left), lowering.buffer(right)
-    (*batch_a, rows, depth), (*batch_b, columns, _) = left.shape, right.shape
+    (*batch_a, total, depth), (*batch_b, columns, _) = left.shape, right.shape
     types = ProductTypes(left.element_type, right.element_type, kind)
-    if rows == 1:
+    if total == 1:
         # The product of the right matrices and vectors needs no copy.
         size, batches, types = (columns, 1, depth), (batch_b, batch_a), ProductTypes(types.right, types.left, kind)
         return multiply_broadcast(lowering, Factors(None, b, depth, 1), a, result, size, batches, types=types)
-    size, turned = (rows, columns, depth), right_matrices(lowering, right, True)
-    multiply_broadcast(lowering, Factors(None, a, depth, 1), turned, result, size, (batch_a, batch_b), types=types)
+    size, turned, factors = (rows, columns, depth), right_matrices(lowering, right, True), Factors(None, a, depth, 1)
+    multiply_broadcast(lowering, factors, turned, result, size, (batch_a, batch_b), types=types, left_part=part)
