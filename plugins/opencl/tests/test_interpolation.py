@@ -86,7 +86,7 @@ TYPES = ["u1", "i1", "u2", "i2", "i4", "u4", "i8", "u8", "f2", "f8", ml_dtypes.b
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
-@pytest.mark.parametrize("mode", ["nearest", "linear_onnx", "cubic"])
+@pytest.mark.parametrize("mode", ["nearest", "cubic"])
 def test_element_types(reference_agrees, mode, dtype):
     data = image((1, 2, 5, 6), dtype)
     tolerance = {2: 1e-2 if dtype == ml_dtypes.bfloat16 else 1e-3, 8: 1e-12}.get(np.dtype(dtype).itemsize, 1e-5)
@@ -114,7 +114,7 @@ RESIZES = [
 
 
 @pytest.mark.parametrize("mode, attributes, target", RESIZES, ids=str)
-@pytest.mark.parametrize("dtype", ["f4", "i4", "f2"])
+@pytest.mark.parametrize("dtype", ["f4", "i4"])
 def test_resize(run, mode, attributes, target, dtype):
     data = image((1, 2, 7, 5), dtype).array
     attributes = {"shape_calculation_mode": "scales", "coordinate_transformation_mode": "half_pixel", **attributes}
@@ -125,8 +125,7 @@ def test_resize(run, mode, attributes, target, dtype):
     node = ops.Resize(parameter, target, *roi, axes=[2, 3], mode=mode, **attributes)
     (wanted,) = hetero.reference.evaluate(node, [data, target, *roi])
     (found,) = run([node], [parameter], [data])
-    tolerance = 1e-3 if dtype == "f2" else 1e-5
-    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance, strict=True)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5, strict=True)
 
 
 def test_data_without_an_element_is_refused(device):

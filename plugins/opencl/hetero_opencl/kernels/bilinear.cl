@@ -9,7 +9,7 @@ typedef struct {
 } Corners;
 
 // The four elements around a point, which is moved to the nearest border where it lies outside.
-inline Corners corners_of(const DATA_VALUE y_given, const DATA_VALUE x_given, const int height, const int width)
+Corners corners_of(const DATA_VALUE y_given, const DATA_VALUE x_given, const int height, const int width)
 {
     const DATA_VALUE y = fmin(fmax(y_given, (DATA_VALUE)0), (DATA_VALUE)(height - 1));
     const DATA_VALUE x = fmin(fmax(x_given, (DATA_VALUE)0), (DATA_VALUE)(width - 1));
@@ -24,14 +24,14 @@ inline Corners corners_of(const DATA_VALUE y_given, const DATA_VALUE x_given, co
     return corners;
 }
 
-inline DATA_VALUE bilinear(global const DATA *plane, const Corners c)
+DATA_VALUE bilinear(global const DATA *plane, const Corners c)
 {
     return DATA_LOAD(plane, c.top_left) * c.weights[0] + DATA_LOAD(plane, c.top_right) * c.weights[1] +
            DATA_LOAD(plane, c.bottom_left) * c.weights[2] + DATA_LOAD(plane, c.bottom_right) * c.weights[3];
 }
 
 // The largest of the four weighted elements.
-inline DATA_VALUE largest_term(global const DATA *plane, const Corners c)
+DATA_VALUE largest_term(global const DATA *plane, const Corners c)
 {
     return max(max(DATA_LOAD(plane, c.top_left) * c.weights[0], DATA_LOAD(plane, c.top_right) * c.weights[1]),
                max(DATA_LOAD(plane, c.bottom_left) * c.weights[2], DATA_LOAD(plane, c.bottom_right) * c.weights[3]));

@@ -4,7 +4,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 
 // A box moved by offsets.
-inline void move(VALUE *box, const VALUE *offsets, const int is_corner, const int clip)
+void move(VALUE *box, const VALUE *offsets, const int is_corner, const int clip)
 {
     VALUE moved[4];
     for (int axis = 0; axis < 2; axis++) {
@@ -47,7 +47,7 @@ kernel void move_priors(global const PRIOR *restrict priors, global const OFFSET
 }
 
 // The score of a class of a prior; what the first step takes for no object is all background.
-inline SCORE_VALUE score_at(global const SCORE *scores, global const MORE_SCORE *more_scores, const long prior,
+SCORE_VALUE score_at(global const SCORE *scores, global const MORE_SCORE *more_scores, const long prior,
                             const int kind, const int classes, const int background, const float objectness,
                             const int two_steps)
 {

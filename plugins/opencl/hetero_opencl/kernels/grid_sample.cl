@@ -9,12 +9,12 @@
 #pragma OPENCL FP_CONTRACT OFF
 
 // A whole number, kept far within the integers; a NaN lies outside of all data.
-inline int index_of(const GRID_VALUE x)
+int index_of(const GRID_VALUE x)
 {
     return isnan(x) ? -(1 << 30) : (int)fmin(fmax(x, (GRID_VALUE)-(1 << 30)), (GRID_VALUE)(1 << 30));
 }
 
-inline GRID_VALUE cubic(const GRID_VALUE distance)
+GRID_VALUE cubic(const GRID_VALUE distance)
 {
     const GRID_VALUE a = -0.75f;
     if (distance <= 1)
@@ -23,7 +23,7 @@ inline GRID_VALUE cubic(const GRID_VALUE distance)
 }
 
 // The element that stands for one outside of the data; -1 where none does.
-inline int inside(const int index, const int length)
+int inside(const int index, const int length)
 {
 #if PADDING == 2
     const int period = ALIGN_CORNERS ? max(2 * (length - 1), 1) : 2 * length;

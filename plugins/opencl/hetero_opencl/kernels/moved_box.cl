@@ -3,7 +3,7 @@
 
 // A box moved by the first two offsets, with sides grown by exp of the last two, which are `largest` at most. `border` is 1
 // where the far corner belongs to the box; it does not to the one that comes out.
-inline void move_box(VALUE *box, const VALUE *offsets, const VALUE border, const VALUE largest)
+void move_box(VALUE *box, const VALUE *offsets, const VALUE border, const VALUE largest)
 {
     for (int axis = 0; axis < 2; axis++) {
         const VALUE side = box[axis + 2] - box[axis] + border;
@@ -14,7 +14,7 @@ inline void move_box(VALUE *box, const VALUE *offsets, const VALUE border, const
     }
 }
 
-inline VALUE clipped(const VALUE x, const VALUE limit)
+VALUE clipped(const VALUE x, const VALUE limit)
 {
     return fmin(fmax(x, (VALUE)0), limit);
 }

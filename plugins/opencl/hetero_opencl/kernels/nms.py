@@ -59,7 +59,7 @@ def non_max_suppression(lowering: Lowering, node: Node) -> None:
 def nms_rotated(lowering: Lowering, node: Node) -> None:
     """As the reference does, in f64 where the device has it, which only boxes next to the threshold show."""
     given = node.input_value(0)
-    real, rounding = ("double", 1e-9) if lowering.device.has_doubles else ("float", 1e-6)
+    real, rounding = ("double", "1e-9f") if lowering.device.has_doubles else ("float", "1e-6f")
     macros = f"#define REAL {real}\n#define ROUNDING {rounding}\n#define TURN {1 if node.clockwise else -1}\n"
     prelude = ELEMENTS[Type.f64].prelude if lowering.device.has_doubles else ""
     overlap = prelude + macros + template("rotated_overlap")

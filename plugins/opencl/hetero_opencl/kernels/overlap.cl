@@ -10,7 +10,7 @@ typedef struct {
     BOX_VALUE left, top, right, bottom;
 } Box;
 
-inline Box box_at(global const BOX *boxes, const int number)
+Box box_at(global const BOX *boxes, const int number)
 {
     const long place = (long)number * 4;
     const Box box = {BOX_LOAD(boxes, place), BOX_LOAD(boxes, place + 1), BOX_LOAD(boxes, place + 2),
@@ -18,7 +18,7 @@ inline Box box_at(global const BOX *boxes, const int number)
     return box;
 }
 
-inline BOX_VALUE overlap_of(const Box a, const Box b)
+BOX_VALUE overlap_of(const Box a, const Box b)
 {
     const BOX_VALUE border = OVERLAP;
     const BOX_VALUE width = min(a.right, b.right) - max(a.left, b.left) + border;

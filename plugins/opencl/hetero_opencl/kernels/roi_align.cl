@@ -9,18 +9,18 @@ typedef struct {
 } Region;
 
 // Samples of a bin on one axis.
-inline int samples_of(const DATA_VALUE size, const int ratio)
+int samples_of(const DATA_VALUE size, const int ratio)
 {
     return ratio ? ratio : isfinite(size) ? max(convert_int_sat_rtp(size), 0) : 0;
 }
 
-inline DATA_VALUE sample_place(const int bin, const DATA_VALUE size, const int sample, const int samples)
+DATA_VALUE sample_place(const int bin, const DATA_VALUE size, const int sample, const int samples)
 {
     return bin * size + (sample + (DATA_VALUE)0.5f) * (size / samples);
 }
 
 // The samples of a bin that may be within 1 of an image: a region that is far larger than it has no end of others.
-inline int2 samples_met(const DATA_VALUE start, const DATA_VALUE size, const int samples, const int length)
+int2 samples_met(const DATA_VALUE start, const DATA_VALUE size, const int samples, const int length)
 {
     const DATA_VALUE step = size / samples;
     if (!(step > 0))
@@ -29,7 +29,7 @@ inline int2 samples_met(const DATA_VALUE start, const DATA_VALUE size, const int
     return (int2)(clamp(first, 0, samples), clamp(last, 0, samples - 1) + 1);
 }
 
-inline DATA_VALUE pool(global const DATA *plane, const Region region, const int height, const int width, const int row,
+DATA_VALUE pool(global const DATA *plane, const Region region, const int height, const int width, const int row,
                        const int column, const int rows, const int columns, const int ratio)
 {
     const DATA_VALUE tall = region.height / rows, wide = region.width / columns;

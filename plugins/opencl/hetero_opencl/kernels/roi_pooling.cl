@@ -2,20 +2,20 @@
 // image and two corners; one of an image that is not there gives zeros. bilinear stands in a text of its own.
 // A work-item makes one element.
 
-inline DATA_VALUE rounded(const DATA_VALUE x)
+DATA_VALUE rounded(const DATA_VALUE x)
 {
     return copysign(floor(fabs(x) + (DATA_VALUE)0.5f), x);
 }
 
 // A whole number within 0 and a limit.
-inline int within(const DATA_VALUE x, const int limit)
+int within(const DATA_VALUE x, const int limit)
 {
     return (int)fmin(fmax(x, (DATA_VALUE)0), (DATA_VALUE)limit);
 }
 
 // Where one of so many samples lies that are spread from edge to edge of a stretch in parts of an axis; in the middle
 // where there is one.
-inline DATA_VALUE spread(const DATA_VALUE first, const DATA_VALUE last, const int number, const int count,
+DATA_VALUE spread(const DATA_VALUE first, const DATA_VALUE last, const int number, const int count,
                          const int length)
 {
     if (count == 1)
@@ -25,7 +25,7 @@ inline DATA_VALUE spread(const DATA_VALUE first, const DATA_VALUE last, const in
     return number * ((last - first) * (length - 1) / (count - 1)) + first * (length - 1);
 }
 
-inline DATA_VALUE sample_inside(global const DATA *plane, const DATA_VALUE y, const DATA_VALUE x, const int height,
+DATA_VALUE sample_inside(global const DATA *plane, const DATA_VALUE y, const DATA_VALUE x, const int height,
                                 const int width)
 {
     if (!(y >= 0 && y <= height - 1 && x >= 0 && x <= width - 1))

@@ -11,7 +11,7 @@ typedef struct {
     REAL x, y, width, height, cosine, sine;
 } Box;
 
-inline Box box_at(global const BOX *boxes, const int number)
+Box box_at(global const BOX *boxes, const int number)
 {
     boxes += (long)number * BOX_NUMBERS;
     const REAL angle = TURN * (REAL)BOX_LOAD(boxes, 4);
@@ -20,38 +20,38 @@ inline Box box_at(global const BOX *boxes, const int number)
     return box;
 }
 
-inline REAL cross_product(const Point a, const Point b)
+REAL cross_product(const Point a, const Point b)
 {
     return a.x * b.y - a.y * b.x;
 }
 
-inline Point minus(const Point a, const Point b)
+Point minus(const Point a, const Point b)
 {
     const Point difference = {a.x - b.x, a.y - b.y};
     return difference;
 }
 
 // The corners of a box, one after the other along its border, as seen from a point.
-inline void find_corners_of(const Box box, const Point from, Point *corners)
+void find_corners_of(const Box box, const Point from, Point *corners)
 {
     for (int corner = 0; corner < 4; corner++) {
-        const REAL x = (corner == 1 || corner == 2 ? (REAL)0.5 : (REAL)-0.5) * box.width;
-        const REAL y = (corner >= 2 ? (REAL)0.5 : (REAL)-0.5) * box.height;
+        const REAL x = (corner == 1 || corner == 2 ? (REAL)0.5f : (REAL)-0.5f) * box.width;
+        const REAL y = (corner >= 2 ? (REAL)0.5f : (REAL)-0.5f) * box.height;
         corners[corner].x = x * box.cosine - y * box.sine + (box.x - from.x);
         corners[corner].y = x * box.sine + y * box.cosine + (box.y - from.y);
     }
 }
 
-inline bool contains(const Box box, const Point from, const Point point)
+bool contains(const Box box, const Point from, const Point point)
 {
     const REAL x = point.x - (box.x - from.x), y = point.y - (box.y - from.y);
-    const REAL limit = (REAL)0.5 + (REAL)ROUNDING;
+    const REAL limit = (REAL)0.5f + (REAL)ROUNDING;
     return fabs(x * box.cosine + y * box.sine) <= box.width * limit &&
            fabs(y * box.cosine - x * box.sine) <= box.height * limit;
 }
 
 // The area of what both cover: of the polygon of all corners and crossings that lie in both.
-inline REAL shared_area(const Box a, const Box b)
+REAL shared_area(const Box a, const Box b)
 {
     const Point from = {a.x, a.y}; // coordinates near the boxes lose less to rounding
     Point corners_a[4], corners_b[4], points[24];
@@ -97,7 +97,7 @@ inline REAL shared_area(const Box a, const Box b)
     return fabs(sum) / 2;
 }
 
-inline REAL overlap_of(const Box a, const Box b)
+REAL overlap_of(const Box a, const Box b)
 {
     const REAL area_a = a.width * a.height, area_b = b.width * b.height;
     const REAL reach = (hypot(a.width, a.height) + hypot(b.width, b.height)) / 2;

@@ -2,7 +2,7 @@
 // the logistic function, and its classes through that or a softmax. With it channels beyond the boxes stay as they are.
 // A work-item makes a box of a cell, or an element of a channel beyond.
 
-inline DATA_VALUE logistic(const DATA_VALUE x)
+DATA_VALUE logistic(const DATA_VALUE x)
 {
     return 1 / (1 + exp(-x));
 }
