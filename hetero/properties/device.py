@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from hetero.properties.property import Mutability, Property
-from hetero.properties.values import by_device, member_of, names
+from hetero.properties.values import by_device, mapping, member_of, names
 
 
 class Type(StrEnum):
@@ -30,6 +30,8 @@ full_name = Property("FULL_DEVICE_NAME", str, "", Mutability.RO)
 architecture = Property("DEVICE_ARCHITECTURE", str, "", Mutability.RO)
 type = Property("DEVICE_TYPE", member_of(Type), Type.INTEGRATED, Mutability.RO)
 capabilities = Property("OPTIMIZATION_CAPABILITIES", names, (), Mutability.RO)
+# What else a device tells people of itself, for `hetero devices`: texts by what they are about.
+details = Property("DEVICE_DETAILS", mapping, {}, Mutability.RO)
 id = Property("DEVICE_ID", str, "")
 priorities = Property("MULTI_DEVICE_PRIORITIES", names, ())
 properties = Property("DEVICE_PROPERTIES", by_device, {})

@@ -69,7 +69,7 @@ def devices(as_json: Json = False, debug: Debug = False) -> None:
     """List the devices that can be used, and those that cannot and why."""
     with _one_line_errors(debug):
         from hetero.run.devices import find_devices
-        from hetero.run.display import make_console, show_devices
+        from hetero.run.display import make_console, show_details, show_devices
         from hetero.runtime import Core
 
         core = Core()
@@ -78,7 +78,9 @@ def devices(as_json: Json = False, debug: Debug = False) -> None:
             report = {"devices": [dataclasses.asdict(d) for d in found], "unavailable": unavailable}
             print(json.dumps(report, indent=2, ensure_ascii=False))
         else:
-            show_devices(make_console(), found, unavailable)
+            console = make_console()
+            show_devices(console, found, unavailable)
+            show_details(console, found)
 
 
 @app.command()

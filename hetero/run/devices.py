@@ -26,6 +26,7 @@ class DeviceInfo:
     full_name: str
     type: str
     capabilities: tuple[str, ...]
+    details: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,18 @@ def find_devices(core: Core) -> list[DeviceInfo]:
         except HeteroError:
             return ""
 
+    def read_details(device: str) -> dict[str, str]:
+        if props.device.details not in (read(device, props.supported_properties) or ()):
+            return {}
+        return {str(name): str(value) for name, value in (read(device, props.device.details) or {}).items()}
+
     return [
         DeviceInfo(
             name,
             str(read(name, props.device.full_name)),
             str(read(name, props.device.type)),
             tuple(read(name, props.device.capabilities)),
+            read_details(name),
         )
         for name in core.available_devices
     ]

@@ -54,6 +54,18 @@ def show_devices(console: Console, devices: Sequence[DeviceInfo], unavailable: M
         _line(console, f"not available: {name} ({reason})")
 
 
+def show_details(console: Console, devices: Sequence[DeviceInfo]) -> None:
+    """What devices tell of themselves beyond the table of devices."""
+    for device in devices:
+        if device.details:
+            table = Table(box=None, show_header=False, pad_edge=False, title=device.name, title_justify="left")
+            table.title_style = "bold"
+            for name, text in device.details.items():
+                table.add_row(f"  {name}", text)
+            console.print(table)
+            console.print()
+
+
 def show_query(console: Console, operations: Sequence[OperationQuery], everything: bool) -> None:
     """Operations by device and type, or each of them, and those that no device can run with the reason."""
     if everything:

@@ -14,7 +14,9 @@ from hetero.properties import Property, hint
 
 MODULES = ["", "hint", "device", "streams", "log"]
 # What OpenVINO has in C++ only, and hetero's own.
-NOT_IN_PYTHON = {"caching_properties", "disable_transformations", "disabled_passes", "exclusive_async_requests"}
+NOT_IN_PYTHON = {
+    "caching_properties", "details", "disable_transformations", "disabled_passes", "exclusive_async_requests",
+}  # fmt: skip
 
 
 def module_of(package, name):

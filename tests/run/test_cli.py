@@ -137,6 +137,17 @@ def test_devices(folder, monkeypatch):
     assert "PICKY" in [device["name"] for device in report["devices"]]
 
 
+def test_devices_tell_what_they_are(folder):
+    report = json.loads(hetero("devices", "--json").stdout)
+    told = {device["name"]: device["details"] for device in report["devices"]}
+    gpu = next(name for name in told if name.startswith("GPU"))
+    assert told["TEMPLATE"] == {}
+    assert {"driver", "processor", "vectors", "memory", "element types"} <= told[gpu].keys()
+    printed = hetero("devices").stdout
+    for name, text in told[gpu].items():
+        assert name in printed and text in printed
+
+
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [

@@ -4,7 +4,8 @@ import io
 
 from rich.console import Console
 
-from hetero.run.display import _show_placement
+from hetero.run.devices import DeviceInfo
+from hetero.run.display import _show_placement, show_details, show_devices
 from hetero.run.runner import Placement, Reason
 
 
@@ -16,3 +17,18 @@ def test_of_many_reasons_the_most_frequent_are_shown():
     assert [index for index in range(25) if f"reason {index}!" in text] == [*range(19), 24]
     assert text.index("reason 24!") < text.index("reason 0!")
     assert "5 more reasons: see PLACEMENT_REPORT" in text
+
+
+def test_devices_fit_a_terminal():
+    details = {
+        "driver": "3.0 of a vendor whose name is long enough for two lines, " * 2,
+        "processor": "CPU, 2 compute units",
+    }
+    device = DeviceInfo("GPU.0", "a processor (" + 9 * "long name " + ")", "integrated", ("FP32", "FP16"), details)
+    console = Console(file=io.StringIO(), width=100, markup=False)
+    show_devices(console, [device], {})
+    show_details(console, [device])
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 100
+    assert any(line.split() == ["processor", "CPU,", "2", "compute", "units"] for line in lines)
+    assert sum("long name" in line for line in lines) == 2

@@ -49,6 +49,25 @@ class OpenCLDevice:
     def name(self) -> str:
         return f"{self.handle.name.strip()} ({self.handle.platform.name.strip()})"
 
+    def details(self) -> dict[str, str]:
+        """What the device is and can do, for people."""
+        handle = self.handle
+        kinds = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
+        kind = next((name for bit, name in kinds.items() if handle.type & bit), "other")
+        halves = "has" if "cl_khr_fp16" in handle.extensions.split() else "lacks"
+        where = "the host's own" if handle.host_unified_memory else "its own"
+        version = " ".join(handle.version.split()[:2])  # what follows is the driver's to choose
+        copies = "tensors of the context are not copied" if self.shares_host_memory else "tensors are copied"
+        return {
+            "driver": f"{handle.driver_version} of {handle.platform.vendor.strip()}, {version}",
+            "processor": f"{kind} of {handle.vendor.strip()}, {handle.max_compute_units} compute units",
+            "vectors": f"of {handle.native_vector_width_float} f32",
+            "memory": f"{handle.global_mem_size / 2**30:.1f} GiB, {where}; {copies}",
+            "shared by a group": f"{handle.local_mem_size // 1024} KiB, up to {handle.max_work_group_size} work-items",
+            "element types": f"f32, integers, {'f64' if self.has_doubles else 'no f64'}, f16 and bf16 computed as f32",
+            "f16 arithmetic": f"the device {halves} it",
+        }
+
     @property
     def is_cpu(self) -> bool:
         return bool(self.handle.type & cl.device_type.CPU)

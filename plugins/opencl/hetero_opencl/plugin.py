@@ -58,7 +58,7 @@ class OpenCLPlugin(Plugin):
 
     supported_properties = (
         *common_properties, props.cache_dir, props.caching_properties, driver_version, total_memory,
-        memory_statistics, model_memory, inference_precision,
+        memory_statistics, model_memory, inference_precision, props.device.details,
     )  # fmt: skip
     passes = (
         take_known_branches,
@@ -87,6 +87,7 @@ class OpenCLPlugin(Plugin):
             props.device.architecture: f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
             props.device.type: types.INTEGRATED if handle.host_unified_memory else types.DISCRETE,
             props.device.capabilities: ("FP32", "FP16", "EXPORT_IMPORT"),
+            props.device.details: self._device(device_id).details(),
             driver_version: handle.driver_version,
             total_memory: handle.global_mem_size,
             memory_statistics: statistics_of(handle),
