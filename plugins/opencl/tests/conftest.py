@@ -1,5 +1,6 @@
 """Every test runs on every OpenCL device, beside OpenVINO or numpy."""
 
+import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,6 +17,25 @@ CORE = hetero.Core()
 DEVICES = [device for device in CORE.available_devices if device.startswith("GPU")] or ["GPU"]
 
 
+def pytest_collection_modifyitems(config, items):
+    """One device runs the kernels for processors, another one those for GPUs, and with HETERO_SEEDS each runs both.
+
+    The conformance kit, the ONNX cases and the zoo run on every device as it is.
+    """
+    if os.environ.get("HETERO_SEEDS"):
+        return
+    left_out = {(DEVICES[-1], None), (DEVICES[0], False)} if len(DEVICES) > 1 else set()
+    gone = [item for item in items if _way_of(item) in left_out]
+    config.hook.pytest_deselected(items=gone)
+    items[:] = [item for item in items if item not in set(gone)]
+
+
+def _way_of(item) -> tuple | None:
+    """The device of a test and what it takes it for; None where it has no device."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return (params["device"], params["processor"]) if {"device", "processor"} <= params.keys() else None
+
+
 @pytest.fixture(params=DEVICES)
 def device(request) -> str:
     return request.param
@@ -23,7 +43,7 @@ def device(request) -> str:
 
 @pytest.fixture(autouse=True, params=[None, False], ids=["", "as_gpu"])
 def processor(request, monkeypatch) -> None:
-    """Lets every test run once more with the kernels and sizes that are chosen for GPUs, whatever the device is."""
+    """Lets tests run once more with the kernels and sizes that are chosen for GPUs, whatever the device is."""
     if request.param is not None:
         monkeypatch.setattr(OpenCLDevice, "is_cpu", request.param)
 
