@@ -34,15 +34,16 @@ def with_states(model: Model, are_set: Sequence[bool]) -> tuple[Model, list[str]
     copy = model.clone()
     order = copy.get_ordered_ops()
     inputs, outputs = [], []
-    # What is assigned goes first, as it may be what another variable was read as.
-    for node in order:
-        if isinstance(node, ASSIGNS):
-            value = node.input_value(0)
-            node.output(0).replace(value)
+    # What is assigned goes first, as it may be what another variable was read as. The last of several counts.
+    assigns = [node for node in order if isinstance(node, ASSIGNS)]
+    for name, node in {node.variable_id: node for node in assigns}.items():
+        copy.add_results([Result(node.input_value(0))])
+        outputs.append(name)
+    for node in assigns:
+        node.output(0).replace(node.input_value(0))
+        if node in copy.sinks:
             copy.remove_sink(node)
-            copy.add_results([Result(value)])
-            node.disconnect()
-            outputs.append(node.variable_id)
+        node.disconnect()
     for variable, is_set in zip(variables_of(model), are_set):
         reads = [n for n in order if isinstance(n, READS) and n.variable_id == variable.variable_id]
         if is_set and reads:

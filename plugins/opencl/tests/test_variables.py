@@ -132,6 +132,20 @@ def test_a_variable_read_twice_with_different_starts(device, name):
         assert [array[0] for array in found.to_tuple()] == expected
 
 
+def test_a_variable_that_is_set_twice(device):
+    op = OPSETS["opset6"]
+    x = op.parameter([2], np.float32)
+    read = op.read_value(op.constant(np.zeros(2, np.float32)), "v")
+    first = op.assign(op.add(read, x), "v")
+    second = op.assign(op.multiply(first, np.float32(2)), "v")
+    model = hetero.Model([op.result(read)], [first, second], [x])
+    core = hetero.Core()
+    requests = [core.compile_model(model, name).create_infer_request() for name in (device, "TEMPLATE")]
+    for _ in range(4):
+        found, wanted = (request.infer([np.float32([1, 3])])[0] for request in requests)
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_contents_outlive_the_program_of_one_input_shape(device):
     op = OPSETS["opset6"]
     x = op.parameter([-1, 3], np.float32)
