@@ -28,13 +28,7 @@ class BoundModel:
     of the one before it are where they are wanted.
     """
 
-    def __init__(
-        self,
-        programs: Programs,
-        context: OpenCLContext,
-        profiled: bool,
-        arena: Arena | None = None,
-    ) -> None:
+    def __init__(self, programs: Programs, context: OpenCLContext, profiled: bool, arena: Arena | None = None) -> None:
         self._programs = programs
         self._arena, self._owns_arena = arena or Arena(context.device), arena is None
         self._context, self._profiled = context, profiled
@@ -93,18 +87,19 @@ class BoundModel:
 class _Link:
     """A program bound for a request, with the tensors that are handed on to the next one."""
 
-    def __init__(
-        self,
-        segment: Segment,
-        context: OpenCLContext,
-        profiled: bool,
-        arena: Arena,
-    ) -> None:
+    def __init__(self, segment: Segment, context: OpenCLContext, profiled: bool, arena: Arena) -> None:
         self.segment, self._context, self._profiled = segment, context, profiled
         self.bound = BoundProgram(segment.program, context, profiled, arena)
         self._carried = [context.create_tensor(value.element_type, [0]) for value in segment.carried]
         self._steps = {node: self._step(node, arena) for node in segment.host_steps}
         self._times: dict[Node, timedelta] = {}
+        model = segment.program.model
+        # The ports that the program sees, and of sequences the results with the parameters that they hand through.
+        self._parameters = [i for i, parameter in enumerate(model.parameters) if not is_held(parameter)]
+        self._results = [i for i, result in enumerate(model.results) if not is_held(result)]
+        self._handed_through = [
+            (i, model.inputs.index(result.input_value(0))) for i, result in enumerate(model.results) if is_held(result)
+        ]
         #: Where the results of this program, and of those after it, are among the outputs of the model.
         self.places: Sequence[int] = ()
 
@@ -116,15 +111,10 @@ class _Link:
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], places: Sequence[int]) -> None:
         self.places, self._inputs = places, inputs
         targets = [*self._carried, *(outputs[places[index]] for index in self.segment.results)]
-        model = self.segment.program.model
-        held = dict(zip(model.inputs, inputs))
-        self._outputs = []
-        for result, target in zip(model.results, targets):
-            if is_held(result):
-                target.data[()] = held[result.input_value(0)].data[()]
-            else:
-                self._outputs.append(target)
-        seen = [tensor for parameter, tensor in zip(model.parameters, inputs) if not is_held(parameter)]
+        for result, parameter in self._handed_through:
+            targets[result].data[()] = inputs[parameter].data[()]
+        self._outputs = [targets[index] for index in self._results]
+        seen = [inputs[index] for index in self._parameters]
         self.bound.bind(seen, self._outputs)
         self.bound.upload(seen)
 
