@@ -16,7 +16,7 @@ from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warni
 
 FAULTS = ("raise", "wrong shape", "wrong type", "hang")
 # Long for a device that works, also on a busy machine.
-TIMEOUT = {"DEVICE_TIMEOUT": 500}
+TIMEOUT = {"DEVICE_TIMEOUT": 2000}
 
 
 @pytest.fixture(params=FAULTS)
