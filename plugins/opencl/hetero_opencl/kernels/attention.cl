@@ -2,12 +2,11 @@
 // taken off first. A row in which nothing is looked at becomes zeros.
 //
 // SCORES: the type of scores and weights, which may be the same memory. They are of `rows` queries from the first on,
-// [batch…, rows, keys], and the batch of the weights may be larger than that of scores. STEPS holds a STEP for each of its axes, the innermost first, and
-// PARAMETERS the length of each with strides of scores, mask and sink, in elements.
+// [batch…, rows, keys], and the batch of the weights may be larger than that of scores. STEPS holds a STEP for each of
+// its axes, the innermost first, and PARAMETERS the length of each with strides of scores, mask and sink, in elements.
 // MASK_KIND: 0 none; 1 numbers, which are added; 2 booleans, which say what is looked at; 3 causal: keys up to the
-// query. SINK_KIND 1: a score more that counts in the sum only.
-// GROUP work-items compute a row: each takes every GROUPth block of 16, then every GROUPth key of those left.
-// TRUTH16: what comparing 16 values gives.
+// query. SINK_KIND 1: a score more that counts in the sum only. GROUP work-items compute a row: each takes every
+// GROUPth block of 16, then every GROUPth key of those left. TRUTH16: what comparing 16 values gives.
 typedef SCORES value;
 typedef VALUE(4) value4;
 typedef VALUE(8) value8;

@@ -24,7 +24,8 @@ kernel void binary_convolution(global const DATA *restrict image, global const F
                 const int x = left + kx * dilation_x;
                 const bool is_inside = y >= 0 && y < height && x >= 0 && x < width;
                 const float value = is_inside ? (float)DATA_LOAD(image, (channel * height + y) * width + x) : outside;
-                const float sign = 2 * (float)FILTER_LOAD(filters, (channel * kernel_height + ky) * kernel_width + kx) - 1;
+                const int place = (channel * kernel_height + ky) * kernel_width + kx;
+                const float sign = 2 * (float)FILTER_LOAD(filters, place) - 1;
                 sum += value == 1 ? sign : value == 0 ? -sign : -1;
             }
         }

@@ -15,7 +15,8 @@ kernel void find_bounds(global const INDEX *restrict counts, global int *restric
 }
 
 // The scores [rows][length], NaN for those of the background and, with bounds, of other batches.
-kernel void mask_scores(global const DATA *restrict scores, global const int *restrict bounds, global float *restrict out,
+kernel void mask_scores(global const DATA *restrict scores, global const int *restrict bounds,
+                        global float *restrict out,
                         const int length, const int classes, const int background, const int bounded, const int count)
 {
     const int item = get_global_id(0);

@@ -15,7 +15,8 @@ kernel void convert_colors(global const DATA *restrict brightness, global const 
     const long image = item / width / height;
     const long color = image * u_step + (y / 2 * (width / 2) + x / 2) * step;
     const float light = 1.164f * ((float)DATA_LOAD(brightness, image * image_step + y * width + x) - 16);
-    const float first = (float)DATA_LOAD(u, u_offset + color) - 128, second = (float)DATA_LOAD(v, v_offset + color) - 128;
+    const float first = (float)DATA_LOAD(u, u_offset + color) - 128;
+    const float second = (float)DATA_LOAD(v, v_offset + color) - 128;
     const float red = 1.596f * second, green = -0.391f * first - 0.813f * second, blue = 2.018f * first;
     const float colors[3] = {light + (BACKWARDS ? blue : red), light + green, light + (BACKWARDS ? red : blue)};
     for (int channel = 0; channel < 3; channel++) {

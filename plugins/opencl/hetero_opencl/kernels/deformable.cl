@@ -1,9 +1,8 @@
-// What the filters of a deformable convolution meet, as columns [batch][channels][kernel][positions] of type SUM: samples
-// of images [batch][channels][height][width], each at a place moved by offsets [batch][group][kernel][2][positions] and,
-// where MASKED is 1, times mask [batch][group][kernel][positions]. All other numbers are DATA. Between elements a sample
-// is bilinear; outside of the image it is 0. BORDER 1: there are zeros around the image, and the samples between these
-// and the image lie inside.
-// A work-item makes one number.
+// What the filters of a deformable convolution meet, as columns [batch][channels][kernel][positions] of type SUM:
+// samples of images [batch][channels][height][width], each at a place moved by offsets
+// [batch][group][kernel][2][positions] and, where MASKED is 1, times mask [batch][group][kernel][positions]. All other
+// numbers are DATA. Between elements a sample is bilinear; outside of the image it is 0. BORDER 1: there are zeros
+// around the image, and the samples between these and the image lie inside. A work-item makes one number.
 kernel void deformable(global const DATA *restrict image, global const DATA *restrict offsets,
 #if MASKED
                        global const DATA *restrict mask,

@@ -1,7 +1,7 @@
-// A convolution of each plane with a kernel of its own, over images [planes][depth][height][width] that were padded. One
-// work-item computes 16 neighbours of a row. LEFT, RIGHT, RESULT: the element types of weights, of images, and of results
-// and the bias; SUM: what is added up (see product.cl). STEP: the stride along the row, 0 for any. FLAT 1: there
-// are no more than two spatial axes; a division by a depth of 1 takes its time too.
+// A convolution of each plane with a kernel of its own, over images [planes][depth][height][width] that were padded.
+// One work-item computes 16 neighbours of a row. LEFT, RIGHT, RESULT: the element types of weights, of images, and of
+// results and the bias; SUM: what is added up (see product.cl). STEP: the stride along the row, 0 for any. FLAT 1:
+// there are no more than two spatial axes; a division by a depth of 1 takes its time too.
 #if FLAT
 #define DEPTH(length) 1
 #else

@@ -1,6 +1,6 @@
-// What DetectionOutput does besides suppressing boxes. Rows are those of the classes of each image. VALUE is what boxes are
-// computed in; OFFSET, PRIOR and SCORE are the element types of inputs, MORE_OFFSET and MORE_SCORE of those of the first
-// step of a detector of two.
+// What DetectionOutput does besides suppressing boxes. Rows are those of the classes of each image. VALUE is what boxes
+// are computed in; OFFSET, PRIOR and SCORE are the element types of inputs, MORE_OFFSET and MORE_SCORE of those of the
+// first step of a detector of two.
 #pragma OPENCL FP_CONTRACT OFF
 
 // A box moved by offsets.

@@ -1,4 +1,5 @@
-// What Detectron's operations do besides suppressing boxes. DATA is the element type, move_box stands in a text of its own.
+// What Detectron's operations do besides suppressing boxes. DATA is the element type, move_box stands in a text of its
+// own.
 
 // The boxes [boxes][classes][4] that offsets divided by weights make, within the image.
 kernel void move_for_classes(global const DATA *restrict given, global const DATA *restrict offsets,
@@ -33,8 +34,8 @@ kernel void turn_class_scores(global const DATA *restrict given, global const DA
     out[item] = kind && real ? DATA_LOAD(scores, (long)box * classes + kind) : (VALUE)NAN;
 }
 
-// Corners, class and score of what is kept of each class [classes][kept_of_class]: where there are more than rows the best,
-// else class by class; then zeros.
+// Corners, class and score of what is kept of each class [classes][kept_of_class]: where there are more than rows the
+// best, else class by class; then zeros.
 kernel void write_objects(global const int *restrict kept, global const int *restrict flags,
                           global const int *restrict before, global const int *restrict total,
                           global const int *restrict order, global const VALUE *restrict values,
@@ -75,7 +76,8 @@ kernel void take_boxes(global const DATA *restrict boxes, global const int *rest
 
 // Priors around the centre of each cell: [height][width][priors][4].
 kernel void place_priors(global const DATA *restrict priors, global const VALUE *restrict x,
-                         global const VALUE *restrict y, global DATA *restrict out, const int width, const int priors_given,
+                         global const VALUE *restrict y, global DATA *restrict out, const int width,
+                         const int priors_given,
                          const int count)
 {
     const int item = get_global_id(0);

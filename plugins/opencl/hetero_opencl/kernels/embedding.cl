@@ -28,8 +28,8 @@ kernel void bags_of_ids(global const INDEX *restrict ids, global const int *rest
     starts[item] = low;
 }
 
-// Sums, or means, of the table rows [rows][width] that the indices of each bag name, weighted or not. An empty bag takes
-// the row of the default index, or zeros where there is none or it is -1. An index from outside adds nothing.
+// Sums, or means, of the table rows [rows][width] that the indices of each bag name, weighted or not. An empty bag
+// takes the row of the default index, or zeros where there is none or it is -1. An index from outside adds nothing.
 kernel void sum_bags(global const DATA *restrict table, global const INDEX *restrict indices,
                      global const int *restrict order, global const int *restrict starts,
                      global const INDEX *restrict default_index, global const DATA *restrict weights,

@@ -37,7 +37,8 @@ int inside(const int index, const int length)
 }
 
 kernel void grid_sample(global const DATA *restrict data, global const GRID *restrict grid, global DATA *restrict out,
-                        global const int *restrict lengths, const int channels, const int elements, const int places, const int count)
+                        global const int *restrict lengths, const int channels, const int elements, const int places,
+                        const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)

@@ -1,5 +1,5 @@
-// MatrixNms: the scores of a row of candidates in an order, made smaller by how much better ones overlap them, all at once.
-// overlap_of stands in a text of its own.
+// MatrixNms: the scores of a row of candidates in an order, made smaller by how much better ones overlap them, all at
+// once. overlap_of stands in a text of its own.
 
 // For each candidate the largest overlap with a better one.
 kernel void find_largest(global const BOX *restrict boxes, global const int *restrict order,

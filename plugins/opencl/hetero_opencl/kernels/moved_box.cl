@@ -1,8 +1,8 @@
 // Boxes of VALUE moved by offsets.
 #pragma OPENCL FP_CONTRACT OFF
 
-// A box moved by the first two offsets, with sides grown by exp of the last two, which are `largest` at most. `border` is 1
-// where the far corner belongs to the box; it does not to the one that comes out.
+// A box moved by the first two offsets, with sides grown by exp of the last two, which are `largest` at most. `border`
+// is 1 where the far corner belongs to the box; it does not to the one that comes out.
 void move_box(VALUE *box, const VALUE *offsets, const VALUE border, const VALUE largest)
 {
     for (int axis = 0; axis < 2; axis++) {

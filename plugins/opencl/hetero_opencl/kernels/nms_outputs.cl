@@ -2,7 +2,8 @@
 // [batches * classes][most]: in this order, or with `sorted` in the one of falling scores. `before` tells how many
 // come before each.
 kernel void write_kept(global const int *restrict kept, global const int *restrict order,
-                       global const int *restrict before, global const int *restrict total, global INDEX *restrict places,
+                       global const int *restrict before, global const int *restrict total,
+                       global INDEX *restrict places,
 #ifdef SCORE
                        global const SCORE *restrict scores, global float *restrict values,
 #endif

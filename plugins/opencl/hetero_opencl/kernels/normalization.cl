@@ -69,7 +69,8 @@ inline VALUE sum_of_group(const VALUE part, local VALUE *parts, const int lane)
 #define WHOLE_SUM(part) (part)
 #endif
 
-kernel void normalize_rows(global const DATA *restrict data, global DATA *restrict out, global const DATA *restrict gamma,
+kernel void normalize_rows(global const DATA *restrict data, global DATA *restrict out,
+                           global const DATA *restrict gamma,
                       global const DATA *restrict beta, const int kept0, const int kept_stride0, const int kept1,
                       const int kept_stride1, const int kept2, const int kept_stride2, const int kept3,
                       const int kept_stride3, AXES_DECLARED, const int length, const int groups, const int channels,

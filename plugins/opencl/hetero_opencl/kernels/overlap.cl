@@ -1,5 +1,6 @@
-// How much two boxes overlap: the part that they share of what both cover. OVERLAP 0: boxes are two opposite corners, the
-// one with the smaller coordinates first. 1: the corners are pixels that belong to the box. BOX is the element type.
+// How much two boxes overlap: the part that they share of what both cover. OVERLAP 0: boxes are two opposite corners,
+// the one with the smaller coordinates first. 1: the corners are pixels that belong to the box. BOX is the element
+// type.
 
 // Overlaps that are the same as a threshold are rounded as elsewhere.
 #pragma OPENCL FP_CONTRACT OFF

@@ -1,9 +1,9 @@
-// Pooling of planes of three spatial axes (missing ones have length 1). The window is given for each axis by kernel size,
-// stride, dilation and padding in front. LARGEST 1 takes the largest number, else the mean: over the numbers that the
-// window meets, or over all its places where ALL_PLACES is 1.
-// A work-item makes one number; with STEP, which is 1 or 2 and the stride along x, it makes 16 neighbours at once, of a
-// type that is computed as float. DATA: the type of elements; SUM: that of what is taken so far; START: what there is
-// before anything is taken. WHOLE 1: elements are wide whole numbers, whose mean is rounded down.
+// Pooling of planes of three spatial axes (missing ones have length 1). The window is given for each axis by kernel
+// size, stride, dilation and padding in front. LARGEST 1 takes the largest number, else the mean: over the numbers that
+// the window meets, or over all its places where ALL_PLACES is 1. A work-item makes one number; with STEP, which is 1
+// or 2 and the stride along x, it makes 16 neighbours at once, of a type that is computed as float. DATA: the type of
+// elements; SUM: that of what is taken so far; START: what there is before anything is taken. WHOLE 1: elements are
+// wide whole numbers, whose mean is rounded down.
 #if LARGEST
 #define IS_BETTER(value, result) ((value > result) | (value != value))
 #else

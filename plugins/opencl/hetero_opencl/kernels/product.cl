@@ -5,14 +5,12 @@
 // because PoCL makes slow calls of these.
 //
 // LEFT, RIGHT, RESULT: the element types of a, of b, and of c and the bias. SUM: what is added up; integers are added
-// up without a sign, since they wrap around then. WIDEN_LEFT, WIDEN_RIGHT: make 16 elements 16 of SUM; NARROW: the other
-// way round.
-// GROUP_ROWS, GROUP_COLUMNS: tiles that work-items of a group compute; there may be more than are needed.
-// PACKED: a is stored tile by tile, in each the ROWS numbers of column 0, then those of column 1, ….
-// BIAS: 0 none, 1 a number for each row, 2 a number for each column.
-// A batch has two axes, the inner one of length `inner`; a and b have a stride for each, and c one for both. With BIAS
-// 1 the rows of each matrix along the inner axis have their own.
-// What is read past the end of a row or of b does no harm, since every buffer has slack and it is never stored.
+// up without a sign, since they wrap around then. WIDEN_LEFT, WIDEN_RIGHT: make 16 elements 16 of SUM; NARROW: the
+// other way round. GROUP_ROWS, GROUP_COLUMNS: tiles that work-items of a group compute; there may be more than are
+// needed. PACKED: a is stored tile by tile, in each the ROWS numbers of column 0, then those of column 1, …. BIAS: 0
+// none, 1 a number for each row, 2 a number for each column. A batch has two axes, the inner one of length `inner`; a
+// and b have a stride for each, and c one for both. With BIAS 1 the rows of each matrix along the inner axis have their
+// own. What is read past the end of a row or of b does no harm, since every buffer has slack and it is never stored.
 
 __kernel __attribute__((reqd_work_group_size(GROUP_ROWS, GROUP_COLUMNS, 1)))
 void product(__global const LEFT* restrict a, __global const RIGHT* restrict b,

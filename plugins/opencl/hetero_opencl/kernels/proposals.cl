@@ -1,10 +1,10 @@
-// Anchors of each cell of a feature map moved by offsets, and what is kept of them as outputs. move_box stands in a text
-// of its own. Boxes and scores are [images][cells][anchors].
+// Anchors of each cell of a feature map moved by offsets, and what is kept of them as outputs. move_box stands in a
+// text of its own. Boxes and scores are [images][cells][anchors].
 
-// Offsets are [images][anchors * 4][cells], scores [images][all_scores][cells], of which those from first_score on count;
-// info is height, width and scales of each image, or of all where image_step is 0. `swapped`: x counts the rows. `shift`
-// is taken from far corners, and `margin` from the lengths of the image that boxes are clipped to. Small boxes have a 0
-// in `large`, and with `zeroed` a score of 0.
+// Offsets are [images][anchors * 4][cells], scores [images][all_scores][cells], of which those from first_score on
+// count; info is height, width and scales of each image, or of all where image_step is 0. `swapped`: x counts the rows.
+// `shift` is taken from far corners, and `margin` from the lengths of the image that boxes are clipped to. Small boxes
+// have a 0 in `large`, and with `zeroed` a score of 0.
 kernel void move_anchors(global const ANCHOR *restrict anchors, global const OFFSET *restrict offsets,
                          global const SCORE *restrict scores, global const INFO *restrict info,
                          global VALUE *restrict boxes, global SCORE_VALUE *restrict found_scores,

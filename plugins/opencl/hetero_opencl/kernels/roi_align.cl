@@ -1,8 +1,8 @@
 // Regions of images [images][channels][height][width] cut into bins [regions][channels][rows][columns], each of which
-// becomes the mean (MODE 0), the maximum (1), or the largest weighted element (2) of its bilinear samples. REGION says how
-// a region is given: 0 by corners, 1 by its middle, sides and an angle, 2 by corners in one of several maps. Samples
-// farther than 1 from the image are 0, and so is a region of an image that is not there. bilinear stands in a text of its
-// own. A work-item makes one bin.
+// becomes the mean (MODE 0), the maximum (1), or the largest weighted element (2) of its bilinear samples. REGION says
+// how a region is given: 0 by corners, 1 by its middle, sides and an angle, 2 by corners in one of several maps.
+// Samples farther than 1 from the image are 0, and so is a region of an image that is not there. bilinear stands in a
+// text of its own. A work-item makes one bin.
 
 typedef struct {
     DATA_VALUE left, top, width, height, cosine, sine;

@@ -1,6 +1,6 @@
-// Regions of images [images][channels][height][width] to [regions][outputs][rows][columns]. A region is the number of its
-// image and two corners; one of an image that is not there gives zeros. bilinear stands in a text of its own.
-// A work-item makes one element.
+// Regions of images [images][channels][height][width] to [regions][outputs][rows][columns]. A region is the number of
+// its image and two corners; one of an image that is not there gives zeros. bilinear stands in a text of its own. A
+// work-item makes one element.
 
 DATA_VALUE rounded(const DATA_VALUE x)
 {

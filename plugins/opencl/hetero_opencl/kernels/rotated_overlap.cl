@@ -1,6 +1,6 @@
-// How much two boxes overlap that are turned: x and y of the centre, width, height and an angle from the x axis to the y
-// axis, times TURN. REAL is what is computed with, ROUNDING what rounding may move a point out of a border, in parts of
-// the length of a side. BOX is the element type.
+// How much two boxes overlap that are turned: x and y of the centre, width, height and an angle from the x axis to the
+// y axis, times TURN. REAL is what is computed with, ROUNDING what rounding may move a point out of a border, in parts
+// of the length of a side. BOX is the element type.
 #define BOX_NUMBERS 5
 
 typedef struct {

@@ -62,7 +62,8 @@ kernel void mel_weights(global const RATE *restrict sample_rate, global const LO
     if (item >= count)
         return;
     const int band = item % bands;
-    const double low = 2595 * log10(1 + LOW_LOAD(lower, 0) / 700.0), high = 2595 * log10(1 + HIGH_LOAD(upper, 0) / 700.0);
+    const double low = 2595 * log10(1 + LOW_LOAD(lower, 0) / 700.0);
+    const double high = 2595 * log10(1 + HIGH_LOAD(upper, 0) / 700.0);
     const double rate = RATE_LOAD(sample_rate, 0), bin = item / bands;
     const double first = bin_of(band, low, high, bands, dft_length, rate);
     const double middle = bin_of(band + 1, low, high, bands, dft_length, rate);

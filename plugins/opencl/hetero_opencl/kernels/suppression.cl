@@ -1,6 +1,7 @@
-// Suppression of boxes by better ones, in rows of candidates; overlap_of stands in a text of its own. The box of number i
-// of a row is number row / classes * batch_step + row % classes * class_step + i * box_step of all boxes.
-// Limits are in the type that scores are computed in: limits[0] is the largest overlap of two boxes that are both kept, limits[1] the score that candidates are above.
+// Suppression of boxes by better ones, in rows of candidates; overlap_of stands in a text of its own. The box of number
+// i of a row is number row / classes * batch_step + row % classes * class_step + i * box_step of all boxes. Limits are
+// in the type that scores are computed in: limits[0] is the largest overlap of two boxes that are both kept, limits[1]
+// the score that candidates are above.
 
 // Which numbers of an order are no candidates: a 1 for each that is not among the first `most`, or is of a score that
 // is not above the limit (at_least: not below it).

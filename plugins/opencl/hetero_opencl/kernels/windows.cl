@@ -1,6 +1,6 @@
-// What sliding windows meet, copied in WORDs of one element; where a window lies outside of the data there is `outside`.
-// LANES: work-items that write a row together, each in turn the next element.
-// FLAT 1: there are no more than two spatial axes; a division by a depth of 1 takes its time too.
+// What sliding windows meet, copied in WORDs of one element; where a window lies outside of the data there is
+// `outside`. LANES: work-items that write a row together, each in turn the next element. FLAT 1: there are no more than
+// two spatial axes; a division by a depth of 1 takes its time too.
 #if FLAT
 #define DEPTH(length) 1
 #else

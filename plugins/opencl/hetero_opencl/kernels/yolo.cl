@@ -1,6 +1,6 @@
-// RegionYolo of data [images][boxes * (coords + 1 + classes) and more][cells]: x, y and the confidence of each box through
-// the logistic function, and its classes through that or a softmax. With it channels beyond the boxes stay as they are.
-// A work-item makes a box of a cell, or an element of a channel beyond.
+// RegionYolo of data [images][boxes * (coords + 1 + classes) and more][cells]: x, y and the confidence of each box
+// through the logistic function, and its classes through that or a softmax. With it channels beyond the boxes stay as
+// they are. A work-item makes a box of a cell, or an element of a channel beyond.
 
 DATA_VALUE logistic(const DATA_VALUE x)
 {
