@@ -9,13 +9,11 @@ from hetero import Core, Model
 from hetero.dispatch.affinity import is_placed
 from hetero.graph.runtime_info import AFFINITY
 from tests import zoo
-from tests.devices import PickyPlugin, core_with
+from tests.devices import GPUS, PickyPlugin, core_with
 
 # Of the largest magnitude of an output: what the project promises of any placement, and of one device alone.
 LARGEST_RELATIVE_ERROR = 1e-3
 LARGEST_OF_ONE = 1e-4
-# Every OpenCL device there is: PoCL always, and others where they are installed.
-GPUS = [name for name in Core().available_devices if name.startswith("GPU")] or ["GPU"]
 DEVICES = [
     "TEMPLATE",
     *(name.format(gpu) for gpu in GPUS for name in ("{}", "HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}")),

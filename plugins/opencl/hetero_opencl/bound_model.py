@@ -69,7 +69,7 @@ class BoundModel:
                 del self._links[at + 1 :]
                 return
             inputs = link.hand_on(check)
-            self._bind(at + 1, rest, inputs, [link.places[i] for i in link.segment.following.results])
+            self._bind(at + 1, rest, inputs, [link.places[i] for i in link.segment.part.rest.results])
 
     def finish(self) -> None:
         """Wait until the kernels have run."""
@@ -90,8 +90,8 @@ class _Link:
     def __init__(self, segment: Segment, context: OpenCLContext, profiled: bool, arena: Arena) -> None:
         self.segment, self._context, self._profiled = segment, context, profiled
         self.bound = BoundProgram(segment.program, context, profiled, arena)
-        self._carried = [context.create_tensor(value.element_type, [0]) for value in segment.carried]
-        self._steps = {node: self._step(node, arena) for node in segment.host_steps}
+        self._carried = [context.create_tensor(value.element_type, [0]) for value in segment.part.carried]
+        self._steps = {node: self._step(node, arena) for node in segment.part.host_steps}
         self._times: dict[Node, timedelta] = {}
         model = segment.program.model
         # The ports that the program sees, and of sequences the results with the parameters that they hand through.
@@ -110,7 +110,7 @@ class _Link:
 
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], places: Sequence[int]) -> None:
         self.places, self._inputs = places, inputs
-        targets = [*self._carried, *(outputs[places[index]] for index in self.segment.results)]
+        targets = [*self._carried, *(outputs[places[index]] for index in self.segment.part.results)]
         for result, parameter in self._handed_through:
             targets[result].data[()] = inputs[parameter].data[()]
         self._outputs = [targets[index] for index in self._results]
@@ -126,7 +126,7 @@ class _Link:
         self.bound.finish()
         self.download()
         values: dict[Output, Tensor] = dict(zip(self.bound.program.model.inputs, self._inputs))
-        values.update(zip(self.segment.carried, self._carried))
+        values.update(zip(self.segment.part.carried, self._carried))
         for node, step in self._steps.items():
             check()
             step.check = check
@@ -134,7 +134,7 @@ class _Link:
             tensors = [Tensor(v.node.data) if is_constant(v) else values[v] for v in node.input_values()]
             values.update(zip(node.outputs(), host_step_of(node)(step, tensors)))
             self._times[node] = timedelta(seconds=time.perf_counter() - started)
-        return [values[source] for source in self.segment.sources]
+        return [values[source] for source in self.segment.part.rest.sources]
 
     def profile(self) -> list[ProfilingInfo]:
         if not self._profiled:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hetero import properties as props
 from hetero.containers import ContainerType
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 from hetero_opencl.bound_model import BoundModel
+from hetero_opencl.transfers import on_host
 from hetero_opencl.variable_state import OpenCLVariableState
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class OpenCLInferRequest(SyncInferRequest):
             self._states[name].advance()
         for tensor in self.output_tensors():
             if isinstance(tensor.element_type, ContainerType):
-                tensor.data[()] = _on_host(tensor.data[()])
+                tensor.data[()] = _with_arrays(tensor.data[()])
 
     def query_state(self) -> list[VariableState]:
         return list(self._states.values())
@@ -60,12 +59,8 @@ class OpenCLInferRequest(SyncInferRequest):
         return [*super().get_profiling_info(), *(self._bound.profile() if self._bound else [])]
 
 
-def _on_host(held: Any) -> Any:
+def _with_arrays(held: Any) -> Any:
     """What a sequence or an optional holds, with arrays in the place of tensors."""
     if isinstance(held, list):
-        return [_on_host(item) for item in held]
-    if not isinstance(held, Tensor):
-        return held
-    array = np.empty(held.shape, held.element_type.to_dtype())
-    held.copy_to(array)
-    return array
+        return [_with_arrays(item) for item in held]
+    return on_host(held) if isinstance(held, Tensor) else held

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hetero.graph import Model, Node, Output
+from hetero.graph import Model, Node
 from hetero.ops.bodies import MultiSubGraphOp
 from hetero.passes import specialize, value_parameters
-from hetero.plugin import RemoteTensor
 from hetero.tensor import Tensor
 from hetero.tracing import span
 from hetero.types import Type
 from hetero_opencl.program import Program
-from hetero_opencl.segments import Rest, cut, is_held
+from hetero_opencl.segments import Cut, cut, is_held
+from hetero_opencl.transfers import on_host
 
 # Programs share the weights; each request has buffers of its own for the program that it ran last.
 MOST_PROGRAMS = 8
@@ -29,22 +29,15 @@ MOST_DECIDING, MOST_DECIDING_REALS = 256, 16
 
 @dataclass
 class Segment:
-    """A program, and what comes after it where not all was known when it was made: see segments.Cut.
+    """The program of a part of a model, and those of what comes after it where not all was known when it was made.
 
-    ``bodies`` are the programs of the bodies that host steps run, ``rest`` those of what comes last, for ``sources``.
+    ``bodies`` are the programs of the bodies that the part's host steps run, ``rest`` those of its rest.
     """
 
+    part: Cut
     program: Program
-    carried: list[Output]
-    results: list[int]
-    host_steps: list[Node]
     bodies: dict[Node, list[Programs]]
     rest: Programs | None
-    following: Rest | None
-
-    @property
-    def sources(self) -> list[Output]:
-        return self.following.sources
 
 
 class Programs:
@@ -84,7 +77,7 @@ class Programs:
 
         The contents of small inputs that decide shapes are a part of what tells programs apart.
         """
-        values = {index: _on_host(inputs[index]) for index in self._deciding if _may_decide(inputs[index])}
+        values = {index: _contents(inputs[index]) for index in self._deciding if _may_decide(inputs[index])}
         shapes = [tuple(tensor.shape) for tensor in inputs]
         types = {i: inputs[i].element_type for i in self._untyped}
         key = (*shapes, *types.values(), *(value.tobytes() for value in values.values()))
@@ -110,7 +103,7 @@ class Programs:
             if isinstance(node, MultiSubGraphOp)
         }
         rest = self._programs_of(part.rest.model) if part.rest else None
-        return Segment(program, part.carried, part.results, part.host_steps, bodies, rest, part.rest)
+        return Segment(part, program, bodies, rest)
 
     def _programs_of(self, model: Model) -> Programs:
         return Programs(model, self._lower, self._made)
@@ -121,11 +114,5 @@ def _may_decide(tensor: np.ndarray | Tensor) -> bool:
     return int(np.prod(tensor.shape)) <= (MOST_DECIDING if kind.kind in "iub" else MOST_DECIDING_REALS)
 
 
-def _on_host(tensor: np.ndarray | Tensor) -> np.ndarray:
-    if isinstance(tensor, np.ndarray):
-        return tensor
-    if not isinstance(tensor, RemoteTensor):
-        return tensor.data
-    array = np.empty(tensor.shape, tensor.element_type.to_dtype())
-    tensor.copy_to(array)
-    return array
+def _contents(tensor: np.ndarray | Tensor) -> np.ndarray:
+    return tensor if isinstance(tensor, np.ndarray) else on_host(tensor)

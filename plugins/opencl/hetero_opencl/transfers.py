@@ -9,9 +9,17 @@ import numpy as np
 import pyopencl as cl
 
 from hetero.plugin import Region
+from hetero.tensor import Tensor
 
 # An axis of two regions of one shape: how many, and the bytes from one to the next in the target and in the source.
 Axis = tuple[int, int, int]
+
+
+def on_host(tensor: Tensor) -> np.ndarray:
+    """The elements of a tensor, wherever it is, in an array of their own."""
+    array = np.empty(tensor.shape, tensor.element_type.to_dtype())
+    tensor.copy_to(array)
+    return array
 
 
 def copy_region(

@@ -5,21 +5,10 @@ import numpy as np
 import pytest
 
 from tests.ops.oracle import Data
+from tests.ops.test_scatter import ints, picks, random
 
 DTYPES = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
           np.uint16, np.uint32, np.uint64, np.bool_)  # fmt: skip
-
-
-def random(*shape, dtype=np.float32):
-    return Data((np.random.default_rng(len(shape)).standard_normal(shape) * 9).astype(dtype))
-
-
-def picks(limit, *shape):
-    return Data(np.random.default_rng(1).integers(0, limit, shape))
-
-
-def ints(*values):
-    return np.array(values, np.int64)
 
 
 CASES = [

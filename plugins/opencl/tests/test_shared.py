@@ -7,6 +7,7 @@ import pytest
 from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
 from hetero.errors import TensorError
 from hetero.plugin import SharedTensor
+from tests.devices import GPUS
 
 CORE = Core()
 X = np.random.default_rng(6).standard_normal([5, 7]).astype(np.float32)
@@ -15,7 +16,7 @@ X = np.random.default_rng(6).standard_normal([5, 7]).astype(np.float32)
 @pytest.fixture
 def context(device):
     """Of a device whose memory the host sees; PoCL's is such a one."""
-    devices = [device, *(name for name in CORE.available_devices if name.startswith("GPU"))]
+    devices = [device, *GPUS]
     return next(c for c in map(CORE.get_default_context, devices) if c.device.shares_host_memory)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hetero import Core
 from hetero.reference import random
+from tests.devices import GPUS
 from tests.frontend.onnx.backend import DIFFERS, NOT_TRANSLATED, PASSES, REFUSED_BY_GPU, cases, outcome, run_case
 
 
@@ -20,8 +20,6 @@ def read_list(file: Path) -> dict[str, str]:
 
 FAILING = read_list(Path(__file__).parent / "backend_failures.txt")
 REFUSED = read_list(REFUSED_BY_GPU)
-# Every OpenCL device there is.
-GPUS = [name for name in Core().available_devices if name.startswith("GPU")] or ["GPU"]
 # Better than OpenVINO 2026.4, which passes 1,409 of the 2,024 of onnx 1.23, and onnx's own evaluator, with 1,810.
 LEAST = {"TEMPLATE": 1930, "GPU": 1930}
 

@@ -20,11 +20,12 @@ from hetero.plugin import RemoteTensor
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps.step import HostStep
 from hetero_opencl.kernels.registry import run_by_host
+from hetero_opencl.transfers import on_host
 
 
 @run_by_host(ops.Loop)
 def loop(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
-    trip_count, starts = (step.on_host(tensors[index]).item() for index in (0, 1))
+    trip_count, starts = (on_host(tensors[index]).item() for index in (0, 1))
     numbers: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
     return _Repetition(step, tensors, *step.node.get_special_body_ports()).run(numbers if starts else ())
 

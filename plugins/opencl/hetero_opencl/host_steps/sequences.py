@@ -15,6 +15,7 @@ from hetero.containers import ContainerType, OptionalType
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps.step import HostStep
 from hetero_opencl.kernels.registry import run_by_host
+from hetero_opencl.transfers import on_host
 
 
 def content(tensor: Tensor) -> Any:
@@ -70,7 +71,7 @@ def split_to_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     data, node = step.on_device(0, tensors[0]), step.node
     axis = node.axis % len(data.shape)
     length = data.shape[axis]
-    split = step.on_host(tensors[1]) if len(tensors) > 1 else np.array(1)
+    split = on_host(tensors[1]) if len(tensors) > 1 else np.array(1)
     if split.ndim and int(split.sum()) != length:
         step.fail(f"split {split.tolist()} does not add up to the length {length}")
     if not split.ndim and int(split) < 1:
@@ -122,7 +123,7 @@ def optional_get_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
 
 def _position(step: HostStep, tensor: Tensor, count: int, end: int) -> int:
     """The position that a tensor of one element holds, from the front."""
-    position = step.on_host(tensor).item()
+    position = on_host(tensor).item()
     found = position + count if position < 0 else position
     if not 0 <= found < end:
         step.fail(f"position {position} does not exist in a sequence of {count}")

@@ -51,12 +51,6 @@ class HostStep:
         """An item of a sequence: those that the user gave are arrays."""
         return item if isinstance(item, Tensor) else self.copy(Tensor(item))
 
-    def on_host(self, tensor: Tensor) -> np.ndarray:
-        """The elements of a tensor."""
-        array = np.empty(tensor.shape, tensor.element_type.to_dtype())
-        tensor.copy_to(array)
-        return array
-
     def part(self, tensor: RemoteTensor, axis: int, begin: int, end: int) -> RemoteTensor:
         """The elements from one place along an axis to before another one."""
         begins, ends = [0] * len(tensor.shape), list(tensor.shape)
