@@ -7,37 +7,12 @@ import pytest
 import hetero
 from hetero import Parameter, ops
 from tests.ops.oracle import Data
+from tests.ops.test_embedding import INDICES, RESULTS, TABLE, random, whole
 
 NUMBERS = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int32, np.int64, np.uint8, np.uint64)
 
 
-def random(*shape, dtype=np.float32):
-    return Data((np.random.default_rng(len(shape)).standard_normal(shape) * 9).astype(dtype))
-
-
-def whole(*values, dtype=np.int64):
-    return Data(np.array(values, dtype))
-
-
-TABLE = random(6, 3)
-INDICES = whole(0, 2, 5, 5, 1)
-PAIRS = Data(np.array([[0, 5], [2, 2], [4, 1]]))
-CASES = [
-    ("embedding_bag_offsets_sum", 3, TABLE, INDICES, whole(0, 2, 2, 4)),
-    ("embedding_bag_offsets_sum", 3, TABLE, INDICES, whole(0, 2, 2, 4), np.array(3)),
-    ("embedding_bag_offsets_sum", 3, random(6, 3, 2), INDICES, whole(0, 0, 4), np.array(1), random(5)),
-    *[("embedding_bag_offsets", 15, TABLE, INDICES, whole(0, 2, 2, 4), np.array(default), None, reduction)
-      for default in (3, -1) for reduction in ("sum", "mean")],
-    ("embedding_bag_packed_sum", 3, TABLE, PAIRS),
-    ("embedding_bag_packed_sum", 3, TABLE, PAIRS, random(3, 2)),
-    *[("embedding_bag_packed", 15, random(6, 3, 2), PAIRS, None, reduction) for reduction in ("sum", "mean")],
-    ("embedding_segments_sum", 3, TABLE, INDICES, whole(0, 0, 2, 2, 4), np.array(5)),
-    ("embedding_segments_sum", 3, TABLE, INDICES, whole(0, 0, 2, 2, 4), np.array(7), np.array(1)),
-    ("embedding_segments_sum", 3, TABLE, INDICES, whole(0, 0, 2, 2, 4), np.array(5), np.array(1), random(5)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
+@pytest.mark.parametrize("case", RESULTS, ids=lambda case: case[0])
 def test_openvino_agrees(openvino_agrees, case):
     name, opset, *arguments = case
     openvino_agrees(name, *arguments, opset=opset)
