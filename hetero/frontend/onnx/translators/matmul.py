@@ -5,7 +5,7 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import scalar_like
+from hetero.frontend.values import scalar_like
 from hetero.graph import Output
 
 

@@ -6,7 +6,7 @@ from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.onnx.translators.common import int64, length_of, scalar_like
+from hetero.frontend.values import int64, length_of, scalar_like
 
 
 @translator("EyeLike", since=9)

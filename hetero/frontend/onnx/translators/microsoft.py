@@ -10,10 +10,10 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, length_of, normalized, per_channel, rank_of, scalar_like
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.matmul import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
+from hetero.frontend.values import int64, length_of, normalized, per_channel, rank_of, scalar_like
 from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 from hetero.types import Type

@@ -11,8 +11,8 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.translators.attention import joined_heads, split_heads
-from hetero.frontend.onnx.translators.common import int64, length_of, rank_of, scalar_like
 from hetero.frontend.onnx.translators.microsoft import DOMAIN
+from hetero.frontend.values import int64, length_of, rank_of, scalar_like
 from hetero.graph import Op, Output, as_output
 
 # Very negative, so that exp of it is 0 beside that of any score.

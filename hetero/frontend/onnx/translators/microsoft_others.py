@@ -10,13 +10,13 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
 from hetero.frontend.onnx.translators.matrices import trilu
 from hetero.frontend.onnx.translators.microsoft import DOMAIN
 from hetero.frontend.onnx.translators.movement import pad
 from hetero.frontend.onnx.translators.pooling import max_pool_of
 from hetero.frontend.onnx.translators.sampling import grid_sample
 from hetero.frontend.onnx.translators.selection import gather_nd
+from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Op, Output
 from hetero.types import Type
 

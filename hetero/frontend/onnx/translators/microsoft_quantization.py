@@ -7,23 +7,18 @@ from collections.abc import Callable
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import flatten, int64, rank_of, reshape, scalar_like
 from hetero.frontend.onnx.translators.microsoft import DOMAIN
 from hetero.frontend.onnx.translators.pooling import average_pool_of
 from hetero.frontend.onnx.translators.quantization import (
-    dequantize,
     dequantize_linear,
     dynamically_quantized,
-    less_zero_point,
-    one,
     product,
-    quantize,
     quantize_linear,
-    quantize_quotient,
     quantized_convolution,
-    spread,
 )
 from hetero.frontend.onnx.translators.recurrent import lstm
+from hetero.frontend.quantization import dequantize, less_zero_point, one, quantize, quantize_quotient, spread
+from hetero.frontend.values import flatten, int64, rank_of, reshape, scalar_like
 from hetero.graph import Op, Output
 from hetero.types import Type
 

@@ -11,9 +11,9 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, known_input, normalized, rank_of, reshape
 from hetero.frontend.onnx.translators.microsoft import DOMAIN
-from hetero.frontend.onnx.translators.quantization import dequantize, spread
+from hetero.frontend.quantization import dequantize, spread
+from hetero.frontend.values import int64, known_input, normalized, rank_of, reshape
 from hetero.graph import Constant, Output
 from hetero.packing import unpack
 from hetero.types import Type

@@ -10,8 +10,8 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import flatten, int64, known_input, normalized, rank_of, scalar_like
-from hetero.frontend.onnx.translators.common import reshape as reshape_to
+from hetero.frontend.values import flatten, int64, known_input, normalized, rank_of, scalar_like
+from hetero.frontend.values import reshape as reshape_to
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension

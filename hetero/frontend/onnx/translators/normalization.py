@@ -9,7 +9,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, normalized, per_channel, rank_of, scalar_like
+from hetero.frontend.values import int64, normalized, per_channel, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 

@@ -9,8 +9,8 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
 from hetero.frontend.onnx.translators.convolution import Windows, read_windows
+from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Output
 
 

@@ -11,7 +11,7 @@ from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.onnx.translators.common import int64
+from hetero.frontend.values import int64
 from hetero.graph import Output
 from hetero.types import Type
 

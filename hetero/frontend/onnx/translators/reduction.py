@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, rank_of, scalar_like
+from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Node, Op, Output
 from hetero.types import Type
 

@@ -6,7 +6,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, length_of, normalized, rank_of, reshape, scalar_like
+from hetero.frontend.values import int64, length_of, normalized, rank_of, reshape, scalar_like
 from hetero.graph import Output
 
 _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}

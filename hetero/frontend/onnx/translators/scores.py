@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.translators.common import int64, scalar_like
+from hetero.frontend.values import int64, scalar_like
 from hetero.graph import Constant, Output
 
 POST_TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")

@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64, normalized, rank_of, reshape, scalar_like
+from hetero.frontend.values import int64, normalized, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 

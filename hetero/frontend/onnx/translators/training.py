@@ -12,7 +12,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import scalar_like
+from hetero.frontend.values import scalar_like
 from hetero.graph import Op, Output
 
 _DOMAIN = "ai.onnx.preview.training"

@@ -10,8 +10,8 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.common import int64
 from hetero.frontend.onnx.translators.scores import POST_TRANSFORMS, class_labels, post_transform, two_classes
+from hetero.frontend.values import int64
 from hetero.graph import Constant, Output
 
 _DOMAIN = "ai.onnx.ml"

@@ -1,4 +1,4 @@
-"""What translators of several families need."""
+"""What translators need of all formats: small operations on values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.onnx.node_context import OnnxNodeContext
+from hetero.frontend.node_context import NodeContext
 from hetero.graph import Constant, Output, is_constant
 from hetero.ops.values import exact_value
 
@@ -41,7 +41,7 @@ def length_of(value: Output, axis: int) -> Output:
     return ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)).output(0)
 
 
-def known_input(node: OnnxNodeContext, index: int, name: str) -> np.ndarray:
+def known_input(node: NodeContext, index: int, name: str) -> np.ndarray:
     """The contents of an input. Raises FrontendError where they are not known before the model runs."""
     value = exact_value(node.get_input(index))
     if value is None:
