@@ -9,12 +9,11 @@ from typing import Any
 
 from hetero.errors import FrontendError, GraphError, HeteroError
 from hetero.frontend.node_context import NodeContext
+from hetero.frontend.translation import Translation
 from hetero.graph import Node, Op, Output
 
 log = logging.getLogger("hetero.frontend")
 
-# What takes the place of a node's outputs: the node that makes all of them, or a value for each.
-Translation = Node | Output | Sequence[Output]
 Converter = Callable[[NodeContext], Translation]
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
-from hetero.frontend.onnx.functions import StandardFunction, with_attributes
-from hetero.frontend.onnx.names import let_stand_for, name_new_nodes
+from hetero.frontend.names import let_stand_for, name_new_nodes
+from hetero.frontend.onnx.functions import StandardFunction, domain_of, with_attributes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.operators import Operator, Operators
-from hetero.frontend.onnx.subgraph import Host, Subgraph
+from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.value_types import value_type
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, as_output
+from hetero.frontend.subgraph import Host
+from hetero.frontend.translation import as_outputs
+from hetero.graph import Constant, Model, Output, Parameter, Result
 
 # How deep functions and subgraphs may lie in each other, and how many nodes they may come to: a small file of
 # functions that call each other can stand for more nodes than any memory holds.
@@ -160,7 +162,8 @@ class GraphBuilder:
         if isinstance(operator, (FunctionProto, StandardFunction)):
             return self._call(node, name, inputs, attributes, operator)
         seen = {key: _as_seen(attribute) for key, attribute in attributes.items()}
-        outputs = _as_outputs(operator(OnnxNodeContext(node, name, inputs, seen, self._reading.tensors)))
+        version = self._versions.get(domain_of(node.domain), 1)
+        outputs = as_outputs(operator(OnnxNodeContext(node, name, inputs, seen, self._reading.tensors, version)))
         name_new_nodes(outputs, name, self.host.named, self.host.unique)
         return outputs
 
@@ -245,15 +248,9 @@ def _check_depth(calls: Sequence[str]) -> None:
         raise FrontendError(f"functions and subgraphs lie more than {DEEPEST} deep in each other")
 
 
-def _as_seen(attribute: BoundAttribute) -> AttributeProto | Subgraph:
+def _as_seen(attribute: BoundAttribute) -> AttributeProto | OnnxSubgraph:
     """An attribute as translators see it."""
     proto = attribute.proto
     if proto.type != AttributeProto.GRAPH:
         return proto
-    return Subgraph(proto.g, attribute.surroundings)
-
-
-def _as_outputs(translation: Node | Output | Iterable[Output]) -> list[Output]:
-    if isinstance(translation, Node):
-        return translation.outputs()
-    return [translation] if isinstance(translation, Output) else [as_output(value) for value in translation]
+    return OnnxSubgraph(proto.g, attribute.surroundings)

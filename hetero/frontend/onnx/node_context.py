@@ -2,81 +2,68 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import onnx
 from onnx import AttributeProto, NodeProto
 
 from hetero.errors import FrontendError
-from hetero.frontend.node_context import REQUIRED, NodeContext
-from hetero.frontend.onnx.subgraph import Subgraph
+from hetero.frontend.node_context import NodeContext
+from hetero.frontend.onnx.functions import domain_of
+from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.value_types import value_type
 from hetero.graph import Output
 
 
 class OnnxNodeContext(NodeContext):
-    """A node, its inputs (None where left out), its attributes, and the reader for tensors among them."""
+    """A node, its inputs, its attributes, the reader for tensors among them, and the version it is meant by.
+
+    An attribute is a number, a str, a tuple of them, an array of a tensor, a type with its shape, or a Subgraph.
+    Inputs and outputs of operators that the onnx package knows have the names that ONNX's specification gives them.
+    """
 
     def __init__(
         self,
         node: NodeProto,
         name: str,
         inputs: Sequence[Output | None],
-        attributes: Mapping[str, AttributeProto | Subgraph],
+        attributes: Mapping[str, AttributeProto | OnnxSubgraph],
         tensors: TensorReader,
+        version: int,
     ) -> None:
-        self._node, self._name, self._inputs = node, name, inputs
-        self._attributes, self._tensors = attributes, tensors
+        super().__init__(node.op_type, name, inputs, len(node.output))
+        self._node, self._attributes, self._tensors, self._version = node, attributes, tensors, version
 
-    def with_inputs(self, inputs: Sequence[Output | None]) -> OnnxNodeContext:
-        """The node as if it had other inputs."""
-        return OnnxNodeContext(self._node, self._name, inputs, self._attributes, self._tensors)
+    def get_opset_version(self) -> int:
+        return self._version
 
-    @property
-    def name(self) -> str:
-        return self._name
+    def get_domain(self) -> str:
+        """The domain of the operator, such as "com.microsoft"; ONNX's own is ""."""
+        return domain_of(self._node.domain)
 
-    def get_op_type(self) -> str:
-        return self._node.op_type
+    def get_input_places(self, name: str) -> Sequence[int]:
+        formal = self._formal_names("inputs")
+        return _places(formal, name, len(self._inputs)) if formal else super().get_input_places(name)
 
-    def get_input_size(self) -> int:
-        return len(self._inputs)
+    def get_output_names(self) -> list[str]:
+        return [name for name, _ in self._formal_names("outputs")][: self.get_output_size()]
 
-    def has_input(self, index: int) -> bool:
-        return index < len(self._inputs) and self._inputs[index] is not None
-
-    def get_input(self, index: int) -> Output:
-        if not self.has_input(index):
-            raise FrontendError(f"input {index} is missing")
-        return self._inputs[index]  # type: ignore[return-value]
-
-    def get_optional_input(self, index: int) -> Output | None:
-        """The value that an input reads, None where the input is left out."""
-        return self._inputs[index] if self.has_input(index) else None
-
-    def get_inputs(self) -> list[Output]:
-        """All inputs, for operators that take any number of them."""
-        return [self.get_input(index) for index in range(len(self._inputs))]
-
-    def get_output_size(self) -> int:
-        return len(self._node.output)
+    def get_output_places(self, name: str) -> Sequence[int]:
+        formal = self._formal_names("outputs")
+        return _places(formal, name, self.get_output_size()) if formal else super().get_output_places(name)
 
     def has_output(self, index: int) -> bool:
-        """Whether anybody may read an output."""
-        return index < len(self._node.output) and bool(self._node.output[index])
+        return super().has_output(index) and bool(self._node.output[index])
 
     def has_attribute(self, name: str) -> bool:
         return name in self._attributes
 
-    def get_attribute(self, name: str, default: Any = REQUIRED) -> Any:
-        """An attribute: a number, a str, a tuple of them, an array of a tensor, a type with its shape, a Subgraph."""
-        attribute = self._attributes.get(name)
-        if attribute is None:
-            if default is REQUIRED:
-                raise FrontendError(f"attribute {name} is missing")
-            return default
-        if isinstance(attribute, Subgraph):
+    def read_attribute(self, name: str) -> Any:
+        attribute = self._attributes[name]
+        if isinstance(attribute, OnnxSubgraph):
             return attribute
         if attribute.type in _PLAIN:
             return getattr(attribute, _PLAIN[attribute.type])
@@ -91,6 +78,39 @@ class OnnxNodeContext(NodeContext):
         if attribute.type == AttributeProto.TYPE_PROTO:
             return value_type(attribute.tp)
         raise FrontendError(f"attribute {name} is of a kind that is not supported")
+
+    def get_subgraph_size(self) -> int:
+        return len(self._subgraphs())
+
+    def get_subgraph(self, index: int) -> OnnxSubgraph:
+        """One of the graphs among its attributes, in the order of the file."""
+        subgraphs = self._subgraphs()
+        return subgraphs[index] if 0 <= index < len(subgraphs) else super().get_subgraph(index)
+
+    def _subgraphs(self) -> list[OnnxSubgraph]:
+        return [value for value in self._attributes.values() if isinstance(value, OnnxSubgraph)]
+
+    def _formal_names(self, ports: str) -> tuple[tuple[str, bool], ...]:
+        return _formal_names(self._node.op_type, self._version, self.get_domain(), ports)
+
+
+@functools.cache
+def _formal_names(op_type: str, version: int, domain: str, ports: str) -> tuple[tuple[str, bool], ...]:
+    """The name of each of an operator's "inputs" or "outputs", and whether it is of a list; () for one not known."""
+    try:
+        schema = onnx.defs.get_schema(op_type, version, domain)
+    except onnx.defs.SchemaError:
+        return ()
+    variadic = onnx.defs.OpSchema.FormalParameterOption.Variadic
+    return tuple((port.name, port.option == variadic) for port in getattr(schema, ports))
+
+
+def _places(formal: Sequence[tuple[str, bool]], name: str, count: int) -> Sequence[int]:
+    """The indices of a name among ``count`` values. Raises FrontendError where it is not among the names."""
+    for place, (known, is_list) in enumerate(formal):
+        if known == name:
+            return range(place, count if is_list else min(place + 1, count))
+    raise FrontendError(f"there is no '{name}': the names are {', '.join(known for known, _ in formal)}")
 
 
 _PLAIN = {AttributeProto.INT: "i", AttributeProto.FLOAT: "f"}

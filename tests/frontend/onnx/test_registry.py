@@ -7,7 +7,7 @@ from hetero.frontend.onnx import registry
 
 @pytest.fixture(autouse=True)
 def _own_registry(monkeypatch):
-    monkeypatch.setattr(registry, "_translators", {})
+    monkeypatch.setattr(registry.translators, "_by_operator", {})
 
 
 def test_the_newest_that_is_not_newer_than_the_model():

@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.subgraph import Body, Host, Subgraph
+from hetero.frontend.subgraph import Body, Host, Subgraph
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
 from hetero.ops.bodies import widen
 from hetero.ops.control_flow import SubGraphOp
