@@ -28,5 +28,10 @@ def hetero_register_frontends(registry: Registry) -> None:
 
         return IrFrontEnd()
 
-    registry.register_frontend(onnx)
-    registry.register_frontend(ir)
+    def tflite():
+        from hetero.frontend.tflite import TfliteFrontEnd
+
+        return TfliteFrontEnd()
+
+    for frontend in (onnx, ir, tflite):
+        registry.register_frontend(frontend)

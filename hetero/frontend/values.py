@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -50,10 +50,25 @@ def known_input(node: NodeContext, index: int, name: str) -> np.ndarray:
 
 
 def reshape(value: Output, shape: Sequence[int]) -> Output:
-    """The value in another shape, 0 copying a dimension; a Constant as another view of its array, without a copy."""
-    if is_constant(value) and 0 not in shape:
-        return Constant(value.node.data.reshape(shape)).output(0)
+    """The value in another shape, 0 copying a dimension; a constant as another view of its array, without a copy."""
+    if 0 not in shape and (constant := _of_constant(value, lambda data: data.reshape(shape))):
+        return constant
     return ops.Reshape(value, int64(shape), True).output(0)
+
+
+def transpose(value: Output, order: Sequence[int]) -> Output:
+    """The value with its axes in another order; a constant as another view of its array, without a copy."""
+    return _of_constant(value, lambda data: data.transpose(order)) or ops.Transpose(value, int64(order)).output(0)
+
+
+def _of_constant(value: Output, view: Callable[[np.ndarray], np.ndarray]) -> Output | None:
+    """A constant of a view of the array, of one kept in a narrower type too; None of a value that is none."""
+    if is_constant(value):
+        return Constant(view(value.node.data)).output(0)
+    node = value.node
+    if isinstance(node, ops.Convert) and is_constant(node.input_value(0)):
+        return ops.Convert(Constant(view(node.input_value(0).node.data)), value.element_type).output(0)
+    return None
 
 
 def flatten(value: Output, axis: int) -> Output:

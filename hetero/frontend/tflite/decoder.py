@@ -1,0 +1,239 @@
+"""From the bytes of a TensorFlow Lite file to plain data.
+
+The format is a FlatBuffer of the schema tensorflow/compiler/mlir/lite/schema/schema.fbs, which the package ``tflite``
+has generated readers for. Contents of tensors are views of the bytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import tflite
+
+from hetero.errors import FrontendError
+from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor, Signature
+from hetero.frontend.tflite.quantization import Quantization
+from hetero.frontend.tflite.sparsity import densify
+from hetero.packing import is_packed, packed_size, unpack
+from hetero.shape import PartialShape
+from hetero.types import Type
+
+IDENTIFIER = b"TFL3"
+
+# What readers of a FlatBuffer raise where its offsets and lengths lead out of it or to something else.
+_DAMAGES = (struct.error, IndexError, ValueError, TypeError, OverflowError, AttributeError, AssertionError)
+
+_TYPES = {
+    "FLOAT32": Type.f32, "FLOAT16": Type.f16, "BFLOAT16": Type.bf16, "FLOAT64": Type.f64, "BOOL": Type.boolean,
+    "STRING": Type.string, "INT4": Type.i4, "INT8": Type.i8, "INT16": Type.i16, "INT32": Type.i32, "INT64": Type.i64,
+    "UINT8": Type.u8, "UINT16": Type.u16, "UINT32": Type.u32, "UINT64": Type.u64,
+}  # fmt: skip
+
+
+def decode(data: memoryview) -> DecodedModel:
+    """The model in these bytes. Raises FrontendError where they are damaged or hold what is not supported."""
+    try:
+        return _Decoder(data).model()
+    except _DAMAGES as error:
+        raise FrontendError(f"it is truncated or damaged: {type(error).__name__}: {error}") from error
+
+
+class _Decoder:
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        self._model = tflite.Model.GetRootAs(data, 0)
+        # Each table takes bytes of its own in a file that was not made to explode when it is read.
+        self._tables_left = len(data) // 4
+        self._buffers = self._tables(self._model.BuffersLength, self._model.Buffers)
+        self._codes = [self._code(code) for code in self._all(self._model, "OperatorCodes")]
+
+    def model(self) -> DecodedModel:
+        graphs = [self._graph(graph) for graph in self._all(self._model, "Subgraphs")]
+        if not graphs:
+            raise FrontendError("it has no graph")
+        return DecodedModel(
+            graphs,
+            [self._signature(signature) for signature in self._all(self._model, "SignatureDefs")],
+            _text(self._model.Description()),
+            {_text(entry.Name()): self._bytes(entry.Buffer()) for entry in self._all(self._model, "Metadata")},
+        )
+
+    def _all(self, table: Any, vector: str) -> list[Any]:
+        return self._tables(getattr(table, f"{vector}Length"), getattr(table, vector))
+
+    def _tables(self, length: Callable[[], int], get: Callable[[int], Any]) -> list[Any]:
+        """The tables of a vector."""
+        count = length()
+        self._tables_left -= count
+        if self._tables_left < 0:
+            raise ValueError(f"a list of {count} parts")
+        return [get(index) for index in range(count)]
+
+    def _code(self, code: tflite.OperatorCode) -> tuple[str, int, bool]:
+        """Name and version of an operator, and whether it is a custom one."""
+        # Codes that do not fit into a signed byte are in a field of their own, which older files do not have.
+        number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
+        names = _names_of(tflite.BuiltinOperator)
+        if number not in names:
+            raise FrontendError(f"it has an operator of the number {number}, which is unknown: a newer schema has it")
+        if number == tflite.BuiltinOperator.CUSTOM:
+            return _text(code.CustomCode()), code.Version(), True
+        return names[number], code.Version(), False
+
+    def _graph(self, graph: tflite.SubGraph) -> DecodedGraph:
+        tensors = [self._tensor(tensor) for tensor in self._all(graph, "Tensors")]
+        operators = [self._operator(operator) for operator in self._all(graph, "Operators")]
+        made = DecodedGraph(_text(graph.Name()), tensors, operators, _ints(graph, "Inputs"), _ints(graph, "Outputs"))
+        for index in (*made.inputs, *made.outputs, *(i for o in operators for i in (*o.inputs, *o.outputs))):
+            if not -1 <= index < len(tensors):
+                raise ValueError(f"there is no tensor {index}")
+        return made
+
+    def _tensor(self, tensor: tflite.Tensor) -> DecodedTensor:
+        name, kind = _text(tensor.Name()), _names_of(tflite.TensorType).get(tensor.Type(), str(tensor.Type()))
+        shape = _ints(tensor, "Shape")
+        # Lengths that may change are -1 in the signature; files without one do not tell.
+        lengths = _ints(tensor, "ShapeSignature") or shape
+        made = DecodedTensor(name, kind, _TYPES.get(kind), PartialShape(lengths))
+        made.quantization = self._quantization(tensor, made)
+        made.is_variable = bool(tensor.IsVariable())
+        if made.element_type is not None and not made.is_variable:
+            try:
+                made.data = self._contents(tensor, made.element_type, tuple(shape))
+            except (*_DAMAGES, FrontendError) as error:
+                raise FrontendError(f"tensor '{name}' cannot be read: {error}") from error
+        return made
+
+    def _quantization(self, tensor: tflite.Tensor, made: DecodedTensor) -> Quantization | None:
+        found = tensor.Quantization()
+        # Float tensors have the ranges of training there, and constants read as f16 or f32 a scale of no meaning.
+        if found is None or not found.ScaleLength() or made.element_type is None or made.element_type.is_real():
+            return None
+        scales = np.array(found.ScaleAsNumpy(), np.float32)
+        zeros = np.array(found.ZeroPointAsNumpy() if found.ZeroPointLength() else 0, np.int64)
+        if zeros.size not in (1, scales.size):
+            raise FrontendError(f"tensor '{made.name}' has {scales.size} scales, but {zeros.size} zero points")
+        return Quantization(scales, np.broadcast_to(zeros.reshape(-1), scales.shape), found.QuantizedDimension())
+
+    def _contents(self, tensor: tflite.Tensor, kind: Type, shape: tuple[int, ...]) -> np.ndarray | None:
+        data = self._bytes(tensor.Buffer())
+        if not len(data):
+            return None
+        if kind is Type.string:
+            return _strings(data, shape)
+        sparsity = tensor.Sparsity()
+        if sparsity is not None:
+            return densify(sparsity, data, kind, shape)
+        needed = packed_size(int(np.prod(shape, dtype=object)), kind)
+        if needed != len(data):
+            raise FrontendError(f"it holds {len(data)} bytes, but {kind}{list(shape)} needs {needed}")
+        return unpack(data, kind, shape) if is_packed(kind) else np.frombuffer(data, kind.to_dtype()).reshape(shape)
+
+    def _bytes(self, index: int) -> memoryview:
+        """What a buffer holds: within the FlatBuffer, or behind it where the file is a large one."""
+        buffer = self._buffers[index]
+        # 1 stands for a place that is not filled in.
+        if buffer.Offset() > 1:
+            end = buffer.Offset() + buffer.Size()
+            if end > len(self._data):
+                raise ValueError(f"buffer {index} ends beyond the file")
+            return self._data[buffer.Offset() : end]
+        return memoryview(buffer.DataAsNumpy()) if buffer.DataLength() else memoryview(b"")
+
+    def _operator(self, operator: tflite.Operator) -> DecodedOperator:
+        op_type, version, is_custom = self._codes[operator.OpcodeIndex()]
+        custom = bytes(operator.CustomOptionsAsNumpy()) if operator.CustomOptionsLength() else b""
+        options = ((operator.BuiltinOptionsType(), operator.BuiltinOptions(), tflite.BuiltinOptions),)
+        options += ((operator.BuiltinOptions2Type(), operator.BuiltinOptions2(), tflite.BuiltinOptions2),)
+        attributes: dict[str, Any] = {}
+        for number, table, union in options:
+            if number and table is not None:
+                attributes |= _attributes(_names_of(union)[number], table)
+        if is_custom:
+            attributes = _flexbuffer_map(custom)
+        return DecodedOperator(
+            op_type, version, _ints(operator, "Inputs"), _ints(operator, "Outputs"), attributes, is_custom, custom,
+            _ints(operator, "Intermediates"),
+        )  # fmt: skip
+
+    def _signature(self, signature: tflite.SignatureDef) -> Signature:
+        inputs, outputs = (
+            {_text(entry.Name()): entry.TensorIndex() for entry in self._all(signature, vector)}
+            for vector in ("Inputs", "Outputs")
+        )
+        return Signature(_text(signature.SignatureKey()), signature.SubgraphIndex(), inputs, outputs)
+
+
+def _attributes(kind: str, table: Any) -> dict[str, Any]:
+    """The fields of options under the schema's names: numbers and, of vectors, tuples."""
+    options = getattr(tflite, kind)()
+    options.Init(table.Bytes, table.Pos)
+    return {name: read(options) for name, read in _fields(type(options))}
+
+
+@cache
+def _fields(options: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """Name and reader of each field, found by the names of the methods that the schema's compiler makes."""
+    return tuple(_readers(options))
+
+
+def _readers(options: type) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    methods = [name for name in vars(options) if re.match("[A-Z]", name) and name != "Init"]
+    others = [name for name in methods if name.startswith("GetRootAs") or name.endswith("BufferHasIdentifier")]
+    vectors = {name.removesuffix("Length") for name in methods if name.endswith("Length")}
+    derived = {f"{vector}{ending}" for vector in vectors for ending in ("AsNumpy", "Length", "IsNone")}
+    for method in methods:
+        if method in derived or method in others:
+            continue
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", method).lower()
+        if method in vectors:
+            yield name, lambda table, vector=method: _elements(table, vector)
+        else:
+            yield name, lambda table, field=method: _plain(getattr(table, field)())
+
+
+def _elements(table: Any, vector: str) -> tuple[Any, ...]:
+    get = getattr(table, vector)
+    return tuple(_plain(get(index)) for index in range(getattr(table, f"{vector}Length")()))
+
+
+def _plain(value: Any) -> Any:
+    return _text(value) if isinstance(value, bytes) else value
+
+
+def _flexbuffer_map(content: bytes) -> Mapping[str, Any]:
+    """What a FlexBuffer holds where it is a map, as custom operators of TensorFlow's have it; nothing otherwise."""
+    from flatbuffers import flexbuffers
+
+    try:
+        value = flexbuffers.Loads(content) if content else {}
+    except Exception:  # any bytes may be the options of a custom operator
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _ints(table: Any, vector: str) -> list[int]:
+    return getattr(table, f"{vector}AsNumpy")().tolist() if getattr(table, f"{vector}Length")() else []
+
+
+def _strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
+    """A tensor of strings: their number, where each begins and the last ends, and their bytes."""
+    (count,) = struct.unpack_from("<i", data)
+    places = struct.unpack_from(f"<{count + 1}i", data, 4)
+    texts = [bytes(data[begin:end]).decode() for begin, end in itertools.pairwise(places)]
+    return np.array(texts, np.str_).reshape(shape)
+
+
+@cache
+def _names_of(enumeration: type) -> dict[int, str]:
+    return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
+
+
+def _text(content: bytes | None) -> str:
+    return (content or b"").decode(errors="replace")

@@ -1,0 +1,200 @@
+"""From a decoded TensorFlow Lite model to a hetero Model: tensors by their indices, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hetero.errors import FrontendError
+from hetero.frontend.extension import Extension, conversion_for
+from hetero.frontend.names import let_stand_for, name_new_nodes
+from hetero.frontend.subgraph import Body, Host, Subgraph
+from hetero.frontend.tflite import translators as _  # noqa: F401 (fills the registry)
+from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.registry import translators
+from hetero.frontend.translation import as_outputs
+from hetero.frontend.translators import Translator
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+
+# How deep graphs may lie in each other.
+DEEPEST = 40
+# How many names of operators a message lists.
+_NAMES_LISTED = 3
+
+
+def build_model(decoded: DecodedModel, extensions: Sequence[Extension]) -> Model:
+    """The model of the first graph. Raises FrontendError, for all unknown operators at once."""
+    reading = Reading(decoded, extensions)
+    reading.check()
+    graph = decoded.graphs[0]
+    builder = GraphBuilder(reading, 0, Host())
+    parameters = [builder.add_parameter(index) for index in graph.inputs]
+    results = builder.results()
+    for signature in decoded.signatures:
+        if signature.graph == 0:
+            _add_names(signature.inputs, dict(zip(graph.inputs, (p.output(0) for p in parameters))))
+            _add_names(signature.outputs, dict(zip(graph.outputs, (r.output(0) for r in results))))
+    model = Model(results, parameters, graph.name or "model")
+    model.rt_info["metadata"], model.rt_info["description"] = dict(decoded.metadata), decoded.description
+    return model
+
+
+class Reading:
+    """What is the same for all graphs of a model."""
+
+    def __init__(self, decoded: DecodedModel, extensions: Sequence[Extension]) -> None:
+        self.decoded, self._extensions = decoded, extensions
+
+    def find(self, operator: DecodedOperator) -> Translator | None:
+        """What translates an operator, extensions before all else."""
+        extension = conversion_for(self._extensions, operator.op_type, "")
+        if extension:
+            return extension.get_converter()
+        return None if operator.is_custom else translators.find(operator.op_type, operator.version)
+
+    def check(self) -> None:
+        """Raises one FrontendError for all operators that are missing, of all graphs."""
+        missing: dict[str, list[str]] = {}
+        for graph in self.decoded.graphs:
+            for operator in graph.operators:
+                if self.find(operator) is None:
+                    kind = f"{'the custom ' if operator.is_custom else ''}{operator.op_type}"
+                    missing.setdefault(kind, []).append(_name_of(operator, graph.tensors))
+        if missing:
+            told = "; ".join(f"{kind} ({_listed(names)})" for kind, names in missing.items())
+            raise FrontendError(f"there is no translation of {told}")
+
+
+class GraphBuilder:
+    """Translates the operators of a graph into a Model in the making, its host.
+
+    ``prefix``: begins the names of its nodes, in a graph that becomes part of another.
+    """
+
+    def __init__(
+        self, reading: Reading, index: int, host: Host, prefix: str = "", callers: tuple[int, ...] = ()
+    ) -> None:
+        if index in callers or len(callers) > DEEPEST:
+            raise FrontendError(f"the graph '{reading.decoded.graphs[index].name}' runs itself")
+        self._reading, self._host, self._prefix = reading, host, prefix
+        self._graph: DecodedGraph = reading.decoded.graphs[index]
+        self._callers = (*callers, index)
+        self._values: list[Output | None] = [None] * len(self._graph.tensors)
+
+    @property
+    def graph(self) -> DecodedGraph:
+        return self._graph
+
+    def add_parameter(self, index: int) -> Parameter:
+        tensor = self._graph.tensors[index]
+        if tensor.element_type is None:
+            raise FrontendError(f"input '{tensor.name}': a tensor of {tensor.kind} is not supported")
+        parameter = Parameter(tensor.element_type, tensor.partial_shape)
+        self._host.name(parameter, tensor.name)
+        self.define(index, parameter.output(0))
+        return parameter
+
+    def define(self, index: int, output: Output | None) -> None:
+        """Let a value be that of a tensor."""
+        self._values[index] = output
+        # Within what becomes part of another graph names are its own, and another tensor may have the same there.
+        if output is not None and not self._prefix and self._graph.tensors[index].name:
+            output.names.add(self._graph.tensors[index].name)
+
+    def results(self) -> list[Result]:
+        """Translate the graph, whose inputs are defined already, into its Results."""
+        made = []
+        for index, value in zip(self._graph.outputs, self.translate()):
+            name = self._graph.tensors[index].name
+            result = Result(value, name=self._host.unique.take(f"{name}/result"))
+            # Only the graph's own name for it: the value may have others.
+            result.output(0).names = {name}
+            made.append(result)
+        return made
+
+    def translate(self) -> list[Output]:
+        """Translate the graph, whose inputs are defined already, and give its outputs."""
+        operators = self._graph.operators
+        names = [self._host.unique.take(self._prefix + _name_of(o, self._graph.tensors)) for o in operators]
+        for operator, name in zip(operators, names):
+            self._translate(operator, name)
+        return [self._required(index, "the output of the graph") for index in self._graph.outputs]
+
+    def _translate(self, operator: DecodedOperator, name: str) -> None:
+        place = f"{operator.op_type} node '{name}'"
+        try:
+            inputs = [None if index < 0 else self._required(index, "it") for index in operator.inputs]
+            node = TfliteNodeContext(operator, name, inputs, self._graph.tensors, self._subgraph)
+            outputs = as_outputs(self._reading.find(operator)(node))
+            name_new_nodes(outputs, name, self._host.named, self._host.unique)
+            if len(outputs) < len(operator.outputs):
+                raise FrontendError(f"only its first {len(outputs)} of {len(operator.outputs)} outputs are supported")
+        except Exception as error:
+            # The file is not to be trusted, so anything may go wrong over it.
+            raise FrontendError(f"{place}: {error}") from error
+        for index, output in zip(operator.outputs, outputs):
+            self.define(index, output)
+
+    def _required(self, index: int, reader: str) -> Output:
+        """The value of a tensor. Raises FrontendError where there is none."""
+        if self._values[index] is None:
+            tensor = self._graph.tensors[index]
+            if tensor.data is None:
+                raise FrontendError(f"{reader} reads the tensor '{tensor.name}', which nothing before it makes")
+            constant = self._host.name(Constant(tensor.data), self._prefix + tensor.name)
+            self.define(index, constant.output(0))
+        return self._values[index]  # type: ignore[return-value]
+
+    def _subgraph(self, index: int) -> Subgraph:
+        return TfliteSubgraph(self._reading, index, self._host, self._callers)
+
+
+class TfliteSubgraph(Subgraph):
+    """A graph that an operator runs. It reads nothing of the graphs around it."""
+
+    def __init__(self, reading: Reading, index: int, host: Host, callers: tuple[int, ...]) -> None:
+        if not 0 <= index < len(reading.decoded.graphs):
+            raise FrontendError(f"there is no graph {index}")
+        graph = reading.decoded.graphs[index]
+        self.name, self.input_count, self.output_count = graph.name, len(graph.inputs), len(graph.outputs)
+        self._reading, self._index, self._host, self._callers = reading, index, host, callers
+
+    def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
+        self.check_input_count(len(inputs))
+        host = Host()
+        builder = GraphBuilder(self._reading, self._index, host, "", self._callers)
+        for place, node in zip(builder.graph.inputs, inputs):
+            host.name(node, builder.graph.tensors[place].name)
+            builder.define(place, node.output(0))
+        for parameter in parameters:
+            if parameter not in host.named:
+                host.name(parameter, parameter.friendly_name)
+        return Body(Model(builder.results(), parameters, self.name or "body"), [])
+
+    def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
+        self.check_input_count(len(inputs))
+        builder = GraphBuilder(self._reading, self._index, self._host, f"{name}/", self._callers)
+        for place, value in zip(builder.graph.inputs, inputs):
+            builder.define(place, value)
+        outputs = builder.translate()
+        let_stand_for(name, outputs)
+        return outputs
+
+
+def _add_names(signature: dict[str, int], values: dict[int, Output]) -> None:
+    """Give values the names that a signature has for them, but for such as another value has."""
+    taken = {name for value in values.values() for name in value.names}
+    for name, index in signature.items():
+        if name not in taken and index in values:
+            values[index].names.add(name)
+
+
+def _name_of(operator: DecodedOperator, tensors: Sequence[DecodedTensor]) -> str:
+    """Operators have no names: that of the first tensor that they make."""
+    return next((tensors[i].name for i in operator.outputs if tensors[i].name), operator.op_type)
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f" and {len(names) - _NAMES_LISTED} more" if len(names) > _NAMES_LISTED else ""
+    return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_NAMES_LISTED]) + more

@@ -1,0 +1,45 @@
+"""What translators of several families need."""
+
+from __future__ import annotations
+
+import tflite
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.graph import Node, Output, as_output
+
+_ACTIVATIONS = tflite.ActivationFunctionType
+_INFINITY = float("inf")
+# What those activation functions let through that only cut.
+_RANGES = {
+    _ACTIVATIONS.NONE: (-_INFINITY, _INFINITY),
+    _ACTIVATIONS.RELU: (0.0, _INFINITY),
+    _ACTIVATIONS.RELU6: (0.0, 6.0),
+    _ACTIVATIONS.RELU_N1_TO_1: (-1.0, 1.0),
+}
+
+
+def activated(node: TfliteNodeContext, value: Node | Output) -> Output:
+    """The value after the activation function that is fused into the operator. Raises FrontendError."""
+    function, value = node.get_attribute("fused_activation_function", _ACTIVATIONS.NONE), as_output(value)
+    if function == _ACTIVATIONS.NONE:
+        return value
+    if function == _ACTIVATIONS.RELU:
+        return ops.Relu(value).output(0)
+    if function == _ACTIVATIONS.TANH:
+        return ops.Tanh(value).output(0)
+    return ops.Clamp(value, *activation_range(node)).output(0)
+
+
+def activation_range(node: TfliteNodeContext) -> tuple[float, float]:
+    """The least and the greatest number that the fused activation function lets through. Raises FrontendError."""
+    function = node.get_attribute("fused_activation_function", _ACTIVATIONS.NONE)
+    if function not in _RANGES:
+        raise FrontendError(f"the fused activation function {function} is not supported")
+    return _RANGES[function]
+
+
+def auto_pad(node: TfliteNodeContext) -> str:
+    """How convolutions and poolings pad, in OpenVINO's words."""
+    return "same_upper" if node.get_attribute("padding") == tflite.Padding.SAME else "valid"
