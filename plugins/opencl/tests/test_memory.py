@@ -20,7 +20,7 @@ CORE = hetero.Core()
 ROWS = 24
 # Models of the zoo that are quick enough, or all where the longest sweeps run whole: some have hundreds of megabytes.
 SMALL = ("ocr_direction", "magika", "shufflenet")
-NAMES = list(zoo.MODELS) if os.environ.get("HETERO_SEEDS") else SMALL
+NAMES = list(zoo.ONNX) if os.environ.get("HETERO_SEEDS") else SMALL
 
 
 def taken_by(model, device, arrays):

@@ -1,4 +1,4 @@
-"""Every model of the zoo in IR files that we write, read by us and by OpenVINO."""
+"""Every ONNX model of the zoo in IR files that we write, read by us and by OpenVINO."""
 
 import openvino
 import pytest
@@ -11,7 +11,7 @@ from tests.frontend.onnx.compare import assert_close, run_reference
 
 core = openvino.Core()
 # OpenVINO can neither read the ONNX file of voice activity nor run its If, whose branches differ in rank.
-OPENVINOS = [name for name in zoo.MODELS if name != "voice_activity"]
+OPENVINOS = [name for name in zoo.ONNX if name != "voice_activity"]
 
 
 def run_openvino(path, inputs):
@@ -20,7 +20,7 @@ def run_openvino(path, inputs):
     return {output.get_any_name(): results[output] for output in compiled.outputs}
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", zoo.ONNX)
 def test_after_a_trip_template_computes_the_same(tmp_path, name):
     hetero.serialize(OnnxFrontEnd().convert(zoo.path(name)), tmp_path / "model.xml")
     compiled = hetero.Core().compile_model(tmp_path / "model.xml", "TEMPLATE")

@@ -99,7 +99,7 @@ def test_mapped_weights_outlive_the_file(tmp_path):
     np.testing.assert_array_equal(constant_of(model, "w"), WEIGHTS)
 
 
-@pytest.mark.parametrize("name", zoo.MODELS)
+@pytest.mark.parametrize("name", zoo.ONNX)
 def test_detached_file_is_the_same_model(name):
     content = zoo.path(name).read_bytes()
     detached = onnx.ModelProto.FromString(detach_tensors(memoryview(content)))

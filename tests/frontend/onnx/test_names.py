@@ -71,7 +71,7 @@ def test_all_friendly_names_differ():
 
 
 def test_every_friendly_name_of_the_zoo_is_its_own():
-    for name in zoo.MODELS:
+    for name in zoo.ONNX:
         model = OnnxFrontEnd().convert(zoo.path(name))
         names = [node.friendly_name for node in model.get_ordered_ops()]
         assert len(set(names)) == len(names), name

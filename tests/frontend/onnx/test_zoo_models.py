@@ -1,4 +1,4 @@
-"""Every model of the zoo, run operation by operation, against ONNX Runtime."""
+"""Every ONNX model of the zoo, run operation by operation, against ONNX Runtime."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from hetero.frontend.onnx import OnnxFrontEnd
 from tests import zoo
 from tests.frontend.onnx.compare import assert_close, run_reference
 
-CASES = [(name, shape) for name, model in zoo.MODELS.items() for shape in model.shapes]
+CASES = [(name, shape) for name, model in zoo.ONNX.items() for shape in model.shapes]
 
 
 @pytest.mark.parametrize(("name", "shape"), CASES, ids=lambda v: v if isinstance(v, str) else "x".join(map(str, v)))
