@@ -4,4 +4,5 @@ from hetero.frontend.tflite.translators import (  # noqa: F401
     arithmetic,
     convolution,
     movement,
+    stablehlo,
 )

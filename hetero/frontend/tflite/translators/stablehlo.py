@@ -1,0 +1,147 @@
+"""Element-wise operators of StableHLO, as its specification has them: https://openxla.org/stablehlo/spec."""
+
+from __future__ import annotations
+
+import numpy as np
+from tflite import StablehloComparisonDirection as Direction
+from tflite import StablehloComparisonType as Comparison
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.quantization import converted
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.quantization import moving, on_numbers
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import scalar_like
+from hetero.graph import Constant, Op, Output
+from hetero.types import Type
+
+_UNARY: dict[str, type[Op]] = {
+    "ABS": ops.Abs, "COSINE": ops.Cos, "EXPONENTIAL": ops.Exp, "FLOOR": ops.Floor, "LOG": ops.Log,
+    "LOGISTIC": ops.Sigmoid, "NEGATE": ops.Negative, "TANH": ops.Tanh,
+}  # fmt: skip
+_BINARY: dict[str, type[Op]] = {
+    "ADD": ops.Add, "MULTIPLY": ops.Multiply, "POWER": ops.Power, "REMAINDER": ops.Mod, "SUBTRACT": ops.Subtract,
+}  # fmt: skip
+_EXTREMES: dict[str, type[Op]] = {"MAXIMUM": ops.Maximum, "MINIMUM": ops.Minimum}
+_BITWISE: dict[str, type[Op]] = {"AND": ops.BitwiseAnd, "OR": ops.BitwiseOr}
+# What operators are of booleans.
+_LOGICAL: dict[str, type[Op]] = {
+    "ADD": ops.LogicalOr, "MAXIMUM": ops.LogicalOr, "OR": ops.LogicalOr,
+    "MULTIPLY": ops.LogicalAnd, "MINIMUM": ops.LogicalAnd, "AND": ops.LogicalAnd,
+}  # fmt: skip
+_COMPARISONS: dict[int, type[Op]] = {
+    Direction.STABLEHLO_COMPARISON_DIRECTION_EQ: ops.Equal,
+    Direction.STABLEHLO_COMPARISON_DIRECTION_NE: ops.NotEqual,
+    Direction.STABLEHLO_COMPARISON_DIRECTION_GE: ops.GreaterEqual,
+    Direction.STABLEHLO_COMPARISON_DIRECTION_GT: ops.Greater,
+    Direction.STABLEHLO_COMPARISON_DIRECTION_LE: ops.LessEqual,
+    Direction.STABLEHLO_COMPARISON_DIRECTION_LT: ops.Less,
+}
+
+
+def _listed(*tables: dict[str, type[Op]]) -> list[str]:
+    return [f"STABLEHLO_{name}" for table in tables for name in table]
+
+
+def _kind(node: TfliteNodeContext) -> str:
+    return node.get_op_type().removeprefix("STABLEHLO_")
+
+
+@translator(*_listed(_UNARY))
+@on_numbers
+def unary(node: TfliteNodeContext) -> Translation:
+    return _UNARY[_kind(node)](node.get_input(0))
+
+
+@translator(*_listed(_BINARY))
+@on_numbers
+def binary(node: TfliteNodeContext) -> Translation:
+    return _binary(node, _BINARY)
+
+
+@translator(*_listed(_EXTREMES, _BITWISE))
+@moving
+def choice_or_bits(node: TfliteNodeContext) -> Translation:
+    return _binary(node, _EXTREMES | _BITWISE)
+
+
+def _binary(node: TfliteNodeContext, operations: dict[str, type[Op]]) -> Translation:
+    left, right, kind = node.get_input(0), node.get_input(1), _kind(node)
+    if left.element_type is Type.boolean:
+        if kind not in _LOGICAL:
+            raise FrontendError("it takes numbers, not booleans")
+        return _LOGICAL[kind](left, right)
+    return operations[kind](left, right)
+
+
+@translator("STABLEHLO_DIVIDE")
+@on_numbers
+def divide(node: TfliteNodeContext) -> Translation:
+    """Quotients of integers are cut off."""
+    return ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False)
+
+
+@translator("STABLEHLO_RSQRT")
+@on_numbers
+def rsqrt(node: TfliteNodeContext) -> Translation:
+    value = node.get_input(0)
+    return ops.Divide(scalar_like(value, 1), ops.Sqrt(value))
+
+
+@translator("STABLEHLO_CBRT")
+@on_numbers
+def cbrt(node: TfliteNodeContext) -> Translation:
+    value = node.get_input(0)
+    return ops.Multiply(ops.Sign(value), ops.Power(ops.Abs(value), scalar_like(value, 1 / 3)))
+
+
+@translator("STABLEHLO_SHIFT_LEFT")
+def shift_left(node: TfliteNodeContext) -> Translation:
+    """Nothing is left of a number that is moved by its width or more."""
+    return ops.BitwiseLeftShift(node.get_input(0), node.get_input(1))
+
+
+@translator("STABLEHLO_CLAMP")
+@moving
+def clamp(node: TfliteNodeContext) -> Translation:
+    """The bounds are scalars or of the operand's shape."""
+    low, value, high = node.get_inputs()
+    return ops.Minimum(ops.Maximum(value, low), high)
+
+
+@translator("STABLEHLO_SELECT")
+@moving
+def select(node: TfliteNodeContext) -> Translation:
+    return ops.Select(*node.get_inputs())
+
+
+@translator("STABLEHLO_CONVERT")
+@on_numbers
+def convert(node: TfliteNodeContext) -> Translation:
+    output = node.output_tensor(0)
+    if output.element_type is None:
+        raise FrontendError(f"a tensor of {output.kind} is not supported")
+    return node.get_input(0) if output.quantization else converted(node.get_input(0), output.element_type)
+
+
+@translator("STABLEHLO_COMPARE")
+@on_numbers
+def compare(node: TfliteNodeContext) -> Translation:
+    left, right = node.get_input(0), node.get_input(1)
+    direction = node.get_attribute("comparison_direction")
+    if direction not in _COMPARISONS:
+        raise FrontendError(f"the comparison {direction} is not known")
+    if node.get_attribute("compare_type") == Comparison.STABLEHLO_COMPARISON_TYPE_FLOAT_TOTAL_ORDER:
+        left, right = _in_total_order(left), _in_total_order(right)
+    return _COMPARISONS[direction](left, right)
+
+
+def _in_total_order(value: Output) -> Output:
+    """Integers that are in the order of IEEE 754's totalOrder: -NaN, -∞ … -0, +0 … ∞, NaN."""
+    kind = {16: Type.i16, 32: Type.i32, 64: Type.i64}[value.element_type.bitwidth]
+    bits = ops.BitCast(value, kind)
+    largest = Constant(np.array((1 << kind.bitwidth - 1) - 1, kind.to_dtype()))
+    negative = ops.Less(bits, scalar_like(bits.output(0), 0))
+    return ops.Select(negative, ops.BitwiseXor(bits, largest), bits).output(0)
