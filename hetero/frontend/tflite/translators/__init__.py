@@ -2,7 +2,10 @@
 
 from hetero.frontend.tflite.translators import (  # noqa: F401
     arithmetic,
+    blocks,
     convolution,
     movement,
+    pooling,
+    resize,
     stablehlo,
 )

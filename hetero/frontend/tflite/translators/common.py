@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import tflite
 
 from hetero import ops
@@ -38,6 +39,18 @@ def activation_range(node: TfliteNodeContext) -> tuple[float, float]:
     if function not in _RANGES:
         raise FrontendError(f"the fused activation function {function} is not supported")
     return _RANGES[function]
+
+
+def activated_integers(node: TfliteNodeContext, value: Output) -> Output:
+    """Integers that stand for numbers as those of output 0, after the fused activation function, which only cuts.
+    Raises FrontendError."""
+    low, high = activation_range(node)
+    if (low, high) == (-_INFINITY, _INFINITY):
+        return value
+    tensor = node.output_tensor(0)
+    by, limits = tensor.quantization, np.iinfo(tensor.element_type.to_dtype())
+    least, most = (np.clip(np.rint(x / by.scale) + by.zero_point, limits.min, limits.max) for x in (low, high))
+    return ops.Clamp(value, float(least), float(most)).output(0)
 
 
 def auto_pad(node: TfliteNodeContext) -> str:

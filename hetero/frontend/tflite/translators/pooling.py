@@ -1,0 +1,55 @@
+"""Pooling over windows of height and width."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.layouts import channels_last, channels_second
+from hetero.frontend.quantization import converted
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.translators.common import activated, activated_integers, auto_pad
+from hetero.frontend.translation import Translation
+from hetero.graph import Output
+from hetero.types import Type
+
+
+@translator("MAX_POOL_2D")
+def max_pool(node: TfliteNodeContext) -> Translation:
+    """The largest integer stands for the largest number."""
+    strides, kernel = _windows(node)
+    data = channels_second(node.get_input(0))
+    pooled = ops.MaxPool(data, strides, (1, 1), (0, 0), (0, 0), kernel, auto_pad=auto_pad(node))
+    return _finished(node, channels_last(pooled.output(0)))
+
+
+@translator("AVERAGE_POOL_2D")
+def average_pool(node: TfliteNodeContext) -> Translation:
+    """Means leave out the padding; of integers they are rounded, halves away from zero."""
+    pooled = channels_last(_average(node, converted(channels_second(node.get_input(0)), Type.f32)))
+    if node.is_quantized:
+        pooled = converted(ops.Round(pooled, "half_away_from_zero").output(0), node.output_tensor(0).element_type)
+    return _finished(node, pooled)
+
+
+@translator("L2_POOL_2D")
+@on_numbers
+def l2_pool(node: TfliteNodeContext) -> Translation:
+    """The root of the mean of the squares."""
+    data = channels_second(node.get_input(0))
+    return activated(node, channels_last(ops.Sqrt(_average(node, ops.Multiply(data, data).output(0)))))
+
+
+def _average(node: TfliteNodeContext, value: Output) -> Output:
+    strides, kernel = _windows(node)
+    return ops.AvgPool(value, strides, (0, 0), (0, 0), kernel, True, "floor", auto_pad(node)).output(0)
+
+
+def _windows(node: TfliteNodeContext) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Strides, and the lengths of windows."""
+    strides, kernel = ("stride_h", "stride_w"), ("filter_height", "filter_width")
+    return tuple(map(node.get_attribute, strides)), tuple(map(node.get_attribute, kernel))
+
+
+def _finished(node: TfliteNodeContext, value: Output) -> Output:
+    return activated_integers(node, value) if node.is_quantized else activated(node, value)

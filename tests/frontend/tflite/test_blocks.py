@@ -1,0 +1,65 @@
+"""Elements moved between height and width on one side and channels or the batch on the other, against LiteRT."""
+
+import numpy as np
+import pytest
+
+from tests.devices import GPUS
+from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.models import constant, given, made, one
+
+
+def batches(kind, data, blocks, edges):
+    """A model of SPACE_TO_BATCH_ND or BATCH_TO_SPACE_ND."""
+    result = made(data.dtype, scale=data.scale, zero_point=data.zero_point)
+    return one(kind, data, constant(blocks, np.int32), constant(edges, np.int32), outputs=[result])
+
+
+def quantized(shape, dtype=np.int8, zero_point=0):
+    return given(shape, dtype, scale=0.5, zero_point=zero_point)
+
+
+def same(zero_point=0):
+    return [made(np.int8, scale=0.5, zero_point=zero_point)]
+
+
+MODELS = {
+    "space to depth": one("SPACE_TO_DEPTH", given((2, 4, 6, 3)), block_size=2),
+    "space to depth, i8": one("SPACE_TO_DEPTH", quantized((1, 6, 3, 2)), outputs=same(), block_size=3),
+    "space to depth, i64": one("SPACE_TO_DEPTH", given((1, 4, 2, 1), np.int64), block_size=2),
+    "depth to space": one("DEPTH_TO_SPACE", given((2, 2, 3, 12)), block_size=2),
+    "depth to space, i8": one("DEPTH_TO_SPACE", quantized((1, 3, 2, 18)), outputs=same(), block_size=3),
+    "depth to space, u8": one("DEPTH_TO_SPACE", given((1, 2, 3, 8), np.uint8), block_size=2),
+    "to batch": batches("SPACE_TO_BATCH_ND", given((2, 4, 6, 3)), [2, 3], [[0, 0], [0, 0]]),
+    "to batch, padded": batches("SPACE_TO_BATCH_ND", given((1, 5, 7, 2)), [3, 2], [[1, 0], [2, 1]]),
+    "to batch, one axis": batches("SPACE_TO_BATCH_ND", given((2, 5, 3)), [2], [[0, 1]]),
+    "to batch, i8": batches("SPACE_TO_BATCH_ND", quantized((1, 3, 3, 2), zero_point=5), [2, 2], [[1, 0], [0, 1]]),
+    "to batch, i16": batches("SPACE_TO_BATCH_ND", quantized((1, 3, 3, 2), np.int16), [2, 2], [[1, 0], [0, 1]]),
+    "to space": batches("BATCH_TO_SPACE_ND", given((12, 2, 2, 3)), [2, 3], [[0, 0], [0, 0]]),
+    "to space, cropped": batches("BATCH_TO_SPACE_ND", given((6, 3, 4, 2)), [3, 2], [[1, 2], [2, 1]]),
+    "to space, one axis": batches("BATCH_TO_SPACE_ND", given((4, 3, 3)), [2], [[0, 1]]),
+    "to space, i8": batches("BATCH_TO_SPACE_ND", quantized((4, 2, 2, 2), zero_point=5), [2, 2], [[1, 0], [0, 1]]),
+    "blocks known late": one(
+        "SPACE_TO_BATCH_ND", given((1, 4, 5, 2)), given(np.int32([2, 3])), given(np.int32([[0, 0], [1, 0]]))
+    ),
+    "crops known late": one(
+        "BATCH_TO_SPACE_ND", given((6, 2, 3, 1)), given(np.int32([2, 3])), given(np.int32([[1, 0], [2, 1]]))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_reference(name):
+    assert_as_litert(MODELS[name], steps=0)
+
+
+@pytest.mark.parametrize("device", GPUS)
+@pytest.mark.parametrize("name", MODELS)
+def test_opencl(name, device):
+    assert_as_litert(MODELS[name], f"HETERO:{device},TEMPLATE", steps=0)
+
+
+def test_dimensions_that_change():
+    data = given((1, 4, 4, 2), signature=(-1, -1, -1, 2))
+    model = one("SPACE_TO_BATCH_ND", data, constant([2, 2], np.int32), constant([[0, 0], [0, 0]], np.int32))
+    (name,) = model.inputs
+    assert_as_litert(model, calls=[{name: np.ones((3, 2, 6, 2), np.float32)}])
