@@ -17,7 +17,8 @@ def slice_(node: Node, data: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
 
 @evaluates(ops.StridedSlice)
 def strided_slice(node: Node, data: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
-    return data[node.index(data.shape, bounds)]
+    # The trailing ellipsis makes a view even of a single element, where numpy would copy it.
+    return data[(*node.index(data.shape, bounds), ...)]
 
 
 @evaluates(ops.Split)
