@@ -124,7 +124,8 @@ class _Decoder:
     def _contents(self, tensor: tflite.Tensor, kind: Type, shape: tuple[int, ...]) -> np.ndarray | None:
         data = self._bytes(tensor.Buffer())
         if not len(data):
-            return None
+            # What has no elements is known without a buffer.
+            return np.zeros(shape, np.str_ if kind is Type.string else kind.to_dtype()) if 0 in shape else None
         if kind is Type.string:
             return _strings(data, shape)
         sparsity = tensor.Sparsity()

@@ -4,8 +4,11 @@ from hetero.frontend.tflite.translators import (  # noqa: F401
     arithmetic,
     blocks,
     convolution,
+    expansion,
     movement,
     pooling,
     resize,
+    selection,
+    slicing,
     stablehlo,
 )

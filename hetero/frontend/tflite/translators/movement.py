@@ -1,25 +1,89 @@
-"""Elements in other places and shapes."""
+"""Operators that arrange elements anew. As in LiteRT, integers that stand for numbers move as they are."""
 
 from __future__ import annotations
 
 from hetero import ops
+from hetero.frontend import values
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import moving
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import activated
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
+from hetero.frontend.values import int64, normalized
+from hetero.ops.values import exact_value
 
 
 @translator("RESHAPE")
-@moving
 def reshape(node: TfliteNodeContext) -> Translation:
-    """The shape is an input or, in older files, an attribute."""
-    shape = node.get_optional_input(1) if node.has_input(1) else int64(node.get_attribute("new_shape"))
+    """The shape is an input or, in older files, an attribute, of which (0,) stands for no dimensions."""
+    if node.has_input(1) and node.get_input(1).partial_shape.rank == 1:
+        shape = node.get_input(1)
+    else:
+        lengths = node.get_attribute("new_shape", ())
+        shape = int64(() if tuple(lengths) == (0,) else lengths).output(0)
+    known = exact_value(shape)
+    if known is not None and 0 not in known:
+        return values.reshape(node.get_input(0), known.tolist())
     return ops.Reshape(node.get_input(0), shape, False)
+
+
+@translator("TRANSPOSE")
+def transpose(node: TfliteNodeContext) -> Translation:
+    order = exact_value(node.get_input(1))
+    if order is None:
+        return ops.Transpose(node.get_input(0), node.get_input(1))
+    rank = order.size
+    return values.transpose(node.get_input(0), [normalized(axis, rank) for axis in order.tolist()])
+
+
+@translator("EXPAND_DIMS")
+def expand_dims(node: TfliteNodeContext) -> Translation:
+    return ops.Unsqueeze(node.get_input(0), node.get_input(1))
+
+
+@translator("SQUEEZE")
+def squeeze(node: TfliteNodeContext) -> Translation:
+    axes = node.get_attribute("squeeze_dims", ())
+    return ops.Squeeze(node.get_input(0), int64(axes) if axes else None)
+
+
+@translator("PACK")
+def pack(node: TfliteNodeContext) -> Translation:
+    axis = node.get_attribute("axis", 0)
+    return ops.Concat([ops.Unsqueeze(value, int64([axis])) for value in node.get_inputs()], axis)
+
+
+@translator("UNPACK")
+def unpack(node: TfliteNodeContext) -> Translation:
+    axis = int64(node.get_attribute("axis", 0))
+    parts = ops.Split(node.get_input(0), axis, node.get_output_size())
+    return [ops.Squeeze(part, axis) for part in parts.outputs()]
 
 
 @translator("CONCATENATION")
 @moving
 def concatenation(node: TfliteNodeContext) -> Translation:
     return activated(node, ops.Concat(node.get_inputs(), node.get_attribute("axis")))
+
+
+@translator("SPLIT")
+def split(node: TfliteNodeContext) -> Translation:
+    """The axis is the first input."""
+    return ops.Split(node.get_input(1), values.reshape(node.get_input(0), ()), node.get_output_size())
+
+
+@translator("SPLIT_V")
+def split_by_lengths(node: TfliteNodeContext) -> Translation:
+    data, lengths, axis = (node.get_input(index) for index in range(3))
+    return ops.VariadicSplit(data, values.reshape(axis, ()), values.reshape(lengths, (node.get_output_size(),)))
+
+
+@translator("REVERSE_V2")
+def reverse(node: TfliteNodeContext) -> Translation:
+    return ops.Reverse(node.get_input(0), node.get_input(1), "index")
+
+
+@translator("REVERSE_SEQUENCE")
+def reverse_sequence(node: TfliteNodeContext) -> Translation:
+    batch, sequence = node.get_attribute("batch_dim", 0), node.get_attribute("seq_dim", 0)
+    return ops.ReverseSequence(node.get_input(0), node.get_input(1), batch, sequence)

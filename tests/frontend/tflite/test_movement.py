@@ -1,0 +1,95 @@
+"""Operators that arrange elements anew, against LiteRT."""
+
+import numpy as np
+import pytest
+
+from tests.devices import GPUS
+from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.models import constant, given, made, one
+
+DYNAMIC = {"signature": (-1, 3)}
+CASES = {
+    "RESHAPE": lambda: one("RESHAPE", given((2, 3)), constant([3, -1])),
+    "RESHAPE by attribute": lambda: one("RESHAPE", given((2, 3)), new_shape=[6]),
+    "RESHAPE by attribute beside an input": lambda: one("RESHAPE", given((2, 3)), constant([3, 2]), new_shape=[6]),
+    "RESHAPE by attribute to a scalar": lambda: one("RESHAPE", given((1, 1)), new_shape=[0]),
+    "RESHAPE to a scalar": lambda: one("RESHAPE", given((1, 1)), constant(np.zeros(0, np.int32))),
+    "RESHAPE of nothing": lambda: one("RESHAPE", given((0, 3)), constant([3, 0])),
+    "RESHAPE of nothing, a length left open": lambda: one("RESHAPE", given((0, 3)), constant([-1, 3])),
+    "RESHAPE of a constant": lambda: one("RESHAPE", constant(np.arange(6)), given([3, 2], np.int32)),
+    "RESHAPE by a shape that is computed": lambda: one("RESHAPE", given((2, 3), **DYNAMIC), given([3, 2], np.int32)),
+    "RESHAPE, quantized": lambda: one(
+        "RESHAPE", given((2, 3), scale=0.5), constant([6]), outputs=[made(np.int8, scale=0.5)]
+    ),
+    "RESHAPE, quantized otherwise": lambda: one(
+        "RESHAPE", given((2, 3), scale=0.5), constant([6]), outputs=[made(np.int8, scale=0.25, zero_point=3)]
+    ),
+    "TRANSPOSE": lambda: one("TRANSPOSE", given((2, 3, 4)), constant([2, 0, 1])),
+    "TRANSPOSE by axes from the end": lambda: one("TRANSPOSE", given((2, 3, 4)), constant([-1, 0, -2])),
+    "TRANSPOSE by a computed order": lambda: one("TRANSPOSE", given((2, 3)), given([1, 0], np.int32)),
+    "TRANSPOSE of six axes": lambda: one("TRANSPOSE", given((1, 2, 1, 3, 2, 2)), constant([5, 3, 1, 0, 2, 4])),
+    "TRANSPOSE, quantized": lambda: one(
+        "TRANSPOSE", given((2, 3), scale=0.5), constant([1, 0]), outputs=[made(np.int8, scale=0.5)]
+    ),
+    "EXPAND_DIMS": lambda: one("EXPAND_DIMS", given((2, 3)), constant(1)),
+    "EXPAND_DIMS at the end": lambda: one("EXPAND_DIMS", given((2, 3), **DYNAMIC), constant(-1)),
+    "EXPAND_DIMS of a scalar": lambda: one("EXPAND_DIMS", given(()), constant([0])),
+    "SQUEEZE": lambda: one("SQUEEZE", given((1, 2, 1, 3, 1))),
+    "SQUEEZE of some": lambda: one("SQUEEZE", given((1, 2, 1, 3, 1)), squeeze_dims=[0, -1]),
+    "SQUEEZE where the batch may change": lambda: one(
+        "SQUEEZE", given((2, 1, 3), signature=(-1, 1, 3)), squeeze_dims=[1]
+    ),
+    "PACK": lambda: one("PACK", given((2, 3)), given((2, 3)), values_count=2, axis=1),
+    "PACK at the end": lambda: one("PACK", given((2, 3)), given((2, 3)), values_count=2, axis=-1),
+    "PACK of scalars": lambda: one("PACK", given((), np.int32), constant(3), values_count=2),
+    "PACK of one": lambda: one("PACK", given((2,), np.int64), values_count=1),
+    "PACK, quantized": lambda: one(
+        "PACK", given((2,), scale=0.5), given((2,), scale=0.5), outputs=[made(np.int8, scale=0.5)], values_count=2
+    ),
+    "UNPACK": lambda: one("UNPACK", given((2, 3)), outputs=3, num=3, axis=1),
+    "UNPACK at the end": lambda: one("UNPACK", given((2, 3), np.int32), outputs=3, num=3, axis=-1),
+    "UNPACK of a vector": lambda: one("UNPACK", given((2,), bool), outputs=2, num=2),
+    "CONCATENATION": lambda: one("CONCATENATION", given((2, 3)), given((2, 1)), axis=1),
+    "CONCATENATION from the end": lambda: one(
+        "CONCATENATION", given((2, 3)), constant(np.ones((1, 3), np.float32)), axis=-2
+    ),
+    "CONCATENATION of three": lambda: one("CONCATENATION", *(given((n,), np.int64) for n in (1, 0, 2)), axis=0),
+    "CONCATENATION, quantized": lambda: one(
+        "CONCATENATION", given((2, 9), scale=0.5), given((2, 9), scale=0.5), outputs=[made(np.int8, scale=0.5)], axis=0
+    ),
+    "CONCATENATION, quantized otherwise": lambda: one(
+        "CONCATENATION",
+        given((9, 99), np.uint8, scale=0.3, zero_point=5),
+        given((9, 99), np.uint8, scale=0.2, zero_point=7),
+        outputs=[made(np.uint8, scale=0.25, zero_point=128)],
+        axis=1,
+    ),
+    "SPLIT": lambda: one("SPLIT", constant(1), given((2, 6)), outputs=3, num_splits=3),
+    "SPLIT at the end": lambda: one("SPLIT", constant([-1]), given((2, 6), np.int32), outputs=2, num_splits=2),
+    "SPLIT_V": lambda: one("SPLIT_V", given((2, 6)), constant([1, 3, 2]), constant(1), outputs=3, num_splits=3),
+    "SPLIT_V with a rest": lambda: one(
+        "SPLIT_V", given((2, 6)), constant([1, -1, 2]), constant(-1), outputs=3, num_splits=3
+    ),
+    "SPLIT_V, quantized": lambda: one(
+        "SPLIT_V",
+        given((2, 6), scale=0.5),
+        constant([4, 2]),
+        constant(1),
+        outputs=[made(np.int8, scale=0.5), made(np.int8, scale=0.5)],
+        num_splits=2,
+    ),
+    "REVERSE_V2": lambda: one("REVERSE_V2", given((2, 3, 4)), constant([1])),
+    "REVERSE_V2 of axes from the end": lambda: one("REVERSE_V2", given((2, 3, 4), np.int32), constant([-1, -2])),
+    "REVERSE_SEQUENCE": lambda: one(
+        "REVERSE_SEQUENCE", given((3, 4, 2)), given([4, 1, 3], np.int32), seq_dim=1, batch_dim=0
+    ),
+    "REVERSE_SEQUENCE with the batch behind": lambda: one(
+        "REVERSE_SEQUENCE", given((3, 4), np.int32), given([0, 1, 3, 2], np.int64), seq_dim=0, batch_dim=1
+    ),
+}
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{gpu},TEMPLATE" for gpu in GPUS)])
+@pytest.mark.parametrize("case", CASES)
+def test_as_litert(case, device):
+    assert_as_litert(CASES[case](), device, steps="otherwise" in case)
