@@ -1,9 +1,15 @@
 """Readers of model formats: one folder a format."""
 
-from hetero.frontend.extension import ConversionExtension, Extension, OpExtension
+from hetero.frontend.extension import ConversionExtension, Extension
+from hetero.frontend.framework_map import framework_map
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.node_context import REQUIRED, NodeContext
+from hetero.frontend.op_extension import OpExtension
+from hetero.frontend.reading_extensions import DecoderTransformationExtension, ProgressReporterExtension
+from hetero.frontend.subgraph import Subgraph
+from hetero.frontend.translation import NamedOutput
 
 __all__ = [
-    "REQUIRED", "ConversionExtension", "Extension", "FrontEnd", "ModelSource", "NodeContext", "OpExtension",
+    "REQUIRED", "ConversionExtension", "DecoderTransformationExtension", "Extension", "FrontEnd", "ModelSource",
+    "NamedOutput", "NodeContext", "OpExtension", "ProgressReporterExtension", "Subgraph", "framework_map",
 ]  # fmt: skip

@@ -7,7 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
+from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
+from hetero.frontend.reading_extensions import DecoderTransformationExtension, ProgressReporterExtension
 from hetero.graph import Model
 
 # A file's path, its bytes, an open file of it, or an object of the format's own library.
@@ -20,9 +22,13 @@ class FrontEnd(ABC):
     name: str
     extensions: Sequence[Extension] = ()
 
+    def get_name(self) -> str:
+        return self.name
+
     def add_extension(self, extension: Extension) -> None:
-        """Use an extension in conversions to come (optional): a format uses those of kinds that it knows."""
-        self.extensions = (*self.extensions, extension)
+        """Use an extension in conversions to come, where it is meant for this format; which kinds is the format's."""
+        if extension.is_for(self.name):
+            self.extensions = (*self.extensions, extension)
 
     @abstractmethod
     def supported(self, source: ModelSource) -> bool:
@@ -38,3 +44,18 @@ class FrontEnd(ABC):
 
         ``weights``: where they are, for formats that keep them elsewhere.
         """
+
+    def transform_decoded(self, decoded: Any) -> None:
+        """Let the extensions change what the format's decoder has read. Raises FrontendError for what they raise."""
+        for extension in self.extensions:
+            if isinstance(extension, DecoderTransformationExtension):
+                try:
+                    extension.transform(decoded)
+                except Exception as error:
+                    raise FrontendError(f"{extension!r}: {type(error).__name__}: {error}") from error
+
+    def report_progress(self, total_steps: int, completed_steps: int) -> None:
+        """Tell the extensions that ask for it how far the reading has come."""
+        for extension in self.extensions:
+            if isinstance(extension, ProgressReporterExtension):
+                extension.report_progress(completed_steps / total_steps, total_steps, completed_steps)

@@ -46,13 +46,14 @@ class Registry:
         self.frontends.append(factory)
 
     def register_extension(self, factory: Callable[[], Any]) -> None:
-        """Offer what ``Core.add_extension`` takes. The factory is called when the first model is read."""
+        """Offer what ``Core.add_extension`` takes. The factory is called for the first model or extension of a user."""
         self.extensions.append(factory)
 
     @functools.cached_property
     def made_extensions(self) -> list[Extension]:
         """What the factories of extensions give; one that fails is noted in ``failures``, never raised."""
-        from hetero.frontend.extension import add_extensions, as_extensions
+        from hetero.frontend.extension import add_extensions
+        from hetero.frontend.given_extensions import as_extensions
 
         made: list[Extension] = []
         for factory in self.extensions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hetero import properties as props
-from hetero.errors import DeviceError, FrontendError, HeteroError, device_errors
-from hetero.frontend.extension import Extension, add_extensions, as_extensions
+from hetero.errors import DeviceError, HeteroError, device_errors
+from hetero.frontend.extension import Extension, add_extensions
+from hetero.frontend.given_extensions import as_extensions
 from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
@@ -20,6 +22,7 @@ from hetero.plugin.registry import Registry
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties
 from hetero.runtime.device_name import parse_device_name
+from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
 from hetero.runtime.version import Version
 from hetero.tracing import traced
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     import onnx
 
 Properties = Mapping[str, Any] | tuple[str, Any]
+Extensions = Extension | type[Op] | str | os.PathLike[str]
 
 
 class Core:
@@ -40,17 +44,22 @@ class Core:
         self._unavailable: dict[str, str] = {}
         self._properties = CoreProperties()
         self._lock = threading.RLock()
-        self._extensions: list[Extension] = []
 
-    def add_extension(self, extension: Extension | type[Op] | Sequence[Extension | type[Op]]) -> None:
-        """Teach the frontends of this Core: an extension, the class of an operation, or a list of them.
+    def add_extension(self, extension: Extensions | Sequence[Extensions]) -> None:
+        """Teach the frontends of this Core: an extension, the class of an operation, a Python file, or a list of them.
 
-        Of several for one operator the last is used, with a warning in the log. Raises GraphError for anything else.
+        A file is given as its path, or as the dotted name of an installed module, and is run. What its variable
+        ``extensions`` holds is added, or without one all extensions in it and the classes of operations it defines.
+
+        Of several for one operator the last is used, with a warning in the log. Raises GraphError for anything else,
+        FrontendError for a file that is not there or fails.
         """
         add_extensions(self._extensions, as_extensions(extension))
 
-    def _all_extensions(self) -> list[Extension]:
-        return [*self._registry.made_extensions, *self._extensions]
+    @functools.cached_property
+    def _extensions(self) -> list[Extension]:
+        """Those of installed packages, and then the user's."""
+        return list(self._registry.made_extensions)
 
     @traced("Core::read_model")
     def read_model(
@@ -63,18 +72,10 @@ class Core:
         ``weights``: of an IR the binary file or its bytes, where it is not beside the XML. The format is recognised
         by the content. Raises FrontendError when no frontend can read it.
         """
-        frontends = []
-        for factory in self._registry.frontends:
-            frontend = factory()
-            frontends.append(frontend)
-            if frontend.supported(model):
-                for extension in self._all_extensions():
-                    frontend.add_extension(extension)
-                return frontend.convert(model) if weights in (None, "") else frontend.convert(model, weights)
-        if isinstance(model, (str, os.PathLike)) and not os.path.isfile(model):
-            raise FrontendError(f"there is no model file {os.fspath(model)}")
-        name = os.fspath(model) if isinstance(model, (str, os.PathLike)) else f"the given {type(model).__name__}"
-        raise FrontendError(f"{name} is in none of the known formats ({', '.join(f.name for f in frontends)})")
+        frontend = FrontEndManager().load_by_model(model)
+        for extension in self._extensions:
+            frontend.add_extension(extension)
+        return frontend.convert(model) if weights in (None, "") else frontend.convert(model, weights)
 
     @traced("Core::compile_model")
     def compile_model(
@@ -96,7 +97,7 @@ class Core:
         options.update(config or {})
         cache = self._model_cache(plugin, options, context)
         # What a file means is a matter of extensions too, which may change while the file does not.
-        by_file = cache and isinstance(model, (str, os.PathLike)) and not self._all_extensions()
+        by_file = cache and isinstance(model, (str, os.PathLike)) and not self._extensions
         if not isinstance(model, Model) and not by_file:
             model = self.read_model(model)
         label = os.fspath(model) if by_file else model.friendly_name

@@ -1,6 +1,8 @@
 """Extensions of frontends: operators that hetero does not know, or is to translate otherwise."""
 
 import logging
+import re
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -9,7 +11,7 @@ from onnx import TensorProto, helper
 
 from hetero import Core, Op, ops
 from hetero.errors import FrontendError, GraphError
-from hetero.frontend import ConversionExtension, OpExtension
+from hetero.frontend import ConversionExtension, NamedOutput, OpExtension, ProgressReporterExtension
 from hetero.frontend import onnx as onnx_frontend
 from hetero.graph import Attribute
 from hetero.plugin import installed_plugins
@@ -107,12 +109,41 @@ def test_a_domain_is_kept_to():
 
 
 def test_of_two_the_later_wins_with_a_warning(caplog):
+    first = OpExtension("Relu", "Mine")
     with caplog.at_level(logging.WARNING, "hetero"):
-        assert type(made(model("Mine"), OpExtension("Relu", "Mine"), OpExtension("Exp", "Mine"))) is ops.Exp
-    assert "OpExtension of Mine is used, and no longer OpExtension of Mine" in caplog.text
-    caplog.clear()
-    made(model("Mine"), OpExtension("Relu", "Other"), OpExtension("Exp", "Mine"))
+        assert type(made(model("Mine"), first, OpExtension("Exp", "Mine"))) is ops.Exp
+    lines = Path(__file__).read_text().splitlines()
+    line = 1 + lines.index('    first = OpExtension("Relu", "Mine")')
+    here = re.escape(__file__)
+    told = rf"OpExtension of Mine \({here}:{line + 2}\) is used, and no longer OpExtension of Mine \({here}:{line}\)"
+    assert re.search(told, caplog.text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (OpExtension("Relu", "Other"), OpExtension("Exp", "Mine")),
+        (OpExtension("Relu", "Mine", domain="a"), OpExtension("Exp", "Mine", domain="my.domain")),
+        (OpExtension("Relu", "Mine", framework="tf"), OpExtension("Exp", "Mine", framework="onnx")),
+        (OpExtension("Exp", "Mine"), ProgressReporterExtension()),
+    ],
+)
+def test_extensions_for_different_operators_do_not_hide_each_other(first, second, caplog):
+    with caplog.at_level(logging.WARNING, "hetero"):
+        assert type(made(model("Mine"), first, second)) is ops.Exp
     assert not caplog.text
+
+
+def test_one_of_a_package_is_hidden_by_that_of_a_user(monkeypatch, caplog):
+    registry = installed_plugins()
+    monkeypatch.setattr(registry, "extensions", [lambda: OpExtension("Relu", "Mine")])
+    registry.__dict__.pop("made_extensions", None)
+    try:
+        with caplog.at_level(logging.WARNING, "hetero"):
+            assert type(made(model("Mine"), OpExtension("Exp", "Mine"))) is ops.Exp
+        assert "is used, and no longer" in caplog.text
+    finally:
+        registry.__dict__.pop("made_extensions", None)
 
 
 def test_packages_register_extensions(monkeypatch):
@@ -138,6 +169,10 @@ def test_packages_register_extensions(monkeypatch):
         registry.__dict__.pop("made_extensions", None)
 
 
+def relu(node):
+    return ops.Relu(node.get_input(0)).output(0)
+
+
 def raises(node):
     return node.no_such_thing
 
@@ -149,8 +184,11 @@ def raises(node):
         (ConversionExtension("Mine", lambda node: node.get_attribute("alpha")), "_extension.* alpha is missing"),
         (ConversionExtension("Mine", lambda node: node.get_input(1)), "_extension.* input 1 is missing"),
         (ConversionExtension("Mine", lambda node: 7), "_extension.* returns 7, not a node or outputs"),
-        (OpExtension(CustomElu, "Mine"), "OpExtension of Mine: CustomElu: attribute alpha is missing"),
-        (OpExtension("Add", "Mine"), "OpExtension of Mine: Add: it has 1 inputs, but takes 2 to 2"),
+        (OpExtension(CustomElu, "Mine"), "OpExtension of Mine .*py:\\d+.: CustomElu: attribute alpha is missing"),
+        (OpExtension("Add", "Mine"), "OpExtension of Mine .*py:\\d+.: Add: it has 1 inputs, but takes 2 to 2"),
+        (OpExtension("Relu", "Mine", ["X"], ["Y"]), "inputs of Mine have no names here: 'X' must be an index"),
+        (ConversionExtension("Mine", lambda node: {"Y": relu(node)}), "but those of Mine have no names here"),
+        (ConversionExtension("Mine", lambda node: [NamedOutput("Y", relu(node))]), "of Mine have no names here"),
     ],
 )  # fmt: skip
 def test_errors_name_node_and_extension(extension, message):
@@ -163,9 +201,17 @@ def test_errors_name_node_and_extension(extension, message):
     [
         (lambda: OpExtension("NoSuch"), "there is no operation NoSuch: write one as Relu or opset1.Relu"),
         (lambda: OpExtension("opset99.Relu"), "there is no operation opset99.Relu"),
-        (lambda: OpExtension("Elu", "Mine", {"alfa": "a"}), "of Mine: Elu has no attribute alfa; it has alpha"),
+        (lambda: OpExtension("Elu", "Mine", {"alfa": "a"}), "of Mine .*: Elu has no attribute alfa; it has alpha"),
+        (lambda: OpExtension("Elu", {"alpha": 1}, {"alpha": 2.0}), "alpha is both an input and a value"),
+        (lambda: OpExtension("Relu", "Mine", "Third"), "cannot take Third: it takes, in this order, ov_type_name, fw"),
+        (lambda: OpExtension("Relu", fw_type="Mine"), "OpExtension cannot take fw_type: it takes"),
+        (lambda: OpExtension("Relu", ov_type_name="Mine", fw_type_name="M"), "OpExtension cannot take fw_type_name"),
+        (lambda: OpExtension(7), "OpExtension cannot take 7"),
+        (lambda: OpExtension(int), "OpExtension of <class 'int'>: give the name of an operation, or its class"),
+        (lambda: OpExtension(), "OpExtension of None: give the name of an operation"),
+        (lambda: ConversionExtension("Mine", "Relu"), "ConversionExtension of Mine .*py:\\d+.: 'Relu' is no function"),
         (lambda: OpExtension("Relu", "Mine", None, {"x": 1}), "Relu has no attribute x; it has none"),
-        (lambda: Core().add_extension(7), "7 cannot be an extension: give an extension, a class of an operation"),
+        (lambda: Core().add_extension(7), "7 cannot be an extension: give an extension, an operation's class"),
         (lambda: Core().add_extension([OpExtension("Relu"), int]), "<class 'int'> cannot be an extension"),
     ],
 )  # fmt: skip

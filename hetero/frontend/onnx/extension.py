@@ -1,13 +1,11 @@
-"""Extensions with the arguments that OpenVINO's for ONNX have, the domain among them."""
+"""Extensions for ONNX alone, with the arguments that OpenVINO's have, the domain among them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from hetero.frontend import extension
+from hetero.frontend import extension, op_extension
 from hetero.frontend.extension import Converter
-from hetero.graph import Op
 
 
 class ConversionExtension(extension.ConversionExtension):
@@ -15,20 +13,18 @@ class ConversionExtension(extension.ConversionExtension):
 
     def __init__(self, op_type: str, domain: str | Converter, converter: Converter | None = None) -> None:
         if converter is None:
-            super().__init__(op_type, domain)
+            super().__init__(op_type, domain, framework="onnx")
         else:
-            super().__init__(op_type, converter, domain)
+            super().__init__(op_type, converter, domain, "onnx")
 
 
-class OpExtension(extension.OpExtension):
-    """``OpExtension(operation, fw_type_name, fw_domain, attr_names_map, attr_values_map)``; the first is required."""
+class OpExtension(op_extension.OpExtension):
+    """As the one for all formats, with the operator's domain as third name, or as ``fw_domain``::
 
-    def __init__(
-        self,
-        operation: str | type[Op],
-        fw_type_name: str | None = None,
-        fw_domain: str | None = None,
-        attr_names_map: Mapping[str, str] | None = None,
-        attr_values_map: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(operation, fw_type_name, attr_names_map, attr_values_map, fw_domain)
+    OpExtension(ov_type_name, fw_type_name, fw_domain, attr_names_map, attr_values_map)
+    """
+
+    def __init__(self, *arguments: Any, fw_domain: str | None = None, **keywords: Any) -> None:
+        if len(arguments) > 2 and isinstance(arguments[2], str):
+            fw_domain, arguments = arguments[2], arguments[:2] + arguments[3:]
+        super().__init__(*arguments, domain=fw_domain, framework="onnx", **keywords)

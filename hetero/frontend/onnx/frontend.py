@@ -9,6 +9,7 @@ from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.onnx.graph import build_model
 from hetero.frontend.onnx.tensors import TensorReader
 from hetero.frontend.onnx.wire import WireError, detach_tensors, looks_like_model
+from hetero.frontend.reading_extensions import DecoderTransformationExtension
 from hetero.frontend.source import read_source
 from hetero.graph import Model
 
@@ -42,9 +43,18 @@ class OnnxFrontEnd(FrontEnd):
             label, data, path = read_source(source, "ONNX")
             proto, tensors = _parse(label, data), TensorReader(data, path.parent if path else None)
         try:
-            return build_model(proto, tensors, self.extensions)
+            return build_model(self._transformed(proto), tensors, self.extensions, self.report_progress)
         except FrontendError as error:
             raise FrontendError(f"{label}: {error}") from error
+
+    def _transformed(self, proto: ModelProto) -> ModelProto:
+        """What the extensions make of what the decoder has read; the user's own object stays as it is."""
+        if not any(isinstance(extension, DecoderTransformationExtension) for extension in self.extensions):
+            return proto
+        copy = ModelProto()
+        copy.CopyFrom(proto)
+        self.transform_decoded(copy)
+        return copy
 
 
 def _parse(label: str, data: memoryview) -> ModelProto:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
@@ -26,11 +26,19 @@ DEEPEST = 40
 MOST_NODES = 300_000
 
 
-def build_model(proto: ModelProto, tensors: TensorReader, extensions: Sequence[Extension]) -> Model:
-    """The model, with its metadata in rt_info. Raises FrontendError, for all unknown operators at once."""
+def build_model(
+    proto: ModelProto,
+    tensors: TensorReader,
+    extensions: Sequence[Extension] = (),
+    report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None,
+) -> Model:
+    """The model, with its metadata in rt_info. ``report_progress`` is told of each node of its graph.
+
+    Raises FrontendError, for all unknown operators at once.
+    """
     operators = Operators(proto, extensions)
     operators.check(proto.graph.node, operators.versions)
-    model = _build_main(proto.graph, Reading(operators, tensors))
+    model = _build_main(proto.graph, Reading(operators, tensors, report_progress))
     model.rt_info["metadata"] = {entry.key: entry.value for entry in proto.metadata_props}
     model.rt_info["producer_name"], model.rt_info["producer_version"] = proto.producer_name, proto.producer_version
     return model
@@ -46,8 +54,10 @@ def _build_main(graph: GraphProto, reading: Reading) -> Model:
 class Reading:
     """What is the same for all graphs of a model."""
 
-    def __init__(self, operators: Operators, tensors: TensorReader) -> None:
-        self.operators, self.tensors = operators, tensors
+    def __init__(
+        self, operators: Operators, tensors: TensorReader, report_progress: Callable[[int, int], None]
+    ) -> None:
+        self.operators, self.tensors, self.report_progress = operators, tensors, report_progress
         self._nodes_inside = 0
 
     def count_inside(self, nodes: int) -> None:
@@ -136,8 +146,10 @@ class GraphBuilder:
         # Inputs and the nodes of the file keep their names; whatever is made besides takes one that is left.
         own = [node.name or next(iter(node.output), node.op_type) for node in nodes]
         names = [self.host.unique.take(f"{self._prefix}{name}") for name in own]
-        for node, name in zip(nodes, names):
+        for index, (node, name) in enumerate(zip(nodes, names)):
             self._translate(node, name)
+            if not self._calls:
+                self._reading.report_progress(len(nodes), index + 1)
 
     def _translate(self, node: NodeProto, name: str) -> None:
         place = f"{node.op_type} node '{name}'"

@@ -1,0 +1,189 @@
+"""OpExtension: an operator of a framework becomes one operation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hetero.errors import FrontendError, GraphError
+from hetero.frontend.extension import ConversionExtension
+from hetero.frontend.node_context import NodeContext
+from hetero.frontend.translation import ConversionResult
+from hetero.graph import Node, Op, Output
+
+
+class OpExtension(ConversionExtension):
+    """Operators of a type become one operation of ours: ``OpExtension("Relu", "MyRelu")``, ``OpExtension(MyClass)``.
+
+    The arguments are OpenVINO's, each of which may be left out or given by its name::
+
+        OpExtension(ov_type_name, fw_type_name, in_names_vec, out_names_vec, attr_names_map, attr_values_map)
+
+    ``ov_type_name``: the class of the operation, or its name in the newest operation set that has it, or in one by
+    "opset1.MatMul". ``fw_type_name``: the operator's type, the same name by default. ``in_names_vec``: the operator's
+    inputs by name in the order in which the operation takes them, all of them in their own order by default.
+    ``out_names_vec``: the names of the operator's outputs in the order of the operation's.
+
+    An attribute has the value that ``attr_values_map`` gives for it, else that of the operator's attribute of the name
+    which ``attr_names_map`` gives for it, its own by default, else its default. Where that map gives a number, it is
+    what that input is, a constant; only those before the first such input are inputs of the operation then.
+
+    ``domain``, ``framework``: as ConversionExtension has them. Raises GraphError where there is no such operation,
+    where a map names an attribute that it does not have, and for other arguments.
+    """
+
+    def __init__(self, *arguments: Any, domain: str | None = None, framework: str = "", **keywords: Any) -> None:
+        mapping = OperationMapping.of(arguments, keywords)
+        named, self._mapping = mapping.operation, mapping
+        self.operation = _find_operation(named) if isinstance(named, str) else named
+        super().__init__(mapping.fw_type_name or self.operation.type_info.name, self._make, domain, framework)
+        self._check_attributes(self._attributes_known())
+        indices = [source for source in mapping.attr_names_map.values() if isinstance(source, int)]
+        self._end_of_inputs = min(indices, default=None)
+
+    def _attributes_known(self) -> set[str] | None:
+        """The names of the attributes; None where they are known of a node alone, which shows them to a visitor."""
+        bases = self.operation.__mro__[: self.operation.__mro__.index(Op)]
+        if any("visit_attributes" in vars(base) for base in bases):
+            return None
+        return {attribute.name for attribute in self.operation.attributes_declared}
+
+    def _check_attributes(self, known: set[str] | None) -> None:
+        """Raises GraphError where a map names an attribute that is not known, or both maps one."""
+        names, values = self._mapping.attr_names_map, self._mapping.attr_values_map
+        kind = self.operation.type_info.name
+        for name in [*names, *values]:
+            if known is not None and name not in known:
+                has = ", ".join(sorted(known)) or "none"
+                raise GraphError(f"{self!r}: {kind} has no attribute {name}; it has {has}")
+            if isinstance(names.get(name), int) and name in values:
+                raise GraphError(f"{self!r}: attribute {name} is both an input and a value: give one of them")
+
+    def _make(self, node: NodeContext) -> ConversionResult:
+        attributes = _Attributes(node, self._mapping)
+        made = self.operation.of(self._inputs_of(node), attributes)
+        if self._attributes_known() is None:
+            self._check_attributes(attributes.asked)
+        names = self._mapping.out_names_vec
+        return self._named_outputs(made, names, node) if names else made
+
+    def _inputs_of(self, node: NodeContext) -> list[Output]:
+        if self._mapping.in_names_vec:
+            return _inputs_by_names(node, self._mapping.in_names_vec)
+        count = node.get_input_size()
+        if self._end_of_inputs is not None:
+            count = min(count, self._end_of_inputs)
+        while count and not node.has_input(count - 1):
+            count -= 1
+        return [node.get_input(index) for index in range(count)]
+
+    def _named_outputs(self, made: Node, names: Sequence[str], node: NodeContext) -> dict[str, list[Output]]:
+        """The operation's outputs by the names of the operator's, without those that the operator leaves out."""
+        if len(names) != made.get_output_size():
+            raise FrontendError(
+                f"{made.get_type_name()} has {made.get_output_size()} outputs, but out_names_vec {len(names)}"
+            )
+        there, found = node.get_output_names(), {}
+        for name, output in zip(names, made.outputs()):
+            if name in there or not there:
+                found.setdefault(name, []).append(output)
+        return found
+
+
+# What each kind of positional argument is, in order.
+_KINDS = {
+    (str, type): ("ov_type_name", "fw_type_name"),
+    (list, tuple): ("in_names_vec", "out_names_vec"),
+    (Mapping, type(None)): ("attr_names_map", "attr_values_map"),
+}
+_ANY_KIND = tuple(kind for kinds in _KINDS for kind in kinds)
+
+
+class OperationMapping(NamedTuple):
+    """The arguments of an OpExtension under their names."""
+
+    operation: str | type[Op]
+    fw_type_name: str | None
+    in_names_vec: Sequence[str]
+    out_names_vec: Sequence[str]
+    attr_names_map: Mapping[str, str | int]
+    attr_values_map: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> OperationMapping:
+        """Arguments under their names: names, lists of names and maps are told apart by kind. Raises GraphError."""
+        given, wrong = dict(keywords), [value for value in arguments if not isinstance(value, _ANY_KIND)]
+        for kind, keys in _KINDS.items():
+            values = [value for value in arguments if isinstance(value, kind)]
+            if len(values) == 1 and "ov_type_name" in given and "ov_type_name" in keys:
+                keys = keys[1:]
+            wrong += values[len(keys) :]
+            wrong += [key for key, _ in zip(keys, values) if key in given]
+            given.update(zip(keys, values))
+        known = [key for keys in _KINDS.values() for key in keys]
+        wrong += [key for key in given if key not in known]
+        if wrong:
+            told = ", ".join(map(str, wrong))
+            raise GraphError(f"OpExtension cannot take {told}: it takes, in this order, {', '.join(known)}")
+        operation = given.get("ov_type_name") or given.get("fw_type_name")
+        if not (isinstance(operation, str) or (isinstance(operation, type) and issubclass(operation, Op))):
+            raise GraphError(f"OpExtension of {operation!r}: give the name of an operation, or its class")
+        return cls(
+            operation,
+            given.get("fw_type_name"),
+            list(given.get("in_names_vec") or ()),
+            list(given.get("out_names_vec") or ()),
+            dict(given.get("attr_names_map") or {}),
+            dict(given.get("attr_values_map") or {}),
+        )
+
+
+class _Attributes(Mapping):
+    """The values of an operation's attributes, of those that a node and the maps of an extension have one for."""
+
+    def __init__(self, node: NodeContext, mapping: OperationMapping) -> None:
+        self._node, self._mapping = node, mapping
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        if name in self._mapping.attr_values_map:
+            return self._mapping.attr_values_map[name]
+        source = self._mapping.attr_names_map.get(name, name)
+        if isinstance(source, int):
+            if self._node.has_input(source):
+                return self._node.get_values_from_const_input(source)
+        elif self._node.has_attribute(source):
+            return self._node.get_attribute(source)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys([*self._mapping.attr_names_map, *self._mapping.attr_values_map])
+        return (name for name in names if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _inputs_by_names(node: NodeContext, names: Sequence[str]) -> list[Output]:
+    inputs, left_out = [], None
+    for name in names:
+        if not node.has_input(name):
+            left_out = name
+        elif left_out is not None:
+            raise FrontendError(f"input '{left_out}' is missing, but '{name}' after it is not")
+        else:
+            inputs += [node.get_input(name, index) for index in range(node.get_input_size(name))]
+    return inputs
+
+
+def _find_operation(name: str) -> type[Op]:
+    from hetero.ops.opsets import OPSETS, classes_in
+
+    match = re.fullmatch(r"(?:opset(\d+)(?:\.|::))?(\w+)", name)
+    opset, kind = (int(match[1] or OPSETS[-1]), match[2]) if match else (0, "")
+    classes = classes_in(opset) if opset in OPSETS else {}
+    if kind not in classes:
+        raise GraphError(f"there is no operation {name}: write one as Relu or opset1.Relu, or give its class")
+    return classes[kind]
