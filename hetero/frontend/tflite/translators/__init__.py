@@ -3,6 +3,7 @@
 from hetero.frontend.tflite.translators import (  # noqa: F401
     arithmetic,
     blocks,
+    control_flow,
     convolution,
     expansion,
     movement,
@@ -12,4 +13,5 @@ from hetero.frontend.tflite.translators import (  # noqa: F401
     slicing,
     stablehlo,
     stablehlo_movement,
+    variables,
 )
