@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -25,9 +25,14 @@ DEEPEST = 40
 _NAMES_LISTED = 3
 
 
-def build_model(decoded: DecodedModel, extensions: Sequence[Extension]) -> Model:
-    """The model of the first graph. Raises FrontendError, for all unknown operators at once."""
-    reading = Reading(decoded, extensions)
+def build_model(
+    decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
+) -> Model:
+    """The model of the first graph, of each operator of which ``report_progress`` is told.
+
+    Raises FrontendError, for all unknown operators at once.
+    """
+    reading = Reading(decoded, extensions, report_progress)
     reading.check()
     graph = decoded.graphs[0]
     variables = Variables()
@@ -46,8 +51,10 @@ def build_model(decoded: DecodedModel, extensions: Sequence[Extension]) -> Model
 class Reading:
     """What is the same for all graphs of a model."""
 
-    def __init__(self, decoded: DecodedModel, extensions: Sequence[Extension]) -> None:
-        self.decoded, self._extensions = decoded, extensions
+    def __init__(
+        self, decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
+    ) -> None:
+        self.decoded, self._extensions, self.report_progress = decoded, extensions, report_progress
 
     def find(self, operator: DecodedOperator) -> Translator | None:
         """What translates an operator, extensions before all else."""
@@ -126,8 +133,10 @@ class GraphBuilder:
         """Translate the graph, whose inputs are defined already, and give its outputs."""
         operators = self._graph.operators
         names = [self._host.unique.take(self._prefix + _name_of(o, self._graph.tensors)) for o in operators]
-        for operator, name in zip(operators, names):
+        for completed, (operator, name) in enumerate(zip(operators, names), 1):
             self._translate(operator, name)
+            if len(self._callers) == 1:
+                self._reading.report_progress(len(operators), completed)
         return [self._required(index, "the output of the graph") for index in self._graph.outputs]
 
     def _translate(self, operator: DecodedOperator, name: str) -> None:

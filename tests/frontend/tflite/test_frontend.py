@@ -8,7 +8,7 @@ import pytest
 
 from hetero import Core, Type, ops
 from hetero.errors import FrontendError
-from hetero.frontend import ConversionExtension, OpExtension
+from hetero.frontend import ConversionExtension, DecoderTransformationExtension, OpExtension, ProgressReporterExtension
 from tests.frontend.tflite.models import Graph, Op, Signature, build, constant, given, made, one
 
 X = np.float32([[-2, -0.5, 0.5, 2]])
@@ -39,18 +39,19 @@ def test_weights_are_used_where_they_are(content):
 
 def test_names():
     data = given((1, 4))
-    hidden, result = Op("NEG", [data], [made(np.float32, name="hidden")]), made(np.float32, name="result")
-    graph = Graph([hidden, Op("ABS", hidden.outputs, [result])])
+    hidden, result = Op("ADD", [data, data], [made(np.float32, name="hidden")]), made(np.float32, name="result")
+    graph = Graph([hidden, Op("MUL", [data, *hidden.outputs], [result])])
     signature = Signature("serving_default", {"image": data}, {"score": result})
     model = Core().read_model(build(graph, [signature]).content)
     assert model.inputs[0].get_names() == {data.name, "image"}
     assert model.outputs[0].get_names() == {"result", "score"}
     names = {node.get_type_name(): node.friendly_name for node in model.get_ordered_ops()}
-    assert names == {"Parameter": data.name, "Negative": "hidden", "Abs": "result", "Result": "result/result"}
+    assert names == {"Parameter": data.name, "Add": "hidden", "Multiply": "result", "Result": "result/result"}
 
 
 def test_quantized_inputs_and_outputs_are_integers():
-    model = one("ABS", given((2, 3), np.int8, scale=0.1, zero_point=2), outputs=[made(np.int8, scale=0.1)])
+    data = given((2, 3), np.int8, scale=0.1, zero_point=2)
+    model = one("ADD", data, data, outputs=[made(np.int8, scale=0.1)])
     read = Core().read_model(model.content)
     assert (read.input(0).element_type, read.output(0).element_type) == (Type.i8, Type.i8)
 
@@ -123,3 +124,27 @@ def test_nothing_is_logged_for_a_good_model(content, caplog):
     with caplog.at_level(logging.DEBUG, "hetero"):
         Core().read_model(content)
     assert not caplog.records
+
+
+def test_extensions_see_what_was_decoded_and_how_far_the_reading_is(content):
+    calls = []
+
+    def double(decoded):
+        tensor = next(tensor for tensor in decoded.graphs[0].tensors if tensor.data is not None)
+        tensor.data = 2 * tensor.data
+
+    core = Core()
+    core.add_extension([DecoderTransformationExtension(double), ProgressReporterExtension(lambda *a: calls.append(a))])
+    np.testing.assert_array_equal(core.compile_model(content, "TEMPLATE")(X)[0], np.maximum(X + 2 * BIAS, 0))
+    assert calls == [(1.0, 1, 1)]
+
+
+def test_transposes_stay_at_inputs_and_outputs_only():
+    weights = np.random.default_rng(0).standard_normal((4, 3, 3, 4)).astype(np.float32)
+    options = {"padding": "SAME", "stride_w": 1, "stride_h": 1}
+    first = Op("CONV_2D", [given((1, 8, 8, 4)), constant(weights), constant(BIAS)], **options)
+    second = Op("CONV_2D", [*first.outputs, constant(weights), constant(BIAS)], **options)
+    third = Op("ADD", [*first.outputs, *second.outputs])
+    model = Core().read_model(build(Graph([first, second, third])).content)
+    assert sum(node.get_type_name() == "Transpose" for node in model.get_ordered_ops()) == 2
+    assert (model.input(0).shape, model.output(0).shape) == ((1, 8, 8, 4), (1, 8, 8, 4))
