@@ -40,7 +40,7 @@ class IrFrontEnd(FrontEnd):
         """
         found = read_source(source, "IR")
         try:
-            return read_net(_parse(found.data), _weights(found, weights))
+            return read_net(_parse(found.data), _weights(found, weights), self.report_progress)
         except (FrontendError, GraphError) as error:
             raise FrontendError(f"{found.label}: {error}") from error
         except RecursionError as error:
