@@ -6,6 +6,7 @@ from hetero.frontend.tflite.translators import (  # noqa: F401
     control_flow,
     convolution,
     expansion,
+    matmul,
     movement,
     pooling,
     resize,
