@@ -16,6 +16,5 @@ from hetero.frontend.tflite.translators import (  # noqa: F401
     selection,
     slicing,
     stablehlo,
-    stablehlo_movement,
     variables,
 )
