@@ -40,7 +40,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{gpu},TEMPLATE" for gpu in GPUS)])
+@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS])
 @pytest.mark.parametrize("case", CASES)
 def test_as_litert(case, device):
     assert_as_litert(CASES[case](), device)

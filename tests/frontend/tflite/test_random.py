@@ -24,7 +24,7 @@ CASES = {
         "MULTINOMIAL", given(LOGITS), given(6, np.int32), outputs=[made(np.int32)], seed=7
     ),
 }
-DEVICES = ["TEMPLATE", *(f"HETERO:{gpu},TEMPLATE" for gpu in GPUS)]
+DEVICES = ["TEMPLATE", *GPUS]
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -7,7 +7,7 @@ from tests.devices import GPUS
 from tests.frontend.tflite.agreement import CORE, assert_as_litert
 from tests.frontend.tflite.models import constant, given, made, one
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{gpu},TEMPLATE" for gpu in GPUS)]
+DEVICES = ["TEMPLATE", *GPUS]
 TWICE = np.array([[1], [3], [1]], np.int32)
 
 

@@ -83,7 +83,15 @@ def broadcast_shapes(node: TfliteNodeContext) -> Translation:
     """The shape that two shapes broadcast to."""
     shapes = [node.get_input(0), node.get_input(1)]
     counts = [shape.partial_shape[0].get_length() for shape in shapes]
-    first, second = (_with_ones_before(shape, max(counts) - count) for shape, count in zip(shapes, counts))
+    rank = max(counts)
+    first, second = (_with_ones_before(shape, rank - count) for shape, count in zip(shapes, counts))
+    if exact_value(first) is not None:
+        first, second = second, first
+    known = exact_value(second)
+    if known is not None:
+        # Lengths that are known of the other shape stay known.
+        places = np.arange(rank) + np.where(known == 1, 0, rank)
+        return ops.Gather(ops.Concat([first, second], 0), int64(places), int64(0))
     return ops.Select(ops.Equal(first, scalar_like(first, 1)), second, first)
 
 
