@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from hetero import ops
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64
 
 
 @translator("CAST")
 def cast(node: TfliteNodeContext) -> Translation:
-    """Integers that stand for numbers are taken as they are."""
-    return converted(node.get_input(0), node.output_tensor(0).element_type)
+    """Integers that stand for numbers are taken as they are, and of complex numbers the real parts."""
+    value = node.get_input(0)
+    if node.input_tensor(0).is_complex:
+        value = ops.Gather(value, int64(0), int64(-1)).output(0)
+    return converted(value, node.output_tensor(0).element_type)
 
 
 @translator("DEQUANTIZE")
