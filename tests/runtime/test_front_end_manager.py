@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+import hetero
 from hetero.errors import FrontendError
 from hetero.frontend import FrontEnd
 from hetero.frontend.onnx import OnnxFrontEnd
@@ -35,7 +36,7 @@ def _two_that_fail(monkeypatch):
 
 
 def test_formats_by_name():
-    manager = FrontEndManager()
+    manager = hetero.FrontEndManager()
     assert {"onnx", "ir", "tflite"} <= set(manager.get_available_front_ends())
     assert manager.load_by_framework("onnx").get_name() == "onnx"
     assert manager.load_by_framework("tensorflow_lite").name == manager.load_by_framework("tflite").name == "tflite"
