@@ -4,16 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hetero.errors import HeteroError
-from hetero.graph import Constant, Input, Model, Node, Op, Output, Parameter
+from hetero.graph import Constant, DiscreteTypeInfo, Input, Model, Node, Op, Output, Parameter
 from hetero.opset_modules import make_modules
 from hetero.shape import Dimension, PartialShape
 from hetero.tensor import Tensor
 from hetero.types import Type
 
 __all__ = [
-    "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "FrontEndManager", "HeteroError",
-    "InferRequest", "Input", "Model", "Node", "Op", "Output", "Parameter", "PartialShape", "ProfilingInfo",
-    "RemoteContext", "RemoteTensor", "Tensor", "Type", "ops", "properties", "save_model", "serialize",
+    "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "DiscreteTypeInfo", "HeteroError",
+    "InferRequest", "Input", "Model", "Node", "Op", "OpExtension", "Output", "Parameter", "PartialShape",
+    "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "ops", "properties", "save_model", "serialize",
 ]  # fmt: skip
 
 # hetero.opset1 … hetero.opset16, as modules that can be imported
@@ -21,14 +21,16 @@ globals().update(make_modules())
 
 if TYPE_CHECKING:
     from hetero import ops, properties
+    from hetero.frontend import OpExtension
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
-    from hetero.runtime import AsyncInferQueue, CompiledModel, Core, FrontEndManager, InferRequest
+    from hetero.runtime import AsyncInferQueue, CompiledModel, Core, InferRequest
 
 
 _LOADED_WHEN_USED = {
-    **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"), "hetero.runtime"),
+    **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "InferRequest"), "hetero.runtime"),
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
+    "OpExtension": "hetero.frontend",
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),
 }
 

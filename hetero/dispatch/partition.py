@@ -82,8 +82,8 @@ def extract(subgraph: Subgraph, name: str) -> Model:
     for node in subgraph.nodes:
         for value in node.input_values():
             if isinstance(value.node, Constant) and value not in copies:
-                copies[value] = value.node.clone_with_new_inputs([]).output(0)
-        clone = node.clone_with_new_inputs([copies[value] for value in node.input_values()])
+                copies[value] = value.node.copy_with_new_inputs([]).output(0)
+        clone = node.copy_with_new_inputs([copies[value] for value in node.input_values()])
         copies.update(zip(node.outputs(), clone.outputs()))
         if not any(output.get_target_inputs() for output in node.outputs()):
             sinks.append(clone)

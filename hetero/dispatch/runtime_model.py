@@ -46,7 +46,7 @@ def _add_nodes(builder: RuntimeModelBuilder, step: Step, inputs: Sequence[Output
         builder.let(parameter.output(0), builder.source_of(value))
     for node in sorted(model.get_ordered_ops(), key=_order):
         if not isinstance(node, (Parameter, Result)):
-            copy = node.clone_with_new_inputs([builder.source_of(value) for value in node.input_values()])
+            copy = node.copy_with_new_inputs([builder.source_of(value) for value in node.input_values()])
             copy.rt_info[AFFINITY] = step.device
             builder.add(copy, node.outputs())
     for result, value in zip(model.results, outputs):

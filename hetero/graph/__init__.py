@@ -1,15 +1,17 @@
 """The graph: Model, Node, its Inputs and Outputs, and the base class of operations."""
 
+from hetero.graph.attributes import Attribute, AttributeVisitor, choice, floats, integers, texts
 from hetero.graph.execution import ExecutionNode, is_execution_step
 from hetero.graph.model import Model, find_port, port_name
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
-from hetero.graph.operation import Attribute, Op, choice, floats, integers, texts
+from hetero.graph.operation import Op, defined_operations
 from hetero.graph.order import topological_order, with_bodies
 from hetero.graph.terminals import Constant, Parameter, Result, is_constant
 from hetero.graph.variable import Variable, VariableInfo
 
 __all__ = [
-    "Attribute", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op", "Output",
-    "Parameter", "Result", "Variable", "VariableInfo", "as_output", "choice", "find_port", "floats", "integers",
-    "is_constant", "is_execution_step", "port_name", "texts", "topological_order", "with_bodies",
+    "Attribute", "AttributeVisitor", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op",
+    "Output", "Parameter", "Result", "Variable", "VariableInfo", "as_output", "choice", "defined_operations",
+    "find_port", "floats", "integers", "is_constant", "is_execution_step", "port_name", "texts", "topological_order",
+    "with_bodies",
 ]  # fmt: skip

@@ -34,10 +34,7 @@ class ExecutionNode(Node):
         return
 
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> ExecutionNode:
-        clone = ExecutionNode(inputs, [(value.element_type, value.partial_shape) for value in self.outputs()])
-        clone.friendly_name = self.friendly_name
-        clone.rt_info.update(self.rt_info)
-        return clone
+        return ExecutionNode(inputs, [(value.element_type, value.partial_shape) for value in self.outputs()])
 
 
 def is_execution_step(node: Node) -> bool:

@@ -255,7 +255,7 @@ class Model:
         """A copy of the graph, and each node's copy."""
         copies: dict[Node, Node] = {}
         for node in self.get_ordered_ops():
-            copies[node] = node.clone_with_new_inputs([copies[v.node].output(v.index) for v in node.input_values()])
+            copies[node] = node.copy_with_new_inputs([copies[v.node].output(v.index) for v in node.input_values()])
         model = Model(
             [copies[r] for r in self._results],
             [copies[p] for p in self._parameters],

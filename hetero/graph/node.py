@@ -226,7 +226,20 @@ class Node:
         for output, value in zip(self._outputs, self.infer_values()):
             output.value = value
 
+    def copy_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
+        """The same operation on other inputs, with this one's names and notes."""
+        clone = self.clone_with_new_inputs(inputs)
+        clone.friendly_name = self.friendly_name
+        clone.rt_info.update(self.rt_info)
+        for mine, other in zip(self._outputs, clone._outputs):
+            other.names = set(mine.names)
+            other.rt_info = dict(mine.rt_info)
+        return clone
+
     def set_output_type(self, index: int, element_type: Type, shape: PartialShapeLike) -> None:
+        """Set type and shape of an output; the node gets as many outputs as that takes."""
+        if index >= len(self._outputs):
+            self.set_output_size(index + 1)
         output = self._outputs[index]
         output.element_type, output.partial_shape = element_type, PartialShape(shape)
 

@@ -1,6 +1,6 @@
-"""Op: the base of operations that state their inputs and attributes as class data.
+"""Op: the base of operations, those of the operation sets and anybody's own.
 
-A class of an operation set reads like its specification::
+A class that states its inputs and attributes as class data reads like its specification::
 
     class Softmax(Op, opset=8):
         inputs = ("data",)
@@ -11,88 +11,45 @@ A class of an operation set reads like its specification::
 
 and is made by ``Softmax(data, axis=-1)``. In ``inputs``, ``"bias?"`` may be left out and ``"*nodes"`` takes
 a list of any length; both come last.
+
+A class may also do it itself, as those of openvino.Op do: it has an ``__init__`` that can be called without arguments
+and calls ``super().__init__(self, inputs)``, and shows its attributes in ``visit_attributes``::
+
+    class Scale(Op):
+        def __init__(self, inputs=None, **attributes):
+            super().__init__(self, inputs)
+            self.attributes = {"factor": 1.0, **attributes}
+
+        def visit_attributes(self, visitor):
+            visitor.on_attributes(self.attributes)
+            return True
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hetero.errors import GraphError
-from hetero.graph.node import DiscreteTypeInfo, Node, Output, as_output
+from hetero.graph.attributes import REQUIRED, Attribute, AttributeCollector, AttributeSetter, AttributeVisitor
+from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 
-REQUIRED = object()
+if TYPE_CHECKING:
+    from hetero.tensor import Tensor
 
-
-class Attribute:
-    """An attribute: a converter, which raises ValueError for what it cannot take, and a default.
-
-    ``ir``: its name in IR files, where that is not the one that the factory has.
-    """
-
-    def __init__(self, convert: Callable[[Any], Any], default: Any = REQUIRED, ir: str | None = None) -> None:
-        self.convert, self.default, self.ir_name = convert, default, ir
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-        self.ir_name = self.ir_name or name
-
-    def __get__(self, node: Node | None, owner: type) -> Any:
-        return self if node is None else node.__dict__[self.name]
-
-    def __set__(self, node: Node, value: Any) -> None:
-        try:
-            node.__dict__[self.name] = None if value is None and self.default is None else self.convert(value)
-        except (ValueError, TypeError):
-            accepts = getattr(self.convert, "accepts", self.convert.__name__)
-            raise GraphError(
-                f"{node.type_info.name}: attribute {self.name} cannot be {value!r}, it takes {accepts}"
-            ) from None
-
-
-def integers(value: Any) -> tuple[int, ...]:
-    """A tuple of ints from a sequence of whole numbers."""
-    return tuple(int(v) for v in value)
-
-
-integers.accepts = "a sequence of whole numbers"  # type: ignore[attr-defined]
-
-
-def floats(value: Any) -> tuple[float, ...]:
-    """A tuple of floats from a sequence of numbers."""
-    return tuple(float(v) for v in value)
-
-
-floats.accepts = "a sequence of numbers"  # type: ignore[attr-defined]
-
-
-def texts(value: Any) -> tuple[str, ...]:
-    """A tuple of strings from a sequence of them, not from one string."""
-    if isinstance(value, str):
-        raise ValueError
-    return tuple(str(v) for v in value)
-
-
-texts.accepts = "a sequence of strings"  # type: ignore[attr-defined]
-
-
-def choice(*options: str) -> Callable[[Any], str]:
-    """A converter that takes one of the strings, in any case."""
-
-    def convert(value: Any) -> str:
-        if str(value).lower() not in options:
-            raise ValueError
-        return str(value).lower()
-
-    convert.accepts = f"one of {', '.join(options)}"  # type: ignore[attr-defined]
-    return convert
+# What a node holds for its place in a graph, not for what it does.
+_PLACE = {"_inputs", "_outputs", "_friendly_name", "rt_info"}
 
 
 class Op(Node):
-    """An operation with declared inputs and attributes. Inputs may be given as nodes, outputs, arrays or numbers."""
+    """An operation. Inputs may be given as nodes, outputs, arrays or numbers.
+
+    A class of one's own defines ``validate_and_infer_types`` and, where hetero is to compute it, ``evaluate``.
+    """
 
     inputs_declared: tuple[str, ...] = ()
     attributes_declared: tuple[Attribute, ...] = ()
@@ -114,9 +71,13 @@ class Op(Node):
         attributes = {value.name: value for value in declared_by_all if isinstance(value, Attribute)}
         cls.attributes_declared = tuple(attributes.values())
         version = f"opset{opset}" if opset else "extension"
-        cls.type_info = DiscreteTypeInfo(type_name or cls.__name__, version)
+        said = cls.__dict__.get("class_type_info")  # OpenVINO's way to say it
+        cls.type_info = cls._checked(said) if said else DiscreteTypeInfo(type_name or cls.__name__, version)
 
     def __init__(self, *arguments: Any, name: str | None = None, **keywords: Any) -> None:
+        if arguments and arguments[0] is self:
+            self._begin(*arguments[1:], **keywords)
+            return
         bound = self.bind(*arguments, **keywords)
         super().__init__(_flatten(type(self), bound), self.output_size)
         if name:
@@ -125,25 +86,62 @@ class Op(Node):
             setattr(self, attribute.name, bound[attribute.name])
         self.infer()
 
-    @classmethod
-    def of(cls, inputs: Sequence[Output], attributes: Mapping[str, Any]) -> Op:
-        """A node of the inputs in order, and of attributes by their names; those left out take their defaults.
+    def _begin(self, inputs: Sequence[Any] | None = None) -> None:
+        """What ``super().__init__(self, inputs)`` does: no outputs, and without inputs nothing is inferred."""
+        Node.__init__(self, (), 0)
+        type(self).type_info = self._checked(self.get_type_info())
+        if isinstance(inputs, tuple):  # of a class whose __init__ takes ``*inputs``
+            inputs = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], list) else inputs or None
+        if inputs is not None:
+            self.set_arguments(inputs)
+            self.constructor_validate_and_infer_types()
 
-        For readers of files, where inputs have no names. Raises GraphError where inputs or attributes do not fit.
+    @classmethod
+    def _checked(cls, info: Any) -> DiscreteTypeInfo:
+        if not isinstance(info, DiscreteTypeInfo):
+            raise GraphError(f"{cls.__name__}: its type info must be a DiscreteTypeInfo, but is {info!r}")
+        return info
+
+    @classmethod
+    def of(cls, inputs: Sequence[Output], attributes: Mapping[str, Any] | AttributeVisitor) -> Op:
+        """A node of the inputs in order, and of attributes by their names or from a visitor that sets them.
+
+        Attributes left out take their defaults. For readers of files, where inputs have no names. Raises GraphError
+        where inputs or attributes do not fit.
         """
-        node = object.__new__(cls)
-        least = sum(not declared.startswith("*") and not declared.endswith("?") for declared in cls.inputs_declared)
-        most = None if any(declared.startswith("*") for declared in cls.inputs_declared) else len(cls.inputs_declared)
-        if len(inputs) < least or (most is not None and len(inputs) > most):
-            raise GraphError(f"{cls.type_info.name}: it has {len(inputs)} inputs, but takes {least} to {most or 'any'}")
-        Node.__init__(node, inputs, cls.output_size)
-        for attribute in cls.attributes_declared:
-            value = attributes.get(attribute.name, attribute.default)
-            if value is REQUIRED:
-                raise GraphError(f"{cls.type_info.name}: attribute {attribute.name} is missing")
-            setattr(node, attribute.name, value)
+        node = cls.unconnected()
+        if cls.is_declared():
+            cls._check_input_count(len(inputs))
+        if not isinstance(attributes, AttributeVisitor):
+            attributes = AttributeSetter(attributes, cls.type_info.name)
+        node.visit_attributes(attributes)
+        node.set_arguments(inputs)
         node.infer()
         return node
+
+    @classmethod
+    def unconnected(cls) -> Op:
+        """A node without inputs and, where these are declared, without attributes. Raises GraphError."""
+        if cls.is_declared():
+            node = object.__new__(cls)
+            Node.__init__(node, (), cls.output_size)
+            return node
+        try:
+            return cls()
+        except TypeError as error:
+            raise GraphError(f"{cls.__name__} cannot be made without arguments, as files are read: {error}") from error
+
+    @classmethod
+    def is_declared(cls) -> bool:
+        """Whether inputs and attributes are class data, so that there is nothing else to a node."""
+        return cls.__init__ is Op.__init__
+
+    @classmethod
+    def _check_input_count(cls, count: int) -> None:
+        least = sum(not declared.startswith("*") and not declared.endswith("?") for declared in cls.inputs_declared)
+        most = None if any(declared.startswith("*") for declared in cls.inputs_declared) else len(cls.inputs_declared)
+        if count < least or (most is not None and count > most):
+            raise GraphError(f"{cls.type_info.name}: it has {count} inputs, but takes {least} to {most or 'any'}")
 
     @classmethod
     def bind(cls, *arguments: Any, **keywords: Any) -> dict[str, Any]:
@@ -176,26 +174,70 @@ class Op(Node):
             cached = cls._signature = _make_signature(cls)
         return cached
 
+    def set_arguments(self, arguments: Sequence[Any]) -> None:
+        """Read these values, in the place of those read before."""
+        self.disconnect()
+        sources = [_as_argument(argument, type(self)) for argument in arguments]
+        self._inputs = [Input(self, index, source) for index, source in enumerate(sources)]
+
+    def set_argument(self, index: int, argument: Any) -> None:
+        """Read a value at one place, which may be the next behind the last."""
+        if not 0 <= index <= len(self._inputs):
+            self.fail(f"it has {len(self._inputs)} inputs, so that input {index} cannot be set")
+        if index == len(self._inputs):
+            self._inputs.append(Input(self, index, _as_argument(argument, type(self))))
+        else:
+            self._inputs[index].replace_source_output(_as_argument(argument, type(self)))
+
+    def constructor_validate_and_infer_types(self) -> None:
+        """Infer types and shapes, once the inputs are set."""
+        self.infer()
+
+    def visit_attributes(self, visitor: AttributeVisitor) -> bool:
+        """Show the visitor all attributes, and take over the values that it gives (optional).
+
+        By default those that are declared. A class that keeps others calls ``visitor.on_attributes(its dict)``, or
+        ``self.x = visitor.on_attribute("x", self.x)``. Two nodes of the same inputs and attributes do the same.
+        """
+        for attribute in self.attributes_declared:
+            value = self.__dict__.get(attribute.name, attribute.default)
+            found = visitor.visit(attribute, value)
+            if found is REQUIRED:
+                raise GraphError(f"{self.type_info.name}: attribute {attribute.name} is missing")
+            if found is not value or attribute.name not in self.__dict__:
+                setattr(self, attribute.name, found)
+        return True
+
     def get_attributes(self) -> dict[str, Any]:
-        return {attribute.name: getattr(self, attribute.name) for attribute in self.attributes_declared}
+        collector = AttributeCollector()
+        self.visit_attributes(collector)
+        return collector.values
+
+    def has_evaluate(self) -> bool:
+        """Whether ``evaluate`` can compute this node (optional): by default where the class defines it."""
+        return type(self).evaluate is not Op.evaluate
+
+    def evaluate(self, outputs: list[Tensor], inputs: list[Tensor]) -> bool:
+        """Compute the outputs: write to their ``data``, or copy tensors to them (optional). True where that is done.
+
+        Outputs have the inferred type and shape; one whose shape depends on data is empty until its shape is set.
+        Inputs are not to be written to. It may be called by several threads at once.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define evaluate")
 
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         clone = self.copy_unconnected()
         Node.__init__(clone, inputs, len(self._outputs))
-        clone.friendly_name = self.friendly_name
-        clone.rt_info.update(self.rt_info)
-        for mine, other in zip(self._outputs, clone._outputs):
-            other.names = set(mine.names)
-            other.rt_info = dict(mine.rt_info)
         clone.infer()
         return clone
 
     def copy_unconnected(self) -> Op:
-        """A node of this class with the same attributes, without inputs and outputs."""
-        copy = object.__new__(type(self))
-        for attribute in self.attributes_declared:
-            copy.__dict__[attribute.name] = self.__dict__[attribute.name]
-        return copy
+        """A node of this class that holds the same, without inputs and outputs."""
+        clone = object.__new__(type(self))
+        for key, value in self.__dict__.items():
+            if key not in _PLACE:
+                clone.__dict__[key] = copy.copy(value) if isinstance(value, (dict, list, set)) else value
+        return clone
 
     def has_input(self, name: str) -> bool:
         """Whether an optional input is connected."""
@@ -204,6 +246,15 @@ class Op(Node):
     @classmethod
     def input_index(cls, name: str) -> int:
         return [declared.strip("*?") for declared in cls.inputs_declared].index(name)
+
+
+def defined_operations() -> Iterator[type[Op]]:
+    """All classes of operations that are defined in this process, in no particular order."""
+    waiting = list(Op.__subclasses__())
+    while waiting:
+        cls = waiting.pop()
+        waiting += cls.__subclasses__()
+        yield cls
 
 
 def _make_signature(cls: type[Op]) -> inspect.Signature:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from hetero.containers import element_type_of
+from hetero.graph.attributes import Attribute
 from hetero.graph.node import Node, Output
-from hetero.graph.operation import Attribute, Op
+from hetero.graph.operation import Op
 from hetero.shape import PartialShape, PartialShapeLike
 from hetero.types import Type
 
@@ -36,11 +37,6 @@ class Parameter(Op, opset=1):
     def set_element_type(self, element_type: Type) -> None:
         self.element_type = element_type
 
-    def copy_unconnected(self) -> Op:
-        copy = super().copy_unconnected()
-        copy.known_value = self.known_value
-        return copy
-
 
 class Constant(Op, opset=1):
     """A value that never changes. The array is used in place, not copied: do not write to it."""
@@ -54,11 +50,6 @@ class Constant(Op, opset=1):
 
     def infer_value(self) -> np.ndarray:
         return self.data
-
-    def copy_unconnected(self) -> Op:
-        copy = super().copy_unconnected()
-        copy.data = self.data
-        return copy
 
     def get_data(self) -> np.ndarray:
         return self.data

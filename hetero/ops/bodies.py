@@ -35,11 +35,6 @@ class MultiSubGraphOp(Op):
         """Whether all that the bodies do is the same in every run."""
         return all(node.repeatable for body in self.bodies if body for node in body.get_ordered_ops())
 
-    def set_arguments(self, arguments: Sequence[Output | Node]) -> None:
-        """Read these values, in the place of those read before."""
-        self.disconnect()
-        self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
-
     def copy_unconnected(self) -> Op:
         copy = super().copy_unconnected()
         copy.bodies = [None if body is None else body.clone() for body in self.bodies]

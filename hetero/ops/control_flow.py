@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero.containers import enclosing_type
-from hetero.graph import Model, Node, Op, Output, Parameter, Result
+from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.ops.bodies import MultiSubGraphOp, widen, widen_type
 from hetero.ops.checks import check_scalar_or_one, normalize_axis
 from hetero.ops.port_maps import (
@@ -279,11 +279,6 @@ class Loop(SubGraphOp, opset=5):
     def __init__(self, *arguments, **keywords) -> None:
         self._special_body_ports = (-1, -1)
         super().__init__(*arguments, **keywords)
-
-    def copy_unconnected(self) -> Op:
-        copy = super().copy_unconnected()
-        copy._special_body_ports = self._special_body_ports
-        return copy
 
     def set_special_body_ports(self, special_body_ports: Sequence[int]) -> None:
         """Set the index of the body's parameter of the iteration, and of the result that is the condition."""

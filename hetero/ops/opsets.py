@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.graph import Constant, Op, Parameter
+from hetero.graph import Constant, Op, Parameter, defined_operations
 from hetero.shape import PartialShapeLike
 from hetero.types import Type
 
@@ -25,20 +25,15 @@ def operation_classes() -> Iterator[type[Op]]:
 
 
 def extension_classes() -> dict[str, type[Op]]:
-    """The operations beyond the operation sets, by their names: the classes that are nobody's base."""
-    return {
-        cls.type_info.name: cls
-        for cls in _all_classes()
-        if cls.type_info.version_id == "extension" and not cls.__subclasses__()
-    }
+    """hetero's operations beyond the operation sets, by their names: the classes that are no bases of its others."""
+    classes = [cls for cls in _all_classes() if cls.type_info.version_id == "extension"]
+    bases = {base for cls in _all_classes() for base in cls.__mro__[1:]}
+    return {cls.type_info.name: cls for cls in classes if cls not in bases}
 
 
 def _all_classes() -> Iterator[type[Op]]:
-    waiting = list(Op.__subclasses__())
-    while waiting:
-        cls = waiting.pop()
-        waiting += cls.__subclasses__()
-        yield cls
+    """All classes of hetero: those of others may have any names."""
+    return (cls for cls in defined_operations() if cls.__module__.startswith("hetero."))
 
 
 def opset_of(cls: type[Op]) -> int:

@@ -73,7 +73,7 @@ def _absorb(convolution: Node) -> bool:
     kernel_axes = len(convolution.strides) + 1  # the channels that a filter reads, and its spatial axes
     per_filter = scale.reshape(*filters.shape[: filters.ndim - kernel_axes], *[1] * kernel_axes)
     scaled = Constant(filters * per_filter.astype(filters.dtype), name=convolution.input_value(1).node.friendly_name)
-    folded = convolution.clone_with_new_inputs([convolution.input_value(0), scaled.output(0)])
+    folded = convolution.copy_with_new_inputs([convolution.input_value(0), scaled.output(0)])
     rank = len(convolution.strides) + 2
     add = _with_constant(ops.Add, folded.output(0), bias, rank, last.friendly_name)
     copy_runtime_info([convolution, *(node for node, _ in chain)], folded)

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph import Constant, Model, Node, Op, Parameter, Result
 from hetero.graph.runtime_info import copy_runtime_info
 
 # Constants up to this many bytes are compared by content: the scalars and shapes that exporters repeat.
@@ -39,8 +39,10 @@ def _identity(node: Node) -> Hashable | None:
     """What two nodes that compute the same have in common; None for one that must stay."""
     if isinstance(node, Constant):
         return _identity_of_constant(node.data)
-    if isinstance(node, (Parameter, Result)) or not node.repeatable or node.bodies:
+    if isinstance(node, (Parameter, Result)) or not node.repeatable:
         return None
+    if not isinstance(node, Op) or not node.is_declared():
+        return None  # a class that makes its nodes itself may keep more in them than attributes
     try:
         attributes = tuple((name, _hashable(value)) for name, value in node.get_attributes().items())
     except TypeError:

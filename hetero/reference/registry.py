@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Constant, Node, Parameter, Result, with_bodies
+from hetero.graph import Constant, Node, Op, Parameter, Result, with_bodies
+from hetero.reference.by_itself import ByItself
 from hetero.types import Type
 
 # Takes the node and its input arrays; returns an array, or a sequence of them for several outputs.
@@ -67,8 +68,12 @@ def in_single(function: Evaluator) -> Evaluator:
 
 
 def has_evaluate(node: Node) -> bool:
-    """Whether the reference can evaluate this node."""
-    return type(node) in _preparers
+    """Whether the reference can evaluate this node: by a function of its own, or by that of the node's class."""
+    return type(node) in _preparers or _evaluates_itself(node)
+
+
+def _evaluates_itself(node: Node) -> bool:
+    return isinstance(node, Op) and node.has_evaluate()
 
 
 def unknown_operation(node: Node) -> Node | None:
@@ -85,6 +90,8 @@ def make_runner(node: Node) -> tuple[Runner, tuple[np.dtype | None, ...]]:
     Raises UnsupportedOperationError where the reference does not know the operation.
     """
     prepare = _preparers.get(type(node))
+    if prepare is None and _evaluates_itself(node):
+        prepare = ByItself
     if prepare is None:
         raise UnsupportedOperationError(f"the reference cannot evaluate {node.type_info.name} '{node.friendly_name}'")
     kinds = [output.element_type for output in node.outputs()]

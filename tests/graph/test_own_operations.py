@@ -1,0 +1,388 @@
+"""Operations of the user's own: the same class bodies with OpenVINO and with hetero, and what each has besides."""
+
+import re
+
+import numpy as np
+import openvino
+import pytest
+
+import hetero
+from hetero import Core, Model, Op, Parameter, ops
+from hetero.errors import DeviceError, GraphError
+from hetero.graph import Attribute, integers
+
+X = np.float32([[-2, -0.5, 0], [0.5, 2, 3]])
+
+
+def classes(ov):
+    """As the guide and the tests of OpenVINO's Python API write them, in all the ways that they have."""
+
+    class Identity(ov.Op):
+        def __init__(self, inputs=None, **attrs):
+            super().__init__(self, inputs)
+            self._attrs = attrs
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+        def clone_with_new_inputs(self, new_inputs):
+            return Identity(new_inputs, **self._attrs)
+
+        def evaluate(self, outputs, inputs):
+            outputs[0].shape = inputs[0].shape
+            inputs[0].copy_to(outputs[0])
+            return True
+
+        def has_evaluate(self):
+            return True
+
+        def visit_attributes(self, visitor):
+            visitor.on_attributes(self._attrs)
+            return True
+
+    class Scaled(ov.Op):
+        """With attributes of known types, a type info of its own, and no clone_with_new_inputs."""
+
+        class_type_info = ov.DiscreteTypeInfo("ScaledSum", "extension")
+
+        def __init__(self, inputs=None):
+            super().__init__(self)
+            self.attributes = {"factor": 1.0, "times": 1, "names": [""], "negate": False, "note": "none"}
+            if inputs is not None:
+                self.set_arguments(inputs)
+                self.constructor_validate_and_infer_types()
+
+        def get_type_info(self):
+            return Scaled.class_type_info
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+        def visit_attributes(self, visitor):
+            visitor.on_attributes(self.attributes)
+            return True
+
+        def clone_with_new_inputs(self, inputs):
+            clone = Scaled(inputs)
+            clone.attributes = dict(self.attributes)
+            return clone
+
+        def evaluate(self, outputs, inputs):
+            sign = -1 if self.attributes["negate"] else 1
+            total = inputs[0].data + inputs[1].data
+            outputs[0].data[...] = sign * self.attributes["times"] * self.attributes["factor"] * total
+            return True
+
+    class Halves(ov.Op):
+        """Two outputs, and inputs that are set one by one."""
+
+        def __init__(self, *inputs):
+            super().__init__(self, inputs)
+
+        def validate_and_infer_types(self):
+            shape = self.get_input_partial_shape(0)
+            half = ov.PartialShape([shape[0], shape[1].get_length() // 2])
+            self.set_output_size(2)
+            for index in range(2):
+                self.set_output_type(index, self.get_input_element_type(0), half)
+
+        def clone_with_new_inputs(self, inputs):
+            return Halves(*inputs)
+
+        def evaluate(self, outputs, inputs):
+            half = inputs[0].shape[1] // 2
+            for index, output in enumerate(outputs):
+                output.shape = [inputs[0].shape[0], half]
+                output.data[:] = inputs[0].data[:, index * half : (index + 1) * half]
+            return True
+
+        def has_evaluate(self):
+            return True
+
+    return Identity, Scaled, Halves
+
+
+def opset(ov):
+    return openvino.opset14 if ov is openvino else hetero.opset14
+
+
+def described(node):
+    """All that a node tells of itself, in words that both libraries have."""
+    return {
+        "type": (node.get_type_info().name, node.get_type_info().version_id, node.get_type_name()),
+        "attributes": node.get_attributes(),
+        "inputs": [list(port.get_shape()) for port in node.inputs()],
+        "outputs": [(str(p.get_partial_shape()), p.get_element_type().get_type_name()) for p in node.outputs()],
+    }
+
+
+def built(ov, shape=(2, 4)):
+    """A model with all three; its operations by name."""
+    identity, scaled, halves = classes(ov)
+    parameter = opset(ov).parameter(list(shape), np.float32, name="x")
+    first = identity([parameter], alpha=1.5, number=3, text="a b", flag=True, numbers=[1, 2])
+    first.set_friendly_name("first")
+    parts = halves(first)
+    parts.set_friendly_name("parts")
+    total = scaled()
+    total.attributes.update(factor=0.5, times=3, names=["p", "q"], negate=True)
+    total.set_arguments([parts.output(0), parts.output(1)])
+    total.constructor_validate_and_infer_types()
+    total.set_friendly_name("total")
+    return ov.Model([opset(ov).result(total)], [parameter], "model"), (identity, scaled, halves)
+
+
+def nodes(model):
+    return {node.get_friendly_name(): described(node) for node in model.get_ordered_ops() if node.get_output_size() > 0}
+
+
+def compared(make):
+    """What the function gives for hetero, after it gave the same for OpenVINO."""
+    theirs, ours = make(openvino), make(hetero)
+    assert theirs == ours
+    return ours
+
+
+def test_nodes_tell_the_same_of_themselves():
+    def told(ov):
+        found = nodes(built(ov)[0])
+        return {name: found[name] for name in ("first", "parts", "total")}
+
+    found = compared(told)
+    assert found["first"]["type"] == ("Identity", "extension", "Identity")
+    assert found["first"]["attributes"]["numbers"] == [1, 2]
+    assert found["total"]["type"][0] == "ScaledSum" and found["total"]["inputs"] == [[2, 2], [2, 2]]
+
+
+def infer(ov, model, array):
+    compiled = ov.Core().compile_model(model, "CPU" if ov is openvino else "TEMPLATE")
+    return compiled(array)[0].tolist()
+
+
+@pytest.mark.parametrize("clone", [False, True])
+def test_models_compute_the_same(clone):
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+
+    def run(ov):
+        model = built(ov)[0]
+        return infer(ov, model.clone() if clone else model, x)
+
+    assert compared(run) == (-1.5 * (x[:, :2] + x[:, 2:])).tolist()
+
+
+def test_reshape():
+    def run(ov):
+        model = built(ov)[0]
+        model.reshape([3, 6])
+        return nodes(model)["total"], infer(ov, model, np.ones((3, 6), np.float32))
+
+    told, result = compared(run)
+    assert told["outputs"] == [("[3,3]", "f32")] and result == [[-3] * 3] * 3
+
+
+def test_dynamic_shapes():
+    def run(ov):
+        model = built(ov, (-1, 4))[0]
+        compiled = ov.Core().compile_model(model, "CPU" if ov is openvino else "TEMPLATE")
+        return [compiled(np.ones((rows, 4), np.float32))[0].tolist() for rows in (1, 3)]
+
+    assert compared(run) == [[[-3.0] * 2], [[-3.0] * 2] * 3]
+
+
+def test_each_way_to_give_inputs():
+    def told(ov):
+        identity, scaled, halves = classes(ov)
+        x = opset(ov).parameter([2, 4], np.float32)
+        late = scaled()
+        assert late.get_output_size() == 0 and late.get_input_size() == 0
+        late.set_argument(0, x.output(0))
+        late.set_argument(1, x.output(0))
+        late.set_argument(1, opset(ov).relu(x).output(0))
+        late.constructor_validate_and_infer_types()
+        empty = identity()
+        sizes = [node.get_input_size() for node in (halves(x), halves([x]), identity((x,)), empty, late)]
+        return sizes, [described(node) for node in (halves(x), halves([x]), identity([x.output(0)]), late)]
+
+    assert compared(told)[0] == [1, 1, 1, 0, 2]
+
+
+class Power(Op):
+    """x to the power of an exponent, declared; ``shift`` is added where it is connected."""
+
+    inputs = ("x", "shift?")
+    exponent = Attribute(float, 2.0)
+    order = Attribute(integers, ())
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+    def evaluate(self, outputs, inputs):
+        outputs[0].data[:] = inputs[0].data ** self.exponent
+        if self.has_input("shift"):
+            outputs[0].data[:] += inputs[1].data
+        return True
+
+
+def run(node, *arrays, device="TEMPLATE"):
+    """The first output of a node whose inputs that are Parameters get the arrays."""
+    parameters = [value.node for value in node.input_values() if isinstance(value.node, Parameter)]
+    return Core().compile_model(Model([node.output(0)], parameters), device)(list(arrays))[0]
+
+
+def x_of(shape=(2, 3), kind="f32"):
+    return Parameter(kind, shape, name="x")
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (-1, 3), (-1, -1)])
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
+def test_declared_ones_compute_themselves(shape, kind):
+    found = run(Power(x_of(shape, kind), np.float32(1).astype(Parameter(kind, []).element_type.to_dtype())), X)
+    np.testing.assert_allclose(found.astype(np.float32), X**2 + 1)
+
+
+def test_what_depends_on_constants_alone_is_folded():
+    sum = ops.Add(x_of(), Power(X))
+    compiled = Core().compile_model(Model([sum], [sum.input_value(0).node]), "TEMPLATE")
+    assert [n.rt_info["layerType"] for n in compiled.get_runtime_model().get_ops() if n.get_output_size() > 0][1:3] == [
+        "Const", "Add",
+    ]  # fmt: skip
+    np.testing.assert_allclose(compiled([X])[0], X + X**2)
+
+
+def test_attributes_tell_nodes_apart():
+    """Nodes of the same inputs and attributes are computed once, of others each for itself."""
+    x = x_of()
+    same, other = ops.Add(Power(x), Power(x)), ops.Add(Power(x), Power(x, exponent=3))
+    for node, expected, count in ((same, 2 * X**2, 1), (other, X**2 + X**3, 2)):
+        compiled = Core().compile_model(Model([node], [x]), "TEMPLATE")
+        np.testing.assert_allclose(compiled([X])[0], expected)
+        kinds = [n.rt_info["layerType"] for n in compiled.get_runtime_model().get_ops()]
+        assert kinds.count("Power") == count
+
+
+def test_a_class_that_keeps_more_than_it_shows_is_computed_each_time():
+    class Hidden(Op):
+        def __init__(self, inputs=None, factor=1.0):
+            self.factor = factor
+            super().__init__(self, inputs)
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+        def evaluate(self, outputs, inputs):
+            outputs[0].data[:] = inputs[0].data * self.factor
+            return True
+
+    x = x_of()
+    model = Model([ops.Add(Hidden([x], 2.0), Hidden([x], 3.0))], [x])
+    np.testing.assert_allclose(Core().compile_model(model.clone(), "TEMPLATE")([X])[0], 5 * X)
+
+
+def test_in_bodies():
+    x, again = x_of(), Parameter("f32", [2, 3])
+    body = Model([Power(again), ops.Constant(np.array(True))], [again])
+    loop = ops.Loop(np.int32(3), np.array(True))
+    loop.set_function(body)
+    loop.set_special_body_ports([-1, 1])
+    loop.set_merged_input(again, x.output(0), body.results[0])
+    result = loop.get_iter_value(body.results[0].output(0), -1)
+    found = Core().compile_model(Model([result], [x]), "TEMPLATE")([X])[0]
+    np.testing.assert_allclose(found, X**8, rtol=1e-5)
+
+
+def test_outputs_whose_shape_depends_on_data():
+    class Positive(Op):
+        inputs = ("x",)
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), [-1])
+
+        def evaluate(self, outputs, inputs):
+            found = inputs[0].data[inputs[0].data > 0]
+            outputs[0].shape = found.shape
+            outputs[0].data[:] = found
+            return True
+
+    np.testing.assert_array_equal(run(Positive(x_of()), X), X[X > 0])
+    np.testing.assert_array_equal(run(Positive(x_of()), -np.abs(X)), [])
+
+
+def fails(problem):
+    """A class whose evaluate does what it should not."""
+
+    class Failing(Op):
+        inputs = ("x",)
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+        def evaluate(self, outputs, inputs):
+            return problem(outputs[0], inputs[0])
+
+    return Failing
+
+
+def reshapes(output, x):
+    return np.reshape(x.data, (4,))
+
+
+def writes_to_its_input(output, x):
+    x.data[:] = 0
+    return True
+
+
+def makes_another_shape(output, x):
+    output.shape = (2, 2)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (reshapes, r"line \d+, failed: ValueError: cannot reshape array of size 6 into shape \(4,\)"),
+        (writes_to_its_input, r"line \d+, failed: ValueError: assignment destination is read-only"),
+        (lambda output, x: None, "returned None: it returns True when it has computed the outputs"),
+        (lambda output, x: False, "returned False: it returns True"),
+        (makes_another_shape, r"made output 0 of shape \[2, 2\], not \[2,3\]"),
+    ],
+)
+def test_errors_of_evaluate_name_node_class_file_and_line(problem, message):
+    node = fails(problem)(x_of(), name="mine")
+    where = rf"Failing 'mine': evaluate of \S*fails.<locals>.Failing in {re.escape(__file__)}"
+    with pytest.raises(DeviceError, match=f"{where},? {message}"):
+        run(node, X)
+
+
+def test_without_evaluate_no_device_takes_it():
+    class Unheard(Op):
+        inputs = ("x",)
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+    assert not Unheard(x_of()).has_evaluate() and Power(x_of()).has_evaluate()
+    with pytest.raises(DeviceError, match="the reference does not evaluate extension::Unheard"):
+        run(Unheard(x_of()), X)
+
+
+class Strange(Op):
+    def __init__(self, inputs=None):
+        super().__init__(self, inputs)
+
+    def get_type_info(self):
+        return "Strange"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: type("Strange", (Op,), {"class_type_info": "Strange"}), "Strange: its type info must be"),
+        (lambda: Strange(), "Strange: its type info must be a DiscreteTypeInfo, but is 'Strange'"),
+        (lambda: Power(x_of(), exponent="two"), "Power: attribute exponent cannot be 'two', it takes float"),
+        (lambda: Power.of([], {}), "Power: it has 0 inputs, but takes 1 to 2"),
+        (lambda: Power(x_of()).set_argument(3, x_of()), "it has 1 inputs, so that input 3 cannot be set"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be(make, message):
+    with pytest.raises(GraphError, match=message):
+        make()
