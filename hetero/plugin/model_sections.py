@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hetero.containers import ContainerType
 from hetero.errors import BlobError, FrontendError
-from hetero.graph import Attribute, Model, Node, Op, Output, Parameter, Result
+from hetero.graph import Attribute, Constant, Model, Node, Op, Output, Parameter, Result, defined_operations
 from hetero.graph.order import with_bodies
 from hetero.plugin.blob import Section
+from hetero.plugin.registry import installed_plugins
 from hetero.shape import PartialShape
 from hetero.types import Type
 
@@ -59,25 +59,71 @@ def ports_in(sections: Mapping[str, memoryview]) -> Model:
 
 
 def ir_sections(name: str, model: Model) -> dict[str, Section]:
-    """The sections ``xml`` and ``weights`` of a model; ``ir_in`` is the way back. Raises BlobError with the name."""
+    """The sections ``xml`` and ``weights`` of a model; ``ir_in`` is the way back. Raises BlobError with the name.
+
+    A section ``operations`` tells the classes of operations that are none of hetero's.
+    """
     # Readers and writers of formats are only imported by those who export.
     from hetero.frontend.ir.weights import WeightsWriter
     from hetero.frontend.ir.writer import encoded, model_element
 
     weights = _Pieces()
     try:
-        _check_operations(model)
+        own = _check_operations(model)
         xml = encoded(model_element(model, WeightsWriter(weights)))
     except FrontendError as error:
         raise BlobError(f"model '{name}' cannot be exported: {error}") from error
-    return {"xml": xml, "weights": weights}
+    sections: dict[str, Section] = {"xml": xml, "weights": weights}
+    if own:
+        sections["operations"] = json.dumps([_class_fields(cls) for cls in own]).encode()
+    return sections
 
 
 def ir_in(sections: Mapping[str, memoryview]) -> Model:
     """The model in the sections ``xml`` and ``weights``. Raises BlobError and FrontendError."""
+    from hetero.frontend import OpExtension
     from hetero.frontend.ir import IrFrontEnd
 
-    return IrFrontEnd().convert(section_of(sections, "xml"), section_of(sections, "weights"))
+    frontend = IrFrontEnd()
+    for cls in _own_operations(sections):
+        frontend.add_extension(OpExtension(cls))
+    return frontend.convert(section_of(sections, "xml"), section_of(sections, "weights"))
+
+
+def _own_operations(sections: Mapping[str, memoryview]) -> list[type[Op]]:
+    """The classes that the section ``operations`` tells of. Raises BlobError where one is not there."""
+    if "operations" not in sections:
+        return []
+    try:
+        wanted = [list(map(str, fields)) for fields in json.loads(sections["operations"].tobytes())]
+        defined = _defined_as(wanted)
+        if len(defined) < len(wanted):
+            installed_plugins().made_extensions  # noqa: B018 - made when they are first needed, and so defined
+            defined = _defined_as(wanted)
+    except (ValueError, TypeError) as error:
+        raise BlobError(f"the operations of the exported model cannot be understood: {error!r}") from error
+    for name, version, module, qualified in wanted:
+        if (name, version) not in defined:
+            raise BlobError(
+                f"the exported model has operations {version}::{name}, the class {qualified} of {module}, which is not "
+                "there: import it, or install its package, first"
+            )
+    return list(defined.values())
+
+
+def _defined_as(wanted: Sequence[Sequence[str]]) -> dict[tuple[str, str], type[Op]]:
+    """Classes by type, of those that are defined: of several the one of the name and module that is told of."""
+    found: dict[tuple[str, str], type[Op]] = {}
+    for fields in wanted:
+        named = [cls for cls in defined_operations() if list(cls.type_info) == fields[:2]]
+        exact = [cls for cls in named if _class_fields(cls) == fields]
+        if named:
+            found[fields[0], fields[1]] = (exact or named)[-1]
+    return found
+
+
+def _class_fields(cls: type[Op]) -> list[str]:
+    return [*cls.type_info, cls.__module__, cls.__qualname__]
 
 
 def section_of(sections: Mapping[str, memoryview], name: str) -> memoryview:
@@ -116,21 +162,19 @@ class _Stated(Op):
         self.set_output_type(0, self.element_type, self.partial_shape)
 
 
-def _check_operations(model: Model) -> None:
-    """Raises FrontendError for an operation that would not be found again by its name, or not as it is."""
+def _check_operations(model: Model) -> list[type[Op]]:
+    """The classes that are none of hetero's. Raises FrontendError for an operation that would not be read as it is."""
+    from hetero.frontend.ir.attributes import check_attributes
     from hetero.frontend.ir.reader import Operations
-    from hetero.frontend.ir.spelling import attribute_text, attribute_value
 
-    known = Operations()
+    known, own = Operations(), {}
     for node in with_bodies(model.get_ordered_ops()):
-        if known[node.type_info.version_id].get(node.type_info.name) is not type(node):
-            raise FrontendError(f"{node.type_info.name} '{node.friendly_name}' is of no operation set")
-        for attribute in node.attributes_declared:
-            value = getattr(node, attribute.name)
-            if value is None or isinstance(value, ContainerType):
-                continue
-            if repr(attribute_value(attribute, attribute_text(value))) != repr(value):
-                raise FrontendError(f"'{node.friendly_name}' has {value!r} for {attribute.name}, which IR files alter")
+        cls, info = type(node), node.type_info
+        if known[info.version_id].get(info.name) is not cls and own.setdefault(info, cls) is not cls:
+            raise FrontendError(f"'{node.friendly_name}' is of another class {info.name} than others in the model")
+        if not isinstance(node, Constant):
+            check_attributes(node)
+    return list(own.values())
 
 
 def _fits(port: Output, other: Output) -> bool:

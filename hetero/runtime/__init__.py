@@ -1,9 +1,8 @@
-"""What a user holds: Core, CompiledModel, InferRequest, AsyncInferQueue; and FrontEndManager, by which Core reads."""
+"""What a user holds: Core, CompiledModel, InferRequest, AsyncInferQueue."""
 
 from hetero.runtime.async_infer_queue import AsyncInferQueue
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core import Core
-from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.infer_request import InferRequest
 
-__all__ = ["AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"]
+__all__ = ["AsyncInferQueue", "CompiledModel", "Core", "InferRequest"]

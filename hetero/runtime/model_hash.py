@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.runtime.class_code import code_key
 
 # Contents from this size on are hashed in threads.
 _LARGE = 2**16
@@ -20,7 +21,10 @@ _ELSEWHERE = {"_inputs", "_outputs", "_friendly_name", "bodies"}
 
 
 def model_hash(model: Model) -> str:
-    """The hash of operations, attributes, edges, names, notes and contents of constants, as hexadecimal digits."""
+    """The hash of operations, attributes, edges, names, notes and contents of constants, as hexadecimal digits.
+
+    So much of the code of classes that are none of hetero's as can be told counts too.
+    """
     found = hashlib.sha256()
     contents: list[memoryview] = []
     for line in _lines(model, contents):
@@ -59,7 +63,7 @@ def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
             contents.append(_bytes_of(data))
             fields |= {"type": str(node.get_element_type()), "shape": data.shape}
         yield (
-            tuple(node.type_info), _name(node), _plain(fields),
+            tuple(node.type_info), code_key(type(node)), _name(node), _plain(fields),
             tuple((numbers[value.node], value.index) for value in node.input_values()),
             tuple(_plain(reader.rt_info) for reader in node.inputs()),
             tuple((sorted(output.names), _plain(output.rt_info)) for output in node.outputs()),

@@ -20,7 +20,7 @@ import pytest
 
 import hetero
 from hetero.frontend.ir import IrFrontEnd
-from hetero.frontend.ir.spelling import attribute_text
+from hetero.frontend.ir.attributes import attribute_text
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
 from hetero.graph import Constant, Node, Parameter

@@ -141,18 +141,20 @@ class OfTheUser(Op):
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
 
-class Base(OfTheUser):
-    """Not found by its name, which is for the class that is nobody's base."""
+class Base(OfTheUser): ...
 
 
 class Derived(Base): ...
+
+
+class OtherBase(OfTheUser, type_name="Base"): ...
 
 
 class Worded(OfTheUser):
     words = Attribute(texts)
 
 
-@evaluates(OfTheUser, Base, Derived, Worded)
+@evaluates(OfTheUser, Base, Derived, OtherBase, Worded)
 def half(node, x):
     return x / 2
 
@@ -169,14 +171,17 @@ def named(node, name):
 
 CANNOT_BE_HELD = {
     "a sequence": (of(lambda x: ops.SequenceAt(ops.SequenceConstruct([x], name="list"), 0)), "'list' makes sequence"),
-    "an unknown operation": (of(lambda x: Base(x, name="mine")), "Base 'mine' is of no operation set"),
+    "two classes": (of(lambda x: OtherBase(Base(x), name="mine")), "'mine' is of another class Base than others"),
     "an attribute": (of(lambda x: Worded(x, words=[""], name="mine")), r"'mine' has \('',\) for words, which IR"),
     "a name": (of(lambda x: named(ops.Relu(x), "a\0b")), "XML cannot hold the character"),
 }
 
 
-def test_an_operation_of_the_users_own():
-    compiled = core.compile_model(of(Derived), "TEMPLATE")
+@pytest.mark.parametrize("cls", [Base, Derived, OtherBase])
+def test_an_operation_of_the_users_own(cls):
+    """Of several classes of one name it is the same one again."""
+    compiled = core.compile_model(of(cls), "TEMPLATE")
+    assert list(cls(Parameter(Type.f32, [2])).type_info) == ["Base" if cls is OtherBase else cls.__name__, "extension"]
     imported = core.import_model(compiled.export_model(), "TEMPLATE")
     np.testing.assert_array_equal(imported(np.float32([1, 2]))[0], [0.5, 1])
 

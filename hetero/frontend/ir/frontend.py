@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element, ParseError
 from hetero.errors import FrontendError, GraphError
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.ir.reader import read_net
+from hetero.frontend.op_extension import OpExtension
 from hetero.frontend.source import SourceBytes, read_source
 from hetero.graph import Model
 
@@ -22,7 +23,8 @@ _BEGINNING = 4096
 class IrFrontEnd(FrontEnd):
     """Reads IR files of versions 10 and 11 from a path, or from bytes or an open file of the XML with weights given.
 
-    Weights are mapped, not read, and must not change while the model lives.
+    Operations that are none of hetero's are known by their OpExtension. Weights are mapped, not read, and must not
+    change while the model lives.
     """
 
     name = "ir"
@@ -40,7 +42,8 @@ class IrFrontEnd(FrontEnd):
         """
         found = read_source(source, "IR")
         try:
-            return read_net(_parse(found.data), _weights(found, weights), self.report_progress)
+            own = [one.operation for one in self.extensions if isinstance(one, OpExtension)]
+            return read_net(_parse(found.data), _weights(found, weights), own)
         except (FrontendError, GraphError) as error:
             raise FrontendError(f"{found.label}: {error}") from error
         except RecursionError as error:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NoReturn
 from xml.etree.ElementTree import Element
 
 from hetero.errors import FrontendError, HeteroError
+from hetero.frontend.ir.attributes import AttributeReader
 from hetero.frontend.ir.bodies import read_bodies
 from hetero.frontend.ir.runtime_info import read_model_info, read_notes
-from hetero.frontend.ir.spelling import attribute_value, operation_name, split_names
+from hetero.frontend.ir.spelling import operation_name, split_names
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
 from hetero.ops.control_flow import MultiSubGraphOp
@@ -21,12 +22,9 @@ from hetero.shape import Dimension
 from hetero.types import Type
 
 
-def read_net(net: Element, weights: memoryview | None, report_progress: Callable[[int, int], None]) -> Model:
-    """The model of a ``net`` element. Raises FrontendError and GraphError.
-
-    ``report_progress(total_steps, completed_steps)`` is told of each layer of its own graph.
-    """
-    model = _GraphReader(net, weights, Operations()).read(report_progress)
+def read_net(net: Element, weights: memoryview | None, own: Sequence[type[Op]] = ()) -> Model:
+    """The model of a ``net`` element, of hetero's operations and others. Raises FrontendError and GraphError."""
+    model = _GraphReader(net, weights, Operations(own)).read()
     model.rt_info.update(read_model_info(net))
     if net.get("version") == "10":
         _name_by_nodes(model)
@@ -44,22 +42,24 @@ def _name_by_nodes(model: Model) -> None:
             output.names.add(f"{source.node.friendly_name}{number}")
 
 
-# What OpenVINO writes for a type or a shape that was not given.
-_UNSAID = ("dynamic", "...")
-
-
 class Operations(dict):
     """The classes of operations by name, for each version, made when the version is first met.
 
-    As in OpenVINO a version holds all operations of its operation set, also those that came with earlier ones.
+    As in OpenVINO a version holds all operations of its operation set, also those that came with earlier ones. Of
+    others' operations, ``own``, the last one of a name counts, and comes before hetero's.
     """
+
+    def __init__(self, own: Sequence[type[Op]] = ()) -> None:
+        super().__init__()
+        self._own = own
 
     def __missing__(self, version: str) -> dict[str, type[Op]]:
         numbers = {f"opset{number}": number for number in OPSETS}
         if version == "extension":
-            self[version] = extension_classes()
+            found = extension_classes()
         else:
-            self[version] = classes_in(numbers[version]) if version in numbers else {}
+            found = classes_in(numbers[version]) if version in numbers else {}
+        self[version] = found | {o.type_info.name: o for o in self._own if o.type_info.version_id == version}
         return self[version]
 
 
@@ -81,8 +81,8 @@ class _GraphReader:
         self._nodes: dict[str, Node] = {}
         self._outputs: dict[tuple[str, str], Output] = {}
 
-    def read(self, report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None) -> Model:
-        for completed, number in enumerate(self._order(), 1):
+    def read(self) -> Model:
+        for number in self._order():
             layer = self._layers[number]
             try:
                 self._nodes[number] = self._make(number, layer)
@@ -91,7 +91,6 @@ class _GraphReader:
             except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError) as error:
                 # A damaged attribute may bring the inference of some operation into a place that nobody thought of.
                 self._fail(layer, f"it cannot be made of these inputs and attributes ({error!r})", error)
-            report_progress(len(self._layers), completed)
         in_file = [self._nodes[number] for number in self._layers]
         parameters = [node for node in in_file if isinstance(node, Parameter)]
         results = [node for node in in_file if isinstance(node, Result)]
@@ -141,7 +140,8 @@ class _GraphReader:
         kind, version = operation_name(layer.get("type", "")), layer.get("version", "")
         cls = self._operations[version].get(kind)
         if cls is None:
-            raise FrontendError(f"there is no operation {kind} of {version or 'no version'}")
+            hint = "" if version.startswith("opset") else f": if it is your own, call Core.add_extension({kind}) first"
+            raise FrontendError(f"there is no operation {kind} of {version or 'no version'}{hint}")
         data = layer.find("data")
         texts = {} if data is None else dict(data.attrib)
         node = self._constant(texts) if cls is Constant else self._operation(cls, layer, inputs, texts)
@@ -169,12 +169,7 @@ class _GraphReader:
                 cls, layer, inputs, {name: (reader.read(), reader.node) for name, reader in bodies.items()}
             )
         _check_output_count(cls, layer, inputs, texts)
-        attributes = {}
-        for attribute in cls.attributes_declared:
-            text = texts.get(attribute.ir_name)
-            if text is not None and not (attribute.default is None and text in _UNSAID):
-                attributes[attribute.name] = attribute_value(attribute, text)
-        return cls.of(inputs, attributes)
+        return cls.of(inputs, AttributeReader(texts))
 
     def _constant(self, texts: dict[str, str]) -> Constant:
         missing = {"element_type", "shape", "offset", "size"} - texts.keys()

@@ -10,10 +10,11 @@ from xml.etree.ElementTree import Element, SubElement
 
 from hetero.containers import ContainerType
 from hetero.errors import FrontendError
+from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
 from hetero.frontend.ir.compression import compress_to_half
 from hetero.frontend.ir.runtime_info import write_model_info, write_notes
-from hetero.frontend.ir.spelling import attribute_text, joined_names, precision, type_name
+from hetero.frontend.ir.spelling import joined_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.target import replacing
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
@@ -133,11 +134,13 @@ def _data_of(node: Node, weights: WeightsWriter) -> dict[str, str]:
         return {
             "element_type": str(node.get_element_type()), "shape": shape, "offset": str(offset), "size": str(size),
         }  # fmt: skip
-    attributes = node.attributes_declared if isinstance(node, Op) else ()
-    values = {attribute.ir_name: getattr(node, attribute.name) for attribute in attributes}
-    if any(isinstance(value, ContainerType) for value in values.values()):
+    if not isinstance(node, Op):
+        return {}
+    if any(isinstance(value, ContainerType) for value in node.get_attributes().values()):
         raise FrontendError(f"'{node.friendly_name}' is a sequence or an optional, which IR files cannot hold")
-    return {name: attribute_text(value) for name, value in values.items() if value is not None}
+    written = AttributeWriter(f"{node.type_info.name} '{node.friendly_name}'")
+    node.visit_attributes(written)
+    return written.texts
 
 
 def _add_port(ports: Element, number: int, value: Output) -> Element:

@@ -1,0 +1,116 @@
+"""Operations of the user's own in compiled models that leave the process, or come from the model cache."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from hetero import Core, Model, Parameter, ops
+from hetero.runtime.model_hash import model_hash
+from hetero.types import Type
+from tests.graph.test_own_operations import Power, X, classes, hetero
+
+core = Core()
+
+
+def model() -> Model:
+    """One operation of each way to write them, and one of hetero's."""
+    _, scaled, _ = classes(hetero)
+    x = Parameter(Type.f32, [-1, 3], name="x")
+    sum = scaled([ops.Relu(Power(x, exponent=3)), x])
+    sum.attributes.update(factor=0.5, names=["a", "b"], negate=True)
+    return Model([sum], [x], "mine")
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", "HETERO:TEMPLATE"])
+def test_exported_and_imported(device):
+    compiled = core.compile_model(model(), device)
+    expected = -0.5 * (np.maximum(X**3, 0) + X)
+    np.testing.assert_allclose(compiled([X])[0], expected)
+    np.testing.assert_allclose(core.import_model(compiled.export_model(), device)([X])[0], expected)
+
+
+# Defines an operation that multiplies by a number, and does what its arguments say with a model of it.
+PROGRAM = textwrap.dedent("""
+    import sys
+    import numpy as np
+    from hetero import Core, Model, Op, Parameter, ops
+    from hetero.graph import Attribute
+
+    class Times(Op):
+        inputs = ("x",)
+        extra = Attribute(float, 1.0)
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+        def evaluate(self, outputs, inputs):
+            outputs[0].data[:] = FACTOR * self.extra * inputs[0].data
+            return True
+
+    x = Parameter("f32", [2], name="x")
+    model = Model([ops.Add(Times(x), Times(np.float32([1, 2]), extra=10))], [x])
+    how, file, device = sys.argv[1:]
+    if how == "export":
+        compiled = Core().compile_model(model, device)
+        open(file, "wb").write(compiled.export_model().getbuffer())
+    elif how == "import":
+        compiled = Core().import_model(file, device)
+    else:
+        compiled = Core().compile_model(model, device, {"CACHE_DIR": file})
+        print(compiled.get_property("LOADED_FROM_CACHE"))
+    print(compiled([np.ones(2, np.float32)])[0].tolist())
+""")
+
+
+def run(folder, factor, *arguments):
+    """What the program prints, which is a file of its own for each factor."""
+    program = folder / "program.py"
+    program.write_text(PROGRAM.replace("FACTOR", str(factor)))
+    done = subprocess.run([sys.executable, program, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_in_another_process(tmp_path):
+    for device in ("TEMPLATE", "HETERO:TEMPLATE"):
+        assert run(tmp_path, 2, "export", tmp_path / "blob", device) == ["[22.0, 42.0]"]
+        assert run(tmp_path, 2, "import", tmp_path / "blob", device) == ["[22.0, 42.0]"]
+
+
+def test_where_the_class_is_not_there(tmp_path):
+    run(tmp_path, 2, "export", tmp_path / "blob", "TEMPLATE")
+    code = f"from hetero import Core; Core().import_model({os.fspath(tmp_path / 'blob')!r}, 'TEMPLATE')"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+    assert "operations extension::Times, the class Times of __main__, which is not there: import it" in told
+
+
+def test_the_cache_forgets_a_class_that_was_changed(tmp_path):
+    """What depends on constants alone was computed by the class as it was."""
+    cache = tmp_path / "cache"
+    assert run(tmp_path, 2, "cache", cache, "TEMPLATE") == ["False", "[22.0, 42.0]"]
+    assert run(tmp_path, 2, "cache", cache, "TEMPLATE") == ["True", "[22.0, 42.0]"]
+    assert run(tmp_path, 3, "cache", cache, "TEMPLATE") == ["False", "[33.0, 63.0]"]
+
+
+def of_a_function(factor):
+    """A class whose code is in no file as it is: it depends on what the function was given."""
+
+    class Local(Power):
+        def evaluate(self, outputs, inputs):
+            outputs[0].data[:] = factor * inputs[0].data
+            return True
+
+    return Local
+
+
+def test_classes_that_functions_make_are_never_taken_for_each_other():
+    def hashed(cls):
+        x = Parameter(Type.f32, [2], name="x")
+        return model_hash(Model([cls(x, name="y")], [x]))
+
+    two, three = of_a_function(2), of_a_function(3)
+    assert hashed(two) == hashed(two) != hashed(three)
