@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter, defaultdict
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from hetero.passes.transpose_rules import Movement, movement_of, rank_of
 NEW = -1
 # How long an unknown dimension is taken to be.
 _UNKNOWN_LENGTH = 16
+# What one more Transpose counts for beside the bits that it moves: starting it takes a device as long as so many.
+_BITS_OF_A_TRANSPOSE = 1 << 18
 # How often an operation is tried in another order: a bound for models of many different orders.
 _MOST_TRIES = 8
 
@@ -28,10 +31,28 @@ class Read(NamedTuple):
     order: Order
 
 
+class Cost(NamedTuple):
+    """What Transposes take, or by how much that grows."""
+
+    bits: int
+    transposes: int
+
+    def is_gain(self) -> bool:
+        """Whether it is worth growing by this: no more bits, and less in all."""
+        return self.bits <= 0 and self.bits + self.transposes * _BITS_OF_A_TRANSPOSE < 0
+
+    def is_no_loss(self) -> bool:
+        """Whether nothing is lost by growing by this."""
+        return self.bits <= 0 and self.bits + self.transposes * _BITS_OF_A_TRANSPOSE <= 0
+
+
+_NOTHING = Cost(0, 0)
+
+
 class Orders:
     """For each operation the order of axes that it works in, the given one at first, and the cost of all of them.
 
-    The cost is in bytes that Transposes move, and where these are equal the number of Transposes.
+    The cost is the number of bits that Transposes move, and how many there are of them.
     """
 
     def __init__(self, model: Model) -> None:
@@ -46,7 +67,8 @@ class Orders:
         self._readers: dict[Read, list[tuple[Node, int]]] = defaultdict(list)
         # How many inputs ask for a value in an order.
         self._asked: dict[Output, Counter[Order]] = defaultdict(Counter)
-        self._weights: dict[Output, int] = {}
+        self._bits: dict[Output, int] = {}
+        self._units: dict[Output, frozenset[int]] = {}
         self._tries: Counter[Node] = Counter()
         known: set[Node] = set()
         for node in self.nodes:
@@ -81,8 +103,7 @@ class Orders:
 
     def is_free(self, value: Output, order: Order) -> bool:
         """Whether no element has to move for an order: only dimensions of length 1 change places, or nothing does."""
-        shape, places = value.partial_shape, self.places(value, order)
-        return rises([place for axis, place in zip(order, places) if axis != NEW and shape[axis] != 1])
+        return _moves_nothing(self._units_of(value), self.layouts.get(value), order)
 
     def try_orders(self) -> bool:
         """Take other orders for groups of operations where that costs less; whether any was taken."""
@@ -97,7 +118,7 @@ class Orders:
         for nodes in (reversed(self.nodes), self.nodes):
             for node in [node for node in nodes if node in self.moved]:
                 order = self.moved[node]
-                if self._set(node, None) > 0:
+                if self._cost_around(node) != _NOTHING and not self._set(node, None).is_no_loss():
                     self._set(node, order)
 
     def _take_transpose(self, node: Node) -> bool:
@@ -120,7 +141,7 @@ class Orders:
         reads = self._reads[node] = [self._read(value) for value in node.input_values()]
         if isinstance(node, Constant) or (reads and node.repeatable and all(r.value.node in known for r in reads)):
             known.add(node)  # its Transposes are carried out when constants are folded
-            self._weights.update(dict.fromkeys(node.outputs(), 0))
+            self._bits.update(dict.fromkeys(node.outputs(), 0))
         elif movement := movement_of(node):
             self.movements[node] = movement
             for index in movement.inputs:
@@ -130,20 +151,37 @@ class Orders:
             for read in reads:
                 self._asked[read.value][read.order] += 1
 
-    def _cost(self, value: Output) -> int:
+    def _cost(self, value: Output) -> Cost:
         asked = self._asked[value]
         if not asked or (len(asked) == 1 and value not in self.layouts and unchanged(rank_of(value)) in asked):
-            return 0
-        weight = self._weights.get(value)
-        if weight is None:
-            weight = self._weights[value] = (_bits(value) << 20) + 1
-        return weight * sum(not self.is_free(value, order) for order in asked) if weight else 0
+            return _NOTHING
+        bits = self._bits.get(value)
+        if bits is None:
+            bits = self._bits[value] = _bits(value)
+        count = sum(not self.is_free(value, order) for order in asked) if bits else 0
+        return Cost(bits * count, count)
 
-    def _set(self, node: Node, order: Order | None) -> int:
+    def _units_of(self, value: Output) -> frozenset[int]:
+        """The axes of a value that are known to have length 1."""
+        units = self._units.get(value)
+        if units is None:
+            units = frozenset(axis for axis, length in enumerate(value.partial_shape) if length == 1)
+            self._units[value] = units
+        return units
+
+    def _cost_around(self, node: Node) -> Cost:
+        """The cost of what the node reads and of what it makes."""
+        reads = self._reads[node]
+        values = {reads[index].value for index in self.movements[node].inputs}
+        bits, count = 0, 0
+        for value in values.union(node.outputs()):
+            cost = self._cost(value)
+            bits, count = bits + cost.bits, count + cost.transposes
+        return Cost(bits, count)
+
+    def _set(self, node: Node, order: Order | None) -> Cost:
         """Let an operation work in an order, None for that at first; by how much the cost grows."""
-        movement, reads = self.movements[node], self._reads[node]
-        values = dict.fromkeys([*(reads[index].value for index in movement.inputs), *node.outputs()])
-        before = sum(map(self._cost, values))
+        movement, before = self.movements[node], self._cost_around(node)
         self._count(node, -1)
         if order is None or order == unchanged(movement.rank):
             self.moved.pop(node, None)
@@ -156,7 +194,8 @@ class Orders:
                 self.layouts.pop(output, None)
             else:
                 self.layouts[output] = layout
-        return sum(map(self._cost, values)) - before
+        after = self._cost_around(node)
+        return Cost(after.bits - before.bits, after.transposes - before.transposes)
 
     def _count(self, node: Node, by: int) -> None:
         for index in self.movements[node].inputs:
@@ -172,7 +211,7 @@ class Orders:
             value, order = self._reads[node][index]
             if len(axes) < movement.rank and movement.broadcasts:
                 continue
-            if not self.is_free(value, self.order_at(node, index)) and self._weights.get(value) != 0:
+            if not self.is_free(value, self.order_at(node, index)) and self._bits.get(value) != 0:
                 layout = self.layouts.get(value, unchanged(len(order)))
                 found[with_more_axes(then(inverse(order), layout), axes, movement.rank)] = None
         for output, axes in zip(node.outputs(), movement.outputs):
@@ -189,7 +228,7 @@ class Orders:
         if self._tries[node] >= _MOST_TRIES:
             return False
         before: dict[Node, Order | None] = {}
-        growth, waiting, seen = 0, [(node, order)], set()
+        bits, transposes, waiting, seen = 0, 0, [(node, order)], set()
         while waiting:
             node, order = waiting.pop()
             movement, now = self.movements[node], self.moved.get(node)
@@ -197,9 +236,10 @@ class Orders:
                 continue
             before[node] = now
             self._tries[node] += 1
-            growth += self._set(node, order)
+            growth = self._set(node, order)
+            bits, transposes = bits + growth.bits, transposes + growth.transposes
             waiting += self._followers(node, siblings, seen)
-        if growth < 0:
+        if Cost(bits, transposes).is_gain():
             return True
         for node, order in reversed(before.items()):
             self._set(node, order)
@@ -235,6 +275,13 @@ class Orders:
             movement = self.movements[node]
             found.append((node, with_more_axes(order, movement.inputs[index], movement.rank)))
         return found
+
+
+@functools.lru_cache(1 << 14)
+def _moves_nothing(units: frozenset[int], layout: Order | None, order: Order) -> bool:
+    """Whether axes that are not of length 1 stand in a layout as they do in an order."""
+    axes = [axis for axis in order if axis != NEW and axis not in units]
+    return rises(axes if layout is None else [layout.index(axis) for axis in axes])
 
 
 def rises(places: list[int]) -> bool:

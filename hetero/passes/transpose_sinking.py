@@ -47,7 +47,7 @@ class _Rewriting:
         self._transposes: dict[Read, Node] = {}
         self._names: dict[Read, set[str]] = defaultdict(set)
         self._used: set[Node] = set()
-        self._new_names: set[str] = set()
+        self._taken_names = {node.friendly_name for node in orders.nodes}
         self._changed = False
 
     def run(self) -> bool:
@@ -121,7 +121,7 @@ class _Rewriting:
         if transpose is None:
             return self._added(ops.Transpose(value, np.array(places, np.int64)), value, "transposed", reader)
         self._used.add(transpose)
-        if transpose.input_value(0) is not value:
+        if transpose.input_value(0) is not value or value in self._orders.layouts:
             self._connect(transpose, 0, value)
             set_constant(transpose, 1, np.array(places, np.int64), "order")
             transpose.infer()
@@ -143,11 +143,12 @@ class _Rewriting:
     def _reshape(self, value: Output, places: Order, transpose: Node | None, reader: Node) -> Output:
         """What moves dimensions of length 1 only, under the name of the Transpose whose place it takes."""
         lengths = [self._length(value.partial_shape, place, k) for k, place in enumerate(places)]
-        if lengths.count(-1) > 1 or any(length == 0 for length in value.partial_shape):
+        if None in lengths:
             ones = [axis for axis, length in enumerate(value.partial_shape) if length == 1]
-            short = self._added(ops.Squeeze(value, np.array(ones, np.int64)), value, "squeezed", reader)
+            if ones:
+                value = self._added(ops.Squeeze(value, np.array(ones, np.int64)), value, "squeezed", reader)
             ones = [k for k, place in enumerate(places) if place in (NEW, *ones)]
-            moved: Node = ops.Unsqueeze(short, np.array(ones, np.int64))
+            moved: Node = ops.Unsqueeze(value, np.array(ones, np.int64))
         else:
             moved = ops.Reshape(value, np.array(lengths, np.int64), True)
         if transpose is None:
@@ -159,13 +160,13 @@ class _Rewriting:
         return moved.output(0)
 
     @staticmethod
-    def _length(shape: PartialShape, place: int, axis: int) -> int:
-        """What stands for a dimension in the output_shape of a Reshape that copies where there is a 0."""
+    def _length(shape: PartialShape, place: int, axis: int) -> int | None:
+        """What a Reshape that copies where there is a 0 needs for a dimension; None where there is no such number."""
         if place == NEW:
             return 1
         if shape[place].is_static:
-            return shape[place].get_length()
-        return 0 if place == axis else -1
+            return shape[place].get_length() or None
+        return 0 if place == axis else None
 
     def _added(self, node: Node, value: Output, what: str, reader: Node) -> Output:
         """The output of a new node, which goes where the one before it goes, or else the one that reads it."""
@@ -181,9 +182,9 @@ class _Rewriting:
 
     def _new_name(self, wanted: str) -> str:
         name, number = wanted, 1
-        while name in self._new_names:
+        while name in self._taken_names:
             name, number = f"{wanted}_{number}", number + 1
-        self._new_names.add(name)
+        self._taken_names.add(name)
         return name
 
     def _leave_out_transposes(self) -> None:
