@@ -11,9 +11,10 @@ from hetero.tensor import Tensor
 from hetero.types import Type
 
 __all__ = [
-    "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "DiscreteTypeInfo", "HeteroError",
-    "InferRequest", "Input", "Model", "Node", "Op", "OpExtension", "Output", "Parameter", "PartialShape",
-    "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "ops", "properties", "save_model", "serialize",
+    "AsyncInferQueue", "CompiledModel", "Constant", "Core", "Dimension", "DiscreteTypeInfo", "FrontEndManager",
+    "HeteroError", "InferRequest", "Input", "Model", "Node", "Op", "OpExtension", "Output", "Parameter",
+    "PartialShape", "ProfilingInfo", "RemoteContext", "RemoteTensor", "Tensor", "Type", "ops", "properties",
+    "save_model", "serialize",
 ]  # fmt: skip
 
 # hetero.opset1 … hetero.opset16, as modules that can be imported
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
     from hetero.frontend import OpExtension
     from hetero.frontend.ir import save_model, serialize
     from hetero.plugin import ProfilingInfo, RemoteContext, RemoteTensor
-    from hetero.runtime import AsyncInferQueue, CompiledModel, Core, InferRequest
+    from hetero.runtime import AsyncInferQueue, CompiledModel, Core, FrontEndManager, InferRequest
 
 
 _LOADED_WHEN_USED = {
-    **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "InferRequest"), "hetero.runtime"),
+    **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"), "hetero.runtime"),
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
     "OpExtension": "hetero.frontend",
     **dict.fromkeys(("save_model", "serialize"), "hetero.frontend.ir"),

@@ -3,6 +3,10 @@
 import re
 from pathlib import Path
 
+import numpy as np
+import onnx.parser
+
+from hetero import Core
 from hetero.run.config import load_config
 from hetero.run.runner import run
 from tests import zoo
@@ -11,21 +15,35 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def block(language: str) -> str:
-    (text,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-    return text
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_first_program(capsys):
-    program = block("python").replace(".zoo/resnet50.onnx", str(zoo.path("resnet50")))
+    program = blocks("python")[0].replace(".zoo/resnet50.onnx", str(zoo.path("resnet50")))
     exec(compile(program, "README.md", "exec"), {})
     devices, summary, best = capsys.readouterr().out.splitlines()
     assert "TEMPLATE" in devices and "GPU" in summary and 0 <= int(best) < 1000
 
 
+def test_the_file_of_extensions(tmp_path):
+    (tmp_path / "my_ops.py").write_text(blocks("python")[1], encoding="utf-8")
+    chain = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17, "me" : 1]>
+        agraph (float[6] x) => (float[6] y) {
+            a = me.MyRelu (x)
+            b = me.MyClip <low = 0.5> (a)
+            y = me.MyThreshold <alpha = 2.0> (b)
+        }""")
+    core = Core()
+    core.add_extension(tmp_path / "my_ops.py")
+    x = np.float32([-1, 0.25, 1, 3, 7, 2])
+    assert core.compile_model(chain, "TEMPLATE")(x)[0].tolist() == [0, 0, 0, 3, 6, 0]
+
+
 def test_the_yaml_run(tmp_path):
     (tmp_path / "line.png").write_bytes((ROOT / "configs" / "line.png").read_bytes())
-    (tmp_path / "run.yaml").write_text(block("yaml"), encoding="utf-8")
+    (yaml,) = blocks("yaml")
+    (tmp_path / "run.yaml").write_text(yaml, encoding="utf-8")
     report = run(load_config(tmp_path / "run.yaml", ["iterations=1"]))
     assert report.outputs[1]["text"] == "Any device, one network: 2026"
     assert {s.device for s in report.placement.subgraphs} == {"GPU", "TEMPLATE"}

@@ -119,9 +119,14 @@ def conversion_for(extensions: Sequence[Extension], op_type: str, domain: str = 
     return None
 
 
+def is_part_of_hetero(module: str) -> bool:
+    """Whether a module of this name is hetero's own."""
+    return module == "hetero" or module.startswith("hetero.")
+
+
 def _place_of_caller() -> str:
     """The file and line of the innermost caller outside hetero."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("hetero."):
+    while frame is not None and is_part_of_hetero(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""

@@ -14,11 +14,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hetero.errors import FrontendError, GraphError
-from hetero.frontend.extension import Extension
+from hetero.errors import FrontendError, GraphError, HeteroError
+from hetero.frontend.extension import Extension, is_part_of_hetero
 from hetero.frontend.framework_map import framework_maps
 from hetero.frontend.op_extension import OpExtension
 from hetero.graph import Op
+
+# How files end that are no modules, though their names look like those of modules.
+_FILES = {".py", ".so", ".dll", ".dylib", ".pyd"}
 
 
 def as_extensions(given: Any) -> list[Extension]:
@@ -39,25 +42,32 @@ def as_extensions(given: Any) -> list[Extension]:
     )
 
 
+def is_module_name(text: str) -> bool:
+    """Whether it is the dotted name of a module, not the path of a file."""
+    return re.fullmatch(r"\w+(\.\w+)*", text) is not None and Path(text).suffix not in _FILES
+
+
 def load_module(given: str | os.PathLike[str]) -> ModuleType:
     """The module of a Python file, run anew, or one that Python finds by its dotted name. Raises FrontendError."""
     text = os.fspath(given)
-    is_name = isinstance(given, str) and re.fullmatch(r"\w+(\.\w+)*", text) and not text.endswith(".py")
+    is_name = isinstance(given, str) and is_module_name(text)
+    if not is_name:
+        _check_file(Path(text))
     try:
         return importlib.import_module(text) if is_name else _run_file(Path(text))
-    except FrontendError:
-        raise
     except Exception as error:
-        raise FrontendError(
-            f"the extensions of {text} cannot be loaded{_place_in(error)}: {type(error).__name__}: {error}"
-        ) from error
+        problem = str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
+        raise FrontendError(f"the extensions of {text} cannot be loaded{_place_in(error)}: {problem}") from error
 
 
-def _run_file(path: Path) -> ModuleType:
+def _check_file(path: Path) -> None:
     if path.suffix != ".py":
         raise FrontendError(f"{path} cannot hold extensions: give a Python file, or the dotted name of a module")
     if not path.is_file():
         raise FrontendError(f"there is no file of extensions {path}")
+
+
+def _run_file(path: Path) -> ModuleType:
     # The name is the path, so that it is no other module's; classes find their source by it.
     name = str(path.resolve())
     spec = importlib.util.spec_from_file_location(name, path)
@@ -98,9 +108,10 @@ def _extension_of(operation: type[Op]) -> OpExtension:
 
 
 def _place_in(error: Exception) -> str:
-    """The file and line where a module failed."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f" ({error.filename}:{error.lineno})"
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<frozen")]
-    inside = [f for f in frames if f.filename != __file__ and "importlib" not in f.filename]
-    return f" ({inside[-1].filename}:{inside[-1].lineno})" if inside else ""
+    """The file and line where a module failed: the last that is not hetero's, or Python's for imports."""
+    place = f"{error.filename}:{error.lineno}" if isinstance(error, SyntaxError) else ""
+    for frame, line in traceback.walk_tb(None if place else error.__traceback__):
+        module = frame.f_globals.get("__name__", "")
+        if not is_part_of_hetero(module) and "importlib" not in module:
+            place = f"{frame.f_code.co_filename}:{line}"
+    return f" ({place})" if place else ""

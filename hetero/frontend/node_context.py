@@ -110,29 +110,29 @@ class NodeContext(ABC):
     def read_attribute(self, name: str) -> Any:
         """The value of an attribute that the node states: a number, a str, a sequence of them, an array, a Type …"""
 
-    def get_attribute(self, name: str, default: Any = REQUIRED, dtype: DataType | None = None) -> Any:
+    def get_attribute(self, name: str, default_value: Any = REQUIRED, dtype: DataType | None = None) -> Any:
         """An attribute as a Python value, of numbers and strings as ``dtype`` where it is given: ``int``, ``Type.f32``.
 
         Raises FrontendError when it is left out and there is no default, or is not what ``dtype`` can be made of.
         """
         if not self.has_attribute(name):
-            if default is REQUIRED:
+            if default_value is REQUIRED:
                 raise FrontendError(f"attribute {name} is missing")
-            return default
+            return default_value
         return _converted(self.read_attribute(name), dtype, f"attribute {name}")
 
     def get_values_from_const_input(
-        self, index: int | str, default: Any = REQUIRED, dtype: DataType | None = None
+        self, index: int | str, default_value: Any = REQUIRED, dtype: DataType | None = None
     ) -> Any:
         """The contents of a constant input: of a scalar a Python value, else a flat list of them.
 
-        ``default`` is for an input that is left out. Raises FrontendError where there is no default then, where the
+        ``default_value`` is for an input that is left out. Raises FrontendError where there is none then, where the
         contents are not known before the model runs, or are not what ``dtype`` can be made of.
         """
         from hetero.ops.values import exact_value
 
-        if default is not REQUIRED and not self.has_input(index):
-            return default
+        if default_value is not REQUIRED and not self.has_input(index):
+            return default_value
         value = exact_value(self.get_input(index))
         if value is None:
             raise FrontendError(f"input {index} must be constant")

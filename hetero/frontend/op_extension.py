@@ -25,9 +25,11 @@ class OpExtension(ConversionExtension):
     inputs by name in the order in which the operation takes them, all of them in their own order by default.
     ``out_names_vec``: the names of the operator's outputs in the order of the operation's.
 
-    An attribute has the value that ``attr_values_map`` gives for it, else that of the operator's attribute of the name
-    which ``attr_names_map`` gives for it, its own by default, else its default. Where that map gives a number, it is
-    what that input is, a constant; only those before the first such input are inputs of the operation then.
+    Attributes go by the names of the factory's parameters or by those in IR files, which are OpenVINO's where the two
+    differ (``min_value`` and ``min`` of Clamp). One has the value that ``attr_values_map`` gives for it, else that of
+    the operator's attribute of the name which ``attr_names_map`` gives for it, its own by default, else its default.
+    Where that map gives a number, it is what that input is, a constant; only the inputs before the first such are
+    inputs of the operation then.
 
     ``domain``, ``framework``: as ConversionExtension has them. Raises GraphError where there is no such operation,
     where a map names an attribute that it does not have, and for other arguments.
@@ -40,16 +42,22 @@ class OpExtension(ConversionExtension):
         if not self.operation.is_declared():
             self.operation.unconnected()  # as every reader will make it; only then it tells its type
         super().__init__(mapping.fw_type_name or self.operation.type_info.name, self._make, domain, framework)
-        self._check_attributes(self._attributes_known())
+        self._known = self._attributes_known()
+        self._check_attributes(self._known)
         indices = [source for source in mapping.attr_names_map.values() if isinstance(source, int)]
         self._end_of_inputs = min(indices, default=None)
+
+    def is_for(self, framework: str) -> bool:
+        # An IR holds the operation itself, from wherever it came there.
+        return framework == "ir" or super().is_for(framework)
 
     def _attributes_known(self) -> set[str] | None:
         """The names of the attributes; None where they are known of a node alone, which shows them to a visitor."""
         bases = self.operation.__mro__[: self.operation.__mro__.index(Op)]
         if any("visit_attributes" in vars(base) for base in bases):
             return None
-        return {attribute.name for attribute in self.operation.attributes_declared}
+        declared = self.operation.attributes_declared
+        return {name for attribute in declared for name in (attribute.name, attribute.ir_name)}
 
     def _check_attributes(self, known: set[str] | None) -> None:
         """Raises GraphError where a map names an attribute that is not known, or both maps one."""
@@ -59,13 +67,17 @@ class OpExtension(ConversionExtension):
             if known is not None and name not in known:
                 has = ", ".join(sorted(known)) or "none"
                 raise GraphError(f"{self!r}: {kind} has no attribute {name}; it has {has}")
+            if not isinstance(names.get(name, ""), (str, int)):
+                raise GraphError(
+                    f"{self!r}: attribute {name} is taken from {names[name]!r}, not from a name or an index"
+                )
             if isinstance(names.get(name), int) and name in values:
                 raise GraphError(f"{self!r}: attribute {name} is both an input and a value: give one of them")
 
     def _make(self, node: NodeContext) -> ConversionResult:
-        attributes = _Attributes(node, self._mapping)
+        attributes = _Attributes(node, self._mapping, self.operation)
         made = self.operation.of(self._inputs_of(node), attributes)
-        if self._attributes_known() is None:
+        if self._known is None:
             self._check_attributes(attributes.asked)
         names = self._mapping.out_names_vec
         return self._named_outputs(made, names, node) if names else made
@@ -144,20 +156,24 @@ class OperationMapping(NamedTuple):
 class _Attributes(Mapping):
     """The values of an operation's attributes, of those that a node and the maps of an extension have one for."""
 
-    def __init__(self, node: NodeContext, mapping: OperationMapping) -> None:
+    def __init__(self, node: NodeContext, mapping: OperationMapping, operation: type[Op]) -> None:
         self._node, self._mapping = node, mapping
+        self._ir_names = {attribute.name: attribute.ir_name for attribute in operation.attributes_declared}
         self.asked: set[str] = set()
 
     def __getitem__(self, name: str) -> Any:
         self.asked.add(name)
-        if name in self._mapping.attr_values_map:
-            return self._mapping.attr_values_map[name]
-        source = self._mapping.attr_names_map.get(name, name)
-        if isinstance(source, int):
-            if self._node.has_input(source):
-                return self._node.get_values_from_const_input(source)
-        elif self._node.has_attribute(source):
-            return self._node.get_attribute(source)
+        names = dict.fromkeys([name, self._ir_names.get(name, name)])
+        values, sources = self._mapping.attr_values_map, self._mapping.attr_names_map
+        for known in names:
+            if known in values:
+                return values[known]
+        for source in [sources[known] for known in names if known in sources] or names:
+            if isinstance(source, int):
+                if self._node.has_input(source):
+                    return self._node.get_values_from_const_input(source)
+            elif self._node.has_attribute(source):
+                return self._node.get_attribute(source)
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:

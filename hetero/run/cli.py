@@ -27,6 +27,10 @@ plugin = typer.Typer(help="Packages with devices.", no_args_is_help=True, rich_m
 app.add_typer(plugin, name="plugin")
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Extensions = Annotated[
+    list[str],
+    typer.Option("--extension", metavar="FILE", help="A Python file of extensions, or a module. May be repeated."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 
@@ -87,6 +91,7 @@ def devices(as_json: Json = False, debug: Debug = False) -> None:
 def query(
     model: Annotated[str, typer.Argument(help="A model file.", show_default=False)],
     device: Annotated[str, typer.Option("--device", "-d", help="A device string.", show_default=False)],
+    extensions: Extensions = [],  # noqa: B006
     everything: Annotated[bool, typer.Option("--all", help="List every operation.")] = False,
     drawing: Annotated[
         str | None, typer.Option("--draw", metavar="FILE", help="Draw the operations by device: an .svg or .dot file.")
@@ -97,14 +102,15 @@ def query(
     with _one_line_errors(debug):
         from hetero.run.devices import draw_operations, drawing_file, query_operations
         from hetero.run.display import make_console, progress_bar, show_query
-        from hetero.run.sources import existing_file
+        from hetero.run.reading import read_model
+        from hetero.run.sources import existing_file, extension_source
         from hetero.runtime import Core
 
         core = Core()
         file = drawing_file(drawing) if drawing else None
+        path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
         with progress_bar() as progress:
-            progress("Reading the model", 0, 2)
-            network = core.read_model(existing_file(model, Path()))
+            network = read_model(core, path, sources, progress)
             progress(f"Asking {device}", 1, 2)
             operations = query_operations(core, network, device)
             if file:
@@ -124,6 +130,7 @@ def calibrate(
     folder: Annotated[
         str, typer.Option("--costs-dir", help="Where to keep the times, as COSTS_DIR.", show_default=False)
     ] = "",
+    extensions: Extensions = [],  # noqa: B006
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -131,12 +138,14 @@ def calibrate(
     with _one_line_errors(debug):
         from hetero.run import calibrate as calibration
         from hetero.run.display import make_console, progress_bar, show_calibration
-        from hetero.run.sources import existing_file
+        from hetero.run.reading import read_model
+        from hetero.run.sources import existing_file, extension_source
         from hetero.runtime import Core
 
         core = Core()
+        path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
         with progress_bar() as progress:
-            network = core.read_model(existing_file(model, Path()))
+            network = read_model(core, path, sources, progress)
             inputs = calibration.example_inputs(network, calibration.parse_shapes(shapes))
             config = {"COSTS_DIR": folder}
             found = calibration.calibrate(core, network, device, inputs, config, seconds, progress)

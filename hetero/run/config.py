@@ -25,13 +25,13 @@ from pydantic import (
 from hetero.errors import ConfigError
 from hetero.run.plain_yaml import parse_yaml
 from hetero.run.settings import Given, apply_setting
-from hetero.run.sources import existing_file, writable_file
+from hetero.run.sources import existing_file, extension_source, writable_file
 
 
-def _path(find: Callable[[str, Path], Path]) -> BeforeValidator:
+def _path(find: Callable[[str, Path], Path | str]) -> BeforeValidator:
     """What the YAML file names is seen from its folder, what the command line names from the current one."""
 
-    def resolve(value: Any, info: ValidationInfo) -> Path:
+    def resolve(value: Any, info: ValidationInfo) -> Path | str:
         if not isinstance(value, str):
             raise ValueError(f"takes a path, not {value!r}")
         return find(value, Path() if isinstance(value, Given) else info.context["folder"])
@@ -41,6 +41,7 @@ def _path(find: Callable[[str, Path], Path]) -> BeforeValidator:
 
 InputFile = Annotated[Path, _path(existing_file)]
 OutputFile = Annotated[Path, _path(writable_file)]
+ExtensionSource = Annotated[Path | str, _path(extension_source)]
 Side = Annotated[int, Field(ge=1, le=65536)]  # of a picture, in pixels
 
 
@@ -190,6 +191,7 @@ class RunConfig(Section):
     """A whole run."""
 
     model: InputFile
+    extensions: list[ExtensionSource] = []
     device: str
     properties: dict[str, Any] = {}
     affinities: dict[str, str] = {}

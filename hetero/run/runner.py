@@ -25,6 +25,7 @@ from hetero.run.config import RunConfig
 from hetero.run.devices import DeviceInfo, find_devices
 from hetero.run.inputs import make_inputs
 from hetero.run.outputs import make_presenters
+from hetero.run.reading import read_model
 from hetero.runtime import CompiledModel, Core
 
 SLOWEST = 10
@@ -99,9 +100,8 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     """
     core = Core()
     total = config.iterations + 2
-    progress("Reading the model", 0, total)
     started = time.perf_counter()
-    model = core.read_model(config.model)
+    model = read_model(core, config.model, config.extensions, progress)
     read_seconds = time.perf_counter() - started
     inputs = make_inputs(model.inputs, config.inputs)
     presenters = make_presenters(config.outputs, model)

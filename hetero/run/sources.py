@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from hetero.errors import ConfigError
+from hetero.frontend.given_extensions import is_module_name
 
 PACKAGE_SCHEME = "pkg://"
 
@@ -20,6 +21,14 @@ def existing_file(text: str, folder: Path) -> Path:
     if path.is_dir():
         raise ConfigError(f"{path} is a folder, not a file")
     raise ConfigError(f"there is no file {path}{_hint(path)}")
+
+
+def extension_source(text: str, folder: Path) -> Path | str:
+    """The Python file that ``text`` names, seen from a folder, or the dotted name of a module that it is.
+
+    Raises ConfigError where there is no such file.
+    """
+    return text if is_module_name(text) else existing_file(text, folder)
 
 
 def writable_file(text: str, folder: Path) -> Path:

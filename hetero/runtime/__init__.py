@@ -1,8 +1,9 @@
-"""What a user holds: Core, CompiledModel, InferRequest, AsyncInferQueue."""
+"""What a user holds: Core, CompiledModel, InferRequest, AsyncInferQueue; and FrontEndManager, by which Core reads."""
 
 from hetero.runtime.async_infer_queue import AsyncInferQueue
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core import Core
+from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.infer_request import InferRequest
 
-__all__ = ["AsyncInferQueue", "CompiledModel", "Core", "InferRequest"]
+__all__ = ["AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"]

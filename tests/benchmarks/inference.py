@@ -1,7 +1,8 @@
-"""One inference of each model of the zoo on hetero's devices, beside ONNX Runtime and OpenVINO on the same cores."""
+"""One inference of each model of the zoo on hetero's devices, beside ONNX Runtime or LiteRT, and OpenVINO."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 from hetero import Core
@@ -10,15 +11,24 @@ from tests.benchmarks.interleaved import Comparison, interleave
 
 DEVICES = ("HETERO:GPU,TEMPLATE", "GPU", "TEMPLATE")
 ROUNDS = 5
-# It cannot read its If, whose branches differ in rank.
-NOT_FOR_OPENVINO = {"voice_activity"}
+# It cannot read the If of one, whose branches differ in rank, and of others resources and a custom operator.
+NOT_FOR_OPENVINO = {
+    "voice_activity", "alexa", "hey_jarvis", "hey_mycroft", "okay_nabu", "selfie_segmentation",
+    "selfie_segmentation_wide",
+}  # fmt: skip
+# It has no kernel for their custom operator.
+NOT_FOR_LITERT = {"selfie_segmentation", "selfie_segmentation_wide"}
 
 
 def compare() -> Iterator[Comparison]:
     core = Core()
-    for name in zoo.ONNX:
+    for name in zoo.MODELS:
         feeds = zoo.inputs(name)
-        candidates = {"onnxruntime": _onnxruntime(name, feeds)}
+        candidates = {}
+        if name in zoo.ONNX:
+            candidates["onnxruntime"] = _onnxruntime(name, feeds)
+        elif name not in NOT_FOR_LITERT:
+            candidates["litert"] = _litert(name, feeds)
         if name not in NOT_FOR_OPENVINO:
             candidates["openvino"] = _openvino(name, feeds)
         candidates.update((device, _hetero(core, name, device, feeds)) for device in DEVICES)
@@ -35,6 +45,23 @@ def _onnxruntime(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
 
     session = onnxruntime.InferenceSession(str(zoo.path(name)), providers=["CPUExecutionProvider"])
     return lambda: session.run(None, feeds)
+
+
+def _litert(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
+    from ai_edge_litert.interpreter import Interpreter
+
+    interpreter = Interpreter(str(zoo.path(name)), num_threads=os.cpu_count())
+    interpreter.allocate_tensors()
+    places = {details["name"]: details["index"] for details in interpreter.get_input_details()}
+    results = [details["index"] for details in interpreter.get_output_details()]
+
+    def infer() -> object:
+        for key, array in feeds.items():
+            interpreter.set_tensor(places[key], array)
+        interpreter.invoke()
+        return [interpreter.get_tensor(index) for index in results]
+
+    return infer
 
 
 def _openvino(name: str, feeds: zoo.Arrays) -> Callable[[], object]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import openvino.frontend.onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -69,6 +70,8 @@ def thresholded(node):
         ("MyRelu", {}, onnx_frontend.OpExtension("opset1.Relu", "MyRelu", "my.domain"), np.maximum(X, 0)),
         ("Relu", {}, OpExtension("Relu"), np.maximum(X, 0)),
         ("Cut", {"lo": -1.0, "max_value": 1.0}, OpExtension("Clamp", "Cut", {"min_value": "lo"}), X.clip(-1, 1)),
+        ("Cut", {"min": -1.0, "m": 1.0}, OpExtension("Clamp", "Cut", {"max": "m"}), X.clip(-1, 1)),
+        ("Cut", {"max_value": 1.0}, OpExtension("Clamp", "Cut", None, {"min": -1}), X.clip(-1, 1)),
         ("MyElu", {"beta": 3.0}, OpExtension("Elu", "MyElu", {"alpha": "beta"}), np.where(X > 0, X, 3 * np.expm1(X))),
         ("MyElu", {"alpha": 9.0}, OpExtension("Elu", "MyElu", None, {"alpha": 2}), np.where(X > 0, X, 2 * np.expm1(X))),
         ("MyThreshold", {"alpha": 1.0}, ConversionExtension("MyThreshold", thresholded), np.where(X > 1, X, 0)),
@@ -93,6 +96,42 @@ def test_translations(op_type, attributes, extension, expected):
 def test_attributes_of_an_operation_of_ones_own(attributes, extension, expected):
     node = made(model("CustomElu", **attributes), [extension])
     assert type(node) is CustomElu and node.get_attributes() == expected
+
+
+@pytest.mark.parametrize(
+    ("op_type", "attributes", "arguments"),
+    [
+        ("Elu", {"alpha": 0.5}, ("Elu",)),
+        ("MyElu", {"alpha": 0.5}, ("Elu", "MyElu")),
+        ("MyElu", {"alpha": 0.5}, ("opset1.Elu", "MyElu")),
+        ("MyElu", {"alpha": 0.5}, ("opset1::Elu", "MyElu")),
+        ("MyElu", {"beta": 0.5, "alpha": 2.0}, ("Elu", "MyElu", {"alpha": "beta"})),
+        ("MyElu", {"alpha": 2.0}, ("Elu", "MyElu", {}, {"alpha": 0.25})),
+        ("MyElu", {"alpha": 2.0, "beta": 1.0}, ("Elu", "MyElu", {"alpha": "beta"}, {"alpha": 0.25})),
+        ("Clamp", {"min": -1.0, "max": 1.0}, ("Clamp",)),
+        ("MyClamp", {"low": -1.0}, ("Clamp", "MyClamp", {"min": "low"}, {"max": 1.5})),
+        ("MySelect", {"axis": 0}, ("Softmax", "MySelect")),
+    ],
+)
+def test_as_openvino_has_it(op_type, attributes, arguments):
+    """The same arguments mean the same there."""
+    content = model(op_type, "" if op_type == "Elu" else "my.domain", **attributes)
+    core = openvino.Core()
+    names = [argument for argument in arguments if isinstance(argument, str)]
+    maps = arguments[len(names) :]
+    # For operators of a domain OpenVINO has a class of its own, which hetero has too.
+    theirs = names if op_type == "Elu" else [names[0], op_type, "my.domain"]
+    core.add_extension(openvino.frontend.onnx.OpExtension(*theirs, *maps))
+    expected = core.compile_model(core.read_model(content), "CPU")(X)[0]
+    np.testing.assert_allclose(run(content, OpExtension(*arguments)), expected, rtol=1e-5, atol=1e-7)
+    found = run(content, onnx_frontend.OpExtension(*theirs, *maps))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+
+
+def test_ir_files_know_the_operations_of_all_extensions():
+    assert OpExtension(CustomElu, framework="paddle").is_for("ir") and not OpExtension("Relu", framework="tf").is_for(
+        "onnx"
+    )
 
 
 def test_an_extension_comes_before_what_hetero_knows():
@@ -202,7 +241,9 @@ def test_errors_name_node_and_extension(extension, message):
         (lambda: OpExtension("NoSuch"), "there is no operation NoSuch: write one as Relu or opset1.Relu"),
         (lambda: OpExtension("opset99.Relu"), "there is no operation opset99.Relu"),
         (lambda: OpExtension("Elu", "Mine", {"alfa": "a"}), "of Mine .*: Elu has no attribute alfa; it has alpha"),
+        (lambda: OpExtension("Clamp", {"mid": "m"}), "it has max, max_value, min, min_value"),
         (lambda: OpExtension("Elu", {"alpha": 1}, {"alpha": 2.0}), "alpha is both an input and a value"),
+        (lambda: OpExtension("Elu", {"alpha": 1.5}), "alpha is taken from 1.5, not from a name or an index"),
         (lambda: OpExtension("Relu", "Mine", "Third"), "cannot take Third: it takes, in this order, ov_type_name, fw"),
         (lambda: OpExtension("Relu", fw_type="Mine"), "OpExtension cannot take fw_type: it takes"),
         (lambda: OpExtension("Relu", ov_type_name="Mine", fw_type_name="M"), "OpExtension cannot take fw_type_name"),

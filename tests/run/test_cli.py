@@ -38,6 +38,11 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "run.yaml").write_text(
         "model: model.onnx\ndevice: HETERO:PICKY,TEMPLATE\ninputs: {x: {npy: x.npy}}\noutputs: [summary, npy: y.npy]\n"
     )
+    (tmp_path / "extensions").mkdir()
+    (tmp_path / "extensions" / "my_ops.py").write_text(
+        "from hetero.frontend import OpExtension\n\nextensions = OpExtension('Negative', 'NoSuchOperation')\n"
+    )
+    (tmp_path / "broken.py").write_text("\n1 / 0\n")
     (tmp_path / "broken.onnx").write_bytes((tmp_path / "model.onnx").read_bytes()[:40])
     picky = PickyPlugin(lambda node: node.type_info.name != "Tanh")
     monkeypatch.setitem(installed_plugins().devices, "PICKY", lambda: picky)
@@ -176,6 +181,27 @@ def test_a_query_is_drawn(folder):
     assert "no device: PICKY is picky" in (folder / "model.dot").read_text()
 
 
+def test_extensions_of_a_run(folder, monkeypatch):
+    """Their files are seen from the YAML file's folder, those of settings from the current one."""
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    text = (folder / "run.yaml").read_text()
+    (folder / "run.yaml").write_text(f"{text}extensions: [extensions/my_ops.py]\n".replace("y.npy", "z.npy"))
+    for extra in ([], ["--set", "extensions=[../extensions/my_ops.py]"]):
+        result = hetero("run", "../run.yaml", "--set", "model=../unknown.onnx", *extra)
+        assert result.exit_code == 0, result.stderr
+        np.testing.assert_array_equal(np.load(folder / "z.npy"), -np.maximum(X, 0))
+        (folder / "z.npy").unlink()
+
+
+def test_extensions_of_other_commands(folder):
+    result = hetero("query", "unknown.onnx", "-d", "PICKY", "--extension", "extensions/my_ops.py", "--all")
+    assert result.exit_code == 0 and "Negative" in result.stdout, result.stderr
+    arguments = ["--extension", "extensions/my_ops.py", "--seconds", "0", "--costs-dir", str(folder), "--json"]
+    result = hetero("calibrate", "unknown.onnx", "-d", "HETERO:PICKY,TEMPLATE", *arguments)
+    assert result.exit_code == 0, result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
@@ -202,6 +228,10 @@ def test_a_query_is_drawn(folder):
             ["outputs.0", "x.npy is not a text file"],
         ),
         (["query", "none.onnx", "-d", "PICKY"], ["there is no file none.onnx"]),
+        (["query", "model.onnx", "-d", "PICKY", "--extension", "no.py"], ["there is no file no.py"]),
+        (["query", "model.onnx", "-d", "PICKY", "--extension", "broken.py"], ["broken.py:2", "ZeroDivisionError"]),
+        (["run", "run.yaml", "--set", "extensions=[no.py]"], ["extensions.0: there is no file no.py"]),
+        (["run", "run.yaml", "--set", "extensions=[acme_none.ops]"], ["extensions of acme_none.ops cannot be loaded"]),
         (["query", "model.onnx", "-d", "NPU"], ["no device NPU"]),
     ],
 )

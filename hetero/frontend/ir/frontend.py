@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, ParseError
 
 from hetero.errors import FrontendError, GraphError
 from hetero.frontend.frontend import FrontEnd, ModelSource
-from hetero.frontend.ir.reader import read_net
+from hetero.frontend.ir.reader import Operations, read_net
 from hetero.frontend.op_extension import OpExtension
 from hetero.frontend.source import SourceBytes, read_source
 from hetero.graph import Model
@@ -42,8 +42,8 @@ class IrFrontEnd(FrontEnd):
         """
         found = read_source(source, "IR")
         try:
-            own = [one.operation for one in self.extensions if isinstance(one, OpExtension)]
-            return read_net(_parse(found.data), _weights(found, weights), own)
+            operations = Operations([one.operation for one in self.extensions if isinstance(one, OpExtension)])
+            return read_net(_parse(found.data), _weights(found, weights), operations, self.report_progress)
         except (FrontendError, GraphError) as error:
             raise FrontendError(f"{found.label}: {error}") from error
         except RecursionError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 from xml.etree.ElementTree import Element
 
@@ -22,9 +22,17 @@ from hetero.shape import Dimension
 from hetero.types import Type
 
 
-def read_net(net: Element, weights: memoryview | None, own: Sequence[type[Op]] = ()) -> Model:
-    """The model of a ``net`` element, of hetero's operations and others. Raises FrontendError and GraphError."""
-    model = _GraphReader(net, weights, Operations(own)).read()
+def read_net(
+    net: Element,
+    weights: memoryview | None,
+    operations: Operations,
+    report_progress: Callable[[int, int], None],
+) -> Model:
+    """The model of a ``net`` element, made of these operations. Raises FrontendError and GraphError.
+
+    ``report_progress(total_steps, completed_steps)`` is told of each layer of its own graph.
+    """
+    model = _GraphReader(net, weights, operations).read(report_progress)
     model.rt_info.update(read_model_info(net))
     if net.get("version") == "10":
         _name_by_nodes(model)
@@ -81,8 +89,8 @@ class _GraphReader:
         self._nodes: dict[str, Node] = {}
         self._outputs: dict[tuple[str, str], Output] = {}
 
-    def read(self) -> Model:
-        for number in self._order():
+    def read(self, report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None) -> Model:
+        for completed, number in enumerate(self._order(), 1):
             layer = self._layers[number]
             try:
                 self._nodes[number] = self._make(number, layer)
@@ -91,6 +99,7 @@ class _GraphReader:
             except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError) as error:
                 # A damaged attribute may bring the inference of some operation into a place that nobody thought of.
                 self._fail(layer, f"it cannot be made of these inputs and attributes ({error!r})", error)
+            report_progress(len(self._layers), completed)
         in_file = [self._nodes[number] for number in self._layers]
         parameters = [node for node in in_file if isinstance(node, Parameter)]
         results = [node for node in in_file if isinstance(node, Result)]

@@ -29,6 +29,11 @@ class DecodedTensor:
     data: np.ndarray | None = None
     is_variable: bool = False
 
+    @property
+    def is_complex(self) -> bool:
+        """Whether its elements are complex numbers: values of such have their two parts along one more last axis."""
+        return self.kind.startswith("COMPLEX")
+
 
 @dataclass
 class DecodedOperator:

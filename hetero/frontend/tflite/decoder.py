@@ -79,7 +79,7 @@ class _Decoder:
         """Name and version of an operator, and whether it is a custom one."""
         # Codes that do not fit into a signed byte are in a field of their own, which older files do not have.
         number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
-        names = _names_of(tflite.BuiltinOperator)
+        names = names_of(tflite.BuiltinOperator)
         if number not in names:
             raise FrontendError(f"it has an operator of the number {number}, which is unknown: a newer schema has it")
         if number == tflite.BuiltinOperator.CUSTOM:
@@ -96,7 +96,7 @@ class _Decoder:
         return made
 
     def _tensor(self, tensor: tflite.Tensor) -> DecodedTensor:
-        name, kind = _text(tensor.Name()), _names_of(tflite.TensorType).get(tensor.Type(), str(tensor.Type()))
+        name, kind = _text(tensor.Name()), names_of(tflite.TensorType).get(tensor.Type(), str(tensor.Type()))
         shape = _ints(tensor, "Shape")
         # Lengths that may change are -1 in the signature; files without one do not tell.
         lengths = _ints(tensor, "ShapeSignature") or shape
@@ -155,7 +155,7 @@ class _Decoder:
         attributes: dict[str, Any] = {}
         for number, table, union in options:
             if number and table is not None:
-                attributes |= _attributes(_names_of(union)[number], table)
+                attributes |= _attributes(names_of(union)[number], table)
         if is_custom:
             attributes = _flexbuffer_map(custom)
         return DecodedOperator(
@@ -232,7 +232,7 @@ def _strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
 
 
 @cache
-def _names_of(enumeration: type) -> dict[int, str]:
+def names_of(enumeration: type) -> dict[int, str]:
     return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
 
 

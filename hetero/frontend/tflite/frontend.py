@@ -27,17 +27,23 @@ class TfliteFrontEnd(FrontEnd):
 
     def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
         """The model. Friendly names and tensor names are those of the file's tensors; inputs and outputs also have the
-        names of the model's signature. What is quantized in the file is so here, inputs and outputs among it.
+        names of the model's signature. What is quantized in the file is so here, inputs and outputs among it. Inputs
+        and outputs have their channels last, as in the file; between convolutions they come second.
 
         ``rt_info`` has ``metadata`` (a dict of bytes) and ``description``. Raises FrontendError.
         """
         from hetero.frontend.tflite.decoder import decode
         from hetero.frontend.tflite.graph import build_model
+        from hetero.passes import sink_transposes
 
         if weights is not None:
             raise FrontendError("a TensorFlow Lite model holds its weights itself: read_model takes none for it")
         label, data, _ = read_source(source, "TensorFlow Lite")
         try:
-            return build_model(decode(data), self.extensions)
+            decoded = decode(data)
+            self.transform_decoded(decoded)
+            model = build_model(decoded, self.extensions, self.report_progress)
         except FrontendError as error:
             raise FrontendError(f"{label}: {error}") from error
+        sink_transposes(model)
+        return model

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
@@ -12,6 +14,7 @@ from hetero.frontend.tflite import translators as _  # noqa: F401 (fills the reg
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translators
+from hetero.frontend.tflite.variables import Variables, VariablesOfBody
 from hetero.frontend.translation import as_outputs
 from hetero.frontend.translators import Translator
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
@@ -22,19 +25,25 @@ DEEPEST = 40
 _NAMES_LISTED = 3
 
 
-def build_model(decoded: DecodedModel, extensions: Sequence[Extension]) -> Model:
-    """The model of the first graph. Raises FrontendError, for all unknown operators at once."""
-    reading = Reading(decoded, extensions)
+def build_model(
+    decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
+) -> Model:
+    """The model of the first graph, of each operator of which ``report_progress`` is told.
+
+    Raises FrontendError, for all unknown operators at once.
+    """
+    reading = Reading(decoded, extensions, report_progress)
     reading.check()
     graph = decoded.graphs[0]
-    builder = GraphBuilder(reading, 0, Host())
+    variables = Variables()
+    builder = GraphBuilder(reading, 0, Host(), variables)
     parameters = [builder.add_parameter(index) for index in graph.inputs]
     results = builder.results()
     for signature in decoded.signatures:
         if signature.graph == 0:
             _add_names(signature.inputs, dict(zip(graph.inputs, (p.output(0) for p in parameters))))
             _add_names(signature.outputs, dict(zip(graph.outputs, (r.output(0) for r in results))))
-    model = Model(results, parameters, graph.name or "model")
+    model = Model(results, parameters, graph.name or "model", sinks=variables.sinks())
     model.rt_info["metadata"], model.rt_info["description"] = dict(decoded.metadata), decoded.description
     return model
 
@@ -42,8 +51,10 @@ def build_model(decoded: DecodedModel, extensions: Sequence[Extension]) -> Model
 class Reading:
     """What is the same for all graphs of a model."""
 
-    def __init__(self, decoded: DecodedModel, extensions: Sequence[Extension]) -> None:
-        self.decoded, self._extensions = decoded, extensions
+    def __init__(
+        self, decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
+    ) -> None:
+        self.decoded, self._extensions, self.report_progress = decoded, extensions, report_progress
 
     def find(self, operator: DecodedOperator) -> Translator | None:
         """What translates an operator, extensions before all else."""
@@ -72,11 +83,17 @@ class GraphBuilder:
     """
 
     def __init__(
-        self, reading: Reading, index: int, host: Host, prefix: str = "", callers: tuple[int, ...] = ()
+        self,
+        reading: Reading,
+        index: int,
+        host: Host,
+        variables: Variables,
+        prefix: str = "",
+        callers: tuple[int, ...] = (),
     ) -> None:
         if index in callers or len(callers) > DEEPEST:
             raise FrontendError(f"the graph '{reading.decoded.graphs[index].name}' runs itself")
-        self._reading, self._host, self._prefix = reading, host, prefix
+        self._reading, self._host, self._variables, self._prefix = reading, host, variables, prefix
         self._graph: DecodedGraph = reading.decoded.graphs[index]
         self._callers = (*callers, index)
         self._values: list[Output | None] = [None] * len(self._graph.tensors)
@@ -116,15 +133,19 @@ class GraphBuilder:
         """Translate the graph, whose inputs are defined already, and give its outputs."""
         operators = self._graph.operators
         names = [self._host.unique.take(self._prefix + _name_of(o, self._graph.tensors)) for o in operators]
-        for operator, name in zip(operators, names):
+        for completed, (operator, name) in enumerate(zip(operators, names), 1):
             self._translate(operator, name)
+            if len(self._callers) == 1:
+                self._reading.report_progress(len(operators), completed)
         return [self._required(index, "the output of the graph") for index in self._graph.outputs]
 
     def _translate(self, operator: DecodedOperator, name: str) -> None:
         place = f"{operator.op_type} node '{name}'"
         try:
             inputs = [None if index < 0 else self._required(index, "it") for index in operator.inputs]
-            node = TfliteNodeContext(operator, name, inputs, self._graph.tensors, self._subgraph)
+            node = TfliteNodeContext(
+                operator, name, inputs, self._graph.tensors, self._subgraph, self._variables, self._set_variable
+            )
             outputs = as_outputs(self._reading.find(operator)(node))
             name_new_nodes(outputs, name, self._host.named, self._host.unique)
             if len(outputs) < len(operator.outputs):
@@ -137,48 +158,77 @@ class GraphBuilder:
 
     def _required(self, index: int, reader: str) -> Output:
         """The value of a tensor. Raises FrontendError where there is none."""
+        tensor = self._graph.tensors[index]
+        if tensor.is_variable and self._values[index] is None:
+            return self._variables.read(self._variable_name(index), _first_value(tensor))
         if self._values[index] is None:
-            tensor = self._graph.tensors[index]
             if tensor.data is None:
                 raise FrontendError(f"{reader} reads the tensor '{tensor.name}', which nothing before it makes")
             constant = self._host.name(Constant(tensor.data), self._prefix + tensor.name)
             self.define(index, constant.output(0))
         return self._values[index]  # type: ignore[return-value]
 
-    def _subgraph(self, index: int) -> Subgraph:
-        return TfliteSubgraph(self._reading, index, self._host, self._callers)
+    def _variable_name(self, index: int) -> str:
+        """What the variable is called that keeps a tensor."""
+        name = self._graph.tensors[index].name or str(index)
+        return name if len(self._callers) == 1 else f"{self._graph.name}/{name}"
+
+    def _set_variable(self, index: int, value: Output) -> None:
+        if not self._graph.tensors[index].is_variable:
+            raise FrontendError(f"the tensor '{self._graph.tensors[index].name}' is none that can be set")
+        self._variables.assign(self._variable_name(index), value)
+
+    def _subgraph(self, index: int) -> TfliteSubgraph:
+        return TfliteSubgraph(self._reading, index, self._host, self._variables, self._callers)
 
 
 class TfliteSubgraph(Subgraph):
-    """A graph that an operator runs. It reads nothing of the graphs around it."""
+    """A graph that an operator runs. Of the graphs around it it reads nothing but variables."""
 
-    def __init__(self, reading: Reading, index: int, host: Host, callers: tuple[int, ...]) -> None:
+    def __init__(
+        self, reading: Reading, index: int, host: Host, variables: Variables, callers: tuple[int, ...]
+    ) -> None:
         if not 0 <= index < len(reading.decoded.graphs):
             raise FrontendError(f"there is no graph {index}")
         graph = reading.decoded.graphs[index]
         self.name, self.input_count, self.output_count = graph.name, len(graph.inputs), len(graph.outputs)
-        self._reading, self._index, self._host, self._callers = reading, index, host, callers
+        self.input_names = [graph.tensors[place].name for place in graph.inputs]
+        self._reading, self._index, self._callers = reading, index, callers
+        self._host, self._variables = host, variables
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
-        self.check_input_count(len(inputs))
         host = Host()
-        builder = GraphBuilder(self._reading, self._index, host, "", self._callers)
-        for place, node in zip(builder.graph.inputs, inputs):
-            host.name(node, builder.graph.tensors[place].name)
-            builder.define(place, node.output(0))
+        variables = VariablesOfBody(self._variables, host.capture)
+        for name, node in zip(self.input_names, inputs):
+            host.name(node, name)
         for parameter in parameters:
             if parameter not in host.named:
                 host.name(parameter, parameter.friendly_name)
-        return Body(Model(builder.results(), parameters, self.name or "body"), [])
+        outputs = self.inside(host, variables, [node.output(0) for node in inputs])
+        if variables.assigned:
+            raise FrontendError(f"its graph '{self.name}' sets variables, which only IF and WHILE allow")
+        return Body(Model(outputs, [*parameters, *host.captured.values()], self.name), list(host.captured))
 
     def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
-        self.check_input_count(len(inputs))
-        builder = GraphBuilder(self._reading, self._index, self._host, f"{name}/", self._callers)
-        for place, value in zip(builder.graph.inputs, inputs):
-            builder.define(place, value)
-        outputs = builder.translate()
+        outputs = self.inside(self._host, self._variables, inputs, f"{name}/")
         let_stand_for(name, outputs)
         return outputs
+
+    def inside(self, host: Host, variables: Variables, inputs: Sequence[Output], prefix: str = "") -> list[Output]:
+        """The outputs of the graph, of nodes of another Model in the making. Raises FrontendError."""
+        self.check_input_count(len(inputs))
+        builder = GraphBuilder(self._reading, self._index, host, variables, prefix, self._callers)
+        for place, value in zip(builder.graph.inputs, inputs):
+            builder.define(place, value)
+        return builder.translate()
+
+
+def _first_value(tensor: DecodedTensor) -> Output:
+    """What a variable tensor begins with. Raises FrontendError where its shape is not known."""
+    if tensor.element_type is None or not tensor.partial_shape.is_static:
+        raise FrontendError(f"the variable tensor '{tensor.name}' must have a known type and shape")
+    zero = 0 if tensor.quantization is None else tensor.quantization.zero_point
+    return Constant(np.full(tensor.partial_shape.to_shape(), zero, tensor.element_type.to_dtype())).output(0)
 
 
 def _add_names(signature: dict[str, int], values: dict[int, Output]) -> None:

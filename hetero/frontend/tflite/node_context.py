@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
-from hetero.frontend.subgraph import Subgraph
 from hetero.frontend.tflite.decoded import DecodedOperator, DecodedTensor
+from hetero.frontend.tflite.variables import Variables
 from hetero.graph import Output
+
+if TYPE_CHECKING:
+    from hetero.frontend.tflite.graph import TfliteSubgraph
 
 
 class TfliteNodeContext(NodeContext):
     """An operator. Its attributes are named as in the schema: ``stride_w``, ``fused_activation_function``.
 
-    Enumerations among them are numbers. ``tensors``: all of its graph; ``find_subgraph``: a graph by its index.
+    Enumerations among them are numbers. ``tensors``: all of its graph; ``find_subgraph``: a graph by its index;
+    ``variables``: what the model remembers, at this place; ``set_tensor``: gives a variable tensor a value.
     """
 
     def __init__(
@@ -24,10 +28,13 @@ class TfliteNodeContext(NodeContext):
         name: str,
         inputs: Sequence[Output | None],
         tensors: Sequence[DecodedTensor],
-        find_subgraph: Callable[[int], Subgraph],
+        find_subgraph: Callable[[int], TfliteSubgraph],
+        variables: Variables,
+        set_tensor: Callable[[int, Output], None],
     ) -> None:
         super().__init__(operator.op_type, name, inputs, len(operator.outputs))
         self._operator, self._tensors, self._find_subgraph = operator, tensors, find_subgraph
+        self.variables, self._set_tensor = variables, set_tensor
 
     def get_opset_version(self) -> int:
         """The version of the operator."""
@@ -60,7 +67,11 @@ class TfliteNodeContext(NodeContext):
     def get_subgraph_size(self) -> int:
         return len(self._subgraphs())
 
-    def get_subgraph(self, index: int) -> Subgraph:
+    def set_variable_input(self, index: int, value: Output) -> None:
+        """Let an input that is a variable tensor, a state, hold this from now on, in inferences to come as well."""
+        self._set_tensor(self._operator.inputs[index], value)
+
+    def get_subgraph(self, index: int) -> TfliteSubgraph:
         """A graph that the operator names, in the order of the schema: of IF "then" and "else", of WHILE its condition
         and its body."""
         places = self._subgraphs()

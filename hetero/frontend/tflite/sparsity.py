@@ -10,64 +10,61 @@ import tflite
 from hetero.errors import FrontendError
 from hetero.types import Type
 
+# The most bytes that a tensor may have when it is written out: a few bytes of a file can stand for any number.
+MOST_BYTES = 1 << 30
+
 _INDEX_VECTORS = {1: tflite.Int32Vector, 2: tflite.Uint16Vector, 3: tflite.Uint8Vector}
 
 
 def densify(sparsity: tflite.SparsityParameters, data: memoryview, kind: Type, shape: tuple[int, ...]) -> np.ndarray:
-    """The whole tensor of one that is kept as its blocks that are not zero.
+    """The whole tensor of one of which only some elements are kept.
 
-    The dimensions are those of the tensor, and after them those within blocks, in the order in which they are
-    traversed; each is either dense, or lists its places for each place of the one before it (compressed rows). See the
-    schema's SparsityParameters, and Kjolstad et al., The Tensor Algebra Compiler, 2017. Raises FrontendError.
+    A tensor is a tree: each level stands for a dimension, of the tensor or of blocks that some dimensions are divided
+    into, and its branches are all places of the dimension, or those listed (as in compressed sparse rows). The leaves
+    are the elements kept. See SparsityParameters in the schema, and Chou et al., Format Abstraction for Sparse Tensor
+    Algebra Compilers, 2018. Raises FrontendError where it does not fit the shape.
     """
     order = sparsity.TraversalOrderAsNumpy().tolist()
     blocked = sparsity.BlockMapAsNumpy().tolist() if sparsity.BlockMapLength() else []
-    rank, count = len(shape), sparsity.DimMetadataLength()
-    if count != len(order) or sorted(order) != list(range(rank + len(blocked))):
+    rank, size = len(shape), math.prod(shape)
+    if sorted(order) != list(range(rank + len(blocked))) or sparsity.DimMetadataLength() != len(order):
         raise FrontendError("its dimensions do not fit its sparsity")
-    lengths = [0] * count
-    # Places of the entries, dimension by dimension in the order of traversal.
-    places: list[np.ndarray] = []
-    total = 1
-    for level, dimension in enumerate(order):
-        metadata = sparsity.DimMetadata(level)
-        if metadata.Format() == tflite.DimensionType.DENSE:
-            size = metadata.DenseSize()
-            lengths[dimension] = size
-            if total * size > len(data) * 8 * max(1, math.prod(shape)):
-                raise FrontendError("its sparsity makes more of it than its shape holds")
-            places = [np.repeat(place, size) for place in places]
-            places.append(np.tile(np.arange(size), total))
-            total *= size
-            continue
-        segments = _indices(metadata.ArraySegmentsType(), metadata.ArraySegments())
-        indices = _indices(metadata.ArrayIndicesType(), metadata.ArrayIndices())
-        if len(segments) != total + 1 or np.any(np.diff(segments) < 0) or segments[-1] != len(indices):
-            raise FrontendError("its sparsity does not fit itself")
-        places = [np.repeat(place, np.diff(segments)) for place in places]
-        places.append(indices)
-        total = len(indices)
-    return _scatter(dict(zip(order, places)), blocked, _lengths_of_blocks(lengths, rank), data, kind, shape)
-
-
-def _lengths_of_blocks(lengths: list[int], rank: int) -> list[int]:
-    """The lengths within blocks, which are always dense."""
-    return lengths[rank:]
-
-
-def _scatter(
-    places: dict[int, np.ndarray], blocked: list[int], block: list[int], data: memoryview, kind: Type,
-    shape: tuple[int, ...],
-) -> np.ndarray:  # fmt: skip
+    if size * kind.size > MOST_BYTES:
+        raise FrontendError(f"its shape {list(shape)} needs more than {MOST_BYTES >> 30} GiB")
     values = np.frombuffer(data, kind.to_dtype())
-    index = [places[dimension] for dimension in range(len(shape))]
-    for position, dimension in enumerate(blocked):
-        index[dimension] = index[dimension] * block[position] + places[len(shape) + position]
-    if any(len(place) != len(values) for place in index) or any(np.any(p >= n) for p, n in zip(index, shape)):
-        raise FrontendError("its values do not fit its sparsity")
+    places, lengths = _leaves(sparsity, order, size)
+    index = [places[dimension] for dimension in range(rank)]
+    for block, dimension in enumerate(blocked, rank):
+        index[dimension] = index[dimension] * lengths[block] + places[block]
+    if any(len(place) != len(values) or np.any(place >= length) for place, length in zip(index, shape)):
+        raise FrontendError("its elements do not fit its sparsity")
     dense = np.zeros(shape, values.dtype)
     dense[tuple(index)] = values
     return dense
+
+
+def _leaves(
+    sparsity: tflite.SparsityParameters, order: list[int], most: int
+) -> tuple[dict[int, np.ndarray], dict[int, int]]:
+    """Of each dimension the places of all leaves, and its length where the tree has all its places."""
+    places: dict[int, np.ndarray] = {}
+    lengths: dict[int, int] = {}
+    count = 1
+    for level, dimension in enumerate(order):
+        metadata = sparsity.DimMetadata(level)
+        if metadata.Format() == tflite.DimensionType.DENSE:
+            lengths[dimension] = length = metadata.DenseSize()
+            if not 0 <= count * length <= most:
+                raise FrontendError("its sparsity has more elements than its shape")
+            branches, made = np.full(count, length), np.tile(np.arange(length), count)
+        else:
+            segments = _indices(metadata.ArraySegmentsType(), metadata.ArraySegments())
+            branches, made = np.diff(segments), _indices(metadata.ArrayIndicesType(), metadata.ArrayIndices())
+            if len(branches) != count or branches.min(initial=0) < 0 or branches.sum() != len(made):
+                raise FrontendError("its sparsity does not fit itself")
+        places = {known: np.repeat(place, branches) for known, place in places.items()}
+        places[dimension], count = made, len(made)
+    return places, lengths
 
 
 def _indices(kind: int, table: object) -> np.ndarray:

@@ -12,6 +12,8 @@ from tests.frontend.tflite.litert import REFERENCE, Arrays, LiteRT, assert_close
 from tests.frontend.tflite.models import LiteModel
 
 CORE = hetero.Core()
+# Where tables of cases run: the OpenCL device that is the default, with what it does not run on the reference.
+DEVICES = ("TEMPLATE", "HETERO:GPU,TEMPLATE")
 
 
 def assert_as_litert(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tests.frontend.tflite.graphs import Graph, Op, Signature, Tensor, constant, given, made, variable
-from tests.frontend.tflite.litert import Arrays, LiteRT
+from tests.frontend.tflite.litert import FAST, Arrays, LiteRT
 from tests.frontend.tflite.writer import write
 
 __all__ = ["Graph", "LiteModel", "Op", "Signature", "build", "chain", "constant", "given", "made", "one", "variable"]
@@ -58,7 +58,8 @@ def build(graph: Graph, signatures: Sequence[Signature] = ()) -> LiteModel:
     inputs = {tensor.name: tensor.data for tensor in graph.inputs}
     if any(tensor.shape is None for tensor in graph.tensors):
         # Shapes as LiteRT finds them, so that the model is as complete as those of TensorFlow's converter.
-        draft = LiteRT(content, keep=True)
+        # The reference kernels lack some operators.
+        draft = LiteRT(content, FAST, keep=True)
         draft(inputs)
         for i, tensor in enumerate(graph.tensors):
             tensor.shape = draft.shape(i) if tensor.shape is None else tensor.shape

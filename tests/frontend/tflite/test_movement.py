@@ -5,7 +5,7 @@ import pytest
 
 from tests.devices import GPUS
 from tests.frontend.tflite.agreement import assert_as_litert
-from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.models import Graph, Op, build, constant, given, made, one
 
 DYNAMIC = {"signature": (-1, 3)}
 CASES = {
@@ -89,7 +89,46 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{gpu},TEMPLATE" for gpu in GPUS)])
+@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS])
 @pytest.mark.parametrize("case", CASES)
 def test_as_litert(case, device):
     assert_as_litert(CASES[case](), device, steps="otherwise" in case)
+
+
+def of_spectra(kind, *inputs, dtype=np.complex64, **options):
+    """A model that moves complex numbers, of which there are only such as the model makes."""
+    spectra, moved = made(np.complex64), made(dtype)
+    operators = [Op("RFFT2D", [given((3, 2, 8)), constant([2, 8])], [spectra])]
+    operators.append(Op(kind, [spectra, *inputs], [moved], **options))
+    return build(
+        Graph(operators if dtype is not np.complex64 else [*operators, Op("REAL", [moved], [made(np.float32)])])
+    )
+
+
+COMPLEX = {
+    "RESHAPE": lambda: of_spectra("RESHAPE", constant([2, 15])),
+    "TRANSPOSE": lambda: of_spectra("TRANSPOSE", constant([-1, 0, 1])),
+    "EXPAND_DIMS": lambda: of_spectra("EXPAND_DIMS", constant(-1)),
+    "SLICE": lambda: of_spectra("SLICE", constant([1, 0, 2]), constant([2, -1, 2])),
+    "SLICE of a known size": lambda: of_spectra("SLICE", given([1, 0, 2], np.int32), constant([2, 1, 2])),
+    "STRIDED_SLICE": lambda: of_spectra("STRIDED_SLICE", constant([1]), constant([3]), constant([2])),
+    "STRIDED_SLICE ellipsis_mask": lambda: of_spectra(
+        "STRIDED_SLICE", constant([0, 2]), constant([0, 4]), constant([1, 1]), ellipsis_mask=1
+    ),
+    "SHAPE": lambda: of_spectra("SHAPE", dtype=np.int32, out_type="INT32"),
+    "CAST": lambda: of_spectra("CAST", dtype=np.float32, in_data_type="COMPLEX64", out_data_type="FLOAT32"),
+}
+
+
+@pytest.mark.parametrize("case", COMPLEX)
+def test_of_complex_numbers(case):
+    assert_as_litert(COMPLEX[case]())
+
+
+def test_squeeze_of_complex_numbers():
+    given_rows, spectra, row = given((3, 1, 8)), made(np.complex64), made(np.complex64)
+    operators = [
+        Op("RFFT2D", [given_rows, constant([1, 8])], [spectra]),
+        Op("SQUEEZE", [spectra], [row], squeeze_dims=[-2]),
+    ]
+    assert_as_litert(build(Graph([*operators, Op("REAL", [row], [made(np.float32)])])))

@@ -8,6 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.activation import prelu_broadcasting
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.values import flatten, int64, length_of, normalized, rank_of, scalar_like
@@ -105,14 +106,7 @@ def prelu_by_channel(node: OnnxNodeContext) -> Translation:
 
 @translator("PRelu", since=7)
 def prelu(node: OnnxNodeContext) -> Translation:
-    # ONNX broadcasts the slope as numpy does; PRelu-1 takes a slope of one dimension as one for each channel.
-    value, slope = node.get_input(0), node.get_input(1)
-    if slope.partial_shape.has_rank:
-        one_dimension = len(slope.partial_shape) == 1
-        return ops.PRelu(value, ops.Unsqueeze(slope, int64([0])) if one_dimension else slope)
-    zero = scalar_like(value, 0)
-    negative = ops.Multiply(ops.Minimum(value, zero), slope)
-    return ops.Add(ops.Maximum(value, zero), negative)
+    return prelu_broadcasting(node.get_input(0), node.get_input(1))
 
 
 @translator("ThresholdedRelu", since=10)

@@ -8,17 +8,16 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.control_flow import build_for_all_iterations, connect, make_if
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import Translation, translator
 from hetero.frontend.subgraph import Body, Host, Subgraph
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
-from hetero.ops.bodies import widen
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
     InputDescription,
-    InvariantInputDescription,
     MergedInputDescription,
     OutputDescription,
     SliceInputDescription,
@@ -45,16 +44,7 @@ def if_op(node: OnnxNodeContext) -> Translation:
             raise
         # Shapes tell which branch runs; the other need not make sense for them.
         return taken.inline([], node.name)
-    captured = list(dict.fromkeys(value for body in bodies for value in body.captured))
-    made = ops.If(condition)
-    made.set_arguments([condition, *captured])
-    for index, body in enumerate(bodies):
-        places = [1 + captured.index(value) for value in body.captured]
-        made.set_function(index, body.model)
-        made.set_input_descriptions(index, [InvariantInputDescription(p, i) for i, p in enumerate(places)])
-        made.set_output_descriptions(index, [BodyOutputDescription(i, i) for i in range(node.get_output_size())])
-    made.infer()
-    return made
+    return make_if(condition, bodies)
 
 
 @translator("Loop")
@@ -70,13 +60,13 @@ def loop(node: OnnxNodeContext) -> Translation:
         running = Constant(np.bool_(True))  # what the condition is whenever the body runs
         return graph.build([iteration, running, *carried], [iteration, *carried])
 
-    body = _build_for_all_iterations(build, initial, 1)
+    body = build_for_all_iterations(build, initial, 1)
     carried = range(len(initial))
     scanned = range(1 + len(initial), graph.output_count)
     _stack_results(body.model, dict.fromkeys(scanned, 0))
     made = ops.Loop(trip_count, condition)
     made.set_special_body_ports([0, 0])
-    return _connect(
+    return connect(
         made,
         body,
         [trip_count, condition, *initial],
@@ -141,7 +131,7 @@ def scan_of_batches(node: OnnxNodeContext) -> Translation:
     model = Model(outputs, [*parts, *host.captured.values()], f"{node.name}/batch")
     _stack_results(model, dict.fromkeys(range(len(outputs)), 0))
     given = inputs if lengths is None else [*inputs, lengths]
-    return _connect(
+    return connect(
         ops.TensorIterator(),
         Body(model, list(host.captured)),
         given,
@@ -167,7 +157,7 @@ def _scan(
         items = [ops.Squeeze(part, np.int64([axis])) for part, axis in zip(parts, input_axes)]
         return graph.build([*carried, *items], [*carried, *parts])
 
-    body = _build_for_all_iterations(build, states, 0)
+    body = build_for_all_iterations(build, states, 0)
     count = len(states)
     _stack_results(body.model, {count + place: axis for place, axis in enumerate(output_axes)})
     inputs: list[InputDescription] = [MergedInputDescription(place, place, place) for place in range(count)]
@@ -177,7 +167,7 @@ def _scan(
     for place, (axis, backward) in enumerate(zip(output_axes, output_directions), count):
         outputs.append(ConcatOutputDescription(place, place, *_direction(backward), axis))
     body = Body(body.model, [seen(value) for value in body.captured])
-    return _connect(ops.TensorIterator(), body, [*states, *scanned], inputs, outputs)
+    return connect(ops.TensorIterator(), body, [*states, *scanned], inputs, outputs)
 
 
 def _not_negative(count: Output) -> Output:
@@ -189,48 +179,6 @@ def _not_negative(count: Output) -> Output:
 def _direction(backward: int) -> tuple[int, int, int, int]:
     """Start, stride, length of a part and end."""
     return (-1, -1, 1, 0) if backward else (0, 1, 1, -1)
-
-
-def _build_for_all_iterations(
-    build: Callable[[list[Parameter]], Body], initial: Sequence[Output], first_result: int
-) -> Body:
-    """The body, translated for what the carried values are in every iteration, not only in the first.
-
-    Translators may use shapes that are known, so where a value changes its shape the body is translated again.
-    """
-    kinds = [(value.element_type, value.partial_shape) for value in initial]
-    while True:
-        carried = [Parameter(*kind) for kind in kinds]
-        body = build(carried)
-        results = body.model.outputs[first_result : first_result + len(carried)]
-        widened = [widen(*kind, result.element_type, result.partial_shape) for kind, result in zip(kinds, results)]
-        for kind, wide, result in zip(kinds, widened, results):
-            if wide is None:
-                name = result.node.friendly_name.removesuffix("/result")
-                raise FrontendError(f"'{name}' is {result.element_type}, but what it takes the place of is {kind[0]}")
-        if widened == kinds:
-            return body
-        kinds = widened
-
-
-def _connect(
-    made: SubGraphOp,
-    body: Body,
-    arguments: Sequence[Output],
-    inputs: Sequence[InputDescription],
-    outputs: Sequence[OutputDescription],
-) -> SubGraphOp:
-    """Give the node its body, arguments and ports, and besides what the body reads of the graph around it."""
-    place = len(body.model.parameters) - len(body.captured)
-    invariant = [
-        InvariantInputDescription(len(arguments) + index, place + index) for index in range(len(body.captured))
-    ]
-    made.set_arguments([*arguments, *body.captured])
-    made.set_function(body.model)
-    made.set_input_descriptions([*inputs, *invariant])
-    made.set_output_descriptions(outputs)
-    made.infer()
-    return made
 
 
 def _stack_results(model: Model, axes: Mapping[int, int]) -> None:

@@ -1,15 +1,26 @@
 """Translators of TensorFlow Lite operators, one file a family; importing them enters them in the registry."""
 
 from hetero.frontend.tflite.translators import (  # noqa: F401
+    activation,
     arithmetic,
     blocks,
+    comparison,
+    control_flow,
+    conversion,
     convolution,
+    detection,
     expansion,
+    matmul,
     movement,
+    normalization,
     pooling,
+    random,
+    reduction,
     resize,
+    scattering,
     selection,
+    signal,
     slicing,
     stablehlo,
-    stablehlo_movement,
+    variables,
 )

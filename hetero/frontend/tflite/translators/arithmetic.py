@@ -2,17 +2,118 @@
 
 from __future__ import annotations
 
+import math
+from functools import reduce
+
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import moving, on_numbers
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import activated
 from hetero.frontend.translation import Translation
+from hetero.frontend.values import scalar_like
+from hetero.graph import Node, Output
 
-_BINARY = {"ADD": ops.Add, "SUB": ops.Subtract, "MUL": ops.Multiply, "DIV": ops.Divide}
+_UNARY = {
+    "ABS": ops.Abs, "CEIL": ops.Ceiling, "COS": ops.Cos, "EXP": ops.Exp, "FLOOR": ops.Floor,
+    "ROUND": ops.Round, "SIGN": ops.Sign, "SIN": ops.Sin, "SQRT": ops.Sqrt,
+}  # fmt: skip
+
+_BINARY = {
+    "ADD": ops.Add, "MUL": ops.Multiply, "POW": ops.Power, "SQUARED_DIFFERENCE": ops.SquaredDifference,
+    "SUB": ops.Subtract,
+}  # fmt: skip
+
+_EXTREMES = {"MAXIMUM": ops.Maximum, "MINIMUM": ops.Minimum}
+
+
+@translator(*_UNARY)
+@on_numbers
+def unary(node: TfliteNodeContext) -> Translation:
+    return _UNARY[node.get_op_type()](node.get_input(0))
 
 
 @translator(*_BINARY)
 @on_numbers
 def binary(node: TfliteNodeContext) -> Translation:
     return activated(node, _BINARY[node.get_op_type()](node.get_input(0), node.get_input(1)))
+
+
+@translator(*_EXTREMES)
+@moving
+def extreme(node: TfliteNodeContext) -> Translation:
+    return _EXTREMES[node.get_op_type()](node.get_input(0), node.get_input(1))
+
+
+@translator("DIV")
+@on_numbers
+def divide(node: TfliteNodeContext) -> Translation:
+    """Of integers the quotient toward zero."""
+    return activated(node, ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False))
+
+
+# LiteRT takes the integers as they are in these three, whatever numbers they stand for.
+
+
+@translator("NEG")
+def negate(node: TfliteNodeContext) -> Translation:
+    return ops.Negative(node.get_input(0))
+
+
+@translator("FLOOR_MOD")
+def floor_modulo(node: TfliteNodeContext) -> Translation:
+    return ops.FloorMod(node.get_input(0), node.get_input(1))
+
+
+@translator("FLOOR_DIV")
+def floor_divide(node: TfliteNodeContext) -> Translation:
+    quotient = ops.Divide(node.get_input(0), node.get_input(1))
+    return ops.Floor(quotient) if quotient.output(0).element_type.is_real() else quotient
+
+
+@translator("LOG")
+@on_numbers
+def log(node: TfliteNodeContext) -> Translation:
+    value = node.get_input(0)
+    # No integer stands for what is not a number: the least one does, which is that of -infinity.
+    return ops.Log(ops.Relu(value) if node.is_quantized else value)
+
+
+@translator("SQUARE")
+@on_numbers
+def square(node: TfliteNodeContext) -> Translation:
+    return ops.Multiply(node.get_input(0), node.get_input(0))
+
+
+@translator("RSQRT")
+@on_numbers
+def reciprocal_root(node: TfliteNodeContext) -> Translation:
+    value = node.get_input(0)
+    return ops.Divide(scalar_like(value, 1), ops.Sqrt(value))
+
+
+@translator("ADD_N")
+@on_numbers
+def sum_of_all(node: TfliteNodeContext) -> Translation:
+    return [reduce(ops.Add, node.get_inputs())]
+
+
+@translator("ATAN2")
+def angle(node: TfliteNodeContext) -> Translation:
+    """The angle of the point (x, y), from the x axis. Inputs are y and x."""
+    y, x = node.get_input(0), node.get_input(1)
+    heights, widths = ops.Abs(y), ops.Abs(x)
+    longer = ops.Maximum(heights, widths)
+    zero, one, half = (scalar_like(y, number) for number in (0, 1, math.pi / 2))
+    # Two infinities are equally long, two zeros have no quotient.
+    slope = ops.Select(ops.Equal(heights, widths), one, ops.Divide(ops.Minimum(heights, widths), longer))
+    acute = ops.Atan(ops.Select(ops.Equal(longer, zero), zero, slope))
+    acute = ops.Select(ops.Greater(heights, widths), ops.Subtract(half, acute), acute)
+    upper = ops.Select(_is_negative(x), ops.Subtract(scalar_like(y, math.pi), acute), acute)
+    return ops.Select(_is_negative(y), ops.Negative(upper), upper)
+
+
+def _is_negative(value: Output) -> Node:
+    """Also of the negative zero."""
+    zero = scalar_like(value, 0)
+    return ops.LogicalOr(ops.Less(value, zero), ops.Less(ops.Divide(scalar_like(value, 1), value), zero))

@@ -1,97 +1,100 @@
-"""Convolutions and the matrix products of dense layers. Of quantized ones the sums of products are exact, in i32."""
+"""Convolutions over height and width, and over depth too."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.layouts import channels_last, channels_second
-from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
-from hetero.frontend.tflite.decoded import DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import dequantize
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated, activation_range, auto_pad
+from hetero.frontend.tflite.translators.common import auto_pad
+from hetero.frontend.tflite.translators.products import Products
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import rank_of, reshape, transpose
-from hetero.graph import Constant, Output
-from hetero.types import Type
+from hetero.frontend.values import int64, rank_of, reshape, transpose
+from hetero.graph import Output
+from hetero.shape import Dimension
+
+_HEIGHT_AND_WIDTH = ("h", "w")
+_WITH_DEPTH = ("d", "h", "w")
 
 
 @translator("CONV_2D")
 def convolution(node: TfliteNodeContext) -> Translation:
     """Filters are ``[O, H, W, I / groups]``."""
-    data, filters = operands(node)
-    channels, inner = data.partial_shape[-1], filters.partial_shape[-1]
-    groups = channels.get_length() // inner.get_length() if channels.is_static and inner.is_static else 1
-    filters = transpose(filters, (0, 3, 1, 2))
-    if groups > 1:
-        count, *others = filters.shape
-        filters = reshape(filters, (groups, count // groups, *others))
-    return finished(node, channels_last(_convolve(node, data, filters, groups > 1)))
+    return _convolved(node, transpose(node.get_input(1), (0, 3, 1, 2)), _HEIGHT_AND_WIDTH)
+
+
+@translator("CONV_3D")
+def convolution_with_depth(node: TfliteNodeContext) -> Translation:
+    """Filters are ``[D, H, W, I / groups, O]``."""
+    return _convolved(node, transpose(node.get_input(1), (4, 3, 0, 1, 2)), _WITH_DEPTH)
 
 
 @translator("DEPTHWISE_CONV_2D")
 def depthwise_convolution(node: TfliteNodeContext) -> Translation:
     """Filters are ``[1, H, W, C · multiplier]``: those of one channel lie beside each other."""
-    data, filters = operands(node)
-    channels, filters = data.partial_shape[-1], transpose(filters, (3, 0, 1, 2))
-    if not channels.is_static:
-        raise FrontendError("the number of channels must be known")
-    groups, (count, *others) = channels.get_length(), filters.shape
-    if count % groups:
-        raise FrontendError(f"{count} filters cannot be those of {groups} channels")
-    filters = reshape(filters, (groups, count // groups, *others))
-    return finished(node, channels_last(_convolve(node, data, filters, True)))
+    return _convolved(node, transpose(node.get_input(1), (3, 0, 1, 2)), _HEIGHT_AND_WIDTH)
 
 
-def _convolve(node: TfliteNodeContext, data: Output, filters: Output, grouped: bool) -> Output:
-    strides = (node.get_attribute("stride_h"), node.get_attribute("stride_w"))
-    dilations = (node.get_attribute("dilation_h_factor", 1), node.get_attribute("dilation_w_factor", 1))
-    operation = ops.GroupConvolution if grouped else ops.Convolution
-    made = operation(channels_second(data), filters, strides, (0, 0), (0, 0), dilations, auto_pad=auto_pad(node))
-    return made.output(0)
+def _convolved(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -> Output:
+    """``filters``: ``[O, I / groups, spatial…]``; ``axes``: what attributes call the spatial ones."""
+    products = Products(node)
+    data, filters = products.data(channels_second(node.get_input(0))), products.weights(filters)
+    filters = _by_group(filters, data.partial_shape[1])
+    operation = ops.GroupConvolution if rank_of(filters) > rank_of(data) else ops.Convolution
+    strides, dilations, none = _strides(node, axes), _dilations(node, axes), [0] * len(axes)
+    total = operation(data, filters, strides, none, none, dilations, auto_pad=auto_pad(node))
+    return _finished(products, total.output(0))
 
 
-@translator("FULLY_CONNECTED")
-def fully_connected(node: TfliteNodeContext) -> Translation:
-    """Weights are ``[O, I]``; data of any rank is rows of I, which stay as they are where the operator says so."""
-    data, weights = operands(node)
-    if not node.get_attribute("keep_num_dims", False) and rank_of(data) != 2:
-        data = reshape(data, (-1, weights.partial_shape[-1].get_length()))
-    return finished(node, ops.MatMul(data, weights, False, True).output(0))
+def _by_group(filters: Output, channels: Dimension) -> Output:
+    """Filters ``[O, I, …]`` as ``[groups, O / groups, I, …]`` where one does not read all channels of the data."""
+    inner = filters.partial_shape[1]
+    if channels == inner:
+        return filters
+    if channels.is_dynamic or filters.partial_shape.is_dynamic:
+        raise FrontendError("the numbers of channels of data and filters must be known")
+    count, *others = filters.shape
+    groups, rest = divmod(channels.get_length(), inner.get_length())
+    if rest or not groups or count % groups:
+        raise FrontendError(f"filters {filters.shape} fit no groups of {channels} channels")
+    return reshape(filters, (groups, count // groups, *others))
 
 
-def operands(node: TfliteNodeContext) -> tuple[Output, Output]:
-    """Data and filters: as numbers, or where the node is quantized as integers less their zero points, i32."""
-    data, filters = node.get_input(0), node.get_input(1)
-    if node.is_quantized:
-        return _integers(data, node.input_tensor(0)), _integers(filters, node.input_tensor(1))
-    by = node.input_tensor(1).quantization
-    # Weights may be kept as integers where data and results are numbers.
-    return data, filters if by is None else dequantize(filters, by)
+@translator("TRANSPOSE_CONV")
+def transposed_convolution(node: TfliteNodeContext) -> Translation:
+    """Filters are ``[O, H, W, I]``."""
+    return _transposed(node, transpose(node.get_input(1), (3, 0, 1, 2)), _HEIGHT_AND_WIDTH)
 
 
-def _integers(value: Output, tensor: DecodedTensor) -> Output:
-    by = tensor.quantization
-    return less_zero_point(value, by.spread(by.zero_points.astype(np.int32), rank_of(value)), Type.i32)
+@translator("CONV_3D_TRANSPOSE")
+def transposed_convolution_with_depth(node: TfliteNodeContext) -> Translation:
+    """Filters are ``[D, H, W, O, I]``."""
+    return _transposed(node, transpose(node.get_input(1), (4, 3, 0, 1, 2)), _WITH_DEPTH)
 
 
-def finished(node: TfliteNodeContext, total: Output) -> Output:
-    """Sums of products, channels last, with the bias of input 2, the fused activation and, of integers, in the scale of
-    the output."""
-    if node.has_input(2):
-        total = ops.Add(total, converted(node.get_input(2), total.element_type)).output(0)
-    if not node.is_quantized:
-        return activated(node, total)
-    data, filters, output = node.input_tensor(0), node.input_tensor(1), node.output_tensor(0)
-    by = output.quantization
-    # One factor for all or for each channel, f32, as XNNPACK has it.
-    factor = data.quantization.scales * filters.quantization.scales / by.scales
-    factor = factor if factor.size > 1 else factor.reshape(())
-    scaled = ops.Multiply(ops.Convert(total, Type.f32), Constant(factor)).output(0)
-    low, high = activation_range(node)
-    if (low, high) != (-np.inf, np.inf):
-        scaled = ops.Clamp(scaled, low / by.scale, high / by.scale).output(0)
-    return quantize_quotient(scaled, by.spread(by.zero_points.astype(np.int32), 0), output.element_type)
+def _transposed(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -> Output:
+    """The shape of the result is input 0, the data input 2. ``filters``: ``[I, O, spatial…]``."""
+    products = Products(node, data=2, bias=3)
+    data, filters = products.data(channels_second(node.get_input(2))), products.weights(filters, 1)
+    lengths = ops.Slice(node.get_input(0), int64([1]), int64([-1]), int64([1]))
+    # What is cut off is the padding of the convolution that makes the data of the result: less of it in front.
+    padding = "same_lower" if auto_pad(node) == "same_upper" else "valid"
+    strides, dilations, none = _strides(node, axes), _dilations(node, axes), [0] * len(axes)
+    total = ops.ConvolutionBackpropData(data, filters, strides, lengths, none, none, dilations, padding)
+    return _finished(products, total.output(0))
+
+
+def _finished(products: Products, total: Output) -> Output:
+    """Sums ``[N, C, spatial…]`` made the result, channels last."""
+    return channels_last(products.finished(total, (-1, *[1] * (rank_of(total) - 2))))
+
+
+def _strides(node: TfliteNodeContext, axes: Sequence[str]) -> list[int]:
+    return [node.get_attribute(f"stride_{axis}") for axis in axes]
+
+
+def _dilations(node: TfliteNodeContext, axes: Sequence[str]) -> list[int]:
+    return [node.get_attribute(f"dilation_{axis}_factor", 1) for axis in axes]

@@ -9,9 +9,10 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, rank_of, reshape, scalar_like
-from hetero.graph import Output
+from hetero.frontend.values import int64, length_of, rank_of, reshape, scalar_like
+from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
+from hetero.types import Type
 
 
 @translator("PAD")
@@ -64,7 +65,8 @@ def zeros_like(node: TfliteNodeContext) -> Translation:
 
 @translator("SHAPE")
 def shape(node: TfliteNodeContext) -> Translation:
-    return ops.ShapeOf(node.get_input(0), node.output_tensor(0).element_type)
+    lengths = ops.ShapeOf(node.get_input(0), node.output_tensor(0).element_type)
+    return ops.Slice(lengths, int64([0]), int64([-1]), int64([1])) if node.input_tensor(0).is_complex else lengths
 
 
 @translator("RANK")
@@ -75,3 +77,59 @@ def rank(node: TfliteNodeContext) -> Translation:
 @translator("RANGE")
 def numbers(node: TfliteNodeContext) -> Translation:
     return ops.Range(*(node.get_input(index) for index in range(3)), node.get_input(0).element_type)
+
+
+@translator("BROADCAST_ARGS")
+def broadcast_shapes(node: TfliteNodeContext) -> Translation:
+    """The shape that two shapes broadcast to."""
+    shapes = [node.get_input(0), node.get_input(1)]
+    counts = [shape.partial_shape[0].get_length() for shape in shapes]
+    rank = max(counts)
+    first, second = (_with_ones_before(shape, rank - count) for shape, count in zip(shapes, counts))
+    if exact_value(first) is not None:
+        first, second = second, first
+    known = exact_value(second)
+    if known is not None:
+        # Lengths that are known of the other shape stay known.
+        places = np.arange(rank) + np.where(known == 1, 0, rank)
+        return ops.Gather(ops.Concat([first, second], 0), int64(places), int64(0))
+    return ops.Select(ops.Equal(first, scalar_like(first, 1)), second, first)
+
+
+def _with_ones_before(shape: Output, count: int) -> Output:
+    ones = Constant(np.ones(count, shape.element_type.to_dtype()))
+    return ops.Concat([ones, shape], 0).output(0) if count else shape
+
+
+@translator("ONE_HOT")
+def one_hot(node: TfliteNodeContext) -> Translation:
+    indices, depth, on, off = (node.get_input(index) for index in range(4))
+    depth, on, off = (reshape(number, ()) for number in (depth, on, off))
+    return ops.OneHot(indices, depth, on, off, node.get_attribute("axis", -1))
+
+
+@translator("MATRIX_DIAG")
+def matrix_diag(node: TfliteNodeContext) -> Translation:
+    """``[…, N]`` as the diagonals of ``[…, N, N]``."""
+    diagonal = node.get_input(0)
+    length = length_of(diagonal, -1)
+    return ops.Select(_on_diagonal(length, length), ops.Unsqueeze(diagonal, int64([-2])), scalar_like(diagonal, 0))
+
+
+@translator("MATRIX_SET_DIAG")
+def matrix_set_diag(node: TfliteNodeContext) -> Translation:
+    """``[…, M, N]`` with other diagonals: ``[…, the smaller of M and N]``."""
+    matrix, diagonal = node.get_input(0), node.get_input(1)
+    rows, columns = (length_of(matrix, axis) for axis in (-2, -1))
+    # Columns that have no element of the diagonal take any.
+    last = ops.Subtract(length_of(diagonal, -1), int64(1))
+    spread = ops.Gather(diagonal, ops.Minimum(_numbers_up_to(columns), last), int64(-1))
+    return ops.Select(_on_diagonal(rows, columns), ops.Unsqueeze(spread, int64([-2])), matrix)
+
+
+def _on_diagonal(rows: Output, columns: Output) -> Output:
+    return ops.Equal(ops.Unsqueeze(_numbers_up_to(rows), int64([1])), _numbers_up_to(columns)).output(0)
+
+
+def _numbers_up_to(length: Output) -> Output:
+    return ops.Range(int64(0), length, int64(1), Type.i64).output(0)

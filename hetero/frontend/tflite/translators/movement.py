@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero import ops
 from hetero.frontend import values
 from hetero.frontend.tflite.node_context import TfliteNodeContext
@@ -9,7 +11,7 @@ from hetero.frontend.tflite.quantization import moving
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import activated
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, normalized
+from hetero.frontend.values import int64, known_input, normalized, rank_of
 from hetero.ops.values import exact_value
 
 
@@ -21,6 +23,8 @@ def reshape(node: TfliteNodeContext) -> Translation:
     else:
         lengths = node.get_attribute("new_shape", ())
         shape = int64(() if tuple(lengths) == (0,) else lengths).output(0)
+    if node.input_tensor(0).is_complex:
+        shape = ops.Concat([shape, np.array([2], shape.element_type.to_dtype())], 0).output(0)
     known = exact_value(shape)
     if known is not None and 0 not in known:
         return values.reshape(node.get_input(0), known.tolist())
@@ -32,18 +36,25 @@ def transpose(node: TfliteNodeContext) -> Translation:
     order = exact_value(node.get_input(1))
     if order is None:
         return ops.Transpose(node.get_input(0), node.get_input(1))
-    rank = order.size
-    return values.transpose(node.get_input(0), [normalized(axis, rank) for axis in order.tolist()])
+    order = [normalized(axis, order.size) for axis in order.tolist()]
+    pair = [len(order)] if node.input_tensor(0).is_complex else []
+    return values.transpose(node.get_input(0), order + pair)
 
 
 @translator("EXPAND_DIMS")
 def expand_dims(node: TfliteNodeContext) -> Translation:
-    return ops.Unsqueeze(node.get_input(0), node.get_input(1))
+    axis = node.get_input(1)
+    if node.input_tensor(0).is_complex:
+        places = known_input(node, 1, "axis").reshape(-1).tolist()
+        axis = int64([normalized(place, rank_of(node.get_input(0))) for place in places]).output(0)
+    return ops.Unsqueeze(node.get_input(0), axis)
 
 
 @translator("SQUEEZE")
 def squeeze(node: TfliteNodeContext) -> Translation:
     axes = node.get_attribute("squeeze_dims", ())
+    if axes and node.input_tensor(0).is_complex:
+        axes = [normalized(axis, rank_of(node.get_input(0)) - 1) for axis in axes]
     return ops.Squeeze(node.get_input(0), int64(axes) if axes else None)
 
 

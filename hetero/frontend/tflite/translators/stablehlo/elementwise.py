@@ -1,4 +1,4 @@
-"""Element-wise operators of StableHLO, as its specification has them: https://openxla.org/stablehlo/spec."""
+"""Element-wise operators of StableHLO."""
 
 from __future__ import annotations
 

@@ -1,0 +1,78 @@
+"""Comparison, logic, bits and choice."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.quantization import Quantization, dequantize, moving
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.graph import Output
+
+_COMPARISONS = {
+    "EQUAL": ops.Equal, "GREATER": ops.Greater, "GREATER_EQUAL": ops.GreaterEqual, "LESS": ops.Less,
+    "LESS_EQUAL": ops.LessEqual, "NOT_EQUAL": ops.NotEqual,
+}  # fmt: skip
+
+_BINARY = {"BITWISE_XOR": ops.BitwiseXor, "LOGICAL_AND": ops.LogicalAnd, "LOGICAL_OR": ops.LogicalOr}
+
+
+# LiteRT compares numbers that are quantized in steps of this length.
+_STEP = 1 / 256
+
+
+@translator(*_COMPARISONS)
+def compare(node: TfliteNodeContext) -> Translation:
+    inputs = node.get_inputs()
+    first, second = node.input_tensor(0).quantization, node.input_tensor(1).quantization
+    # Integers of such scales are as many steps apart at least.
+    if first is not None and not (first.equals(second) and first.scale >= _STEP):
+        inputs = [_steps(value, by) for value, by in zip(inputs, (first, second))]
+    return _COMPARISONS[node.get_op_type()](*inputs)
+
+
+def _steps(value: Output, by: Quantization) -> Output:
+    """Numbers in steps, rounded after each of the two factors that LiteRT multiplies with: one from a half to 1, and a
+    power of two."""
+    factor, exponent = math.frexp(by.scale)
+    rounded = ops.Round(dequantize(value, by._replace(scales=np.float32([factor / _STEP]))), "half_away_from_zero")
+    power = scalar_like(rounded.output(0), 2.0**exponent)
+    return ops.Round(ops.Multiply(rounded, power), "half_away_from_zero").output(0)
+
+
+@translator(*_BINARY)
+def binary(node: TfliteNodeContext) -> Translation:
+    return _BINARY[node.get_op_type()](node.get_input(0), node.get_input(1))
+
+
+@translator("RIGHT_SHIFT")
+def right_shift(node: TfliteNodeContext) -> Translation:
+    """By more bits than there are it is by all but one; by fewer than none, by none."""
+    value, places = node.get_input(0), node.get_input(1)
+    return ops.BitwiseRightShift(value, ops.Clamp(places, 0, value.element_type.bitwidth - 1))
+
+
+@translator("LOGICAL_NOT")
+def logical_not(node: TfliteNodeContext) -> Translation:
+    return ops.LogicalNot(node.get_input(0))
+
+
+@translator("SELECT")
+@moving
+def select(node: TfliteNodeContext) -> Translation:
+    """A condition of one dimension chooses between slices of the first."""
+    condition, then = node.get_input(0), node.get_input(1)
+    if rank_of(condition) == 1 and rank_of(then) > 1:
+        condition = ops.Unsqueeze(condition, int64(range(1, rank_of(then))))
+    return ops.Select(condition, then, node.get_input(2))
+
+
+@translator("SELECT_V2")
+@moving
+def broadcasting_select(node: TfliteNodeContext) -> Translation:
+    return ops.Select(*node.get_inputs())

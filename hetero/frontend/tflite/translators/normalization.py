@@ -1,0 +1,28 @@
+"""Operators that bring values to a common scale."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64
+
+# What the length of a vector is at least.
+_SHORTEST = 1e-6
+
+
+@translator("L2_NORMALIZATION")
+@on_numbers
+def l2_normalization(node: TfliteNodeContext) -> Translation:
+    return activated(node, ops.NormalizeL2(node.get_input(0), int64([-1]), _SHORTEST**2, "max"))
+
+
+@translator("LOCAL_RESPONSE_NORMALIZATION")
+def local_response_normalization(node: TfliteNodeContext) -> Translation:
+    """LRN-1 divides alpha by the number of channels that it sums."""
+    alpha, beta, bias = (node.get_attribute(name, dtype=float) for name in ("alpha", "beta", "bias"))
+    size = 2 * node.get_attribute("radius") + 1
+    return ops.LRN(node.get_input(0), int64([-1]), alpha * size, beta, bias, size)

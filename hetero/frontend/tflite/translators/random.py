@@ -1,0 +1,63 @@
+"""Operators that draw random numbers: by Philox 4x32-10 from two seeds, where not both are 0."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, length_of, reshape, scalar_like
+from hetero.graph import Node, Output
+from hetero.types import Type
+
+
+def _uniform(node: TfliteNodeContext, shape: Node | Output, kind: Type) -> Output:
+    """Numbers from 0 up to 1."""
+    limits = (np.array(limit, kind.to_dtype()) for limit in (0, 1))
+    return ops.RandomUniform(
+        shape, *limits, kind, node.get_attribute("seed", 0), node.get_attribute("seed2", 0)
+    ).output(0)
+
+
+@translator("RANDOM_UNIFORM")
+def random_uniform(node: TfliteNodeContext) -> Translation:
+    return _uniform(node, node.get_input(0), Type.f32)
+
+
+@translator("RANDOM_STANDARD_NORMAL")
+def random_normal(node: TfliteNodeContext) -> Translation:
+    """Pairs, by the transformation of Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
+    shape = node.get_input(0)
+    count = ops.ReduceProd(ops.Convert(shape, Type.i64), int64([0]), True)
+    pairs = ops.Divide(ops.Add(count, int64(1)), int64(2))
+    drawn = _uniform(node, ops.Concat([pairs, int64([2])], 0), Type.f32)
+    first, second = ops.Split(drawn, int64(1), 2).outputs()
+    # No logarithm of 0 is taken.
+    radius = ops.Sqrt(ops.Multiply(ops.Log(ops.Maximum(first, np.float32(1e-7))), np.float32(-2)))
+    angle = ops.Multiply(second, np.float32(2 * math.pi))
+    both = reshape(ops.Multiply(ops.Concat([ops.Sin(angle), ops.Cos(angle)], 1), radius).output(0), (-1,))
+    return ops.Reshape(ops.Slice(both, int64([0]), count, int64([1]), int64([0])), shape, False)
+
+
+@translator("MULTINOMIAL")
+def multinomial(node: TfliteNodeContext) -> Translation:
+    """For each row of logits ``[N, C]`` numbers of columns, as many as input 1 says; what is not finite is never drawn.
+
+    The first inference draws what LiteRT does.
+    """
+    logits, count = node.get_input(0), reshape(node.get_input(1), (1,))
+    is_drawn = ops.IsFinite(logits)
+    lowest = scalar_like(logits, np.finfo(np.float32).min)
+    largest = ops.ReduceMax(ops.Select(is_drawn, logits, lowest), int64([1]), True)
+    wide = [ops.Convert(value, Type.f64) for value in (ops.Select(is_drawn, logits, lowest), largest)]
+    shares = ops.Exp(ops.Subtract(*wide)).output(0)
+    weights = ops.Select(is_drawn, shares, scalar_like(shares, 0))
+    ends = ops.CumSum(weights, int64(1))
+    shape = ops.Concat([reshape(length_of(logits, 0), (1,)), ops.Convert(count, Type.i64)], 0)
+    total = ops.Gather(ends, int64([-1]), int64(1))
+    drawn = ops.Multiply(_uniform(node, shape, Type.f64), total)
+    return ops.SearchSorted(ends, drawn, True, node.output_tensor(0).element_type)

@@ -1,0 +1,44 @@
+"""Reductions over axes."""
+
+from __future__ import annotations
+
+from hetero import ops
+from hetero.frontend.quantization import converted
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.quantization import moving, on_numbers
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64
+from hetero.types import Type
+
+_NUMBERS = {"MEAN": ops.ReduceMean, "REDUCE_PROD": ops.ReduceProd, "SUM": ops.ReduceSum}
+_OTHERS = {
+    "REDUCE_ALL": ops.ReduceLogicalAnd, "REDUCE_ANY": ops.ReduceLogicalOr, "REDUCE_MAX": ops.ReduceMax,
+    "REDUCE_MIN": ops.ReduceMin,
+}  # fmt: skip
+
+
+def _reduce(node: TfliteNodeContext) -> Translation:
+    reduction = (_NUMBERS | _OTHERS)[node.get_op_type()]
+    return reduction(node.get_input(0), node.get_input(1), node.get_attribute("keep_dims", False))
+
+
+translator(*_NUMBERS)(on_numbers(_reduce))
+translator(*_OTHERS)(moving(_reduce))
+
+
+@translator("ARG_MAX", "ARG_MIN")
+def index_of_best(node: TfliteNodeContext) -> Translation:
+    """The first of equal ones."""
+    value, axis = node.get_input(0), node.get_values_from_const_input(1, dtype=int)
+    axis = axis if isinstance(axis, int) else axis[0]
+    mode = "max" if node.get_op_type() == "ARG_MAX" else "min"
+    value = converted(value, Type.u8) if value.element_type is Type.boolean else value
+    best = ops.TopK(value, int64(1), axis, mode, "value", node.output_tensor(0).element_type, True)
+    return ops.Squeeze(best.output(1), int64([axis]))
+
+
+@translator("CUMSUM")
+def cumulative_sum(node: TfliteNodeContext) -> Translation:
+    exclusive, reverse = node.get_attribute("exclusive", False), node.get_attribute("reverse", False)
+    return ops.CumSum(node.get_input(0), node.get_input(1), exclusive, reverse)

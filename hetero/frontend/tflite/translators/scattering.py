@@ -1,0 +1,100 @@
+"""Operators that write rows to places of a new value, or of a copy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, length_of, rank_of, reshape, scalar_like
+from hetero.graph import Constant, Node, Output
+from hetero.ops.values import exact_value
+from hetero.types import Type
+
+
+@translator("SCATTER_ND")
+def scatter_nd(node: TfliteNodeContext) -> Translation:
+    """Rows of one place are added up."""
+    places, rows, shape = (node.get_input(index) for index in range(3))
+    return ops.ScatterNDUpdate(ops.Broadcast(scalar_like(rows, 0), shape), places, rows, "sum")
+
+
+@translator("SPARSE_TO_DENSE")
+def sparse_to_dense(node: TfliteNodeContext) -> Translation:
+    """Places are the rows of a matrix, or numbers where the result is a vector; a scalar goes to all of them."""
+    places, shape, numbers, default = (node.get_input(index) for index in range(4))
+    if rank_of(places) < 2:
+        places = reshape(places, (-1, 1))
+    if not rank_of(numbers):
+        numbers = ops.Broadcast(numbers, reshape(length_of(places, 0), (1,))).output(0)
+    return ops.ScatterNDUpdate(ops.Broadcast(reshape(default, ()), shape), places, numbers, "none")
+
+
+@translator("SEGMENT_SUM")
+def segment_sum(node: TfliteNodeContext) -> Translation:
+    """Segments are sorted: there are as many as the last one says."""
+    data, segments = node.get_input(0), node.get_input(1)
+    count = ops.Add(ops.Gather(segments, int64([-1]), int64(0)), scalar_like(segments, 1)).output(0)
+    return _combined(data, segments, count, 0, "sum")
+
+
+_UNSORTED = {
+    "UNSORTED_SEGMENT_SUM": "sum",
+    "UNSORTED_SEGMENT_PROD": "prod",
+    "UNSORTED_SEGMENT_MAX": "max",
+    "UNSORTED_SEGMENT_MIN": "min",
+}
+
+
+@translator(*_UNSORTED)
+def unsorted_segment(node: TfliteNodeContext) -> Translation:
+    """A segment without rows has what is neutral; rows of negative segments go nowhere."""
+    data, segments, count = node.get_input(0), node.get_input(1), reshape(node.get_input(2), (1,))
+    reduction = _UNSORTED[node.get_op_type()]
+    neutral = _neutral(reduction, data.element_type)
+    known = exact_value(segments)
+    if known is not None and np.all(known >= 0):
+        return _combined(data, segments, count, neutral, reduction)
+    # Those go to one more segment, which is cut off.
+    one = scalar_like(count, 1)
+    segments = ops.Select(ops.Less(segments, scalar_like(segments, 0)), count, segments).output(0)
+    made = _combined(data, segments, ops.Add(count, one).output(0), neutral, reduction)
+    return ops.Slice(made, int64([0]), ops.Convert(count, Type.i64), int64([1]), int64([0]))
+
+
+def _neutral(reduction: str, kind: Type) -> float:
+    if reduction in ("sum", "prod"):
+        return 0 if reduction == "sum" else 1
+    limits = np.finfo(kind.to_dtype()) if kind.is_real() else np.iinfo(kind.to_dtype())
+    return limits.min if reduction == "max" else limits.max
+
+
+def _combined(data: Output, segments: Output, count: Output, neutral: float, reduction: str) -> Node:
+    """Rows of the data by the segments, a number for each row, of ``[1]`` count of them."""
+    behind = range(1, rank_of(data))
+    shape = ops.Concat([ops.Convert(count, Type.i64), ops.Gather(ops.ShapeOf(data), int64(behind), int64(0))], 0)
+    empty = ops.Broadcast(scalar_like(data, neutral), shape)
+    return ops.ScatterNDUpdate(empty, ops.Unsqueeze(segments, int64([-1])), data, reduction)
+
+
+@translator("DYNAMIC_UPDATE_SLICE")
+def dynamic_update_slice(node: TfliteNodeContext) -> Translation:
+    """The slice begins where the last input says, but so that it lies within the data."""
+    data, update, start = (node.get_input(index) for index in range(3))
+    lengths = ops.Convert(ops.ShapeOf(update), start.element_type)
+    room = ops.Subtract(ops.Convert(ops.ShapeOf(data), start.element_type), lengths)
+    start = ops.Maximum(ops.Minimum(start, room), scalar_like(start, 0)).output(0)
+    shapes = data.partial_shape, update.partial_shape
+    if all(shape.is_static for shape in shapes):
+        shorter = [axis for axis, (whole, part) in enumerate(zip(*shapes)) if whole != part]
+        if len(shorter) == 1:
+            # What is whole on all other axes is rows by their numbers, which devices need not know before.
+            axis = int64(shorter[0])
+            count = shapes[1][shorter[0]].get_length()
+            rows = Constant(np.arange(count, dtype=start.element_type.to_dtype()))
+            places = ops.Add(ops.Gather(start, axis, int64(0)), rows)
+            return ops.ScatterUpdate(data, places, update, axis)
+    ones = Constant(np.ones(rank_of(data), start.element_type.to_dtype()))
+    return ops.SliceScatter(data, update, start, ops.Add(start, lengths), ones)

@@ -1,0 +1,3 @@
+"""Translators of StableHLO's operators, as its specification has them: https://openxla.org/stablehlo/spec."""
+
+from hetero.frontend.tflite.translators.stablehlo import elementwise, movement, products, reductions  # noqa: F401

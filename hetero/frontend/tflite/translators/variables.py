@@ -1,0 +1,69 @@
+"""Variables and hash tables, which operators reach by handles: constants of their names here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hetero import ops
+from hetero.errors import FrontendError
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import length_of
+from hetero.graph import Constant
+from hetero.ops.values import exact_value
+
+
+@translator("VAR_HANDLE")
+def variable_handle(node: TfliteNodeContext) -> Translation:
+    container, name = node.get_attribute("container"), node.get_attribute("shared_name")
+    return Constant(np.array(f"{container}/{name}" if container else name))
+
+
+@translator("READ_VARIABLE")
+def read_variable(node: TfliteNodeContext) -> Translation:
+    return node.variables.read(_name(node))
+
+
+@translator("ASSIGN_VARIABLE")
+def assign_variable(node: TfliteNodeContext) -> Translation:
+    node.variables.assign(_name(node), node.get_input(1))
+    return []
+
+
+@translator("HASHTABLE")
+def hash_table(node: TfliteNodeContext) -> Translation:
+    return Constant(np.array(str(node.get_attribute("table_id"))))
+
+
+@translator("HASHTABLE_IMPORT")
+def fill_hash_table(node: TfliteNodeContext) -> Translation:
+    node.variables.tables[_name(node)] = node.get_input(1), node.get_input(2)
+    return []
+
+
+@translator("HASHTABLE_FIND")
+def find_in_hash_table(node: TfliteNodeContext) -> Translation:
+    keys, values = _table(node)
+    default = ops.Reshape(node.get_input(2), np.zeros(0, np.int64), False)
+    return ops.LabelEncoder(node.get_input(1), keys, values, default)
+
+
+@translator("HASHTABLE_SIZE")
+def hash_table_size(node: TfliteNodeContext) -> Translation:
+    keys, _ = _table(node)
+    return ops.Unsqueeze(length_of(keys, 0), np.int64(0))
+
+
+def _name(node: TfliteNodeContext) -> str:
+    name = exact_value(node.get_input(0))
+    if name is None:
+        raise FrontendError("the resource that it names must be known before the model runs")
+    return str(name)
+
+
+def _table(node: TfliteNodeContext):
+    name = _name(node)
+    if name not in node.variables.tables:
+        raise FrontendError(f"the hash table {name} is never filled")
+    return node.variables.tables[name]

@@ -1,0 +1,152 @@
+"""Element-wise arithmetic against LiteRT."""
+
+import numpy as np
+import pytest
+
+from tests.frontend.tflite.agreement import DEVICES, assert_as_litert
+from tests.frontend.tflite.litert import FAST, REFERENCE
+from tests.frontend.tflite.models import constant, given, made, one
+
+RANDOM = np.random.default_rng(1)
+REALS = np.linspace(-4.3, 4.3, 48, dtype=np.float32).reshape(2, 6, 4)
+POSITIVE = np.abs(REALS)
+BYTES = np.arange(-128, 128, dtype=np.int8).reshape(16, 16)
+WORDS = np.arange(-32768, 32768, 64, dtype=np.int16)
+LEFT = np.array([[-7, 7, 9], [-8, 8, 120]])
+RIGHT = np.array([2, -2, 3])
+# The reference kernels have not all operators.
+WITHOUT_REFERENCE = ("CEIL", "ROUND")
+
+
+def integers(dtype, scale, zero_point, shape, low=None):
+    limits = np.iinfo(dtype)
+    data = RANDOM.integers(limits.min if low is None else low, limits.max, shape, dtype, endpoint=True)
+    return given(data, scale=scale, zero_point=zero_point)
+
+
+def to(dtype, scale, zero_point=0):
+    return [made(dtype, scale=scale, zero_point=zero_point)]
+
+
+def quantized(kind, dtype, zero_point, scale=0.15, low=None, **options):
+    """Of two inputs in different scales, the second broadcast and not below ``low``."""
+    second = integers(dtype, 0.07, -zero_point if dtype == np.int8 else zero_point, (20,), low)
+    return one(
+        kind, integers(dtype, 0.1, zero_point, (50, 20)), second, outputs=to(dtype, scale, zero_point), **options
+    )
+
+
+def whole(kind, dtype):
+    return one(kind, given(LEFT.astype(dtype)), given(RIGHT.astype(dtype)))
+
+
+UNARY = {
+    **{
+        kind: one(kind, given(REALS)) for kind in ("ABS", "CEIL", "COS", "EXP", "FLOOR", "NEG", "SIGN", "SIN", "SQUARE")
+    },
+    **{kind: one(kind, given(POSITIVE)) for kind in ("LOG", "SQRT", "RSQRT")},
+    "ROUND": one("ROUND", given(np.array([-2.5, -1.5, -0.5, -0.1, 0.5, 0.7, 1.5, 2.5], np.float32))),
+    "ABS, i32": one("ABS", given(LEFT.astype(np.int32))),
+    "NEG, i32": one("NEG", given(LEFT.astype(np.int32))),
+    "NEG, i64": one("NEG", given(LEFT.astype(np.int64))),
+    "SIGN, i32": one("SIGN", given(LEFT.astype(np.int32))),
+    "SIGN, f64": one("SIGN", given(REALS.astype(np.float64))),
+    "ABS, quantized": one("ABS", given(BYTES, scale=0.1, zero_point=3), outputs=to(np.int8, 0.1, -5)),
+    "ABS, i16": one("ABS", given(WORDS, scale=0.1), outputs=to(np.int16, 0.2)),
+    "NEG, integers as they are": one("NEG", given(BYTES, scale=0.1, zero_point=3), outputs=to(np.int8, 0.1, 3)),
+    "EXP, quantized": one("EXP", given(BYTES, scale=0.01, zero_point=3), outputs=to(np.int8, 0.02, -128)),
+    "LOG, quantized": one("LOG", given(BYTES, scale=0.1, zero_point=-5), outputs=to(np.int8, 0.05)),
+    "SQRT, quantized": one(
+        "SQRT", given(np.maximum(BYTES, -5), scale=0.1, zero_point=-5), outputs=to(np.int8, 0.02, -128)
+    ),
+    "RSQRT, quantized": one(
+        "RSQRT", given(np.maximum(BYTES, 0), scale=0.1, zero_point=-5), outputs=to(np.int8, 0.02, -128)
+    ),
+    "SIN, of any shape": one("SIN", given(REALS, signature=(-1, 6, -1))),
+    "NEG, of nothing": one("NEG", given((0, 3))),
+}
+
+BINARY = {
+    **{
+        kind: one(kind, given(REALS), given(np.array([1, 2.5, -3, 0.1], np.float32)))
+        for kind in ("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM", "FLOOR_DIV", "FLOOR_MOD")
+    },
+    **{
+        f"{kind}, both broadcast": one(kind, given((2, 1, 4)), given((3, 1)))
+        for kind in ("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "FLOOR_DIV", "FLOOR_MOD")
+    },
+    "POW": one("POW", given(POSITIVE), given(np.array([1, 2.5, -3, 0.1], np.float32))),
+    "POW, i32": one("POW", given(np.array([2, 3, -3], np.int32)), given(np.array([10, 19, 3], np.int32))),
+    "POW, a square": one("POW", given(REALS), constant(2.0)),
+    **{
+        f"{kind}, {np.dtype(dtype)}": whole(kind, dtype)
+        for kind, dtypes in {
+            "ADD": (np.int32, np.int64, np.int16),
+            "SUB": (np.int32, np.int64),
+            "MUL": (np.int32, np.int64, np.uint32),
+            "DIV": (np.int32,),
+            "SQUARED_DIFFERENCE": (np.int32,),
+            "MAXIMUM": (np.int32, np.int64, np.int16, np.int8, np.uint8),
+            "MINIMUM": (np.int32, np.int64, np.int16, np.int8, np.uint8),
+            "FLOOR_DIV": (np.int32, np.int16, np.int8),
+            "FLOOR_MOD": (np.int32, np.int64, np.int16, np.int8),
+        }.items()
+        for dtype in dtypes
+    },
+    **{
+        f"{kind}, {function}": one(kind, given((2, 3)), given((3,)), fused_activation_function=function)
+        for kind in ("ADD", "SUB", "MUL", "DIV")
+        for function in ("RELU", "RELU6", "RELU_N1_TO_1")
+    },
+    **{
+        f"{kind}, i32, {function}": one(
+            kind, given(LEFT, np.int32), given(RIGHT, np.int32), fused_activation_function=function
+        )
+        for kind in ("ADD", "SUB", "MUL", "DIV")
+        for function in ("RELU", "RELU6")
+    },
+    "ADD_N": one("ADD_N", given((2, 3)), given((2, 3)), given((2, 3))),
+    "ADD_N, i32": one("ADD_N", given(LEFT, np.int32), given(LEFT, np.int32)),
+    "ADD, of any shape": one("ADD", given((2, 3), signature=(-1, 3)), given((2, 1), signature=(-1, 1))),
+    **{f"{kind}, i8": quantized(kind, np.int8, 3) for kind in ("ADD", "SUB", "SQUARED_DIFFERENCE")},
+    **{f"{kind}, u8": quantized(kind, np.uint8, 110) for kind in ("ADD", "SUB")},
+    **{f"{kind}, i16": quantized(kind, np.int16, 0) for kind in ("ADD", "SUB")},
+    "MUL, i8": quantized("MUL", np.int8, 3, 0.3),
+    "MUL, u8": quantized("MUL", np.uint8, 110, 0.3),
+    "MUL, i16": quantized("MUL", np.int16, 0, 90.0),
+    "ADD, i8, RELU": quantized("ADD", np.int8, 3, fused_activation_function="RELU"),
+    "MUL, u8, RELU6": quantized("MUL", np.uint8, 110, fused_activation_function="RELU6"),
+    "FLOOR_MOD, integers as they are": quantized("FLOOR_MOD", np.int8, 3, low=1),
+    "FLOOR_DIV, integers as they are": quantized("FLOOR_DIV", np.int16, 0, low=1),
+    **{
+        f"{kind}, quantized {np.dtype(dtype)}": one(
+            kind, integers(dtype, 0.1, 0, (50, 20)), integers(dtype, 0.1, 0, (20,)), outputs=to(dtype, 0.1)
+        )
+        for kind in ("MAXIMUM", "MINIMUM")
+        for dtype in (np.int8, np.uint8, np.int16)
+    },
+    **{
+        # LiteRT's factor overflows where the quotient is small beside the scale of the results.
+        f"DIV, {np.dtype(dtype)}": one(
+            "DIV",
+            given(dividend.astype(dtype), scale=0.1),
+            given(divisor.astype(dtype), scale=0.07),
+            outputs=to(dtype, 0.05),
+        )
+        for dtype in (np.int8, np.uint8, np.int16)
+        for dividend, divisor in ((RANDOM.integers(40, 127, (50, 20)), RANDOM.integers(20, 127, 20)),)
+    },
+}
+
+EDGES = np.array([0.0, 1, -1, 2, -0.0, np.inf, -np.inf, 3, -3, 1e-20])
+ANGLES = {
+    f"ATAN2, {dtype}": one("ATAN2", given(np.repeat(EDGES, 10).astype(dtype)), given(np.tile(EDGES, 10).astype(dtype)))
+    for dtype in ("float32", "float64")
+}
+CASES = UNARY | BINARY | ANGLES
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CASES)
+def test_arithmetic(name, device):
+    assert_as_litert(CASES[name], device, resolver=FAST if name in WITHOUT_REFERENCE else REFERENCE)

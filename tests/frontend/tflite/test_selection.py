@@ -1,0 +1,64 @@
+"""Operators that take elements by their places, or find the places, against LiteRT."""
+
+import numpy as np
+import pytest
+
+from tests.devices import GPUS
+from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.models import constant, given, made, one
+
+EQUAL_ONES = [[1, 5, 5, 2], [7, 1, 0, 7]]
+
+
+def top(array, count, kind=np.int32):
+    return one("TOPK_V2", given(array), count, outputs=[made(array.dtype), made(kind)])
+
+
+def table(rows, kind):
+    keys, wanted = constant([1, 2, 5]), given(np.array([5, 1, 9, 2, -7], np.int32))
+    return one("HASHTABLE_LOOKUP", wanted, keys, constant(rows), outputs=[made(kind), made(np.uint8)])
+
+
+CASES = {
+    "GATHER": lambda: one("GATHER", given((4, 3)), constant([2, 0]), axis=0),
+    "GATHER along an axis": lambda: one("GATHER", given((2, 4), np.int64), given([[1, 3], [0, 0]], np.int64), axis=-1),
+    "GATHER of one": lambda: one("GATHER", given((2, 4)), constant(3), axis=1),
+    "GATHER by i16": lambda: one("GATHER", given((4,), bool), constant([3, 1], np.int16)),
+    "GATHER in batches": lambda: one(
+        "GATHER", given((2, 4, 3)), given([[1, 3], [0, 0]], np.int32), axis=1, batch_dims=1
+    ),
+    "GATHER where the batch may change": lambda: one(
+        "GATHER", given((2, 4), signature=(-1, 4)), constant([1, 3]), axis=1
+    ),
+    "GATHER, quantized": lambda: one(
+        "GATHER", given((4,), scale=0.5), constant([1, 3]), outputs=[made(np.int8, scale=0.5)]
+    ),
+    "GATHER_ND": lambda: one("GATHER_ND", given((2, 3, 4)), constant([[0, 2], [1, 1]])),
+    "GATHER_ND of elements": lambda: one("GATHER_ND", given((2, 3), np.int8), given([[[0, 2]], [[1, 1]]], np.int64)),
+    "WHERE": lambda: one("WHERE", given([[True, False], [True, True]], bool), outputs=[made(np.int64)]),
+    "WHERE of numbers": lambda: one("WHERE", given([0.0, 2.0, 0.0, -1.0]), outputs=[made(np.int64)]),
+    "UNIQUE": lambda: one(
+        "UNIQUE", given([3.0, 1.0, 3.0, 2.0]), outputs=[made(np.float32), made(np.int32)], idx_out_type="INT32"
+    ),
+    "UNIQUE by i64": lambda: one(
+        "UNIQUE", given([3, 1, 3, 2], np.int64), outputs=[made(np.int64), made(np.int64)], idx_out_type="INT64"
+    ),
+    "TOPK_V2": lambda: top(np.float32(EQUAL_ONES), constant(3)),
+    "TOPK_V2 of i8": lambda: top(np.int8(EQUAL_ONES), constant(3)),
+    "TOPK_V2 by i16": lambda: top(np.int16(EQUAL_ONES), constant(2, np.int16), np.int16),
+    "TOPK_V2, computed": lambda: top(np.int64(EQUAL_ONES), given(2, np.int32)),
+    "BUCKETIZE": lambda: one(
+        "BUCKETIZE", given([[-5.0, 0.0], [0.5, 100]]), outputs=[made(np.int32)], boundaries=[0.0, 1.0, 10.0]
+    ),
+    "BUCKETIZE of i64": lambda: one(
+        "BUCKETIZE", given([-5, 0, 1, 2, 10], np.int64), outputs=[made(np.int32)], boundaries=[0.0, 1.5, 10.0]
+    ),
+    "HASHTABLE_LOOKUP": lambda: table(np.arange(3, dtype=np.int32) + 1, np.int32),
+    "HASHTABLE_LOOKUP of rows": lambda: table(np.arange(12, dtype=np.float32).reshape(3, 2, 2) + 1, np.float32),
+}
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS])
+@pytest.mark.parametrize("case", CASES)
+def test_as_litert(case, device):
+    assert_as_litert(CASES[case](), device, steps=0)

@@ -1,0 +1,170 @@
+"""Variables and hash tables: what models remember, against LiteRT over several inferences."""
+
+import numpy as np
+import pytest
+
+import hetero
+from hetero.errors import FrontendError
+from tests.devices import GPUS
+from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
+from tests.frontend.tflite.models import Graph, Op, build, constant, given, made
+
+DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
+TENS = np.float32([10, 20])
+Q = {"scale": 0.1, "zero_point": 3}
+
+
+class Variable:
+    """A variable of a graph, with the operators that reach it there."""
+
+    def __init__(self, name, like, container=None):
+        self.handle, self.like = made("RESOURCE", (1,)), like
+        self.make = Op("VAR_HANDLE", [], [self.handle], shared_name=name, container=container)
+
+    def read(self):
+        quantization = {"scale": self.like.scale, "zero_point": self.like.zero_point}
+        return Op("READ_VARIABLE", [self.handle], [made(self.like.dtype, self.like.shape, **quantization)])
+
+    def assign(self, value):
+        return Op("ASSIGN_VARIABLE", [self.handle, value], [])
+
+
+def begin_with(**contents):
+    """The operator that gives variables their first values."""
+    ops = []
+    for name, value in contents.items():
+        variable = Variable(name, value)
+        ops += [variable.make, variable.assign(value)]
+    return Op("CALL_ONCE", [], [], init_subgraph_index=Graph(ops, [], [], "begin"))
+
+
+def running_total(first):
+    """A model that adds its input to all before."""
+    variable = Variable("total", first)
+    before = variable.read()
+    total = Op("ADD", [given((2,)), before.outputs[0]])
+    ops = [begin_with(total=first), variable.make, before, total, variable.assign(total.outputs[0])]
+    return build(Graph(ops, outputs=total.outputs))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_assigned_is_read_in_the_next_inference(device):
+    model = running_total(constant(TENS))
+    assert_as_litert(model, device, calls=[model.inputs] * 3)
+
+
+def test_state_is_named_and_can_be_reset():
+    model = running_total(constant(TENS))
+    (given_now,) = model.inputs.values()
+    request = hetero.Core().compile_model(model.content, "TEMPLATE").create_infer_request()
+    request.infer(model.inputs)
+    (state,) = request.query_state()
+    assert state.name == "total"
+    np.testing.assert_allclose(state.state.data, given_now + TENS)
+    request.reset_state()
+    np.testing.assert_allclose(request.infer(model.inputs)[0], given_now + TENS)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_quantized_variables(device):
+    """The newest of what was given pushes out the oldest."""
+    kept = constant(np.array([[1, 2], [3, 4], [5, 6]], np.int8), **Q)
+    variable, newest = Variable("window", kept), given((1, 2), **Q)
+    before = variable.read()
+    both = Op("CONCATENATION", [before.outputs[0], newest], [made(np.int8, (4, 2), **Q)], axis=0)
+    begin, end = constant([1, 0]), constant([4, 2])
+    last = Op("STRIDED_SLICE", [both.outputs[0], begin, end, constant([1, 1])], [made(np.int8, (3, 2), **Q)])
+    ops = [begin_with(window=kept), variable.make, before, both, last, variable.assign(last.outputs[0])]
+    model = build(Graph(ops, outputs=both.outputs))
+    others = [{name: array + 1 for name, array in model.inputs.items()}] * 4
+    assert_as_litert(model, device, calls=others)
+
+
+def test_what_was_assigned_before_is_read():
+    value = given((2,))
+    variable = Variable("v", value)
+    after = variable.read()
+    model = build(Graph([variable.make, variable.assign(value), after], outputs=after.outputs))
+    assert_as_litert(model, calls=[{name: -array for name, array in model.inputs.items()}])
+
+
+def test_two_variables_and_two_handles_of_one():
+    first, second = constant([1.0, 2.0]), constant([3.0, 4.0])
+    a, again, b = Variable("a", first), Variable("a", first), Variable("b", second)
+    reads = [a.read(), b.read()]
+    total = Op("ADD", [reads[0].outputs[0], reads[1].outputs[0]])
+    later = again.read()
+    step = Op("ADD", [total.outputs[0], given((2,))])
+    ops = [begin_with(a=first, b=second), a.make, again.make, b.make, *reads, total, step, a.assign(step.outputs[0])]
+    ops += [b.assign(total.outputs[0]), later]
+    model = build(Graph(ops, outputs=[total.outputs[0], later.outputs[0]]))
+    assert_as_litert(model, calls=[model.inputs] * 3)
+
+
+def test_a_variable_that_nothing_gives_a_value():
+    variable = Variable("v", given((2,)))
+    model = Graph(
+        [variable.make, read := variable.read(), Op("ADD", [read.outputs[0], given((2,))], [made(shape=(2,))])]
+    )
+    with pytest.raises(FrontendError, match="READ_VARIABLE.*the variable 'v' is read before anything gives it a value"):
+        hetero.Core().read_model(build(model).content)
+
+
+def test_a_first_value_that_comes_too_late():
+    first = constant([1.0, 2.0])
+    variable, value = Variable("v", first), given((2,))
+    model = Graph(
+        [variable.make, variable.assign(value), begin_with(v=first), read := variable.read()], outputs=read.outputs
+    )
+    with pytest.raises(FrontendError, match="'v' gets its first value after it was used"):
+        hetero.Core().read_model(build(model).content)
+
+
+def step_of(first):
+    """A graph that adds its input to a variable, and gives the sum."""
+    variable, value = Variable("total", first), given((2,))
+    before = variable.read()
+    total = Op("ADD", [before.outputs[0], value])
+    return Graph([variable.make, before, total, variable.assign(total.outputs[0])], [value], total.outputs, "step")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_variables_that_one_branch_sets(device):
+    first, value = constant([1.0, 2.0]), given((2,))
+    other = Graph([Op("SUB", [x := given((2,)), constant(5.0)])], [x], name="other")
+    condition = given(np.array(True), name="condition")
+    op = Op("IF", [condition, value], [made(shape=(2,), dtype=np.float32)])
+    op.options = {"then_subgraph_index": step_of(first), "else_subgraph_index": other}
+    model = build(Graph([begin_with(total=first), op]))
+    calls = [model.inputs | {"condition": np.array(taken)} for taken in (False, True, True, False, True)]
+    assert_as_litert(model, device, calls=calls)
+
+
+TABLES = {
+    "words": (np.array(["a", "bc"], object), np.array([5, 6], np.int64), np.array([["bc", "x"]], object), -1),
+    "numbers": (np.array([5, 6], np.int64), np.array(["a", "bc"], object), np.array([6, 9, 5], np.int64), "none"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_hash_tables(name):
+    """LiteRT has no kernels for them unless they are added to it."""
+    keys, values, wanted, default = TABLES[name]
+    kinds = ["STRING" if array.dtype == object else "INT64" for array in (keys, values)]
+
+    def table():
+        handle = made("RESOURCE", (1,))
+        return handle, Op("HASHTABLE", [], [handle], table_id=7, key_dtype=kinds[0], value_dtype=kinds[1])
+
+    handle, make = table()
+    filled = [make, Op("HASHTABLE_IMPORT", [handle, constant(keys), constant(values)], [])]
+    begin = Op("CALL_ONCE", [], [], init_subgraph_index=Graph(filled, [], [], "begin"))
+    handle, make = table()
+    default = constant(np.array([default], values.dtype))
+    find = Op("HASHTABLE_FIND", [handle, given(wanted), default], [made(values.dtype, wanted.shape)])
+    size = Op("HASHTABLE_SIZE", [handle], [made(np.int64, (1,))])
+    model = build(Graph([begin, make, find, size]))
+    pairs = dict(zip(keys.tolist(), values.tolist()))
+    found = [pairs.get(key, default.data.item()) for key in wanted.flat]
+    expected = np.array(found, values.dtype if values.dtype != object else np.str_).reshape(wanted.shape)
+    assert_gives(model, [expected, np.array([2], np.int64)], "TEMPLATE")

@@ -1,0 +1,93 @@
+"""Which frontend reads a model."""
+
+import io
+
+import pytest
+
+import hetero
+from hetero.errors import FrontendError
+from hetero.frontend import FrontEnd
+from hetero.frontend.onnx import OnnxFrontEnd
+from hetero.plugin import installed_plugins
+from hetero.runtime import Core, FrontEndManager
+from tests import zoo
+
+
+class Broken(FrontEnd):
+    """Fails whatever it is asked."""
+
+    name = "broken"
+
+    def supported(self, source):
+        raise ZeroDivisionError("cannot tell")
+
+    def convert(self, source, weights=None):
+        raise AssertionError("it is never asked")
+
+
+def missing():
+    raise ModuleNotFoundError("No module named 'flatbuffers'")
+
+
+@pytest.fixture
+def _two_that_fail(monkeypatch):
+    registry = installed_plugins()
+    monkeypatch.setattr(registry, "frontends", [missing, Broken, *registry.frontends])
+
+
+def test_formats_by_name():
+    manager = hetero.FrontEndManager()
+    assert {"onnx", "ir", "tflite"} <= set(manager.get_available_front_ends())
+    assert manager.load_by_framework("onnx").get_name() == "onnx"
+    assert manager.load_by_framework("tensorflow_lite").name == manager.load_by_framework("tflite").name == "tflite"
+    with pytest.raises(FrontendError, match="there is no frontend caffe; there are onnx, ir"):
+        manager.load_by_framework("caffe")
+
+
+def test_formats_by_content_not_by_ending(tmp_path):
+    disguised = tmp_path / "model.tflite"
+    disguised.write_bytes(zoo.path("squeezenet").read_bytes())
+    manager = FrontEndManager()
+    with open(disguised, "rb") as file:
+        for source in (disguised, str(disguised), disguised.read_bytes(), file):
+            assert isinstance(manager.load_by_model(source), OnnxFrontEnd)
+        assert file.tell() == 0
+    assert len(Core().read_model(disguised).inputs) == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [(b"nothing known", "the given bytes"), (io.BytesIO(b""), "the given BytesIO"), (7, "the given int")],
+)
+def test_what_no_frontend_knows(source, name):
+    with pytest.raises(FrontendError, match=f"{name} is in none of the known formats: there are onnx, ir"):
+        FrontEndManager().load_by_model(source)
+
+
+def test_files_that_no_frontend_knows(tmp_path):
+    with pytest.raises(FrontendError, match="there is no model file .*nowhere"):
+        FrontEndManager().load_by_model(tmp_path / "nowhere")
+    with pytest.raises(FrontendError, match="is in none of the known formats"):
+        FrontEndManager().load_by_model(tmp_path)
+
+
+@pytest.mark.usefixtures("_two_that_fail")
+def test_frontends_that_fail_do_no_harm():
+    manager = FrontEndManager()
+    assert isinstance(manager.load_by_model(zoo.path("squeezenet")), OnnxFrontEnd)
+    told = (
+        r"; failed are .*test_front_end_manager \(ModuleNotFoundError: No module .*\); broken \(ZeroDivisionError: .*\)"
+    )
+    with pytest.raises(FrontendError, match=told):
+        manager.load_by_model(b"nothing known")
+
+
+def test_a_frontend_takes_extensions():
+    from hetero.frontend import ConversionExtension, OpExtension
+
+    frontend = FrontEndManager().load_by_framework("onnx")
+    relu, other = OpExtension("Relu"), ConversionExtension("Relu", lambda node: None, framework="paddle")
+    frontend.add_extension(relu)
+    frontend.add_extension(other)
+    assert list(frontend.extensions) == [relu]
+    assert not FrontEndManager().load_by_framework("onnx").extensions
