@@ -14,7 +14,7 @@ import numpy as np
 from hetero.frontend import quantization
 from hetero.frontend.translation import Translation, as_outputs
 from hetero.frontend.values import rank_of
-from hetero.graph import Constant, Output
+from hetero.graph import Constant, Output, is_constant
 from hetero.types import Type
 
 if TYPE_CHECKING:
@@ -69,6 +69,14 @@ def quantize(value: Output, by: Quantization, kind: Type) -> Output:
     rank = rank_of(value) if by.is_per_channel else 0
     scale, zero_point = by.spread(by.scales, rank), by.spread(by.zero_points.astype(np.int32), rank)
     return quantization.quantize(value, scale, zero_point, kind)
+
+
+def weights_of_floats(value: Output, by: Quantization) -> tuple[Output, Quantization]:
+    """Weights beside data of floats, and what they are quantized by. Bytes without a sign are those of i8: so weights
+    were kept before there were tensors of i8."""
+    if not is_constant(value) or value.element_type is not Type.u8:
+        return value, by
+    return Constant(value.node.data.view(np.int8)).output(0), by._replace(zero_points=np.zeros_like(by.zero_points))
 
 
 Translator = Callable[["TfliteNodeContext"], Translation]

@@ -115,6 +115,14 @@ def test_integers_as_matrices_of_floats():
     assert_as_with_floats(dynamic, floats)
 
 
+def test_bytes_as_weights_of_floats_have_a_sign():
+    values = integers(np.random.default_rng(2), (7, 40), np.int8)
+    assert_as_litert(
+        one("FULLY_CONNECTED", given((5, 40)), constant(values.view(np.uint8), scale=0.01, zero_point=128), None),
+        tolerance=2e-2,
+    )
+
+
 def test_integers_that_are_asked_to_be_less_even():
     weights, _ = of_weights((7, 40), None)
     model = one("FULLY_CONNECTED", given((5, 40)), weights, random(7), asymmetric_quantize_inputs=True)

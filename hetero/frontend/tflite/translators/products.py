@@ -12,7 +12,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import dequantize
+from hetero.frontend.tflite.quantization import dequantize, weights_of_floats
 from hetero.frontend.tflite.translators.common import activated, activation_range
 from hetero.frontend.values import rank_of, reshape
 from hetero.graph import Constant, Output, is_constant
@@ -42,7 +42,7 @@ class Products:
     def _factor(self, value: Output, index: int, axis: int) -> Output:
         by = self.node.input_tensor(index).quantization
         if not self.is_quantized:
-            numbers = value if by is None else dequantize(value, by._replace(axis=axis))
+            numbers = value if by is None else dequantize(*weights_of_floats(value, by._replace(axis=axis)))
             return converted(numbers, Type.f32)
         by = by._replace(axis=axis)
         return less_zero_point(value, by.spread(by.zero_points.astype(np.int32), rank_of(value)), self._sums_in())

@@ -1,0 +1,55 @@
+"""Rows of tables, against LiteRT."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.devices import GPUS
+from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.models import constant, given, made, one
+
+TABLE = np.random.default_rng(0).standard_normal((7, 4)).astype(np.float32)
+INTEGERS = np.random.default_rng(0).integers(-127, 128, (7, 4)).astype(np.int8)
+SCALES = np.linspace(0.1, 0.4, 7).tolist()
+
+
+def lookup(table, **output):
+    return one("EMBEDDING_LOOKUP", given(np.int32([3, 0, 6, 3])), table, outputs=[made(**output)])
+
+
+def sparse(combiner, places, shape, table=TABLE, weights=(0.5, 2, -1, 3, 1.5), **kinds):
+    """Five rows of the table at these places of a tensor of this shape."""
+    rows, weights = given(np.int32([3, 0, 6, 3, 1])), given(np.float32(weights))
+    return one(
+        "EMBEDDING_LOOKUP_SPARSE", rows, constant(places), constant(shape), weights, constant(table),
+        outputs=[made(np.float32)], combiner=combiner,
+    )  # fmt: skip
+
+
+MATRIX = [[0, 0], [0, 2], [1, 0], [3, 0], [3, 1]]
+CUBE = [[0, 0, 0], [0, 1, 0], [0, 1, 2], [1, 0, 1], [1, 0, 2]]
+MODELS = {
+    "f32": lookup(constant(TABLE), dtype=np.float32),
+    "three dimensions": lookup(constant(TABLE.reshape(7, 2, 2)), dtype=np.float32),
+    "i8": lookup(constant(INTEGERS, scale=0.5), dtype=np.int8, scale=0.5),
+    "i8 as f32": lookup(constant(INTEGERS, scale=0.5), dtype=np.float32),
+    "i8 with a scale for each row": lookup(constant(INTEGERS, scale=SCALES, axis=0), dtype=np.float32),
+    "u8 as f32": lookup(constant(INTEGERS.view(np.uint8), scale=0.5), dtype=np.float32),
+    "i4 as f32": lookup(constant((INTEGERS // 17).astype(ml_dtypes.int4), scale=0.5), dtype=np.float32),
+    "sum": sparse("SUM", MATRIX, [4, 3]),
+    "mean": sparse("MEAN", MATRIX, [4, 3]),
+    "square root": sparse("SQRTN", MATRIX, [4, 3]),
+    "sum, two dimensions": sparse("SUM", CUBE, [2, 2, 3]),
+    "mean, two dimensions": sparse("MEAN", CUBE, [2, 2, 3], TABLE.reshape(7, 2, 2)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_reference(name):
+    assert_as_litert(MODELS[name])
+
+
+@pytest.mark.parametrize("device", GPUS)
+@pytest.mark.parametrize("name", MODELS)
+def test_opencl(name, device):
+    assert_as_litert(MODELS[name], f"HETERO:{device},TEMPLATE")

@@ -1,0 +1,85 @@
+"""Recurrent networks of one function over several inferences, against LiteRT."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.devices import GPUS
+from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.layers import integers
+from tests.frontend.tflite.models import constant, given, one, variable
+
+GENERATOR = np.random.default_rng(0)
+
+
+def random(*shape):
+    return constant((GENERATOR.standard_normal(shape) / 2).astype(np.float32))
+
+
+def weights():
+    """Of the data, of the state, the bias, and the state."""
+    return random(4, 3), random(4, 4), random(4), variable((2, 4))
+
+
+def sequence(time_major, steps=5):
+    return given((steps, 2, 3) if time_major else (2, steps, 3))
+
+
+def rnn(function):
+    return one("RNN", given((2, 3)), *weights(), fused_activation_function=function)
+
+
+def sequence_rnn(function, time_major=False, steps=5):
+    data = sequence(time_major, steps)
+    options = {"fused_activation_function": function, "time_major": time_major}
+    return one("UNIDIRECTIONAL_SEQUENCE_RNN", data, *weights(), **options)
+
+
+def bidirectional(function="TANH", time_major=False, merge=False, auxiliary=(None, None, None)):
+    return one(
+        "BIDIRECTIONAL_SEQUENCE_RNN", sequence(time_major), *weights(), *weights(), *auxiliary,
+        outputs=1 if merge else 2, fused_activation_function=function, time_major=time_major, merge_outputs=merge,
+    )  # fmt: skip
+
+
+FUNCTIONS = ("TANH", "RELU", "RELU6", "RELU_N1_TO_1", "NONE")
+MODELS = {f"step, {function}": rnn(function) for function in FUNCTIONS}
+MODELS |= {
+    f"sequence, {function}{', times first' * time_major}": sequence_rnn(function, time_major)
+    for function, time_major in itertools.product(FUNCTIONS, (False, True))
+}
+MODELS |= {
+    "sequence of one": sequence_rnn("RELU6", steps=1),
+    "both directions": bidirectional(),
+    "both directions, RELU6": bidirectional("RELU6"),
+    "both directions, times first": bidirectional(time_major=True),
+    "both directions, side by side": bidirectional(merge=True),
+    "auxiliary data": bidirectional(auxiliary=(sequence(False), random(4, 3), random(4, 3))),
+    "auxiliary data backwards": bidirectional(time_major=True, auxiliary=(sequence(True), None, None)),
+}
+
+
+def calls(model):
+    """Further inputs, which meet the states that were left."""
+    generator = np.random.default_rng(1)
+    return [
+        {name: generator.standard_normal(array.shape).astype(np.float32) for name, array in model.inputs.items()}
+        for _ in range(2)
+    ]
+
+
+@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)])
+@pytest.mark.parametrize("name", MODELS)
+def test_over_several_inferences(name, device):
+    assert_as_litert(MODELS[name], device, calls=calls(MODELS[name]))
+
+
+@pytest.mark.parametrize("kind", ["RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"])
+def test_integers_as_weights(kind):
+    generator = np.random.default_rng(0)
+    data = given((2, 3) if kind == "RNN" else (2, 5, 3))
+    of_data, of_state = (constant(integers(generator, (4, n), np.int8), scale=0.003) for n in (3, 4))
+    model = one(kind, data, of_data, of_state, random(4), variable((2, 4)), fused_activation_function="TANH")
+    # LiteRT quantizes data and states.
+    assert_as_litert(model, tolerance=1e-2, calls=calls(model))
