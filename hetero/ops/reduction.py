@@ -8,7 +8,8 @@ import numpy as np
 
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, is_number, normalize_axis
-from hetero.ops.values import exact_value, is_exact, known_values
+from hetero.ops.conversion import all_fit
+from hetero.ops.values import exact_value, is_exact, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -21,6 +22,8 @@ class Reduction(Op):
     keep_dims = Attribute(bool, False)
     #: How known values are reduced; None where they are not carried on.
     combine: Callable | None = None
+    #: Whether they are where only the intervals of numbers are known.
+    combines_lengths = False
 
     #: The element types that can be reduced, as a test and in words.
     reduces = (is_number, "a number")
@@ -58,11 +61,16 @@ class Reduction(Op):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        if self.combine is None or values is None or not all(map(is_exact, values)) or not values[0].size:
+        if self.combine is None or values is None or not is_exact(values[1]) or not values[0].size:
             return None
-        axes = self.axes(values[0].ndim) if values[0].ndim else ()
-        dtype = self.get_output_element_type(0).to_dtype()
-        return np.asarray(self.combine(values[0], axis=axes, keepdims=self.keep_dims), dtype)
+        data, dtype = values[0], self.get_output_element_type(0).to_dtype()
+        if not is_exact(data) and (not self.combines_lengths or any(_is_negative(number) for number in data.flat)):
+            return None
+        found = self.combine(data, axis=self.axes(data.ndim) if data.ndim else (), keepdims=self.keep_dims)
+        if is_exact(data):
+            return np.asarray(found, dtype)
+        found = np.asarray(found, object)
+        return tidy(found) if all_fit(found, dtype) else None
 
 
 class ReduceMean(Reduction, opset=1):
@@ -73,12 +81,14 @@ class ReduceSum(Reduction, opset=1):
     """The sum."""
 
     combine = staticmethod(np.sum)
+    combines_lengths = True
 
 
 class ReduceProd(Reduction, opset=1):
     """The product."""
 
     combine = staticmethod(np.prod)
+    combines_lengths = True
 
 
 class ReduceMax(Reduction, opset=1):
@@ -111,3 +121,8 @@ class ReduceLogicalAnd(_ReduceLogical, opset=1):
 
 class ReduceLogicalOr(_ReduceLogical, opset=1):
     """Whether one is true."""
+
+
+def _is_negative(number: object) -> bool:
+    """Of a number or the interval of one, which is never negative."""
+    return isinstance(number, int) and number < 0

@@ -48,6 +48,11 @@ VALUES = [
     (lambda: ops.Range(number(0), number(6), number(2), "i64"), [[0, 2, 4]]),
     (lambda: ops.Range(number(0), ops.Gather(shape_of(ROWS), number(0), number(0)), number(1), "i64"), [None]),
     (lambda: ops.Identity(shape_of(ROWS, 3)), [[ROWS, 3]]),
+    (lambda: ops.ReduceProd(shape_of(ROWS, 3), ints(0), False), [Dimension(3, 24)]),
+    (lambda: ops.ReduceProd(shape_of(ANY, 3), ints(0), True), [[ANY]]),
+    (lambda: ops.ReduceSum(shape_of(ROWS, 3), ints(0), True), [[Dimension(4, 11)]]),
+    (lambda: ops.ReduceProd(ops.Concat([shape_of(ROWS), ints(-1)], 0), ints(0), True), [None]),
+    (lambda: ops.ReduceMax(shape_of(ROWS, 3), ints(0), True), [None]),
     (lambda: ops.Tile(shape_of(ROWS, 3), ints(100_000)), [None]),
 ]
 
