@@ -27,8 +27,11 @@ def scatter_update(
 
 
 def _copy(data: np.ndarray, updates: np.ndarray) -> np.ndarray:
-    """A copy of the data to write updates into; of strings in an array that has room for the longest."""
-    return data.astype(np.result_type(data, updates))
+    """A copy of the data to write updates into; of strings in an array that has room for the longest.
+
+    Its elements lie in order, so that what is flattened of it is a view, whatever the data is a view of.
+    """
+    return data.astype(np.result_type(data, updates), order="C")
 
 
 @evaluates(ops.SliceScatter)

@@ -71,6 +71,18 @@ def test_strings_may_be_longer_than_those_that_they_replace():
     assert evaluate(ops.OneHot(*inputs, 0), inputs)[0].tolist() == [["a"], ["longer"]]
 
 
+@pytest.mark.parametrize("reduction", [None, "sum"])
+def test_data_that_is_a_view_of_transposed_data(reduction):
+    data, updates = np.arange(12.0).reshape(3, 4).T, np.full((1, 3), 100.0)
+    expected = data.copy()
+    expected[2] = 100 if reduction is None else data[2] + 100
+    inputs = data, np.array([[2]]), updates
+    np.testing.assert_array_equal(evaluate(ops.ScatterNDUpdate(*inputs, reduction), inputs)[0], expected)
+    inputs = data, np.array([[2, 2, 2]]), updates, np.array(0)
+    made = ops.ScatterElementsUpdate(*inputs, reduction or "none")
+    np.testing.assert_array_equal(evaluate(made, inputs)[0], expected)
+
+
 def test_the_sequences_of_a_beam_search():
     # Of at least one step: what OpenVINO's CPU makes of none is whatever lay in memory.
     random = np.random.default_rng(3)
