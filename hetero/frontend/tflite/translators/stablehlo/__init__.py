@@ -1,3 +1,10 @@
 """Translators of StableHLO's operators, as its specification has them: https://openxla.org/stablehlo/spec."""
 
-from hetero.frontend.tflite.translators.stablehlo import elementwise, movement, products, reductions  # noqa: F401
+from hetero.frontend.tflite.translators.stablehlo import (  # noqa: F401
+    elementwise,
+    gather,
+    movement,
+    products,
+    reductions,
+    scatter,
+)
