@@ -7,9 +7,21 @@ from onnx import helper
 
 from hetero import Core, Type, ops
 from hetero.errors import FrontendError
-from hetero.frontend import ConversionExtension
+from hetero.frontend import ConversionExtension, OpExtension
 
 FLOATS = np.float32([[1.5, 2], [3, 4]])
+
+
+def read(extension, op_type, inputs, outputs, **attributes):
+    """The model of one operator of ONNX's, which an extension translates."""
+    node = helper.make_node(op_type, inputs, outputs, name="mine", **attributes)
+    value = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [5]) for name in ("x", *filter(None, outputs))]
+    constants = {"low": np.float32(-1), "high": np.float32(1), "k": np.int64([2])}
+    initializers = [onnx.numpy_helper.from_array(array, name) for name, array in constants.items()]
+    graph = helper.make_graph([node], "model", value[:1], value[1:], initializers)
+    core = Core()
+    core.add_extension(extension)
+    return core.read_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
 
 
 def seen(look, op_type="Clip", inputs=("x", "", "high"), outputs=("y",), domain="", opset=17, **attributes):
@@ -124,3 +136,26 @@ def test_graphs_among_the_attributes():
     assert seen(look, **own) == (1, "body", 1, "Negative", ["Parameter", "Negative", "Result"])
     raises(lambda n: n.get_subgraph(1), "it has 1 graphs, none of index 1", **own)
     assert seen(lambda n: n.get_subgraph_size()) == 0
+
+
+def test_extensions_by_the_names_of_the_specification():
+    """In any order, and without the outputs that the model leaves out."""
+
+    def convert(node):
+        top = ops.TopK(node.get_input("X"), node.get_values_from_const_input("K")[0], -1, "max", "value", "i64")
+        return {"Indices": top.output(1), "Values": top.output(0)}
+
+    model = read(ConversionExtension("TopK", convert), "TopK", ["x", "k"], ["v", "i"])
+    assert [result.input_value(0).index for result in model.results] == [0, 1]
+    (named,) = read(OpExtension("Elu", ["X"], ["Y"]), "Elu", ["x"], ["y"], alpha=2.0).results
+    assert named.input_value(0).node.alpha == 2
+    with pytest.raises(FrontendError, match="Elu node 'mine': OpExtension of Elu .*: there is no 'A': the names are X"):
+        read(OpExtension("Elu", ["A"], ["Y"]), "Elu", ["x"], ["y"], alpha=2.0)
+
+
+def test_extensions_with_attributes_from_inputs():
+    clip = OpExtension("Clamp", "Clip", {"min": 1, "max": 2})
+    (result,) = read(clip, "Clip", ["x", "low", "high"], ["y"]).results
+    assert result.input_value(0).node.get_attributes() == {"min_value": -1, "max_value": 1}
+    with pytest.raises(FrontendError, match="Clamp: attribute max_value is missing"):
+        read(clip, "Clip", ["x", "low"], ["y"])
