@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 import hetero
+from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend import ConversionExtension
 from tests.devices import GPUS
 from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
-from tests.frontend.tflite.models import Graph, Op, build, constant, given, made
+from tests.frontend.tflite.litert import LiteRT, assert_close
+from tests.frontend.tflite.models import Graph, Op, build, constant, given, made, variable
 
 DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 TENS = np.float32([10, 20])
@@ -168,3 +171,26 @@ def test_hash_tables(name):
     found = [pairs.get(key, default.data.item()) for key in wanted.flat]
     expected = np.array(found, values.dtype if values.dtype != object else np.str_).reshape(wanted.shape)
     assert_gives(model, [expected, np.array([2], np.int64)], "TEMPLATE")
+
+
+def recurrence(node):
+    """RNN: the state, input 4, is the result of the step before."""
+    total = ops.Add(ops.MatMul(node.get_input(0), node.get_input(1), False, True), node.get_input(3))
+    total = ops.Add(total, ops.MatMul(node.get_input(4), node.get_input(2), False, True)).output(0)
+    node.set_variable_input(4, total)
+    return total
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_variable_tensors(device):
+    """Two operators, each with a state of its own, translated by an extension that sets it."""
+    weights, bias = constant(np.float32([[0.5, 0.25], [-0.5, 1]])), constant(np.float32([1, -1]))
+    first = Op("RNN", [given((1, 2)), weights, weights, bias, variable((1, 2))])
+    second = Op("RNN", [first.outputs[0], weights, weights, bias, variable((1, 2))])
+    model = build(Graph([first, second]))
+    core = hetero.Core()
+    core.add_extension(ConversionExtension("RNN", recurrence))
+    request, oracle = core.compile_model(model.content, device).create_infer_request(), LiteRT(model.content)
+    for _ in range(4):
+        found, expected = request.infer(model.inputs), oracle(model.inputs)
+        assert_close({name: found[name] for name in expected}, expected)
