@@ -1,4 +1,4 @@
-"""Every ONNX model of the zoo on every way to run it, against ONNX Runtime."""
+"""The models of the zoo on every way to run them: ONNX ones against ONNX Runtime, some others against LiteRT."""
 
 import os
 
@@ -23,6 +23,8 @@ DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D"]
 # HETERO_SEEDS is the number of seeds for each; else one each, as they take long.
 SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
 CUTS = [(division, seed) for seed in range(SEEDS) for division in DIVISIONS] or list(zip(DIVISIONS, range(9)))
+# Some of TensorFlow Lite's models; tests/frontend/tflite/test_zoo_models.py has all of them.
+LITE = ("basic_pitch_lite", "face_detection", "hand_recrop")
 CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
 
 
@@ -49,7 +51,7 @@ def test_devices(core, name, shape, device):
 
 
 @pytest.mark.parametrize(("division", "seed"), CUTS)
-@pytest.mark.parametrize("name", zoo.ONNX)
+@pytest.mark.parametrize("name", [*zoo.ONNX, *LITE])
 def test_random_affinity_for_every_node(core, name, division, seed):
     model = core.read_model(zoo.path(name))
     generator = np.random.default_rng(seed)

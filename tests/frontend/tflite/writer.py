@@ -68,6 +68,13 @@ def write(graph: Graph, signatures: Sequence[Signature] = ()) -> bytes:
     return _Writer(graph, signatures).write(signatures)
 
 
+def packed(model: schema.ModelT) -> bytes:
+    """The file of a model."""
+    builder = Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
 class _Writer:
     def __init__(self, graph: Graph, signatures: Sequence[Signature]) -> None:
         self._graphs = [graph]
@@ -87,9 +94,7 @@ class _Writer:
             buffers=self._buffers,
             signatureDefs=[self._signature(signature) for signature in signatures] or None,
         )
-        builder = Builder(1024)
-        builder.Finish(model.Pack(builder), b"TFL3")
-        return bytes(builder.Output())
+        return packed(model)
 
     def _subgraph(self, graph: Graph) -> schema.SubGraphT:
         places = {tensor: i for i, tensor in enumerate(graph.tensors)}
