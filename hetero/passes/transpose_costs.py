@@ -23,6 +23,10 @@ _BITS_OF_A_TRANSPOSE = 1 << 18
 # How often an operation is tried in another order: a bound for models of many different orders.
 _MOST_TRIES = 8
 
+_CONVOLUTIONS = (
+    ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
+)  # fmt: skip
+
 
 class Read(NamedTuple):
     """What an input reads, Transposes left out: a value, and the order that they bring it into."""
@@ -32,21 +36,34 @@ class Read(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What Transposes take, or by how much that grows."""
+    """What Transposes take, or by how much that grows.
+
+    ``breaks`` are those that part a convolution from the element-wise operations after it.
+    """
 
     bits: int
     transposes: int
+    breaks: int
+
+    def __add__(self, other: Cost) -> Cost:  # type: ignore[override]
+        return Cost(self.bits + other.bits, self.transposes + other.transposes, self.breaks + other.breaks)
+
+    def __sub__(self, other: Cost) -> Cost:
+        return Cost(self.bits - other.bits, self.transposes - other.transposes, self.breaks - other.breaks)
 
     def is_gain(self) -> bool:
         """Whether it is worth growing by this: no more bits, and less in all."""
-        return self.bits <= 0 and self.bits + self.transposes * _BITS_OF_A_TRANSPOSE < 0
+        return self.bits <= 0 and self._in_all() < (0, 0)
 
     def is_no_loss(self) -> bool:
         """Whether nothing is lost by growing by this."""
-        return self.bits <= 0 and self.bits + self.transposes * _BITS_OF_A_TRANSPOSE <= 0
+        return self.bits <= 0 and self._in_all() <= (0, 0)
+
+    def _in_all(self) -> tuple[int, int]:
+        return self.bits + self.transposes * _BITS_OF_A_TRANSPOSE, self.breaks
 
 
-_NOTHING = Cost(0, 0)
+_NOTHING = Cost(0, 0, 0)
 
 
 class Orders:
@@ -67,6 +84,9 @@ class Orders:
         self._readers: dict[Read, list[tuple[Node, int]]] = defaultdict(list)
         # How many inputs ask for a value in an order.
         self._asked: dict[Output, Counter[Order]] = defaultdict(Counter)
+        # How many of these are element-wise operations, and what convolutions and such operations after them make.
+        self._fusing: dict[Output, Counter[Order]] = defaultdict(Counter)
+        self._convolved: set[Output] = set()
         self._bits: dict[Output, int] = {}
         self._units: dict[Output, frozenset[int]] = {}
         self._tries: Counter[Node] = Counter()
@@ -147,9 +167,15 @@ class Orders:
             for index in movement.inputs:
                 if not movement.broadcasts or len(movement.inputs[index]) == movement.rank:
                     self._readers[reads[index]].append((node, index))
+        elementwise = node in self.movements and self.movements[node].elementwise
+        if isinstance(node, _CONVOLUTIONS) or (elementwise and any(r.value in self._convolved for r in reads)):
+            self._convolved.update(node.outputs())
         if not isinstance(node, ops.ShapeOfV1):  # these read any order
             for read in reads:
                 self._asked[read.value][read.order] += 1
+        if elementwise:
+            for index in self.movements[node].inputs:
+                self._fusing[reads[index].value][reads[index].order] += 1
 
     def _cost(self, value: Output) -> Cost:
         asked = self._asked[value]
@@ -158,8 +184,11 @@ class Orders:
         bits = self._bits.get(value)
         if bits is None:
             bits = self._bits[value] = _bits(value)
-        count = sum(not self.is_free(value, order) for order in asked) if bits else 0
-        return Cost(bits * count, count)
+        if not bits:
+            return _NOTHING
+        orders = [order for order in asked if not self.is_free(value, order)]
+        breaks = sum(order in self._fusing[value] for order in orders) if value in self._convolved else 0
+        return Cost(bits * len(orders), len(orders), breaks)
 
     def _units_of(self, value: Output) -> frozenset[int]:
         """The axes of a value that are known to have length 1."""
@@ -173,11 +202,11 @@ class Orders:
         """The cost of what the node reads and of what it makes."""
         reads = self._reads[node]
         values = {reads[index].value for index in self.movements[node].inputs}
-        bits, count = 0, 0
+        total = _NOTHING
         for value in values.union(node.outputs()):
-            cost = self._cost(value)
-            bits, count = bits + cost.bits, count + cost.transposes
-        return Cost(bits, count)
+            if (cost := self._cost(value)) is not _NOTHING:
+                total += cost
+        return total
 
     def _set(self, node: Node, order: Order | None) -> Cost:
         """Let an operation work in an order, None for that at first; by how much the cost grows."""
@@ -194,15 +223,16 @@ class Orders:
                 self.layouts.pop(output, None)
             else:
                 self.layouts[output] = layout
-        after = self._cost_around(node)
-        return Cost(after.bits - before.bits, after.transposes - before.transposes)
+        return self._cost_around(node) - before
 
     def _count(self, node: Node, by: int) -> None:
-        for index in self.movements[node].inputs:
-            counts, order = self._asked[self._reads[node][index].value], self.order_at(node, index)
-            counts[order] += by
-            if not counts[order]:
-                del counts[order]
+        movement = self.movements[node]
+        for index in movement.inputs:
+            value, order = self._reads[node][index].value, self.order_at(node, index)
+            for counts in (self._asked[value], self._fusing[value])[: 1 + movement.elementwise]:
+                counts[order] += by
+                if not counts[order]:
+                    del counts[order]
 
     def _proposed(self, node: Node) -> list[Order]:
         """The orders in which the node would not need one of the Transposes around it."""
@@ -228,7 +258,7 @@ class Orders:
         if self._tries[node] >= _MOST_TRIES:
             return False
         before: dict[Node, Order | None] = {}
-        bits, transposes, waiting, seen = 0, 0, [(node, order)], set()
+        growth, waiting, seen = _NOTHING, [(node, order)], set()
         while waiting:
             node, order = waiting.pop()
             movement, now = self.movements[node], self.moved.get(node)
@@ -236,10 +266,9 @@ class Orders:
                 continue
             before[node] = now
             self._tries[node] += 1
-            growth = self._set(node, order)
-            bits, transposes = bits + growth.bits, transposes + growth.transposes
+            growth += self._set(node, order)
             waiting += self._followers(node, siblings, seen)
-        if Cost(bits, transposes).is_gain():
+        if growth.is_gain():
             return True
         for node, order in reversed(before.items()):
             self._set(node, order)

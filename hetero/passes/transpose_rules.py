@@ -31,7 +31,7 @@ class Movement(NamedTuple):
 
     ``inputs`` has for each input that is data, ``outputs`` for each output, which of the ``rank`` axes its dimensions
     are. With ``broadcasts``, inputs that lack some axes have length 1 there. ``rewrite(node, order)`` changes what in
-    the node names axes; its data has been changed by then.
+    the node names axes; its data has been changed by then. ``elementwise``: devices make it a part of a convolution.
     """
 
     rank: int
@@ -40,6 +40,7 @@ class Movement(NamedTuple):
     rewrite: Callable[[Any, Order], None] = nothing
     broadcasts: bool = False
     allows: Callable[[Order], bool] = _any_order
+    elementwise: bool = False
 
 
 Rule = Callable[[Any], Movement | None]
@@ -70,7 +71,7 @@ def rank_of(value: Output) -> int:
 
 @functools.cache
 def _as_it_is(rank: int) -> Movement | None:
-    return Movement(rank, {0: unchanged(rank)}, (unchanged(rank),)) if rank > 1 else None
+    return Movement(rank, {0: unchanged(rank)}, (unchanged(rank),), elementwise=True) if rank > 1 else None
 
 
 def same_axes(node: Node, rewrite: Callable[[Any, Order], None], data: int = 1) -> Movement | None:
@@ -111,7 +112,7 @@ def _broadcasting(node: Node) -> Movement | None:
 def _broadcast(ranks: tuple[int, ...]) -> Movement | None:
     rank = max(ranks)
     inputs = {index: tuple(range(rank - own, rank)) for index, own in enumerate(ranks)}
-    return Movement(rank, inputs, (unchanged(rank),), broadcasts=True) if rank > 1 else None
+    return Movement(rank, inputs, (unchanged(rank),), broadcasts=True, elementwise=True) if rank > 1 else None
 
 
 @moves(ops.PRelu)

@@ -198,6 +198,9 @@ class _Rewriting:
             if transpose not in self._used and not isinstance(maker, (Parameter, Constant)):
                 names = dict.fromkeys([*original_names(maker), *original_names(transpose)])
                 maker.rt_info[ORIGINAL_NAMES] = tuple(names)
+                # Frontends call a node of a file what it ends with, and what is before that the same with its type.
+                if maker.friendly_name.startswith(f"{transpose.friendly_name}/"):
+                    maker.friendly_name = transpose.friendly_name
 
     def _give_names(self) -> None:
         """Let the values that there are have the names of what they are."""

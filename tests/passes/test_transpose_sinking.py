@@ -319,3 +319,10 @@ def test_a_device_answers_for_every_operation_of_the_model(refused):
     names = {node.friendly_name for node in model.get_ordered_ops()}
     assert result.keys() | result.refused.keys() >= {n.friendly_name for n in model.get_ordered_ops() if n.inputs()}
     assert (refused in result.refused) == (refused in names) and refused not in result
+
+
+def test_what_is_added_after_a_convolution_stays_beside_it():
+    x = Parameter(Type.f32, [1, 8, 8, 3])
+    model = Model(ops.Softmax(ops.Relu(ops.Add(convolution(x, 6), floats(6))), -1), [x])
+    check(model, floats(1, 8, 8, 3))
+    assert operations(model) == ["Transpose", "Convolution", "Add", "Relu", "Transpose", "Softmax"]

@@ -34,7 +34,7 @@ class TfliteFrontEnd(FrontEnd):
         """
         from hetero.frontend.tflite.decoder import decode
         from hetero.frontend.tflite.graph import build_model
-        from hetero.passes import sink_transposes
+        from hetero.passes import PassManager, sink_transposes
 
         if weights is not None:
             raise FrontendError("a TensorFlow Lite model holds its weights itself: read_model takes none for it")
@@ -45,5 +45,5 @@ class TfliteFrontEnd(FrontEnd):
             model = build_model(decoded, self.extensions, self.report_progress)
         except FrontendError as error:
             raise FrontendError(f"{label}: {error}") from error
-        sink_transposes(model)
+        PassManager([sink_transposes]).run(model)
         return model
