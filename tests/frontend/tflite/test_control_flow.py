@@ -88,10 +88,27 @@ def test_a_graph_that_runs_itself():
         hetero.Core().read_model(model.content)
 
 
-def test_branches_that_do_not_give_what_the_operator_does():
-    two = Graph([Op("ADD", [x := given((2, 3)), x]), Op("MUL", [x, x])], name="two")
-    op = Op(
-        "IF", [given(YES), given((2, 3))], [made(np.float32, (2, 3))], then_subgraph_index=two, else_subgraph_index=two
-    )
-    with pytest.raises(FrontendError, match="its graph 'two' has 2 outputs, the operator 1"):
-        hetero.Core().read_model(build(Graph([op])).content)
+TWO = Graph([Op("ADD", [x := given((2,)), x]), Op("MUL", [x, x])], name="two")
+SUM = Graph([Op("ADD", [given((2,)), given((2,))])], name="sum")
+SAME = Graph([Op("NEG", [given((2,))])], name="same")
+BELOW = Graph([Op("LESS", [given((2,)), constant(1.0)])], name="below")
+WRONG = {
+    "a branch gives too much": ("IF", SAME, TWO, "its graph 'two' has 2 outputs, but 1 are needed"),
+    "a branch takes too much": ("IF", SAME, SUM, "its graph 'sum' has 2 inputs, but is given 1"),
+    "a condition gives too much": ("WHILE", TWO, SAME, "its graph 'two' has 2 outputs, but 1 are needed"),
+    "a body takes too much": ("WHILE", BELOW, SUM, "its graph 'sum' has 2 inputs, but is given 1"),
+    "a body gives too much": ("WHILE", BELOW, TWO, "its graph 'two' has 2 outputs, but 1 are needed"),
+    "a condition is no scalar": ("WHILE", SAME, SAME, "input 1 must be a scalar or have one element"),
+    "no such graph": ("IF", SAME, 7, "there is no graph 7"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_graphs_that_do_not_fit(case):
+    kind, first, second, message = WRONG[case]
+    names = {"IF": ("then", "else"), "WHILE": ("cond", "body")}[kind]
+    graphs = {f"{name}_subgraph_index": graph for name, graph in zip(names, (first, second))}
+    condition = [given(YES)] if kind == "IF" else []
+    model = build(Graph([Op(kind, [*condition, given((2,))], [made(np.float32, (2,), name="y")], **graphs)]))
+    with pytest.raises(FrontendError, match=f"{kind} node 'y': .*{message}"):
+        hetero.Core().read_model(model.content)

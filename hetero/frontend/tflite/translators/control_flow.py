@@ -41,7 +41,8 @@ def if_operator(node: TfliteNodeContext) -> Translation:
     """Both graphs take all inputs but the condition. Variables that either sets become outputs of both."""
     condition, *inputs = node.get_inputs()
     graphs = [node.get_subgraph(0), node.get_subgraph(1)]
-    _check_output_counts(node, graphs)
+    for graph in graphs:
+        _check_counts(graph, len(inputs), node.get_output_size())
     if is_constant(condition):
         return graphs[0 if condition.node.data.item() else 1].inline(inputs, node.name)
     hosts = [Host(), Host()]
@@ -65,8 +66,9 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     Variables that are set within become inputs and outputs of the Loop.
     """
     condition, step = node.get_subgraph(0), node.get_subgraph(1)
-    _check_output_counts(node, [step])
     given = node.get_inputs()
+    _check_counts(condition, len(given), 1)
+    _check_counts(step, len(given), node.get_output_size())
     (runs,) = condition.inline(given, f"{node.name}/condition")
     # A resource is the same in all iterations.
     carried = [place for place in range(len(given)) if node.input_tensor(place).kind != "RESOURCE"]
@@ -118,9 +120,8 @@ def _without_variables(node: TfliteNodeContext, made: Node, changed: Sequence[st
     return outputs[:count]
 
 
-def _check_output_counts(node: TfliteNodeContext, graphs: Sequence[TfliteSubgraph]) -> None:
-    for graph in graphs:
-        if graph.output_count != node.get_output_size():
-            raise FrontendError(
-                f"its graph '{graph.name}' has {graph.output_count} outputs, the operator {node.get_output_size()}"
-            )
+def _check_counts(graph: TfliteSubgraph, inputs: int, outputs: int) -> None:
+    """Raises FrontendError where a graph takes or gives another number of values."""
+    graph.check_input_count(inputs)
+    if graph.output_count != outputs:
+        raise FrontendError(f"its graph '{graph.name}' has {graph.output_count} outputs, but {outputs} are needed")
