@@ -31,6 +31,28 @@ class CustomElu(Op):
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
 
+class Visited(Op):
+    """alpha · x, in the manner of openvino.Op."""
+
+    def __init__(self, inputs=None):
+        super().__init__(self)
+        self._attributes = {"alpha": 1.0, "mode": "plain"}
+        if inputs is not None:
+            self.set_arguments(inputs)
+            self.constructor_validate_and_infer_types()
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+    def visit_attributes(self, visitor):
+        visitor.on_attributes(self._attributes)
+        return True
+
+    def evaluate(self, outputs, inputs):
+        outputs[0].data[...] = self._attributes["alpha"] * inputs[0].data
+        return True
+
+
 def model(op_type, domain="my.domain", inputs=1, **attributes) -> bytes:
     """x → y by one operator."""
     node = helper.make_node(op_type, ["x"] * inputs, ["y"], name="mine", domain=domain, **attributes)
@@ -96,6 +118,21 @@ def test_translations(op_type, attributes, extension, expected):
 def test_attributes_of_an_operation_of_ones_own(attributes, extension, expected):
     node = made(model("CustomElu", **attributes), [extension])
     assert type(node) is CustomElu and node.get_attributes() == expected
+
+
+@pytest.mark.parametrize(
+    ("attributes", "extension", "expected"),
+    [
+        ({"alpha": 2.0, "mode": "cubic"}, Visited, {"alpha": 2, "mode": "cubic"}),
+        ({"a": 2.0}, OpExtension(Visited, "Visited", {"alpha": "a"}, {"mode": "m"}), {"alpha": 2, "mode": "m"}),
+        ({}, OpExtension(Visited), {"alpha": 1, "mode": "plain"}),
+    ],
+)
+def test_an_operation_that_shows_its_attributes_to_a_visitor(attributes, extension, expected):
+    content = model("Visited", **attributes)
+    node = made(content, extension)
+    assert type(node) is Visited and node.get_attributes() == expected
+    np.testing.assert_array_equal(run(content, extension), expected["alpha"] * X)
 
 
 @pytest.mark.parametrize(
@@ -224,6 +261,7 @@ def raises(node):
         (ConversionExtension("Mine", lambda node: node.get_input(1)), "_extension.* input 1 is missing"),
         (ConversionExtension("Mine", lambda node: 7), "_extension.* returns 7, not a node or outputs"),
         (OpExtension(CustomElu, "Mine"), "OpExtension of Mine .*py:\\d+.: CustomElu: attribute alpha is missing"),
+        (OpExtension(Visited, "Mine", {"alfa": "a"}), "py:\\d+.: Visited has no attribute alfa; it has alpha, mode"),
         (OpExtension("Add", "Mine"), "OpExtension of Mine .*py:\\d+.: Add: it has 1 inputs, but takes 2 to 2"),
         (OpExtension("Relu", "Mine", ["X"], ["Y"]), "inputs of Mine have no names here: 'X' must be an index"),
         (ConversionExtension("Mine", lambda node: {"Y": relu(node)}), "but those of Mine have no names here"),
