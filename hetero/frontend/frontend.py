@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
+from hetero.frontend.given_extensions import as_extensions
 from hetero.frontend.reading_extensions import DecoderTransformationExtension, ProgressReporterExtension
 from hetero.graph import Model
 
@@ -25,10 +26,13 @@ class FrontEnd(ABC):
     def get_name(self) -> str:
         return self.name
 
-    def add_extension(self, extension: Extension) -> None:
-        """Use an extension in conversions to come, where it is meant for this format; which kinds is the format's."""
-        if extension.is_for(self.name):
-            self.extensions = (*self.extensions, extension)
+    def add_extension(self, extension: Any) -> None:
+        """Use what ``Core.add_extension`` takes in conversions to come, of which formats know different kinds.
+
+        What is meant for other formats is left out. Raises GraphError and FrontendError as Core's method does.
+        """
+        added = [one for one in as_extensions(extension) if one.is_for(self.name)]
+        self.extensions = (*self.extensions, *added)
 
     @abstractmethod
     def supported(self, source: ModelSource) -> bool:

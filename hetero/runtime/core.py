@@ -73,8 +73,7 @@ class Core:
         by the content. Raises FrontendError when no frontend can read it.
         """
         frontend = FrontEndManager().load_by_model(model)
-        for extension in self._extensions:
-            frontend.add_extension(extension)
+        frontend.add_extension(self._extensions)
         return frontend.convert(model) if weights in (None, "") else frontend.convert(model, weights)
 
     @traced("Core::compile_model")

@@ -88,6 +88,8 @@ def test_a_frontend_takes_extensions():
     frontend = FrontEndManager().load_by_framework("onnx")
     relu, other = OpExtension("Relu"), ConversionExtension("Relu", lambda node: None, framework="paddle")
     frontend.add_extension(relu)
-    frontend.add_extension(other)
+    frontend.add_extension([other])
     assert list(frontend.extensions) == [relu]
+    frontend.add_extension(type("Own", (hetero.Op,), {}))
+    assert [extension.get_op_type() for extension in frontend.extensions] == ["Relu", "Own"]
     assert not FrontEndManager().load_by_framework("onnx").extensions
