@@ -7,4 +7,5 @@ from hetero.frontend.tflite.translators.stablehlo import (  # noqa: F401
     products,
     reductions,
     scatter,
+    sorting,
 )
