@@ -133,6 +133,7 @@ from hetero.ops.gather import (
     NonZero,
 )  # fmt: skip
 from hetero.ops.grid_sample import GridSample
+from hetero.ops.hashing import LshProjection
 from hetero.ops.image_files import ImageDecoder
 from hetero.ops.interpolation import Interpolate, InterpolateV1, InterpolateV4
 from hetero.ops.linear_algebra import Det, Eye, Inverse
@@ -243,6 +244,7 @@ from hetero.ops.slicing import Slice, Split, StridedSlice, VariadicSplit
 from hetero.ops.sorting import Bucketize, SearchSorted, TopK, TopKV1, TopKV3, Unique
 from hetero.ops.strings import (
     RegexFullMatch,
+    SkipGram,
     StringConcat,
     StringNormalizer,
     StringSplit,

@@ -1,4 +1,5 @@
-"""Operations on tensors of strings. Those without an operation set are ONNX's; OpenVINO has no such."""
+"""Operations on tensors of strings. Those without an operation set are ONNX's and TensorFlow Lite's; OpenVINO has no
+such."""
 
 from __future__ import annotations
 
@@ -134,3 +135,23 @@ class TfIdfVectorizer(Op):
         places = max(self.ngram_indexes, default=-1) + 1
         found = concatenate(shape[:-1], [places]) if shape.has_rank else PartialShape.dynamic()
         self.set_output_type(0, Type.f32, found)
+
+
+class SkipGram(Op):
+    """The n-grams of the words of the first string, of ``ngram_size`` of them, with spaces between; none where it has
+    fewer words.
+
+    Between the words of an n-gram up to ``max_skip_size`` others are skipped. With ``include_all_ngrams`` those of
+    fewer words are among them, each behind the longer ones that begin with it.
+    """
+
+    inputs = ("data",)
+    ngram_size = Attribute(int)
+    max_skip_size = Attribute(int, 0)
+    include_all_ngrams = Attribute(bool, False)
+
+    def validate_and_infer_types(self) -> None:
+        check_type(self, (0,), _is_string, "a string")
+        if self.ngram_size < 1 or self.max_skip_size < 0:
+            self.fail(f"ngram_size {self.ngram_size} must be positive, max_skip_size {self.max_skip_size} not negative")
+        self.set_output_type(0, Type.string, [Dimension()])

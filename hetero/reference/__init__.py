@@ -23,6 +23,7 @@ from hetero.reference import (
     expansion,
     gather,
     grid_sample,
+    hashing,
     image_files,
     interpolation,
     linear_algebra,

@@ -10,6 +10,8 @@ import numpy as np
 from hetero import ops
 from hetero.reference.registry import evaluates
 
+_WHITE_SPACE = " \t\n\v\f\r"
+
 
 @evaluates(ops.StringTensorPack)
 def string_tensor_pack(node, begins, ends, symbols):
@@ -90,6 +92,34 @@ def _grams(node: ops.TfIdfVectorizer, items: list) -> Iterator[tuple]:
         for step in range(1, 2 if length == 1 else node.max_skip_count + 2):
             for first in range(len(items) - (length - 1) * step):
                 yield tuple(items[first : first + (length - 1) * step + 1 : step])
+
+
+@evaluates(ops.SkipGram)
+def skip_gram(node, data):
+    words = _words(str(data.reshape(-1)[0]))
+
+    def grams(places: list[int]) -> Iterator[str]:
+        if len(places) < node.ngram_size:
+            for place in range(places[-1] + 1, min(places[-1] + node.max_skip_size + 2, len(words))):
+                yield from grams([*places, place])
+        if node.include_all_ngrams or len(places) == node.ngram_size:
+            yield " ".join(words[place] for place in places)
+
+    if len(words) < node.ngram_size:
+        return _strings([])
+    return _strings([gram for first in range(len(words)) for gram in grams([first])])
+
+
+def _words(text: str) -> list[str]:
+    """What lies between white space. As in LiteRT, white space at the very begin belongs to what follows it: a word
+    that more white space ends is lost then."""
+    words, begin = [], 0
+    for place in range(1, len(text)):
+        if text[place] in _WHITE_SPACE:
+            if place > begin and text[begin] not in _WHITE_SPACE:
+                words.append(text[begin:place])
+            begin = place + 1
+    return [*words, text[begin:]] if begin < len(text) else words
 
 
 def _strings(texts: list[str]) -> np.ndarray:

@@ -44,3 +44,5 @@ def test_refused():
     for kind in (ops.StringSplit, ops.StringNormalizer):
         with pytest.raises(HeteroError, match="input 0 must be a string, but is f32"):
             kind(Parameter(Type.f32, [2]))
+    with pytest.raises(HeteroError, match="ngram_size 0 must be positive"):
+        ops.SkipGram(Parameter(Type.string, [1]), 0)

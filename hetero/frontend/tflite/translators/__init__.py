@@ -24,5 +24,6 @@ from hetero.frontend.tflite.translators import (  # noqa: F401
     signal,
     slicing,
     stablehlo,
+    text,
     variables,
 )
