@@ -40,7 +40,8 @@ class DecodedOperator:
     """An operator: its type, as the schema or, of a custom one, the model names it, and the tensors by their indices.
 
     An input that is left out is -1. ``attributes``: those of its options that the schema has, under the schema's
-    names; of a custom operator what its options hold, where they are a FlexBuffer map.
+    names; of a custom operator what its options hold, where they are a FlexBuffer map, and of StableHLO's custom calls
+    and composites that besides. ``called``: what these two name as the operation that they stand for.
     """
 
     op_type: str
@@ -51,6 +52,11 @@ class DecodedOperator:
     is_custom: bool = False
     custom_options: bytes = b""
     intermediates: Sequence[int] = ()
+
+    @property
+    def called(self) -> str:
+        name = {"STABLEHLO_CUSTOM_CALL": "call_target_name", "STABLEHLO_COMPOSITE": "name"}.get(self.op_type, "")
+        return self.attributes.get(name, "")
 
 
 @dataclass

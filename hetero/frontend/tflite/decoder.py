@@ -29,6 +29,9 @@ IDENTIFIER = b"TFL3"
 # What readers of a FlatBuffer raise where its offsets and lengths lead out of it or to something else.
 _DAMAGES = (struct.error, IndexError, ValueError, TypeError, OverflowError, AttributeError, AssertionError)
 
+# Attributes that are FlexBuffers of further ones.
+_NESTED = ("custom_attributes", "composite_attributes")
+
 _TYPES = {
     "FLOAT32": Type.f32, "FLOAT16": Type.f16, "BFLOAT16": Type.bf16, "FLOAT64": Type.f64, "BOOL": Type.boolean,
     "STRING": Type.string, "INT4": Type.i4, "INT8": Type.i8, "INT16": Type.i16, "INT32": Type.i32, "INT64": Type.i64,
@@ -158,6 +161,8 @@ class _Decoder:
                 attributes |= _attributes(names_of(union)[number], table)
         if is_custom:
             attributes = _flexbuffer_map(custom)
+        for name in _NESTED:
+            attributes = {**_flexbuffer_map(bytes(attributes.get(name, ()))), **attributes}
         return DecodedOperator(
             op_type, version, _ints(operator, "Inputs"), _ints(operator, "Outputs"), attributes, is_custom, custom,
             _ints(operator, "Intermediates"),

@@ -57,10 +57,11 @@ class Reading:
         self.decoded, self._extensions, self.report_progress = decoded, extensions, report_progress
 
     def find(self, operator: DecodedOperator) -> Translator | None:
-        """What translates an operator, extensions before all else."""
-        extension = conversion_for(self._extensions, operator.op_type, "")
-        if extension:
-            return extension.get_converter()
+        """What translates an operator, extensions before all else: those for what it calls, then for its type."""
+        for name in (operator.called, operator.op_type):
+            extension = conversion_for(self._extensions, name, "")
+            if extension:
+                return extension.get_converter()
         return None if operator.is_custom else translators.find(operator.op_type, operator.version)
 
     def check(self) -> None:

@@ -1,0 +1,15 @@
+"""StableHLO's CUSTOM_CALL."""
+
+from __future__ import annotations
+
+from hetero.errors import FrontendError
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.translation import Translation
+
+
+@translator("STABLEHLO_CUSTOM_CALL")
+def custom_call(node: TfliteNodeContext) -> Translation:
+    """Only who made the model knows what it calls."""
+    target = node.get_attribute("call_target_name")
+    raise FrontendError(f"it calls '{target}', for which there is no extension: add a ConversionExtension of this name")
