@@ -1,5 +1,6 @@
 """Operators that arrange elements anew, against LiteRT."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -106,6 +107,26 @@ def test_concatenation_of_other_scales_and_with_an_activation(activation, expect
     model = one("CONCATENATION", first, second, outputs=[result], axis=1, fused_activation_function=activation)
     (found,) = CORE.compile_model(model.content, "TEMPLATE")(model.inputs).values()
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.int64, np.uint64,
+     bool],
+    ids=lambda kind: np.dtype(kind).name,
+)  # fmt: skip
+def test_element_types(kind):
+    data, shaped, turned, part = given((2, 3), kind), made(kind), made(kind), made(kind)
+    numbers = [constant(n) for n in ([1, 0], [3, 2], [1, 1])]
+    operators = [
+        Op("RESHAPE", [data, constant([1, 3, 2])], [shaped]),
+        Op("TRANSPOSE", [shaped, constant([2, 1, 0])], [turned]),
+        Op("SQUEEZE", [turned], [part], squeeze_dims=[2]),
+        Op("STRIDED_SLICE", [part, *numbers], [made(kind)]),
+        Op("TILE", [part, constant([2, 1])], [made(kind)]),
+        Op("BROADCAST_TO", [part, constant([2, 2, 3])], [made(kind)], version=2),
+    ]
+    assert_as_litert(build(Graph(operators)))
 
 
 def of_spectra(kind, *inputs, dtype=np.complex64, **options):

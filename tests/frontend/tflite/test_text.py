@@ -39,3 +39,32 @@ def test_skip_gram(text, options):
     (expected,) = LiteRT(model.content)(model.inputs).values()
     (found,) = CORE.compile_model(model.content, "TEMPLATE")(model.inputs).values()
     assert [gram.encode() for gram in found.tolist()] == expected.tolist()
+
+
+WORDS = np.array([["one", "two", ""], ["drei", "vier", "fünf"]], object)
+ROW = WORDS[0]
+MOVES = {
+    "RESHAPE": lambda: one("RESHAPE", given(WORDS), constant([3, 2])),
+    "EXPAND_DIMS": lambda: one("EXPAND_DIMS", given(WORDS), constant(0)),
+    "SLICE": lambda: one("SLICE", given(WORDS), constant([0, 1]), constant([2, 2])),
+    "STRIDED_SLICE": lambda: one("STRIDED_SLICE", given(WORDS), constant([1]), constant([2]), constant([1])),
+    "TILE": lambda: one("TILE", given(WORDS), constant([1, 2])),
+    "GATHER": lambda: one("GATHER", constant(ROW), given([2, 0], np.int32), outputs=[made(object)]),
+    "GATHER_ND": lambda: one("GATHER_ND", given(WORDS), constant([[1, 2], [0, 0]])),
+    "HASHTABLE_LOOKUP": lambda: one(
+        "HASHTABLE_LOOKUP",
+        given([7, 2, 3], np.int32),
+        constant([1, 2, 7]),
+        constant(ROW),
+        outputs=[made(object, (3,)), made(np.uint8)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MOVES)
+def test_strings_are_moved(case):
+    model = MOVES[case]()
+    expected = next(iter(LiteRT(model.content)(model.inputs).values()))
+    found = next(iter(CORE.compile_model(model.content, "TEMPLATE")(model.inputs).values()))
+    assert found.shape == expected.shape
+    assert [word.encode() for word in found.ravel().tolist()] == expected.ravel().tolist()
