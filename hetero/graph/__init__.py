@@ -1,6 +1,7 @@
 """The graph: Model, Node, its Inputs and Outputs, and the base class of operations."""
 
 from hetero.graph.attributes import Attribute, AttributeVisitor, choice, floats, integers, texts
+from hetero.graph.class_files import failure_in_class, file_of, place_in_class
 from hetero.graph.execution import ExecutionNode, is_execution_step
 from hetero.graph.model import Model, find_port, port_name
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
@@ -12,6 +13,6 @@ from hetero.graph.variable import Variable, VariableInfo
 __all__ = [
     "Attribute", "AttributeVisitor", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op",
     "Output", "Parameter", "Result", "Variable", "VariableInfo", "as_output", "choice", "defined_operations",
-    "find_port", "floats", "integers", "is_constant", "is_execution_step", "port_name", "texts", "topological_order",
-    "with_bodies",
+    "failure_in_class", "file_of", "find_port", "floats", "integers", "is_constant", "is_execution_step",
+    "place_in_class", "port_name", "texts", "topological_order", "with_bodies",
 ]  # fmt: skip

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-import traceback
 from collections.abc import MutableMapping, Sequence
-from typing import NoReturn
 
 import numpy as np
 
-from hetero.errors import DeviceError, HeteroError
-from hetero.graph import Constant, Op, Parameter, is_constant
+from hetero.errors import DeviceError
+from hetero.graph import Constant, Op, Parameter, failure_in_class, is_constant, place_in_class
 from hetero.tensor import Tensor
 from hetero.types import Type
 
@@ -33,13 +30,14 @@ class ByItself:
         try:
             done = node.evaluate(outputs, [_read_only(array) for array in arrays])
         except Exception as error:
-            self._fail(error)
+            raise DeviceError(failure_in_class(node, "evaluate", error)) from error
         if done is not True:
-            raise DeviceError(f"{self._where()} returned {done!r}: it returns True when it has computed the outputs")
+            where = place_in_class(node, "evaluate")
+            raise DeviceError(f"{where} returned {done!r}: it returns True when it has computed the outputs")
         for index, tensor in enumerate(outputs):
             if not node.get_output_partial_shape(index).compatible(tensor.shape):
-                expected = node.get_output_partial_shape(index)
-                raise DeviceError(f"{self._where()} made output {index} of shape {list(tensor.shape)}, not {expected}")
+                where, expected = place_in_class(node, "evaluate"), node.get_output_partial_shape(index)
+                raise DeviceError(f"{where} made output {index} of shape {list(tensor.shape)}, not {expected}")
         return [tensor.data for tensor in outputs]
 
     def _specialized(self, arrays: Sequence[np.ndarray]) -> Op:
@@ -49,23 +47,6 @@ class ByItself:
             is_known = index in self._node.shape_inputs or is_constant(value)
             sources.append((Constant(array) if is_known else Parameter(Type(array.dtype), array.shape)).output(0))
         return self._node.clone_with_new_inputs(sources)
-
-    def _where(self) -> str:
-        node, cls = self._node, type(self._node)
-        return f"{node.type_info.name} '{node.friendly_name}': evaluate of {cls.__qualname__} in {_file_of(cls)}"
-
-    def _fail(self, error: Exception) -> NoReturn:
-        file = _file_of(type(self._node))
-        # The innermost line of the class' own file: what it calls elsewhere is seldom what is wrong.
-        frames = [f for f in traceback.extract_tb(error.__traceback__)[1:] if f.filename == file]
-        line = f", line {frames[-1].lineno}," if frames else ""
-        problem = str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
-        raise DeviceError(f"{self._where()}{line} failed: {problem}") from error
-
-
-def _file_of(cls: type) -> str:
-    code = getattr(inspect.unwrap(cls.evaluate), "__code__", None)
-    return code.co_filename if code else cls.__module__
 
 
 def _empty(node: Op, index: int) -> Tensor:

@@ -23,6 +23,8 @@ log = logging.getLogger("hetero.opencl")
 
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
+# Of a kernel that does not build so many errors are told.
+MOST_ERRORS = 10
 # Real GPUs first, then accelerators, then implementations on the CPU.
 _KINDS = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
 
@@ -134,7 +136,7 @@ class OpenCLDevice:
             return _build(cl.Program(self.context, source))
         except cl.Error as error:
             lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
-            reason = lines[0] if lines else str(error)
+            reason = "; ".join(lines[:MOST_ERRORS]) or str(error)
             raise DeviceError(f"{self.name} cannot build the kernel of {operation}: {reason}") from error
 
 

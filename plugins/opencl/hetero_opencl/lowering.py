@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero.errors import DeviceError, UnsupportedOperationError
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, file_of
 from hetero.passes import align_prelu_slopes
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
@@ -19,6 +19,8 @@ from hetero_opencl.decisions import ROWS, Decisions, LayoutUse
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import find_fusions
 from hetero_opencl.kernels import lowering_of
+from hetero_opencl.kernels.own_expressions import brings_expression
+from hetero_opencl.kernels.own_kernels import brings_kernels
 from hetero_opencl.program import Buffer, Launch, Program
 from hetero_opencl.segments import is_held
 
@@ -137,6 +139,7 @@ class Lowering:
                     local,
                     self.name,
                     self.type_name,
+                    _written_in(self._computed),
                 )
             )
 
@@ -185,6 +188,13 @@ class Lowering:
     def _add_step(self, node: Node, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
         self.steps.append(ExecutedStep(node, "+".join(kernels) or "none", self._computed))
+
+
+def _written_in(nodes: Sequence[Node]) -> str:
+    """Which of the nodes bring OpenCL C of their own and where their classes are written, for messages."""
+    own = [node for node in nodes if brings_expression(node) or brings_kernels(node)]
+    told = [f"{node.type_info.name} '{node.friendly_name}' in {file_of(type(node))}" for node in own]
+    return f" with {', '.join(told)}" if told else ""
 
 
 def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:

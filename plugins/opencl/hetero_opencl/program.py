@@ -47,7 +47,10 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel launch: the program's source text, the kernel in it, its arguments in order, and the work-items."""
+    """One kernel launch: the program's source text, the kernel in it, its arguments in order, and the work-items.
+
+    ``written_in`` tells messages where code that is none of hetero's comes from.
+    """
 
     source: str
     kernel: str
@@ -56,10 +59,11 @@ class Launch:
     local_size: tuple[int, ...] | None
     node_name: str
     node_type: str
+    written_in: str = ""
 
     @property
     def operation(self) -> str:
-        return f"{self.node_type} '{self.node_name}'"
+        return f"{self.node_type} '{self.node_name}'{self.written_in}"
 
     def buffers(self) -> list[Buffer]:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]
@@ -90,6 +94,9 @@ class Program:
         # Besides the launch that writes an output others read it.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
         self.built = [self.device.build(launch.source, self.binaries, launch.operation) for launch in self.launches]
+        for launch, built in zip(self.launches, self.built):
+            if launch.written_in:
+                _check(self.device, launch, built)
 
     def constants(self) -> list[Buffer]:
         """The constants that kernels read or that are outputs, each once."""
@@ -274,6 +281,14 @@ class BoundProgram:
 def _bound_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple, tuple | None]:
     with opencl_errors(f"making the kernel of {launch.operation} on {device.name}"):
         return cl.Kernel(built, launch.kernel), launch.global_size, launch.local_size
+
+
+def _check(device: OpenCLDevice, launch: Launch, built: cl.Program) -> None:
+    """Raises DeviceError for a kernel that is not there, or takes other arguments than those of the launch."""
+    kernel, _, _ = _bound_kernel(device, launch, built)
+    if kernel.num_args != len(launch.arguments):
+        takes = f"takes {kernel.num_args} arguments, but is given {len(launch.arguments)}"
+        raise DeviceError(f"the kernel {launch.kernel} of {launch.operation} {takes}")
 
 
 def _state(event: cl.Event) -> int:

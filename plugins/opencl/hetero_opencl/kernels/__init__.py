@@ -26,6 +26,7 @@ from hetero_opencl.kernels import (
     non_zero,
     normalization,
     one_hot,
+    own_kernels,
     padding,
     patches,
     pooling,

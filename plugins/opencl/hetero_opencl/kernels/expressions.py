@@ -12,12 +12,12 @@ from hetero.reference.conversion import as_numbers
 from hetero.types import Type
 from hetero_opencl.kernels.conversions import cast, convert, fake_convert, why_not_cast
 from hetero_opencl.kernels.functions import UNSIGNED
+from hetero_opencl.kernels.literals import FLOATS, literal
+from hetero_opencl.kernels.own_expressions import brings_expression, own_expression, why_no_expression
 from hetero_opencl.kernels.small_types import element_of, is_number
 
 # Of a node, the C type that it computes in, and its inputs, each the name of a variable.
 Expression = Callable[..., str]
-
-_FLOATS = ("float", "double")
 
 
 def _call(function: str) -> Expression:
@@ -28,7 +28,7 @@ def _call_of_kind(for_floats: str, for_integers: str) -> Expression:
     """Calls a function of OpenCL C, or one that there is for each kind where the name ends in an underscore."""
 
     def call(node: Node, kind: str, *inputs: str) -> str:
-        name = for_floats if kind in _FLOATS else for_integers
+        name = for_floats if kind in FLOATS else for_integers
         return f"{name}{kind if name.endswith('_') else ''}({', '.join(inputs)})"
 
     return call
@@ -42,19 +42,12 @@ def _wrapping(operator: str) -> Expression:
     """Arithmetic that wraps around: signed overflow has no meaning in C."""
 
     def arithmetic(node: Node, kind: str, a: str, b: str) -> str:
-        if kind in _FLOATS:
+        if kind in FLOATS:
             return f"({a} {operator} {b})"
         wide = UNSIGNED[kind]
         return f"(({kind})(({wide}){a} {operator} ({wide}){b}))"
 
     return arithmetic
-
-
-def _number(kind: str, value: float) -> str:
-    """A literal. The text is a part of the program, so that equal attributes mean equal programs."""
-    if not np.isfinite(np.float32(value) if kind == "float" else value):
-        return f"({kind}){'NAN' if np.isnan(value) else '-INFINITY' if value < 0 else 'INFINITY'}"
-    return f"{float(value)!r}{'f' if kind == 'float' else ''}"
 
 
 def _numbers(text: str) -> Expression:
@@ -80,7 +73,7 @@ _DTYPES = {
 
 
 def _divide(node: ops.Divide, kind: str, a: str, b: str) -> str:
-    if kind in _FLOATS:
+    if kind in FLOATS:
         return f"({a} / {b})"
     return f"{'floor_' if node.m_pythondiv else ''}quotient_{kind}({a}, {b})"
 
@@ -93,7 +86,7 @@ _SIMPLER_POWERS = {
 
 
 def _power(node: ops.Power, kind: str, a: str, b: str) -> str:
-    if kind not in _FLOATS:
+    if kind not in FLOATS:
         return f"whole_power_{kind}({a}, {b})"
     exponent = node.input_value(1)
     if is_constant(exponent) and exponent.node.data.size == 1:
@@ -104,14 +97,14 @@ def _power(node: ops.Power, kind: str, a: str, b: str) -> str:
 
 
 def _clamp(node: ops.Clamp, kind: str, x: str) -> str:
-    if kind in _FLOATS:
-        return f"fmin(fmax({x}, {_number(kind, node.min_value)}), {_number(kind, node.max_value)})"
+    if kind in FLOATS:
+        return f"fmin(fmax({x}, {literal(kind, node.min_value)}), {literal(kind, node.max_value)})"
     low, high = _whole(kind, np.ceil(node.min_value)), _whole(kind, np.floor(node.max_value))
     return f"min(max({x}, {low}), {high})"
 
 
 def _round(node: ops.Round, kind: str, x: str) -> str:
-    if kind not in _FLOATS:
+    if kind not in FLOATS:
         return x
     return f"rint({x})" if node.mode == "half_to_even" else f"round({x})"
 
@@ -120,7 +113,7 @@ def _extreme(operator: str) -> Expression:
     """NaN where one of the two is, as numpy has it."""
 
     def extreme(node: Node, kind: str, a: str, b: str) -> str:
-        either = f" || {a} != {a}" if kind in _FLOATS else ""
+        either = f" || {a} != {a}" if kind in FLOATS else ""
         return f"({a} {operator} {b}{either} ? {a} : {b})"
 
     return extreme
@@ -139,14 +132,14 @@ def _erf_name(kind: str) -> str:
 
 
 def _elu(node: ops.Elu, kind: str, x: str) -> str:
-    return f"({x} > 0 ? {x} : {_number(kind, node.alpha)} * expm1({x}))"
+    return f"({x} > 0 ? {x} : {literal(kind, node.alpha)} * expm1({x}))"
 
 
 def _is_infinite(node: ops.IsInf, kind: str, x: str) -> str:
     if node.detect_positive and node.detect_negative:
         return f"isinf({x})"
     if node.detect_positive or node.detect_negative:
-        return f"({x} == {_number(kind, np.inf if node.detect_positive else -np.inf)})"
+        return f"({x} == {literal(kind, np.inf if node.detect_positive else -np.inf)})"
     return "0"
 
 
@@ -159,7 +152,7 @@ def _floats_or(for_floats: str, for_integers: str) -> Expression:
     floats = _numbers(for_floats)
 
     def made(node: Node, kind: str, x: str) -> str:
-        if kind in _FLOATS:
+        if kind in FLOATS:
             return floats(node, kind, x)
         return f"(({kind})({for_integers.format(x=x, wide=UNSIGNED[kind])}))"
 
@@ -171,7 +164,7 @@ def _squared_difference(node: Node, kind: str, a: str, b: str) -> str:
 
 
 def _fake_quantize(node: ops.FakeQuantize, kind: str, *inputs: str) -> str:
-    return f"fake_quantize_{kind}({', '.join(inputs)}, {_number(kind, node.levels - 1)})"
+    return f"fake_quantize_{kind}({', '.join(inputs)}, {literal(kind, node.levels - 1)})"
 
 
 def _swish(node: ops.Swish, kind: str, x: str, *beta: str) -> str:
@@ -222,20 +215,20 @@ _EXPRESSIONS: dict[type[Node], Expression] = {
 # The reference computes these of integers in some way of its own.
 _NOT_OF_INTEGERS = (ops.HardSigmoid, ops.FakeQuantize)
 
-#: All operations that have an expression.
+#: All of hetero's operations that have an expression.
 OPERATIONS = tuple(_EXPRESSIONS)
 
 
 def is_elementwise(node: Node) -> bool:
     """Whether a node has an expression."""
-    return type(node) in _EXPRESSIONS
+    return type(node) in _EXPRESSIONS or brings_expression(node)
 
 
 def expression(node: Node, inputs: Sequence[str]) -> str:
     """The C expression of a node for the expressions of its inputs, each the name of a variable."""
-    make, element_type = _EXPRESSIONS[type(node)], node.get_input_element_type(0)
+    make, element_type = _EXPRESSIONS.get(type(node), own_expression), node.get_input_element_type(0)
     kind = element_of(element_type).value
-    if type(node) not in _REAL or kind in _FLOATS:
+    if type(node) not in _REAL or kind in FLOATS:
         return make(node, kind, *inputs)
     wide = "double" if needs_doubles(node) else "float"
     number = make(node, wide, *(f"(({wide}){x})" for x in inputs))
@@ -256,6 +249,8 @@ def why_not_elementwise(node: Node) -> str | None:
         return f"no kernel for elements of type {strange[0]}"
     if isinstance(node, _NOT_OF_INTEGERS) and not types[0].is_real():
         return f"no kernel for {node.type_info.name} of {types[0]}"
+    if type(node) not in _EXPRESSIONS:
+        return why_no_expression(node)
     return why_not_cast(node) if isinstance(node, ops.Cast) else None
 
 

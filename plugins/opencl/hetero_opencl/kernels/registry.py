@@ -18,6 +18,8 @@ Run = Callable[["HostStep", list["Tensor"]], list["Tensor"]]
 Refuse = Callable[[Node], str | None]
 
 _lowerings: dict[type[Node], tuple[Lower, Refuse | None]] = {}
+# Of operations by what they bring, whatever their class.
+_lowerings_by_trait: list[tuple[Callable[[Node], bool], Lower, Refuse]] = []
 _host_steps: dict[type[Node], Run] = {}
 
 
@@ -30,6 +32,22 @@ def lowers(*operations: type[Node], unless: Refuse | None = None) -> Callable[[L
         return function
 
     return register
+
+
+def lowers_those(bring: Callable[[Node], bool], unless: Refuse) -> Callable[[Lower], Lower]:
+    """Decorator: the same for operations of any class that bring something for it, and are known by no class."""
+
+    def register(function: Lower) -> Lower:
+        _lowerings_by_trait.append((bring, function, unless))
+        return function
+
+    return register
+
+
+def own_refusal(node: Node) -> str | None:
+    """Why a node's own class refuses; None where it does not."""
+    refuse = getattr(node, "opencl_refusal", None)
+    return refuse() if refuse else None
 
 
 def run_by_host(*operations: type[Node]) -> Callable[[Run], Run]:
@@ -52,7 +70,7 @@ def host_step_of(node: Node) -> Run | None:
 
 def lowering_of(node: Node) -> Lower | None:
     """The function that lowers a node."""
-    entry = _lowerings.get(type(node))
+    entry = _entry_of(node)
     return entry[0] if entry else None
 
 
@@ -60,7 +78,12 @@ def why_not(node: Node) -> str | None:
     """Why a node can be neither lowered nor run by the host; None where it can."""
     if type(node) in _host_steps:
         return None
-    entry = _lowerings.get(type(node))
+    entry = _entry_of(node)
     if entry is None:
         return f"no kernel for {node.type_info.version_id}::{node.type_info.name}"
     return entry[1](node) if entry[1] else None
+
+
+def _entry_of(node: Node) -> tuple[Lower, Refuse | None] | None:
+    brought = ((lower, unless) for bring, lower, unless in _lowerings_by_trait if bring(node))
+    return _lowerings.get(type(node)) or next(brought, None)

@@ -1,0 +1,61 @@
+"""Kernels that operations of anybody's own bring in ``opencl_kernels``; see custom.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hetero.errors import DeviceError
+from hetero.graph import Input, Node, Op, Output, failure_in_class
+from hetero_opencl.custom import Scratch
+from hetero_opencl.kernels.registry import lowers_those, own_refusal
+from hetero_opencl.kernels.sources import element_macros, refuse_types
+
+if TYPE_CHECKING:
+    from hetero_opencl.lowering import Lowering
+    from hetero_opencl.program import Buffer
+
+
+def brings_kernels(node: Node) -> bool:
+    return hasattr(type(node), "opencl_kernels")
+
+
+def refuse_own(node: Node) -> str | None:
+    return refuse_types(node) or own_refusal(node)
+
+
+@lowers_those(brings_kernels, unless=refuse_own)
+def own_kernels(lowering: Lowering, node: Op) -> None:
+    dynamic = [output for output in node.outputs() if output.partial_shape.is_dynamic]
+    if dynamic:
+        node.fail(f"its kernels cannot make an output whose shape, {dynamic[0].partial_shape}, depends on data")
+    scratch: dict[Scratch, Buffer] = {}
+    try:
+        kernels = node.opencl_kernels()
+    except Exception as error:
+        raise DeviceError(failure_in_class(node, "opencl_kernels", error)) from error
+    for kernel in kernels:
+        arguments = [_argument(lowering, node, argument, scratch) for argument in kernel.arguments]
+        source = f"{element_macros(kernel.types)}#line 1\n{kernel.source}"  # errors count the author's lines
+        lowering.launch(source, kernel.name, arguments, kernel.global_size, kernel.local_size)
+
+
+def _argument(lowering: Lowering, node: Op, value: Any, scratch: dict[Scratch, Buffer]) -> Buffer | np.generic:
+    if isinstance(value, Input):
+        return lowering.buffer(value.get_source_output())
+    if isinstance(value, Output):
+        return lowering.buffer(value)
+    if isinstance(value, Scratch):
+        if value not in scratch:
+            scratch[value] = lowering.scratch(value.count, value.element_type.size)
+        return scratch[value]
+    if isinstance(value, np.ndarray):
+        return lowering.constant(value)
+    if isinstance(value, np.generic):
+        return value
+    if isinstance(value, (bool, int)):
+        return np.int32(value)
+    if isinstance(value, float):
+        return np.float32(value)
+    node.fail(f"{value!r} cannot be the argument of a kernel: give an input or output, a Scratch, an array or a number")
