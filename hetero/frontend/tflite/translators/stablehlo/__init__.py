@@ -6,6 +6,7 @@ from hetero.frontend.tflite.translators.stablehlo import (  # noqa: F401
     gather,
     movement,
     products,
+    random,
     reductions,
     scatter,
     sorting,
