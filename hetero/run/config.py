@@ -160,6 +160,22 @@ class CtcOutput(Section):
     output: str | None = None
 
 
+class ImageOutput(Section):
+    """A picture of values from ``low``, black, to ``high``, white, of one color channel or three."""
+
+    image: OutputFile
+    low: float = 0
+    high: float = 1
+    layout: Literal["NHWC", "NCHW", "HWC", "CHW", "HW"] = "NHWC"
+    output: str | None = None
+
+    @model_validator(mode="after")
+    def _check_range(self) -> ImageOutput:
+        if not self.low < self.high:
+            raise ValueError(f"low is {self.low} and high {self.high}: high must be greater")
+        return self
+
+
 class NpyOutput(Section):
     npy: OutputFile
     output: str | None = None
@@ -184,7 +200,9 @@ def _one_of(**kinds: Any) -> Any:
 
 
 Input = _one_of(image=ImageInput, file=BytesInput, random=RandomInput, npy=NpyInput, npz=NpzInput, values=InlineInput)
-OutputKind = _one_of(summary=Literal["summary"], top_k=TopKOutput, ctc=CtcOutput, npy=NpyOutput, npz=NpzOutput)
+OutputKind = _one_of(
+    summary=Literal["summary"], top_k=TopKOutput, ctc=CtcOutput, image=ImageOutput, npy=NpyOutput, npz=NpzOutput
+)
 
 
 class RunConfig(Section):

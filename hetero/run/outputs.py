@@ -8,13 +8,18 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from hetero.errors import ConfigError
 from hetero.graph import Model, Output, port_name
-from hetero.run.config import CtcAlphabet, CtcOutput, NpyOutput, NpzOutput, TopKOutput
+from hetero.run.config import CtcAlphabet, CtcOutput, ImageOutput, NpyOutput, NpzOutput, TopKOutput
+
+_FILES = (ImageOutput, NpyOutput, NpzOutput)
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 Presenter = Callable[[Mapping[str, np.ndarray]], list[dict[str, Any]]]
 
@@ -26,7 +31,7 @@ def make_presenters(wanted: Sequence[Any], model: Model) -> list[Presenter]:
     Files come last, so that nothing is written when another output does not fit.
     """
     presenters = []
-    for index, spec in sorted(enumerate(wanted), key=lambda entry: isinstance(entry[1], (NpyOutput, NpzOutput))):
+    for index, spec in sorted(enumerate(wanted), key=lambda entry: isinstance(entry[1], _FILES)):
         with _place_in_errors(index):
             presenters.append(_at_its_place(index, _make_presenter(spec, model)))
     return presenters
@@ -56,6 +61,9 @@ def _make_presenter(spec: Any, model: Model) -> Presenter:
     name = _find_output(model.outputs, spec.output)
     if isinstance(spec, NpyOutput):
         return lambda arrays: [save(spec.npy, lambda file: np.save(file, arrays[name], allow_pickle=False))]
+    if isinstance(spec, ImageOutput):
+        kind = image_format(spec.image)
+        return lambda arrays: [save(spec.image, lambda file: make_image(arrays[name], spec).save(file, kind))]
     if isinstance(spec, TopKOutput):
         labels = read_labels(spec.labels, spec.key) if spec.labels else None
         return lambda arrays: [{"kind": "top_k", "output": name, "rows": top_k(arrays[name], spec.top_k, labels)}]
@@ -161,6 +169,33 @@ def read_text(array: np.ndarray, characters: Sequence[str]) -> list[dict[str, An
         confidence = float(np.mean([steps[step, best[step]] for step in kept])) if kept else 0.0
         lines.append({"text": "".join(characters[best[step]] for step in kept), "confidence": confidence})
     return lines
+
+
+def image_format(path: Path) -> str:
+    """The format of a picture by the ending of its name. Raises ValueError."""
+    from PIL import Image
+
+    kind = Image.registered_extensions().get(path.suffix.lower())
+    if kind not in Image.SAVE:
+        raise ValueError(f"{path} is none of a picture that can be written, such as {path.stem}.png")
+    return kind
+
+
+def make_image(array: np.ndarray, spec: ImageOutput) -> Image:
+    """The picture of an array that holds one, in 8 bits a color channel. Raises ValueError."""
+    from PIL import Image
+
+    if array.ndim != len(spec.layout) or (spec.layout.startswith("N") and array.shape[0] != 1) or not array.size:
+        raise ValueError(f"a picture of the layout {spec.layout} is asked for, but the output is {list(array.shape)}")
+    values = array[0] if spec.layout.startswith("N") else array
+    if spec.layout.endswith("CHW"):
+        values = values.transpose(1, 2, 0)
+    if values.ndim == 3 and values.shape[2] == 1:
+        values = values[:, :, 0]
+    if values.ndim == 3 and values.shape[2] != 3:
+        raise ValueError(f"a picture has 1 color channel or 3, but the output {values.shape[2]}")
+    shades = (values.astype(np.float64) - spec.low) / (spec.high - spec.low)
+    return Image.fromarray(np.rint(255 * np.nan_to_num(shades).clip(0, 1)).astype(np.uint8))
 
 
 def save(path: Path, write: Callable[[BinaryIO], None]) -> dict[str, Any]:

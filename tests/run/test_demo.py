@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from hetero.run.cli import app
@@ -57,3 +58,14 @@ def test_resnet50_agrees_with_onnx_runtime(device):
     assert summary["shape"] == [1, 1000]
     assert best["rows"][0]["index"] == expected.argmax()
     np.testing.assert_allclose([row["value"] for row in best["rows"]], np.sort(expected)[::-1][:5], rtol=1e-3)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_selfie_finds_the_person(device, tmp_path):
+    """The picture is of ellipses, so that it is known where the person is."""
+    mask = tmp_path / "mask.png"
+    run("selfie", f"model={zoo.path('selfie_segmentation')}", f"device={device}", f"outputs=[{{image: {mask}}}]")
+    found = np.asarray(Image.open(mask))
+    assert (found.shape, found.dtype) == ((256, 256), np.uint8)
+    face, shoulders, corners = found[64:160, 96:160], found[220:, 70:190], found[:60, [*range(60), *range(196, 256)]]
+    assert face.min() > 250 and shoulders.min() > 250 and corners.max() < 5

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from hetero import Model
 from hetero.errors import ConfigError
@@ -86,6 +87,23 @@ def test_files(folder, kind):
     np.testing.assert_array_equal(read if kind == "npy" else read[read.files[0]], SCORES)
 
 
+PIXELS = np.float32([[[0, 0.5, 1], [-1, 2, np.nan]]])
+
+
+@pytest.mark.parametrize(
+    ("array", "more", "expected"),
+    [
+        (PIXELS[0, :, :, None][None], {}, [[0, 128, 255], [0, 255, 0]]),
+        (PIXELS[0], {"layout": "HW", "low": -1, "high": 1}, [[128, 191, 255], [0, 255, 128]]),
+        (PIXELS[None], {"layout": "NCHW"}, [[0, 128, 255], [0, 255, 0]]),
+        (PIXELS, {"layout": "HWC"}, [[[0, 128, 255], [0, 255, 0]]]),
+    ],
+)
+def test_pictures(folder, array, more, expected):
+    present(folder, {"image": "out.png", **more}, array)
+    np.testing.assert_array_equal(np.asarray(Image.open(folder / "out.png")), expected)
+
+
 @pytest.mark.parametrize(
     ("spec", "parts"),
     [
@@ -98,6 +116,8 @@ def test_files(folder, kind):
         ({"top_k": 1, "labels": "labels.json", "key": "space.nam"}, ["no key space.nam"]),
         ({"top_k": 1, "labels": "labels.json", "key": "space.count"}, ["is no list of labels"]),
         ({"ctc": {"characters": "metadata:letters"}}, ["no metadata letters", "character"]),
+        ({"image": "out.txt"}, ["outputs.0: ", "out.txt is none of a picture that can be written, such as out.png"]),
+        ({"image": "out.png"}, ["a picture of the layout NHWC is asked for, but the output is [2, 3]"]),
         ({"ctc": {"characters": "characters.txt"}}, ["[items, steps, 4]", "[2, 3]"]),
     ],
 )
