@@ -94,7 +94,7 @@ PIXELS = np.float32([[[0, 0.5, 1], [-1, 2, np.nan]]])
     ("array", "more", "expected"),
     [
         (PIXELS[0, :, :, None][None], {}, [[0, 128, 255], [0, 255, 0]]),
-        (PIXELS[0], {"layout": "HW", "low": -1, "high": 1}, [[128, 191, 255], [0, 255, 128]]),
+        (PIXELS[0], {"layout": "HW", "low": -1, "high": 1}, [[128, 191, 255], [0, 255, 0]]),
         (PIXELS[None], {"layout": "NCHW"}, [[0, 128, 255], [0, 255, 0]]),
         (PIXELS, {"layout": "HWC"}, [[[0, 128, 255], [0, 255, 0]]]),
     ],

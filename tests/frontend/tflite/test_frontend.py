@@ -121,7 +121,7 @@ def test_errors_name_file_operator_and_extension(tmp_path):
 
 
 def test_nothing_is_logged_for_a_good_model(content, caplog):
-    with caplog.at_level(logging.DEBUG, "hetero"):
+    with caplog.at_level(logging.INFO, "hetero"):
         Core().read_model(content)
     assert not caplog.records
 
