@@ -49,9 +49,9 @@ def fold_node(node: Node, growth: int = 1) -> bool:
 
 
 def _known_outputs(node: Node, growth: int) -> list[np.ndarray | None]:
-    exact = [output.value if is_exact(output.value) else None for output in node.outputs()]
-    if all(value is not None for value in exact):
-        return [v.astype(o.element_type.to_dtype(), copy=False) for v, o in zip(exact, node.outputs())]
+    exact = [_exact_array(output) for output in node.outputs()]
+    if all(array is not None for array in exact):
+        return exact
     sources = node.input_values()
     if not node.repeatable or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
         return exact  # a Constant holds a tensor that never changes
@@ -61,6 +61,11 @@ def _known_outputs(node: Node, growth: int) -> list[np.ndarray | None]:
         return evaluate(node, [source.node.data for source in sources])
     except (HeteroError, ValueError, IndexError, TypeError, ZeroDivisionError, MemoryError):
         return exact  # the error is the user's to see when the operation runs
+
+
+def _exact_array(output: Output) -> np.ndarray | None:
+    """What is known of an output where that is all of it, in its element type: known values may be in wider ones."""
+    return output.value.astype(output.element_type.to_dtype(), copy=False) if is_exact(output.value) else None
 
 
 def _grows(node: Node, growth: int) -> bool:

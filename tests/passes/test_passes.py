@@ -53,6 +53,15 @@ def test_shapes_that_are_static_are_folded():
     assert model.outputs[0].shape == (2, 12)
 
 
+def test_one_of_several_values_that_is_known_keeps_its_type():
+    x = Parameter(Type.f32, [-1, 3])
+    rows, columns = ops.Split(ops.ShapeOf(x, "i32"), np.int64(0), 2).outputs()
+    model = Model([ops.Add(rows, np.int32([1])), ops.Add(columns, np.int32([1]))], [x])
+    assert fold_constants(model) and operations(model) == ["ShapeOf", "Split", "Add"]
+    assert [output.element_type for output in model.outputs] == [Type.i32, Type.i32]
+    assert [array.tolist() for array in run(model, floats(5, 3))] == [[6], [4]]
+
+
 def test_what_would_only_grow_is_kept():
     x = Parameter(Type.f32, [1])
     model = Model(ops.Add(x, ops.Broadcast(np.float32([1]), np.int64([1 << 20]))), [x])
