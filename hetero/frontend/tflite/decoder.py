@@ -93,7 +93,8 @@ class _Decoder:
         tensors = [self._tensor(tensor) for tensor in self._all(graph, "Tensors")]
         operators = [self._operator(operator) for operator in self._all(graph, "Operators")]
         made = DecodedGraph(_text(graph.Name()), tensors, operators, _ints(graph, "Inputs"), _ints(graph, "Outputs"))
-        for index in (*made.inputs, *made.outputs, *(i for o in operators for i in (*o.inputs, *o.outputs))):
+        read = (i for o in operators for i in (*o.inputs, *o.outputs, *o.intermediates))
+        for index in (*made.inputs, *made.outputs, *read):
             if not -1 <= index < len(tensors):
                 raise ValueError(f"there is no tensor {index}")
         return made

@@ -49,6 +49,11 @@ class TfliteNodeContext(NodeContext):
         return self._tensors[self._operator.outputs[index]]
 
     @property
+    def intermediate_tensors(self) -> list[DecodedTensor]:
+        """Tensors that tell the scales of numbers within the operator."""
+        return [self._tensors[index] for index in self._operator.intermediates]
+
+    @property
     def is_quantized(self) -> bool:
         """Whether the first input and the first output are integers that stand for numbers."""
         return None not in (self.input_tensor(0).quantization, self.output_tensor(0).quantization)

@@ -78,8 +78,8 @@ class Op:
     """An operator: a builtin one by its name in schema.fbs, else a custom one, whose options become a flexbuffer.
 
     An absent input is None. ``outputs``: the tensors, or how many of them there are. ``raw``: a custom one's options
-    as they are. ``version``: LiteRT's kernels take 1, whatever they are asked to do; tell another one only where the
-    version is the test.
+    as they are. ``intermediates``: tensors that tell the scales of numbers within the operator. ``version``: LiteRT's
+    kernels take 1, whatever they are asked to do; tell another one only where the version is the test.
     """
 
     def __init__(
@@ -90,9 +90,11 @@ class Op:
         *,
         version: int = 1,
         raw: bytes | None = None,
+        intermediates: Sequence[Tensor] = (),
         **options: Any,
     ) -> None:
         self.kind, self.inputs, self.version, self.raw, self.options = kind, list(inputs), version, raw, options
+        self.intermediates = list(intermediates)
         self.outputs = [made() for _ in range(outputs)] if isinstance(outputs, int) else list(outputs)
         types = [np.dtype(bool)] if kind in COMPARISONS else [t.dtype for t in self.inputs if t is not None]
         for tensor in self.outputs:
@@ -120,7 +122,9 @@ class Graph:
     @property
     def tensors(self) -> list[Tensor]:
         """All of them, in the order of the file: inputs and outputs first."""
-        used = [tensor for op in self.ops for tensor in (*op.inputs, *op.outputs) if tensor is not None]
+        used = [
+            tensor for op in self.ops for tensor in (*op.inputs, *op.outputs, *op.intermediates) if tensor is not None
+        ]
         return list(dict.fromkeys([*self.inputs, *self.outputs, *used]))
 
 

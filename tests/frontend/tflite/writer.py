@@ -129,6 +129,7 @@ class _Writer:
             opcodeIndex=self._codes.setdefault((op.kind, op.version), len(self._codes)),
             inputs=[places[tensor] for tensor in op.inputs],
             outputs=[places[tensor] for tensor in op.outputs],
+            intermediates=[places[tensor] for tensor in op.intermediates] or None,
         )
         if not _is_builtin(op.kind):
             options = flexbuffers.Dumps(op.options) if op.options else b""

@@ -11,6 +11,7 @@ from hetero.frontend.tflite.translators import (  # noqa: F401
     detection,
     embedding,
     expansion,
+    lstm,
     matmul,
     movement,
     normalization,

@@ -1,0 +1,262 @@
+"""Long short-term memory: cells with gates for what is forgotten (f), let in (i), new (c) and let out (o)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import tflite
+
+from hetero import ops
+from hetero.frontend.tflite.decoded import DecodedTensor
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.quantization import dequantize, on_numbers, quantize
+from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.tflite.translators.time_steps import (
+    Enter,
+    all_times,
+    batches_first,
+    merged,
+    over_time,
+    with_auxiliary_data,
+)
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.graph import Output
+
+_ORDER = "ifco"
+# The functions that the sequence operations have; all others are made step by step.
+_OF_SEQUENCES = {tflite.ActivationFunctionType.RELU: "relu", tflite.ActivationFunctionType.TANH: "tanh"}
+_EPSILON = 1e-8
+# What the functions of gates are given in quantized networks: 16 bits, of which 12 are behind the point.
+_RANGE_OF_GATES = (-8.0, 8.0 - 2.0**-12)
+
+
+@dataclass
+class _Network:
+    """One direction: gates by their letters, without i where that is 1 - f; what is not there is empty or None.
+
+    ``states``: which inputs are the last result and the cells.
+    """
+
+    node: TfliteNodeContext
+    of_data: dict[str, Output]
+    of_state: dict[str, Output]
+    of_cells: dict[str, Output]
+    biases: dict[str, Output]
+    norms: dict[str, Output]
+    projection: Output | None
+    projection_bias: Output | None
+    states: tuple[int, int]
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return self.of_data["f"].partial_shape[0].get_length()
+
+    def entered(self, enter: Enter) -> _Network:
+        """The same with the values that stand for the weights within a step."""
+        fields = {
+            name: {gate: enter(value) for gate, value in getattr(self, name).items()}
+            for name in ("of_data", "of_state", "of_cells", "biases", "norms")
+        }
+        projection, bias = (value and enter(value) for value in (self.projection, self.projection_bias))
+        return _Network(self.node, **fields, projection=projection, projection_bias=bias, states=self.states)
+
+
+@translator("LSTM")
+@on_numbers
+def lstm(node: TfliteNodeContext) -> Translation:
+    """One step."""
+    if node.get_attribute("kernel_type", tflite.LSTMKernelType.FULL) == tflite.LSTMKernelType.BASIC:
+        return _basic(node)
+    network = _read(node, 1, (18, 19), 20)
+    data = ops.Unsqueeze(node.get_input(0), int64([1])).output(0)
+    return ops.Squeeze(_sequence(network, data, 1, False), int64([1]))
+
+
+@translator("UNIDIRECTIONAL_SEQUENCE_LSTM")
+@on_numbers
+def sequence_lstm(node: TfliteNodeContext) -> Translation:
+    return _sequence(_read(node, 1, (18, 19), 20), node.get_input(0), _axis(node), False)
+
+
+@translator("BIDIRECTIONAL_SEQUENCE_LSTM")
+@on_numbers
+def bidirectional_sequence_lstm(node: TfliteNodeContext) -> Translation:
+    """The weights of the forward direction, those of the backward one, the states of both, then auxiliary data and
+    its weights in both directions."""
+    results = []
+    for direction, (first, states) in enumerate(((1, (35, 36)), (18, (37, 38)))):
+        network, first_of_auxiliary = _read(node, first, states, None), 40 + 4 * direction
+        gates = list(network.of_data)
+        places = [first_of_auxiliary + _ORDER.index(gate) for gate in gates]
+        data, weights = with_auxiliary_data(node, 39, direction, list(network.of_data.values()), places)
+        network.of_data = dict(zip(gates, weights))
+        results.append(_sequence(network, data, _axis(node), direction == 1))
+    return merged(node, results)
+
+
+def _basic(node: TfliteNodeContext) -> Translation:
+    """Inputs: data, last result, weights of both ``[gates i, c, f, o times O, I + O]``, biases and cells.
+
+    Outputs: the result, the cells, data beside the last result, and the gates before their functions.
+    """
+    data, state, weights, biases, cells = node.get_inputs()
+    both = ops.Concat([data, state], 1)
+    total = ops.Add(ops.MatMul(both, weights, False, True), biases)
+    entry, new, forget, out = ops.Split(total, int64(1), 4).outputs()
+    kept = ops.Multiply(ops.Sigmoid(forget), cells)
+    cells = ops.Add(kept, ops.Multiply(ops.Sigmoid(entry), ops.Tanh(new))).output(0)
+    cells = _rounded(cells, node.output_tensor(1))
+    result = ops.Multiply(ops.Sigmoid(out), ops.Tanh(cells)).output(0)
+    for index, value in ((1, result), (4, cells)):
+        if node.input_tensor(index).is_variable:
+            _keep(node, index, value)
+    return [result, cells, both, total]
+
+
+def _keep(node: TfliteNodeContext, index: int, value: Output) -> None:
+    """Let an input that is a state hold these numbers from now on."""
+    tensor = node.input_tensor(index)
+    by = tensor.quantization
+    node.set_variable_input(index, value if by is None else quantize(value, by, tensor.element_type))
+
+
+def _axis(node: TfliteNodeContext) -> int:
+    """That of the times."""
+    return 0 if node.get_attribute("time_major") else 1
+
+
+def _read(node: TfliteNodeContext, first: int, states: tuple[int, int], norms: int | None) -> _Network:
+    """The inputs of a direction whose weights begin at ``first``, its factors of normalization at ``norms``."""
+
+    def gates(start: int | None, letters: str = _ORDER) -> dict[str, Output]:
+        if start is None:
+            return {}
+        places = {gate: start + index for index, gate in enumerate(letters)}
+        return {gate: node.get_input(place) for gate, place in places.items() if node.has_input(place)}
+
+    return _Network(
+        node,
+        of_data=gates(first),
+        of_state=gates(first + 4),
+        of_cells=gates(first + 8, "ifo"),
+        biases=gates(first + 11),
+        norms=gates(norms),
+        projection=node.get_optional_input(first + 15),
+        projection_bias=node.get_optional_input(first + 16),
+        states=states,
+    )
+
+
+def _sequence(network: _Network, data: Output, axis: int, reverse: bool) -> Output:
+    """The results for all times; the states keep those of the last."""
+    make = _at_once if _is_plain(network) else _step_by_step
+    results, last = make(network, data, axis, reverse)
+    for index, value in zip(network.states, last):
+        _keep(network.node, index, value)
+    return results
+
+
+def _is_plain(network: _Network) -> bool:
+    """Whether the operation LSTMSequence does all of it."""
+    node = network.node
+    return (
+        node.get_attribute("fused_activation_function") in _OF_SEQUENCES
+        and not node.get_attribute("cell_clip", 0.0)
+        and not network.norms
+        and network.projection is None
+        and rank_of(network.of_state["f"]) == 2
+        and node.input_tensor(network.states[1]).quantization is None
+    )
+
+
+def _at_once(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
+    node, data = network.node, batches_first(data, axis)
+    function = _OF_SEQUENCES[node.get_attribute("fused_activation_function")]
+    inputs = [
+        data,
+        *(ops.Unsqueeze(node.get_input(index), int64([1])) for index in network.states),
+        all_times(data),
+        *(_joined(gates, "fico") for gates in (network.of_data, network.of_state, network.biases)),
+    ]
+    operation = ops.LSTMSequence
+    if network.of_cells:
+        inputs.append(_joined(network.of_cells, "iof"))
+        operation = ops.PeepholeLSTMSequence
+    made = operation(
+        *inputs,
+        hidden_size=network.size,
+        direction="reverse" if reverse else "forward",
+        activations=["sigmoid", function, function],
+    )
+    results, *last = (ops.Squeeze(value, int64([1])).output(0) for value in made.outputs())
+    return batches_first(results, axis), last
+
+
+def _joined(gates: dict[str, Output], order: str) -> Output:
+    """All of a direction one after the other. Where i is 1 - f it is σ of what f is σ of, negated."""
+    parts = [gates[gate] if gate in gates else ops.Negative(gates["f"]) for gate in order]
+    return ops.Unsqueeze(ops.Concat(parts, 0), int64([0])).output(0)
+
+
+def _step_by_step(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
+    initial = [network.node.get_input(index) for index in network.states]
+
+    def step(part: Output, states: list[Output], enter: Enter) -> tuple[Output, list[Output]]:
+        result, cells = _step(network.entered(enter), part, *states)
+        return result, [result, cells]
+
+    return over_time(step, data, initial, axis, reverse)
+
+
+def _step(network: _Network, data: Output, state: Output, cells: Output) -> tuple[Output, Output]:
+    """The new state and the new cells, rounded as the model keeps them."""
+    node = network.node
+    kept, kept_cells = (node.input_tensor(index) for index in network.states)
+
+    def gate(letter: str, cells: Output) -> Output:
+        total = ops.MatMul(data, network.of_data[letter], False, True).output(0)
+        total = ops.Add(total, _recurrent(state, network.of_state[letter])).output(0)
+        if letter in network.of_cells:
+            total = ops.Add(total, ops.Multiply(cells, network.of_cells[letter])).output(0)
+        if letter in network.norms:
+            total = ops.MVN(total, int64([-1]), True, _EPSILON, "INSIDE_SQRT").output(0)
+            total = ops.Multiply(total, network.norms[letter]).output(0)
+        if letter in network.biases:
+            total = ops.Add(total, network.biases[letter]).output(0)
+        if kept_cells.quantization is not None:
+            total = ops.Clamp(total, *_RANGE_OF_GATES).output(0)
+        return activated(node, total) if letter == "c" else ops.Sigmoid(total).output(0)
+
+    forget = gate("f", cells)
+    entry = gate("i", cells) if "i" in network.of_data else ops.Subtract(scalar_like(forget, 1), forget)
+    cells = ops.Add(ops.Multiply(forget, cells), ops.Multiply(entry, gate("c", cells))).output(0)
+    cells = _rounded(_cut(cells, node.get_attribute("cell_clip", 0.0)), kept_cells)
+    result = ops.Multiply(gate("o", cells), activated(node, cells)).output(0)
+    if network.projection is not None:
+        if kept.quantization is not None:
+            result = _rounded(result, node.intermediate_tensors[-1])
+        result = ops.MatMul(result, network.projection, False, True).output(0)
+        if network.projection_bias is not None:
+            result = ops.Add(result, network.projection_bias).output(0)
+        result = _cut(result, node.get_attribute("proj_clip", 0.0))
+    return _rounded(result, kept), cells
+
+
+def _recurrent(state: Output, weights: Output) -> Output:
+    """The state times weights, of which a vector stands for a diagonal matrix."""
+    if rank_of(weights) == 1:
+        return ops.Multiply(state, weights).output(0)
+    return ops.MatMul(state, weights, False, True).output(0)
+
+
+def _cut(value: Output, limit: float) -> Output:
+    return ops.Clamp(value, -limit, limit).output(0) if limit > 0 else value
+
+
+def _rounded(value: Output, tensor: DecodedTensor) -> Output:
+    """Numbers as a tensor can hold them."""
+    by = tensor.quantization
+    return value if by is None else dequantize(quantize(value, by, tensor.element_type), by)
