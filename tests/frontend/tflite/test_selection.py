@@ -1,5 +1,6 @@
 """Operators that take elements by their places, or find the places, against LiteRT."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -32,6 +33,12 @@ CASES = {
     ),
     "GATHER, quantized": lambda: one(
         "GATHER", given((4,), scale=0.5), constant([1, 3]), outputs=[made(np.int8, scale=0.5)]
+    ),
+    "GATHER of packed integers": lambda: one(
+        "GATHER",
+        constant(np.arange(-8, 8).reshape(4, 4).astype(ml_dtypes.int4), scale=0.5),
+        given([1, 3], np.int32),
+        outputs=[made(np.int8, scale=0.5)],
     ),
     "GATHER_ND": lambda: one("GATHER_ND", given((2, 3, 4)), constant([[0, 2], [1, 1]])),
     "GATHER_ND of elements": lambda: one("GATHER_ND", given((2, 3), np.int8), given([[[0, 2]], [[1, 1]]], np.int64)),

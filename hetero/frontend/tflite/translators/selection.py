@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
@@ -15,8 +16,10 @@ from hetero.types import Type
 
 @translator("GATHER")
 def gather(node: TfliteNodeContext) -> Translation:
+    """Of packed integers they may be whole ones."""
     axis, batch = node.get_attribute("axis", 0), node.get_attribute("batch_dims", 0)
-    return ops.Gather(node.get_input(0), node.get_input(1), int64(axis), batch)
+    taken = ops.Gather(node.get_input(0), node.get_input(1), int64(axis), batch).output(0)
+    return converted(taken, node.output_tensor(0).element_type)
 
 
 @translator("GATHER_ND")
