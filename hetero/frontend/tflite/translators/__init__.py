@@ -25,6 +25,7 @@ from hetero.frontend.tflite.translators import (  # noqa: F401
     signal,
     slicing,
     stablehlo,
+    svdf,
     text,
     variables,
 )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import tflite
 
 from hetero import ops
-from hetero.frontend.tflite.decoded import DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import dequantize, on_numbers, quantize
+from hetero.frontend.tflite.quantization import on_numbers
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.tflite.translators.states import keep, rounded
 from hetero.frontend.tflite.translators.time_steps import (
     Enter,
     all_times,
@@ -108,19 +108,12 @@ def _basic(node: TfliteNodeContext) -> Translation:
     entry, new, forget, out = ops.Split(total, int64(1), 4).outputs()
     kept = ops.Multiply(ops.Sigmoid(forget), cells)
     cells = ops.Add(kept, ops.Multiply(ops.Sigmoid(entry), ops.Tanh(new))).output(0)
-    cells = _rounded(cells, node.output_tensor(1))
+    cells = rounded(cells, node.output_tensor(1))
     result = ops.Multiply(ops.Sigmoid(out), ops.Tanh(cells)).output(0)
     for index, value in ((1, result), (4, cells)):
         if node.input_tensor(index).is_variable:
-            _keep(node, index, value)
+            keep(node, index, value)
     return [result, cells, both, total]
-
-
-def _keep(node: TfliteNodeContext, index: int, value: Output) -> None:
-    """Let an input that is a state hold these numbers from now on."""
-    tensor = node.input_tensor(index)
-    by = tensor.quantization
-    node.set_variable_input(index, value if by is None else quantize(value, by, tensor.element_type))
 
 
 def _axis(node: TfliteNodeContext) -> int:
@@ -155,7 +148,7 @@ def _sequence(network: _Network, data: Output, axis: int, reverse: bool) -> Outp
     make = _at_once if _is_plain(network) else _step_by_step
     results, last = make(network, data, axis, reverse)
     for index, value in zip(network.states, last):
-        _keep(network.node, index, value)
+        keep(network.node, index, value)
     return results
 
 
@@ -233,16 +226,16 @@ def _step(network: _Network, data: Output, state: Output, cells: Output) -> tupl
     forget = gate("f", cells)
     entry = gate("i", cells) if "i" in network.of_data else ops.Subtract(scalar_like(forget, 1), forget)
     cells = ops.Add(ops.Multiply(forget, cells), ops.Multiply(entry, gate("c", cells))).output(0)
-    cells = _rounded(_cut(cells, node.get_attribute("cell_clip", 0.0)), kept_cells)
+    cells = rounded(_cut(cells, node.get_attribute("cell_clip", 0.0)), kept_cells)
     result = ops.Multiply(gate("o", cells), activated(node, cells)).output(0)
     if network.projection is not None:
         if kept.quantization is not None:
-            result = _rounded(result, node.intermediate_tensors[-1])
+            result = rounded(result, node.intermediate_tensors[-1])
         result = ops.MatMul(result, network.projection, False, True).output(0)
         if network.projection_bias is not None:
             result = ops.Add(result, network.projection_bias).output(0)
         result = _cut(result, node.get_attribute("proj_clip", 0.0))
-    return _rounded(result, kept), cells
+    return rounded(result, kept), cells
 
 
 def _recurrent(state: Output, weights: Output) -> Output:
@@ -254,9 +247,3 @@ def _recurrent(state: Output, weights: Output) -> Output:
 
 def _cut(value: Output, limit: float) -> Output:
     return ops.Clamp(value, -limit, limit).output(0) if limit > 0 else value
-
-
-def _rounded(value: Output, tensor: DecodedTensor) -> Output:
-    """Numbers as a tensor can hold them."""
-    by = tensor.quantization
-    return value if by is None else dequantize(quantize(value, by, tensor.element_type), by)
