@@ -40,6 +40,20 @@ def test_the_file_of_extensions(tmp_path):
     assert core.compile_model(chain, "TEMPLATE")(x)[0].tolist() == [0, 0, 0, 3, 6, 0]
 
 
+def test_the_operation_of_ones_own(tmp_path):
+    (tmp_path / "operations.py").write_text(blocks("python")[2], encoding="utf-8")
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17, "me" : 1]>
+        agraph (float[4] x) => (float[4] y) {
+            a = Neg (x)
+            y = me.SoftClip <limit = 2.0> (a)
+        }""")
+    core = Core()
+    core.add_extension(tmp_path / "operations.py")
+    x = np.float32([-8, -0.5, 0, 3])
+    for device in ("GPU", "TEMPLATE"):
+        np.testing.assert_allclose(core.compile_model(model, device)(x)[0], -x / (1 + np.abs(x) / 2), rtol=1e-6)
+
+
 def test_the_yaml_run(tmp_path):
     (tmp_path / "line.png").write_bytes((ROOT / "configs" / "line.png").read_bytes())
     (yaml,) = blocks("yaml")

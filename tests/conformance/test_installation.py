@@ -1,17 +1,20 @@
-"""Packages with devices as others make and install them: with pip, in an environment that has nothing else."""
+"""Packages with devices and operations as others make and install them: with pip, in an environment of its own."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import numpy as np
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper
 
 from tests import zoo
+from tests.test_readme import blocks
 
 ROOT = Path(__file__).parents[2]
 # Reads a model, its inputs and a device string; writes outputs and what ran where.
@@ -174,3 +177,76 @@ def test_a_device_with_an_operation_of_its_own(environment):
     found, placed = environment.infer(environment.folder / "model.onnx", {"x": x}, "HETERO:ACME,TEMPLATE")
     assert placed == [["Exp", "TEMPLATE"], ["SoftClip", "ACME"], ["Negative", "TEMPLATE"]]
     np.testing.assert_allclose(found["y"], -np.exp(x) / (1 + np.exp(x) / 2), rtol=1e-6)
+
+
+# What device GPU needs besides; large, and there already.
+OPENCL = ("pyopencl*", "pytools*", "siphash24*")
+PROJECT = """
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "soft-ops"
+version = "1.0"
+dependencies = ["hetero"]
+
+"""
+MORE = """
+
+class Shift(Op):
+    inputs = ("x",)
+    by = Attribute(int)
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+    def evaluate(self, outputs, inputs):
+        outputs[0].data[:] = inputs[0].data + self.by
+        return True
+"""
+
+
+def add_opencl(environment: Environment) -> None:
+    """Device GPU from its wheel, with pyopencl, which brings PoCL, as it is installed here."""
+    shutil.copytree(ROOT / "plugins" / "opencl", environment.folder / "opencl", ignore=shutil.ignore_patterns("tests"))
+    environment.install("--no-deps", *environment.build_wheels("./opencl"))
+    borrowed = environment.folder / "borrowed"
+    borrowed.mkdir()
+    for pattern in OPENCL:
+        for found in Path(sysconfig.get_path("platlib")).glob(pattern):
+            (borrowed / found.name).symlink_to(found)
+    (site_packages,) = (environment.folder / "venv").glob("lib/python*/site-packages")
+    (site_packages / "borrowed.pth").write_text(f"{borrowed}\n")
+
+
+def test_a_package_with_operations_and_no_device(environment):
+    """The package of README.md, with one operation more, which has no OpenCL C: each runs where it can."""
+    add_opencl(environment)
+    package = environment.folder / "soft-ops"
+    (package / "soft_ops").mkdir(parents=True)
+    operations, hook = blocks("python")[2:4]
+    (package / "soft_ops" / "operations.py").write_text(operations + MORE)
+    for before, after in (
+        ("import SoftClip", "import Shift, SoftClip"),
+        ("return SoftClip", "return [SoftClip, Shift]"),
+    ):
+        hook = hook.replace(before, after)
+    (package / "soft_ops" / "__init__.py").write_text(hook)
+    (package / "pyproject.toml").write_text(PROJECT + blocks("toml")[0])
+    install(environment, package)
+
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17, "soft" : 1]>
+        agraph (float[rows, 3] x) => (float[rows, 3] y) {
+            a = Exp (x)
+            b = soft.SoftClip <limit = 2.0> (a)
+            c = soft.Shift <by = 3> (b)
+            y = Neg (c)
+        }""")
+    (environment.folder / "soft.onnx").write_bytes(model.SerializeToString())
+    x = np.float32([[-1, 0, 1], [2, 3, 4]])
+    found, placed = environment.infer(environment.folder / "soft.onnx", {"x": x}, "HETERO:GPU,TEMPLATE")
+    assert placed == [["Exp", "GPU"], ["SoftClip", "GPU"], ["Shift", "TEMPLATE"], ["Negative", "GPU"]]
+    np.testing.assert_allclose(found["y"], -(np.exp(x) / (1 + np.exp(x) / 2) + 3), rtol=1e-5)
+    told = environment.run("hetero", "query", "soft.onnx", "-d", "GPU")
+    assert "no kernel for extension::Shift" in " ".join(told.split())
