@@ -11,7 +11,7 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node, Output
 from hetero.ops.values import exact_value
 from hetero.passes import transpose_shape_rules as _  # noqa: F401 (fills the table of rules)
-from hetero.passes.axis_orders import Order, inverse, of_some_axes, then, unchanged, with_more_axes
+from hetero.passes.axis_orders import Order, of_some_axes, then, unchanged
 from hetero.passes.transpose_rules import Movement, movement_of, rank_of
 
 # The place of a dimension of length 1 that a value gets so that it broadcasts.
@@ -20,8 +20,6 @@ NEW = -1
 _UNKNOWN_LENGTH = 16
 # What one more Transpose counts for beside the bits that it moves: starting it takes a device as long as so many.
 _BITS_OF_A_TRANSPOSE = 1 << 18
-# How often an operation is tried in another order: a bound for models of many different orders.
-_MOST_TRIES = 8
 
 _CONVOLUTIONS = (
     ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
@@ -36,9 +34,9 @@ class Read(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What Transposes take, or by how much that grows.
+    """The bits that Transposes move, and how many Transposes there are, or by how much that grows.
 
-    ``breaks`` are those that part a convolution from the element-wise operations after it.
+    ``breaks``: how many of them part a convolution from the element-wise operations after it.
     """
 
     bits: int
@@ -50,6 +48,9 @@ class Cost(NamedTuple):
 
     def __sub__(self, other: Cost) -> Cost:
         return Cost(self.bits - other.bits, self.transposes - other.transposes, self.breaks - other.breaks)
+
+    def is_nothing(self) -> bool:
+        return self == NO_COST
 
     def is_gain(self) -> bool:
         """Whether it is worth growing by this: no more bits, and less in all."""
@@ -63,14 +64,11 @@ class Cost(NamedTuple):
         return self.bits + self.transposes * _BITS_OF_A_TRANSPOSE, self.breaks
 
 
-_NOTHING = Cost(0, 0, 0)
+NO_COST = Cost(0, 0, 0)
 
 
 class Orders:
-    """For each operation the order of axes that it works in, the given one at first, and the cost of all of them.
-
-    The cost is the number of bits that Transposes move, and how many there are of them.
-    """
+    """For each operation the order of axes that it works in, the given one at first, and the cost of all of them."""
 
     def __init__(self, model: Model) -> None:
         self.nodes = model.get_ordered_ops()
@@ -80,8 +78,9 @@ class Orders:
         #: The operations that work in another order than at first, and the values that have another one then.
         self.moved: dict[Node, Order] = {}
         self.layouts: dict[Output, Order] = {}
+        #: The operations that can work in another order, and the inputs at which they read something so.
+        self.readers: dict[Read, list[tuple[Node, int]]] = defaultdict(list)
         self._reads: dict[Node, list[Read]] = {}
-        self._readers: dict[Read, list[tuple[Node, int]]] = defaultdict(list)
         # How many inputs ask for a value in an order.
         self._asked: dict[Output, Counter[Order]] = defaultdict(Counter)
         # How many of these are element-wise operations, and what convolutions and such operations after them make.
@@ -89,11 +88,15 @@ class Orders:
         self._convolved: set[Output] = set()
         self._bits: dict[Output, int] = {}
         self._units: dict[Output, frozenset[int]] = {}
-        self._tries: Counter[Node] = Counter()
+        self._costs: dict[Output, Cost] = {}
         known: set[Node] = set()
         for node in self.nodes:
             if not self._take_transpose(node):
                 self._take(node, known)
+
+    def read_at(self, node: Node, index: int) -> Read:
+        """What an input reads at first."""
+        return self._reads[node][index]
 
     def order_at(self, node: Node, index: int) -> Order:
         """The order in which an input asks for its value; NEW stands for a dimension that the value lacks."""
@@ -108,13 +111,9 @@ class Orders:
         in_place = asked[len(asked) - len(axes) :] == read.order
         return read.order if in_place else asked
 
-    def read_at(self, node: Node, index: int) -> Read:
-        """What an input reads at first."""
-        return self._reads[node][index]
-
-    def asked(self, value: Output) -> Counter[Order]:
+    def asked(self, value: Output) -> list[Order]:
         """The orders in which a value is asked for."""
-        return self._asked[value]
+        return list(self._asked[value])
 
     def places(self, value: Output, order: Order) -> Order:
         """Where in the value, as it is laid out now, the dimensions of an order stand."""
@@ -122,24 +121,39 @@ class Orders:
         return order if layout is None else tuple(NEW if axis == NEW else layout.index(axis) for axis in order)
 
     def is_free(self, value: Output, order: Order) -> bool:
-        """Whether no element has to move for an order: only dimensions of length 1 change places, or nothing does."""
-        return _moves_nothing(self._units_of(value), self.layouts.get(value), order)
+        """Whether an order of a value takes nothing: it is known in advance, or only lengths of 1 change places."""
+        return self._bits.get(value) == 0 or _moves_nothing(self._units_of(value), self.layouts.get(value), order)
 
-    def try_orders(self) -> bool:
-        """Take other orders for groups of operations where that costs less; whether any was taken."""
-        taken = False
-        for node in self.movements:
-            for order in self._proposed(node):
-                taken |= self._try(node, order, siblings=True) or self._try(node, order, siblings=False)
-        return taken
+    def cost_around(self, node: Node) -> Cost:
+        """The cost of what an operation that can move reads, and of what it makes."""
+        total = NO_COST
+        for value in self._around(node):
+            cost = self._cost(value)
+            if cost is not NO_COST:
+                total += cost
+        return total
 
-    def take_back(self) -> None:
-        """Let operations work in the order that they had at first where that costs no more."""
-        for nodes in (reversed(self.nodes), self.nodes):
-            for node in [node for node in nodes if node in self.moved]:
-                order = self.moved[node]
-                if self._cost_around(node) != _NOTHING and not self._set(node, None).is_no_loss():
-                    self._set(node, order)
+    def set(self, node: Node, order: Order | None) -> Cost:
+        """Let an operation work in an order, None for that at first; by how much the cost grows."""
+        movement, reads, before = self.movements[node], self._reads[node], self.cost_around(node)
+        asked = [(index, self.order_at(node, index)) for index in movement.inputs]
+        if order is None or order == unchanged(movement.rank):
+            self.moved.pop(node, None)
+        else:
+            self.moved[node] = order
+        for index, one in asked:
+            if one != (other := self.order_at(node, index)):
+                self._ask(reads[index].value, one, -1, movement.elementwise)
+                self._ask(reads[index].value, other, 1, movement.elementwise)
+        for output, axes in zip(node.outputs(), movement.outputs):
+            layout = None if order is None else of_some_axes(order, axes)
+            if layout is None or layout == unchanged(len(axes)):
+                self.layouts.pop(output, None)
+            else:
+                self.layouts[output] = layout
+        for value in self._around(node):
+            self._costs.pop(value, None)
+        return self.cost_around(node) - before
 
     def _take_transpose(self, node: Node) -> bool:
         if type(node) is not ops.Transpose or not node.get_input_partial_shape(0).has_rank:
@@ -147,46 +161,55 @@ class Orders:
         order = exact_value(node.input_value(1))
         if order is None:
             return False
-        rank = len(node.get_input_partial_shape(0))
         data = self._read(node.input_value(0))
-        axes = tuple(order.reshape(-1).tolist()) or tuple(reversed(range(rank)))
+        axes = tuple(order.reshape(-1).tolist()) or tuple(reversed(range(len(data.order))))
         self.transposed[node.output(0)] = Read(data.value, then(data.order, axes))
         return True
 
     def _read(self, value: Output) -> Read:
-        shape = value.partial_shape
-        return self.transposed.get(value) or Read(value, unchanged(len(shape) if shape.has_rank else 0))
+        return self.transposed.get(value) or Read(value, unchanged(rank_of(value)))
 
     def _take(self, node: Node, known: set[Node]) -> None:
         reads = self._reads[node] = [self._read(value) for value in node.input_values()]
+        movement = None
         if isinstance(node, Constant) or (reads and node.repeatable and all(r.value.node in known for r in reads)):
             known.add(node)  # its Transposes are carried out when constants are folded
             self._bits.update(dict.fromkeys(node.outputs(), 0))
         elif movement := movement_of(node):
             self.movements[node] = movement
             for index in movement.inputs:
-                if not movement.broadcasts or len(movement.inputs[index]) == movement.rank:
-                    self._readers[reads[index]].append((node, index))
-        elementwise = node in self.movements and self.movements[node].elementwise
+                if not movement.lacks_axes(index):
+                    self.readers[reads[index]].append((node, index))
+        elementwise = movement is not None and movement.elementwise
         if isinstance(node, _CONVOLUTIONS) or (elementwise and any(r.value in self._convolved for r in reads)):
             self._convolved.update(node.outputs())
         if not isinstance(node, ops.ShapeOfV1):  # these read any order
-            for read in reads:
-                self._asked[read.value][read.order] += 1
-        if elementwise:
-            for index in self.movements[node].inputs:
-                self._fusing[reads[index].value][reads[index].order] += 1
+            for index, read in enumerate(reads):
+                self._ask(read.value, read.order, 1, elementwise and index in movement.inputs)
+
+    def _ask(self, value: Output, order: Order, by: int, elementwise: bool) -> None:
+        for counts in (self._asked[value], self._fusing[value]) if elementwise else (self._asked[value],):
+            counts[order] += by
+            if not counts[order]:
+                del counts[order]
+
+    def _around(self, node: Node) -> set[Output]:
+        reads = self._reads[node]
+        return {*node.outputs(), *(reads[index].value for index in self.movements[node].inputs)}
 
     def _cost(self, value: Output) -> Cost:
-        asked = self._asked[value]
-        if not asked or (len(asked) == 1 and value not in self.layouts and unchanged(rank_of(value)) in asked):
-            return _NOTHING
+        cost = self._costs.get(value)
+        if cost is None:
+            cost = self._costs[value] = self._counted_cost(value)
+        return cost
+
+    def _counted_cost(self, value: Output) -> Cost:
+        orders = [order for order in self._asked[value] if not self.is_free(value, order)]
+        if not orders:
+            return NO_COST
         bits = self._bits.get(value)
         if bits is None:
             bits = self._bits[value] = _bits(value)
-        if not bits:
-            return _NOTHING
-        orders = [order for order in asked if not self.is_free(value, order)]
         breaks = sum(order in self._fusing[value] for order in orders) if value in self._convolved else 0
         return Cost(bits * len(orders), len(orders), breaks)
 
@@ -194,116 +217,9 @@ class Orders:
         """The axes of a value that are known to have length 1."""
         units = self._units.get(value)
         if units is None:
-            units = frozenset(axis for axis, length in enumerate(value.partial_shape) if length == 1)
-            self._units[value] = units
+            shape = value.partial_shape if value.partial_shape.has_rank else ()
+            units = self._units[value] = frozenset(axis for axis, length in enumerate(shape) if length == 1)
         return units
-
-    def _cost_around(self, node: Node) -> Cost:
-        """The cost of what the node reads and of what it makes."""
-        reads = self._reads[node]
-        values = {reads[index].value for index in self.movements[node].inputs}
-        total = _NOTHING
-        for value in values.union(node.outputs()):
-            if (cost := self._cost(value)) is not _NOTHING:
-                total += cost
-        return total
-
-    def _set(self, node: Node, order: Order | None) -> Cost:
-        """Let an operation work in an order, None for that at first; by how much the cost grows."""
-        movement, before = self.movements[node], self._cost_around(node)
-        self._count(node, -1)
-        if order is None or order == unchanged(movement.rank):
-            self.moved.pop(node, None)
-        else:
-            self.moved[node] = order
-        self._count(node, 1)
-        for output, axes in zip(node.outputs(), movement.outputs):
-            layout = None if order is None else of_some_axes(order, axes)
-            if layout is None or layout == unchanged(len(axes)):
-                self.layouts.pop(output, None)
-            else:
-                self.layouts[output] = layout
-        return self._cost_around(node) - before
-
-    def _count(self, node: Node, by: int) -> None:
-        movement = self.movements[node]
-        for index in movement.inputs:
-            value, order = self._reads[node][index].value, self.order_at(node, index)
-            for counts in (self._asked[value], self._fusing[value])[: 1 + movement.elementwise]:
-                counts[order] += by
-                if not counts[order]:
-                    del counts[order]
-
-    def _proposed(self, node: Node) -> list[Order]:
-        """The orders in which the node would not need one of the Transposes around it."""
-        movement, found = self.movements[node], {}
-        for index, axes in movement.inputs.items():
-            value, order = self._reads[node][index]
-            if len(axes) < movement.rank and movement.broadcasts:
-                continue
-            if not self.is_free(value, self.order_at(node, index)) and self._bits.get(value) != 0:
-                layout = self.layouts.get(value, unchanged(len(order)))
-                found[with_more_axes(then(inverse(order), layout), axes, movement.rank)] = None
-        for output, axes in zip(node.outputs(), movement.outputs):
-            for order in self._asked[output]:
-                if NEW not in order and not self.is_free(output, order):
-                    found[with_more_axes(order, axes, movement.rank)] = None
-        return list(found)
-
-    def _try(self, node: Node, order: Order, siblings: bool) -> bool:
-        """Let a node work in an order, and those around it in what follows from that, where it costs less.
-
-        With ``siblings`` all that read the same value change together, else only those that read what one makes.
-        """
-        if self._tries[node] >= _MOST_TRIES:
-            return False
-        before: dict[Node, Order | None] = {}
-        growth, waiting, seen = _NOTHING, [(node, order)], set()
-        while waiting:
-            node, order = waiting.pop()
-            movement, now = self.movements[node], self.moved.get(node)
-            if node in before or order == (now or unchanged(movement.rank)) or not movement.allows(order):
-                continue
-            before[node] = now
-            self._tries[node] += 1
-            growth += self._set(node, order)
-            waiting += self._followers(node, siblings, seen)
-        if growth.is_gain():
-            return True
-        for node, order in reversed(before.items()):
-            self._set(node, order)
-        return False
-
-    def _followers(self, node: Node, siblings: bool, seen: set[Read]) -> list[tuple[Node, Order]]:
-        """The operations that share a value with a node, and the orders in which they do so without a Transpose."""
-        movement, found = self.movements[node], []
-        for index, axes in movement.inputs.items():
-            read = self._reads[node][index]
-            if read in seen or (movement.broadcasts and len(axes) < movement.rank):
-                continue
-            order = self.order_at(node, index)
-            maker, plain = self.movements.get(read.value.node), read.order == unchanged(len(read.order))
-            if siblings or (plain and maker):
-                seen.add(read)
-                if plain and maker:
-                    outputs = maker.outputs[read.value.index]
-                    found.append((read.value.node, with_more_axes(order, outputs, maker.rank)))
-                if siblings:
-                    found += self._readers_in(read, then(inverse(read.order), order))
-        for output, axes in zip(node.outputs(), movement.outputs):
-            read = Read(output, unchanged(len(axes)))
-            if read not in seen:
-                seen.add(read)
-                found += self._readers_in(read, of_some_axes(self.moved.get(node, unchanged(movement.rank)), axes))
-        return found
-
-    def _readers_in(self, read: Read, order: Order) -> list[tuple[Node, Order]]:
-        """The operations that read a value as they do when it is in another order."""
-        found = []
-        for node, index in self._readers[read]:
-            movement = self.movements[node]
-            found.append((node, with_more_axes(order, movement.inputs[index], movement.rank)))
-        return found
 
 
 @functools.lru_cache(1 << 14)

@@ -42,6 +42,10 @@ class Movement(NamedTuple):
     allows: Callable[[Order], bool] = _any_order
     elementwise: bool = False
 
+    def lacks_axes(self, index: int) -> bool:
+        """Whether an input is broadcast along axes that it does not have."""
+        return self.broadcasts and len(self.inputs[index]) < self.rank
+
 
 Rule = Callable[[Any], Movement | None]
 _RULES: dict[type[Node], Rule] = {}

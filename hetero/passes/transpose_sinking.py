@@ -12,10 +12,8 @@ from hetero.graph.runtime_info import AFFINITY, ORIGINAL_NAMES, original_names
 from hetero.passes.axis_orders import Order, unchanged
 from hetero.passes.transpose_costs import NEW, Orders, Read, rises
 from hetero.passes.transpose_rules import set_constant
+from hetero.passes.transpose_search import find_orders
 from hetero.shape import PartialShape
-
-# One round settles the usual model; more are for Transposes that only came together in the one before.
-_MOST_ROUNDS = 3
 
 
 def sink_transposes(model: Model) -> bool:
@@ -30,10 +28,7 @@ def sink_transposes(model: Model) -> bool:
     orders = Orders(model)
     if not orders.transposed:
         return False
-    for _ in range(_MOST_ROUNDS):
-        if not orders.try_orders():
-            break
-        orders.take_back()
+    find_orders(orders)
     return _Rewriting(orders).run()
 
 

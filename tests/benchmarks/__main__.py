@@ -21,17 +21,19 @@ from tests.benchmarks import (
     reference,
     requests,
     tracing,
+    transposes,
 )
 
 
 def main() -> None:
     logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # nobody reads where tiny models go
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
-    compared = (import_time, boundaries, overlap, requests, tracing, handover, inference, placement)
+    compared = (import_time, boundaries, overlap, requests, tracing, handover, inference, transposes, placement)
     for comparison in chain.from_iterable(module.compare() for module in compared):
         print("\n".join(comparison.lines()), flush=True)
     for lines in chain(
-        (reading.compare(), caching.compare(), partitioning.compare(), memory.compare()), reference.compare()
+        (reading.compare(), caching.compare(), partitioning.compare(), memory.compare(), transposes.sinking()),
+        reference.compare(),
     ):
         print("\n".join(lines), flush=True)
 
