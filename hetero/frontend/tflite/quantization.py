@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero.frontend import quantization
+from hetero.frontend.tflite.complex_numbers import is_complex, on_parts
 from hetero.frontend.translation import Translation, as_outputs
 from hetero.frontend.values import rank_of
 from hetero.graph import Constant, Output, is_constant
@@ -97,11 +98,14 @@ def on_numbers(translate: Translator) -> Translator:
 
 def moving(translate: Translator) -> Translator:
     """Decorator: the function moves elements and computes nothing, so it takes integers as they are where they mean the
-    same numbers in all inputs and outputs that are quantized; else it is given the numbers."""
+    same numbers in all inputs and outputs that are quantized; else it is given the numbers. Of complex numbers it is
+    given the real parts, then the imaginary ones."""
     on_others = on_numbers(translate)
 
     @functools.wraps(translate)
     def translate_quantized(node: TfliteNodeContext) -> Translation:
+        if is_complex(node.output_tensor(0)):
+            return on_parts(node, translate)
         schemes = [node.output_tensor(index).quantization for index in range(node.get_output_size())]
         for index in range(node.get_input_size()):
             # Constants of i32 beside quantized data are shapes and places.

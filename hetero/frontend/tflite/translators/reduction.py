@@ -8,7 +8,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import moving, on_numbers
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64
+from hetero.frontend.values import int64, scalar_like
 from hetero.types import Type
 
 _NUMBERS = {"MEAN": ops.ReduceMean, "REDUCE_PROD": ops.ReduceProd, "SUM": ops.ReduceSum}
@@ -19,8 +19,11 @@ _OTHERS = {
 
 
 def _reduce(node: TfliteNodeContext) -> Translation:
-    reduction = (_NUMBERS | _OTHERS)[node.get_op_type()]
-    return reduction(node.get_input(0), node.get_input(1), node.get_attribute("keep_dims", False))
+    value, axes, keep = node.get_input(0), node.get_input(1), node.get_attribute("keep_dims", False)
+    if node.get_op_type() == "MEAN" and value.element_type.is_real() and value.partial_shape.element_count() == 0:
+        # The mean of nothing is no number; ReduceMean has 0 for it, as OpenVINO.
+        return ops.Divide(ops.ReduceSum(value, axes, keep), scalar_like(value, 0))
+    return (_NUMBERS | _OTHERS)[node.get_op_type()](value, axes, keep)
 
 
 translator(*_NUMBERS)(on_numbers(_reduce))

@@ -1,8 +1,9 @@
-"""Fourier transforms. Complex numbers have their two parts along a last axis, which the format does not count."""
+"""Fourier transforms and complex numbers."""
 
 from __future__ import annotations
 
 from hetero import ops
+from hetero.frontend.tflite.complex_numbers import parts
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
@@ -11,18 +12,18 @@ from hetero.frontend.values import int64
 
 @translator("RFFT2D")
 def rfft_2d(node: TfliteNodeContext) -> Translation:
-    """The last two axes, cut or filled with zeros to the lengths of input 1."""
+    """Of the last two axes, cut or filled with zeros to the lengths of input 1."""
     return ops.RDFT(node.get_input(0), int64([-2, -1]), node.get_input(1))
 
 
 @translator("REAL")
 def real_part(node: TfliteNodeContext) -> Translation:
-    return ops.Gather(node.get_input(0), int64(0), int64(-1))
+    return parts(node.get_input(0))[0]
 
 
 @translator("IMAG")
 def imaginary_part(node: TfliteNodeContext) -> Translation:
-    return ops.Gather(node.get_input(0), int64(1), int64(-1))
+    return parts(node.get_input(0))[1]
 
 
 @translator("COMPLEX_ABS")

@@ -1,0 +1,147 @@
+"""Conversions between element types against LiteRT."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.frontend.tflite.agreement import DEVICES, assert_as_litert, assert_gives
+from tests.frontend.tflite.litert import FAST
+from tests.frontend.tflite.models import constant, given, made, one
+
+RANDOM = np.random.default_rng(1)
+FLOATS = (np.float32, np.float64, np.float16)
+INTEGERS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32)
+PLAIN = np.array([0, 1, 2.7, 100, 0.4])
+GREAT = np.array([-1.5, 300, -300, 70000, -70000, 3e9, -3e9, 1e19, -1e19, np.nan, np.inf, -np.inf])
+# What LiteRT converts between integers of.
+RESCALED = {
+    np.int8: (np.int8, np.uint8, np.int16),
+    np.uint8: (np.int8, np.uint8, np.int16),
+    np.int16: (np.int8, np.int16),
+}
+HALVES = np.arange(-16, 16, dtype=np.float32) / 2
+
+
+def integers(dtype, *shape):
+    limits = np.iinfo(dtype)
+    return RANDOM.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def zero_point(dtype):
+    return 0 if dtype == np.int16 else 5
+
+
+def casts(sources, targets, contents):
+    return {
+        f"CAST, {np.dtype(source)} to {np.dtype(target)}": one(
+            "CAST", given(contents.astype(source)), outputs=[made(target)]
+        )
+        for source in sources
+        for target in targets
+    }
+
+
+def bitcasts(*pairs):
+    """From two rows, of as many elements as one of the target has bytes, where that is wider."""
+    for source, target in pairs:
+        count = max(1, np.dtype(target).itemsize // np.dtype(source).itemsize)
+        contents = (integers(np.uint8, 2 * count * np.dtype(source).itemsize) & 0x7B).view(source)
+        data = contents.reshape(2, count) if count > 1 else contents
+        yield f"BITCAST, {np.dtype(source)} to {np.dtype(target)}", one("BITCAST", given(data), outputs=[made(target)])
+
+
+with np.errstate(all="ignore"):
+    CASES = {
+        **casts((*FLOATS, *INTEGERS, bool, ml_dtypes.bfloat16), (np.float32, np.int32, bool), PLAIN),
+        **casts((np.float32, np.int32, bool), (*FLOATS, *INTEGERS), PLAIN),
+        **{f"{name}, great": case for name, case in casts(FLOATS, INTEGERS, GREAT).items()},
+        **{f"{name}, great": case for name, case in casts((np.int32, np.int64), INTEGERS, GREAT[:7]).items()},
+    }
+CASES |= {
+    "CAST, quantized": one("CAST", given(integers(np.int8, 9), scale=0.1, zero_point=4), outputs=[made(np.float32)]),
+    **dict(
+        bitcasts(
+            (np.float32, np.int32),
+            (np.int32, np.float32),
+            (np.int8, np.uint8),
+            (np.float32, np.uint8),
+            (np.int16, np.float32),
+            (np.uint8, np.int64),
+            (np.float64, np.int16),
+            (np.float16, np.int16),
+        )
+    ),
+    **{
+        f"QUANTIZE, to {np.dtype(dtype)}": one(
+            "QUANTIZE", given((50, 20)), outputs=[made(dtype, scale=0.03, zero_point=zero_point(dtype))]
+        )
+        for dtype in (np.int8, np.uint8, np.int16)
+    },
+    **{
+        f"DEQUANTIZE, {np.dtype(dtype)}": one(
+            "DEQUANTIZE",
+            given(integers(dtype, 50, 20), scale=0.03, zero_point=zero_point(dtype)),
+            outputs=[made(np.float32)],
+        )
+        for dtype in (np.int8, np.uint8, np.int16)
+    },
+    "DEQUANTIZE, f16": one("DEQUANTIZE", constant(PLAIN.astype(np.float16)), outputs=[made(np.float32)]),
+    "DEQUANTIZE, f16 that is given": one("DEQUANTIZE", given(PLAIN.astype(np.float16)), outputs=[made(np.float32)]),
+    "DEQUANTIZE, i4": one(
+        "DEQUANTIZE", constant(RANDOM.integers(-8, 8, 9).astype(ml_dtypes.int4), scale=0.1), outputs=[made(np.float32)]
+    ),
+    "DEQUANTIZE, a scale for each channel": one(
+        "DEQUANTIZE",
+        given(integers(np.int8, 2, 3, 4), scale=[0.1, 0.2, 0.3], zero_point=[1, 2, 3], axis=1),
+        outputs=[made(np.float32)],
+    ),
+    "QUANTIZE, a scale for each channel": one(
+        "QUANTIZE", given((2, 3, 4)), outputs=[made(np.int8, scale=[0.1, 0.02, 0.03], zero_point=[0, 0, 0], axis=1)]
+    ),
+    "QUANTIZE, of any shape": one(
+        "QUANTIZE", given((2, 3), signature=(-1, 3)), outputs=[made(np.int8, scale=0.03, signature=(-1, 3))]
+    ),
+    **{
+        f"FAKE_QUANT, {bits} bits of {low} to {high}": one(
+            "FAKE_QUANT", given((50, 20)), min=low, max=high, num_bits=bits
+        )
+        for bits in (8, 4)
+        for low, high in ((-3, 4), (0, 6), (0.5, 3), (-4, -1))
+    },
+}
+# Of halves, too, LiteRT's rounding: that of its fast kernels, which for numbers is not the reference's.
+EXACT = {
+    "QUANTIZE, halves": one("QUANTIZE", given(HALVES), outputs=[made(np.int8, scale=1.0)]),
+    **{
+        f"QUANTIZE, {np.dtype(source)} to {np.dtype(target)}, {scale}": one(
+            "QUANTIZE",
+            given(integers(source, 50, 20), scale=0.03, zero_point=zero_point(source)),
+            outputs=[made(target, scale=scale, zero_point=-zero_point(target) if target == np.int8 else 0)],
+        )
+        for source, targets in RESCALED.items()
+        for target in targets
+        for scale in (0.03, 0.05, 0.06)
+    },
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CASES)
+def test_conversion(name, device):
+    assert_as_litert(CASES[name], device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_conversion(name, device):
+    assert_as_litert(EXACT[name], device, steps=0, resolver=FAST)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_narrow_range(device):
+    """LiteRT refuses it: without the least level there are 254 steps from -127 to 127."""
+    data = np.array([-2, -1.27, -0.014, 0.006, 1, 1.4], np.float32)
+    model = one(
+        "FAKE_QUANT", given(data), outputs=[made(np.float32, (6,))], min=-1.27, max=1.27, num_bits=8, narrow_range=True
+    )
+    assert_gives(model, [np.array([-1.27, -1.27, -0.01, 0.01, 1, 1.27], np.float32)], device)

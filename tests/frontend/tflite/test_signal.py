@@ -1,0 +1,68 @@
+"""Fourier transforms and complex numbers against LiteRT and numpy."""
+
+import numpy as np
+import pytest
+
+from tests.frontend.tflite.agreement import DEVICES, assert_as_litert, assert_gives
+from tests.frontend.tflite.graphs import Graph, Op
+from tests.frontend.tflite.models import build, constant, given, made
+
+SHAPES = {"whole": (2, 3, 4, 8), "filled": (2, 3, 5), "cut": (5, 19), "any": (1, 4, 8)}
+
+
+def spectrum(data, lengths, *steps):
+    """A transform, and the operators after it: their types, further inputs, element types and options."""
+    ops = [Op("RFFT2D", [data, constant(lengths)], [made(np.complex64)])]
+    for kind, inputs, dtype, options in steps:
+        ops.append(Op(kind, [ops[-1].outputs[0], *inputs], [made(dtype)], **options))
+    return build(Graph(ops))
+
+
+def of_rows(*steps):
+    return spectrum(given((2, 1, 16)), [1, 16], *steps)
+
+
+def cast(data, kind):
+    """The part of numbers that became complex ones."""
+    complex_numbers = Op("CAST", [given(data)], [made(np.complex64)])
+    return build(Graph([complex_numbers, Op(kind, complex_numbers.outputs, [made(np.float32)])]))
+
+
+REAL, IMAGINARY, LENGTH = (
+    ("REAL", [], np.float32, {}),
+    ("IMAG", [], np.float32, {}),
+    ("COMPLEX_ABS", [], np.float32, {}),
+)
+CASES = {
+    **{
+        f"{last[0]}, {name}": spectrum(given(shape), [4, 8], last)
+        for name, shape in SHAPES.items()
+        for last in (REAL, IMAGINARY, LENGTH)
+    },
+    "CAST": of_rows(("CAST", [], np.float32, {})),
+    "CAST to integers": of_rows(("CAST", [], np.int32, {})),
+    "SQUEEZE": of_rows(("SQUEEZE", [], np.complex64, {"squeeze_dims": [-2]}), IMAGINARY),
+    "RESHAPE": of_rows(("RESHAPE", [constant([-1])], np.complex64, {}), LENGTH),
+    "EXPAND_DIMS": of_rows(("EXPAND_DIMS", [constant(-1)], np.complex64, {}), ("CAST", [], np.float32, {})),
+    "of any shape": spectrum(
+        given((2, 1, 16), signature=(-1, 1, 16)), [1, 16], ("SQUEEZE", [], np.complex64, {"squeeze_dims": [1]}), LENGTH
+    ),
+    "REAL of a real number": cast(np.array([1, -2.5], np.float32), "REAL"),
+    "IMAG of a real number": cast(np.array([1, -2.5], np.float32), "IMAG"),
+    "COMPLEX_ABS of an integer": cast(np.array([1, -2], np.int32), "COMPLEX_ABS"),
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CASES)
+def test_signal(name, device):
+    assert_as_litert(CASES[name], device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_lengths_that_are_no_powers_of_two(device):
+    """LiteRT refuses them. A result that is complex has both parts along a last axis."""
+    data = np.random.default_rng(1).random((2, 3, 9), np.float32)
+    transform = Op("RFFT2D", [given(data), constant([3, 9])], [made(np.complex64, (2, 3, 5))])
+    expected = np.fft.rfft2(data)
+    assert_gives(build(Graph([transform])), [np.stack([expected.real, expected.imag], -1).astype(np.float32)], device)
