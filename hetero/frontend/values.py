@@ -49,6 +49,11 @@ def known_input(node: NodeContext, index: int, name: str) -> np.ndarray:
     return value
 
 
+def constant_array(value: Output) -> np.ndarray | None:
+    """The contents of a Constant; None of other values, of which what is known may change with the inputs' shapes."""
+    return value.node.data if is_constant(value) else None
+
+
 def reshape(value: Output, shape: Sequence[int]) -> Output:
     """The value in another shape, 0 copying a dimension; a constant as another view of its array, without a copy."""
     if 0 not in shape and (constant := _of_constant(value, lambda data: data.reshape(shape))):

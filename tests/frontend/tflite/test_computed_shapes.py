@@ -49,20 +49,40 @@ def flattened(data, shape):
     return [first, product, pack, Op("RESHAPE", [data, target])]
 
 
-@pytest.mark.parametrize(
-    ("make", "known", "of_five"),
-    [
-        (reshaped, [-1, 12], [5, 12]),
-        (filled, [-1, 3, 7], [5, 3, 7]),
-        (broadcast, [5, -1, 4], [5, 5, 4]),
-        (counted, [1], [1]),
-        (flattened, [-1, 4], [15, 4]),
-    ],
-)
-def test_computed_shape(make, known, of_five):
-    data, shape = given((2, 3, 4), signature=(-1, 3, 4)), made(I32)
+def sliced(data, shape):
+    """A size of which the first number is not known, the second is, and the third stands for what is left."""
+    batch, size = numbers(2)
+    first = Op("SLICE", [shape, constant([0]), constant([1])], [batch])
+    sizes = Op("CONCATENATION", [batch, constant([2, -1])], [size], axis=0)
+    return [first, sizes, Op("SLICE", [data, constant([0, 0, 1]), size])]
+
+
+CASES = [
+    (reshaped, [-1, 12], [5, 12]),
+    (filled, [-1, 3, 7], [5, 3, 7]),
+    (broadcast, [5, -1, 4], [5, 5, 4]),
+    (counted, [1], [1]),
+    (flattened, [-1, 4], [15, 4]),
+    (sliced, [-1, 2, 3], [5, 2, 3]),
+]
+
+
+def model_of(make, **more):
+    data, shape = given((1, 3, 4), **more), made(I32)
     operators = [Op("SHAPE", [data], [shape], out_type="INT32"), *make(data, shape)]
-    model = CORE.read_model(build(Graph(operators, outputs=operators[-1].outputs)).content)
+    return CORE.read_model(build(Graph(operators, outputs=operators[-1].outputs)).content)
+
+
+@pytest.mark.parametrize(("make", "known", "of_five"), CASES)
+def test_computed_shape(make, known, of_five):
+    model = model_of(make, signature=(-1, 3, 4))
     assert model.output().partial_shape == known
+    model.reshape([5, 3, 4])
+    assert model.output().partial_shape == of_five
+
+
+@pytest.mark.parametrize(("make", "known", "of_five"), CASES)
+def test_shape_of_a_model_of_one_batch_stays_computed(make, known, of_five):
+    model = model_of(make)
     model.reshape([5, 3, 4])
     assert model.output().partial_shape == of_five

@@ -1,4 +1,4 @@
-"""Operators that take or replace a slice, against LiteRT."""
+"""Operators that take a slice, against LiteRT."""
 
 import numpy as np
 import pytest

@@ -8,9 +8,8 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, reshape, scalar_like
+from hetero.frontend.values import constant_array, int64, reshape, scalar_like
 from hetero.graph import Constant, Output
-from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
@@ -47,5 +46,5 @@ def _suppressed(node: TfliteNodeContext, sigma: Output | None) -> list[Output]:
 def _filled_up(column: Output, most: Output, count: Output) -> Output:
     missing = ops.Unsqueeze(ops.Subtract(most, count), int64([0]))
     filled = ops.Pad(column, Constant(np.zeros(1, np.int32)), missing, "constant", scalar_like(column, 0)).output(0)
-    length = exact_value(most)
+    length = constant_array(most)
     return filled if length is None else reshape(filled, (int(length.reshape(-1)[0]),))

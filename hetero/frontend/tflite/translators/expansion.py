@@ -9,9 +9,8 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import constant_array, int64, length_of, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
-from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
@@ -36,7 +35,7 @@ def mirror_pad(node: TfliteNodeContext) -> Translation:
 
 def _pads(node: TfliteNodeContext) -> list[Output]:
     """How much is added before and behind: the columns of input 1."""
-    known = exact_value(node.get_input(1))
+    known = constant_array(node.get_input(1))
     if known is not None:
         return [int64(column).output(0) for column in np.reshape(known, (-1, 2)).T]
     return [ops.Squeeze(column, int64([1])).output(0) for column in ops.Split(node.get_input(1), int64(1), 2).outputs()]
@@ -86,10 +85,11 @@ def broadcast_shapes(node: TfliteNodeContext) -> Translation:
     counts = [shape.partial_shape[0].get_length() for shape in shapes]
     rank = max(counts)
     first, second = (_with_ones_before(shape, rank - count) for shape, count in zip(shapes, counts))
-    if exact_value(first) is not None:
-        first, second = second, first
-    known = exact_value(second)
+    known = constant_array(shapes[1])
+    if known is None:
+        first, second, known = second, first, constant_array(shapes[0])
     if known is not None:
+        known = np.concatenate([np.ones(rank - known.size), known])
         # Lengths that are known of the other shape stay known.
         places = np.arange(rank) + np.where(known == 1, 0, rank)
         return ops.Gather(ops.Concat([first, second], 0), int64(places), int64(0))

@@ -12,9 +12,8 @@ from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import activated, activated_integers
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_input, normalized, rank_of
+from hetero.frontend.values import constant_array, int64, known_input, normalized, rank_of
 from hetero.graph import Output
-from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
@@ -28,7 +27,7 @@ def reshape(node: TfliteNodeContext) -> Translation:
         shape = int64(() if tuple(lengths) == (0,) else lengths).output(0)
     if node.input_tensor(0).is_complex:
         shape = ops.Concat([shape, np.array([2], shape.element_type.to_dtype())], 0).output(0)
-    known = exact_value(shape)
+    known = constant_array(shape)
     if known is not None and 0 not in known:
         return values.reshape(node.get_input(0), known.tolist())
     return ops.Reshape(node.get_input(0), shape, False)
@@ -36,7 +35,7 @@ def reshape(node: TfliteNodeContext) -> Translation:
 
 @translator("TRANSPOSE")
 def transpose(node: TfliteNodeContext) -> Translation:
-    order = exact_value(node.get_input(1))
+    order = constant_array(node.get_input(1))
     if order is None:
         return ops.Transpose(node.get_input(0), node.get_input(1))
     order = [normalized(axis, order.size) for axis in order.tolist()]

@@ -8,9 +8,8 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import constant_array, int64, length_of, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Output
-from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
@@ -54,7 +53,7 @@ def unsorted_segment(node: TfliteNodeContext) -> Translation:
     data, segments, count = node.get_input(0), node.get_input(1), reshape(node.get_input(2), (1,))
     reduction = _UNSORTED[node.get_op_type()]
     neutral = _neutral(reduction, data.element_type)
-    known = exact_value(segments)
+    known = constant_array(segments)
     if known is not None and np.all(known >= 0):
         return _combined(data, segments, count, neutral, reduction)
     # Those go to one more segment, which is cut off.

@@ -1,4 +1,4 @@
-"""Operators that take or replace a slice."""
+"""Operators that take a slice."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, scalar_like
-from hetero.graph import Constant
+from hetero.frontend.values import constant_array, int64, scalar_like
+from hetero.graph import Constant, Node, Output, is_constant
 from hetero.ops.slicing import ENDLESS
-from hetero.ops.values import exact_value
 
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
@@ -37,15 +36,22 @@ def slice_by_size(node: TfliteNodeContext) -> Translation:
     """A size of -1 stands for all that is left."""
     data, begin, size = (node.get_input(index) for index in range(3))
     ones = Constant(np.ones(begin.partial_shape[0].get_length(), begin.element_type.to_dtype()))
-    sizes = exact_value(size)
-    if sizes is None:
-        left = ops.Less(size, scalar_like(size, 0))
-        end = ops.Select(left, scalar_like(size, ENDLESS), ops.Add(begin, size))
-        return ops.Slice(data, begin, end, ones)
-    end = ops.Select(Constant(sizes < 0), scalar_like(size, ENDLESS), ops.Add(begin, size)).output(0)
-    part = ops.Slice(data, begin, end, ones)
-    if exact_value(begin) is None and np.all(sizes >= 0):
+    part = ops.Slice(data, begin, _end(begin, size), ones)
+    sizes = constant_array(size)
+    if sizes is not None and np.all(sizes >= 0) and not is_constant(begin):
         # The place is found when the model runs, but the shape is known before.
         pair = [2] if node.input_tensor(0).is_complex else []
         return ops.Reshape(part, int64([*sizes, *pair]), False)
     return part
+
+
+def _end(begin: Output, size: Output) -> Output:
+    is_rest: Node = ops.Less(size, scalar_like(size, 0))
+    if size.value is not None:
+        # A number that is not known yet is a length.
+        known = np.array([isinstance(number, int) and number < 0 for number in size.value.tolist()], bool)
+        if not known.any():
+            return ops.Add(begin, size).output(0)
+        # Lengths stay known only where no negative number is added.
+        is_rest, size = Constant(known), ops.Select(Constant(known), scalar_like(size, 0), size).output(0)
+    return ops.Select(is_rest, scalar_like(size, ENDLESS), ops.Add(begin, size)).output(0)
