@@ -140,7 +140,7 @@ class Shows(Op):
         return True
 
 
-@pytest.mark.parametrize("value", [{}, [{}], np.complex64([1]), object(), ["a", 1]], ids=str)
+@pytest.mark.parametrize("value", [{}, [{}], np.complex64([1]), object(), ["a", 1]], ids=lambda value: type(value).__name__)
 def test_attributes_that_files_cannot_hold(tmp_path, value):
     x = Parameter("f32", [2])
     with pytest.raises(GraphError, match="Shows 'mine': attribute value cannot be .*, it takes a number, a string"):
