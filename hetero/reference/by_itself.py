@@ -38,7 +38,7 @@ class ByItself:
             if not node.get_output_partial_shape(index).compatible(tensor.shape):
                 where, expected = place_in_class(node, "evaluate"), node.get_output_partial_shape(index)
                 raise DeviceError(f"{where} made output {index} of shape {list(tensor.shape)}, not {expected}")
-        return [tensor.data for tensor in outputs]
+        return [_array_of(tensor) for tensor in outputs]
 
     def _specialized(self, arrays: Sequence[np.ndarray]) -> Op:
         """The node for inputs of these types and shapes, from which it infers those of the outputs."""
@@ -54,7 +54,14 @@ def _empty(node: Op, index: int) -> Tensor:
     if kind.is_dynamic():
         node.fail(f"the element type of output {index} is not known when it is computed")
     # Of a shape that depends on data only the rank is known.
-    return Tensor(kind, shape.to_shape() if shape.is_static else [0] * (len(shape) if shape.has_rank else 1))
+    known = shape.to_shape() if shape.is_static else (0,) * (len(shape) if shape.has_rank else 1)
+    if kind is Type.string:  # of any length, where numpy's common ones are as long as the longest that is there
+        return Tensor(np.empty(known, np.dtypes.StringDType()))
+    return Tensor(kind, known)
+
+
+def _array_of(tensor: Tensor) -> np.ndarray:
+    return tensor.data.astype(object).astype(np.str_) if tensor.element_type is Type.string else tensor.data
 
 
 def _read_only(array: np.ndarray) -> Tensor:

@@ -205,6 +205,19 @@ class Shift(Op):
         outputs[0].data[:] = inputs[0].data + self.by
         return True
 """
+EXPORT = """
+from hetero import Core
+
+compiled = Core().compile_model("soft.onnx", "HETERO:GPU,TEMPLATE")
+open("blob", "wb").write(compiled.export_model().getbuffer())
+"""
+IMPORT = """
+import numpy as np
+from hetero import Core
+
+compiled = Core().import_model("blob", "HETERO:GPU,TEMPLATE")
+print(compiled(np.zeros((1, 3), np.float32))[0].tolist())
+"""
 
 
 def add_opencl(environment: Environment) -> None:
@@ -248,5 +261,9 @@ def test_a_package_with_operations_and_no_device(environment):
     found, placed = environment.infer(environment.folder / "soft.onnx", {"x": x}, "HETERO:GPU,TEMPLATE")
     assert placed == [["Exp", "GPU"], ["SoftClip", "GPU"], ["Shift", "TEMPLATE"], ["Negative", "GPU"]]
     np.testing.assert_allclose(found["y"], -(np.exp(x) / (1 + np.exp(x) / 2) + 3), rtol=1e-5)
+    # Exported by one process, it is known to the next.
+    environment.run("python", "-c", EXPORT)
+    told = environment.run("python", "-c", IMPORT)
+    np.testing.assert_allclose(json.loads(told.splitlines()[-1]), [[-(1 / 1.5 + 3)] * 3], rtol=1e-5)
     told = environment.run("hetero", "query", "soft.onnx", "-d", "GPU")
     assert "no kernel for extension::Shift" in " ".join(told.split())

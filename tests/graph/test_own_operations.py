@@ -10,6 +10,7 @@ import hetero
 from hetero import Core, Model, Op, Parameter, ops
 from hetero.errors import DeviceError, GraphError
 from hetero.graph import Attribute, integers
+from hetero.types import Type
 
 X = np.float32([[-2, -0.5, 0], [0.5, 2, 3]])
 
@@ -305,6 +306,21 @@ def test_outputs_whose_shape_depends_on_data():
 
     np.testing.assert_array_equal(run(Positive(x_of()), X), X[X > 0])
     np.testing.assert_array_equal(run(Positive(x_of()), -np.abs(X)), [])
+
+
+@pytest.mark.parametrize("shape", [(2,), (-1,)], ids=str)
+def test_strings_of_any_length(shape):
+    class Greeting(Op):
+        inputs = ("x",)
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, Type.string, self.get_input_partial_shape(0))
+
+        def evaluate(self, outputs, inputs):
+            outputs[0].data[:] = [f"Hello, {name}!" for name in inputs[0].data]
+            return True
+
+    assert run(Greeting(x_of(shape, "string")), np.array(["you", "wörld"])).tolist() == ["Hello, you!", "Hello, wörld!"]
 
 
 def fails(problem):

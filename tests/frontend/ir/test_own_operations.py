@@ -1,5 +1,7 @@
 """Operations of the user's own in IR files, which OpenVINO writes and reads with the same class."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import openvino
 import pytest
@@ -64,6 +66,52 @@ def test_an_operation_that_nobody_added(tmp_path):
         Core().read_model(tmp_path / "model.xml")
 
 
+def shows(ov):
+    class Shows(ov.Op):
+        """Shows a dict that it is given, as OpenVINO's own tests do."""
+
+        def __init__(self, inputs=None, attributes=None):
+            super().__init__(self)
+            self.attributes = attributes or {}
+            if inputs is not None:
+                self.set_arguments(inputs)
+                self.constructor_validate_and_infer_types()
+
+        def validate_and_infer_types(self):
+            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+        def visit_attributes(self, visitor):
+            visitor.on_attributes(self.attributes)
+            return True
+
+        def clone_with_new_inputs(self, inputs):
+            return Shows(inputs, self.attributes)
+
+    return Shows
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"axis": 0}, {"value_str": "test_attribute"}, {"value_str": "a, b"}, {"value_float": 0.25},
+        {"value_bool": True}, {"list_str": ["one", "two"]}, {"list_int": [1, 2]},
+        {"list_float": np.float32([1.5, 2.5])}, {"empty": ""},
+        {"axis": -3, "list_int": [7], "flag": False}, {"large": 1e20}, {"flags": [True, False]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_attributes_are_spelled_as_openvino_spells_them(tmp_path, attributes):
+    def written(ov):
+        opset = openvino.opset14 if ov is openvino else hetero.opset14
+        x = opset.parameter([2], np.float32, name="x")
+        node = shows(ov)([x], dict(attributes))
+        ov.serialize(ov.Model([opset.result(node)], [x], "m"), tmp_path / "m.xml", tmp_path / "m.bin")
+        layers = ElementTree.parse(tmp_path / "m.xml").iter("layer")
+        return next(layer.find("data").attrib for layer in layers if layer.get("type") == "Shows")
+
+    assert written(openvino) == written(hetero)
+
+
 class Everything(Op):
     """Shows one attribute of each type, by its name."""
 
@@ -125,26 +173,11 @@ def test_declared_attributes(tmp_path, more):
         core.read_model(tmp_path / "model.xml")
 
 
-class Shows(Op):
-    """Has an attribute that no file can hold."""
-
-    def __init__(self, inputs=None, value=None):
-        super().__init__(self, inputs)
-        self.value = value
-
-    def validate_and_infer_types(self):
-        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
-
-    def visit_attributes(self, visitor):
-        visitor.on_attributes({"value": self.value})
-        return True
-
-
-@pytest.mark.parametrize("value", [{}, [{}], np.complex64([1]), object(), ["a", 1]], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("value", [{}, [{}], np.complex64([1]), object(), ["a", 1]], ids=lambda v: type(v).__name__)
 def test_attributes_that_files_cannot_hold(tmp_path, value):
     x = Parameter("f32", [2])
     with pytest.raises(GraphError, match="Shows 'mine': attribute value cannot be .*, it takes a number, a string"):
-        node = Shows([x], value)
+        node = shows(hetero)([x], {"value": value})
         node.friendly_name = "mine"
         save_model(Model([node], [x]), tmp_path / "model.xml")
 
