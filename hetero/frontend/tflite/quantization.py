@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from hetero.errors import FrontendError
 from hetero.frontend import quantization
-from hetero.frontend.tflite.complex_numbers import is_complex, on_parts
 from hetero.frontend.translation import Translation, as_outputs
 from hetero.frontend.values import rank_of
 from hetero.graph import Constant, Output, is_constant
@@ -89,6 +89,8 @@ def on_numbers(translate: Translator) -> Translator:
 
     @functools.wraps(translate)
     def translate_quantized(node: TfliteNodeContext) -> Translation:
+        if node.output_tensor(0).is_complex:
+            raise FrontendError("it is not supported for complex numbers")
         inputs = [_numbers(node, index) for index in range(node.get_input_size())]
         outputs = as_outputs(translate(node.with_inputs(inputs)))
         return [_as_declared(node, index, output) for index, output in enumerate(outputs)]
@@ -98,14 +100,11 @@ def on_numbers(translate: Translator) -> Translator:
 
 def moving(translate: Translator) -> Translator:
     """Decorator: the function moves elements and computes nothing, so it takes integers as they are where they mean the
-    same numbers in all inputs and outputs that are quantized; else it is given the numbers. Of complex numbers it is
-    given the real parts, then the imaginary ones."""
+    same numbers in all inputs and outputs that are quantized; else it is given the numbers."""
     on_others = on_numbers(translate)
 
     @functools.wraps(translate)
     def translate_quantized(node: TfliteNodeContext) -> Translation:
-        if is_complex(node.output_tensor(0)):
-            return on_parts(node, translate)
         schemes = [node.output_tensor(index).quantization for index in range(node.get_output_size())]
         for index in range(node.get_input_size()):
             # Constants of i32 beside quantized data are shapes and places.

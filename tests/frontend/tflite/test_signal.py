@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from hetero import Core
+from hetero.errors import FrontendError
 from tests.frontend.tflite.agreement import DEVICES, assert_as_litert, assert_gives
 from tests.frontend.tflite.graphs import Graph, Op
 from tests.frontend.tflite.models import build, constant, given, made
@@ -53,10 +55,27 @@ CASES = {
 }
 
 
+def products():
+    """Of two spectra, the second broadcast."""
+    spectra = [Op("RFFT2D", [given(shape), constant([4, 8])], [made(np.complex64)]) for shape in ((3, 4, 8), (1, 4, 8))]
+    multiply = Op("MUL", [spectrum.outputs[0] for spectrum in spectra], [made(np.complex64)])
+    return [*spectra, multiply, *(Op(kind, multiply.outputs, [made(np.float32)]) for kind in ("REAL", "IMAG"))]
+
+
+CASES["MUL"] = build(Graph(products()))
+
+
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", CASES)
 def test_signal(name, device):
     assert_as_litert(CASES[name], device)
+
+
+def test_arithmetic_of_complex_numbers_that_nobody_has():
+    transform = Op("RFFT2D", [given((4, 8)), constant([4, 8])], [made(np.complex64, (4, 5))])
+    model = build(Graph([transform, Op("RSQRT", transform.outputs, [made(np.complex64, (4, 5), name="root")])]))
+    with pytest.raises(FrontendError, match="RSQRT node 'root': it is not supported for complex numbers"):
+        Core().read_model(model.content)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -6,6 +6,7 @@ import math
 from functools import reduce
 
 from hetero import ops
+from hetero.frontend.tflite.complex_numbers import product
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import moving, on_numbers
 from hetero.frontend.tflite.registry import translator
@@ -19,10 +20,7 @@ _UNARY = {
     "ROUND": ops.Round, "SIGN": ops.Sign, "SIN": ops.Sin, "SQRT": ops.Sqrt,
 }  # fmt: skip
 
-_BINARY = {
-    "ADD": ops.Add, "MUL": ops.Multiply, "POW": ops.Power, "SQUARED_DIFFERENCE": ops.SquaredDifference,
-    "SUB": ops.Subtract,
-}  # fmt: skip
+_BINARY = {"ADD": ops.Add, "POW": ops.Power, "SQUARED_DIFFERENCE": ops.SquaredDifference, "SUB": ops.Subtract}
 
 _EXTREMES = {"MAXIMUM": ops.Maximum, "MINIMUM": ops.Minimum}
 
@@ -37,6 +35,18 @@ def unary(node: TfliteNodeContext) -> Translation:
 @on_numbers
 def binary(node: TfliteNodeContext) -> Translation:
     return activated(node, _BINARY[node.get_op_type()](node.get_input(0), node.get_input(1)))
+
+
+@translator("MUL")
+def multiply(node: TfliteNodeContext) -> Translation:
+    if node.output_tensor(0).is_complex:
+        return product(node.get_input(0), node.get_input(1))
+    return _multiply(node)
+
+
+@on_numbers
+def _multiply(node: TfliteNodeContext) -> Translation:
+    return activated(node, ops.Multiply(node.get_input(0), node.get_input(1)))
 
 
 @translator(*_EXTREMES)

@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
-from hetero.frontend.tflite.complex_numbers import is_complex, joined, parts
+from hetero.frontend.tflite.complex_numbers import joined, parts
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.frontend.tflite.registry import translator
@@ -21,13 +21,13 @@ from hetero.types import Type
 def cast(node: TfliteNodeContext) -> Translation:
     """Integers that stand for numbers are taken as they are; of complex numbers the real part is kept."""
     value, target = node.get_input(0), node.output_tensor(0)
-    if is_complex(node.input_tensor(0)):
-        if is_complex(target):
+    if node.input_tensor(0).is_complex:
+        if target.is_complex:
             return value
         value = parts(value)[0]
-    if is_complex(target):
+    if target.is_complex:
         real = converted(value, Type.f32)
-        return joined(real, ops.Multiply(real, scalar_like(real, 0)).output(0))
+        return joined(real, ops.Multiply(real, scalar_like(real, 0)))
     if value.element_type.is_real() and target.element_type.is_integral():
         return _cut_off(value, target.element_type)
     return converted(value, target.element_type)
