@@ -126,7 +126,8 @@ def _starts(node: TfliteNodeContext, first: int, value: Output, sizes: Output) -
 
 
 def _places(starts: Output, axis: int, size: int) -> Output:
-    return ops.Add(ops.Gather(starts, int64(axis), int64(0)), int64(range(size))).output(0)
+    within = ops.Range(int64(0), int64(size), int64(1), Type.i64)
+    return ops.Add(ops.Gather(starts, int64(axis), int64(0)), within).output(0)
 
 
 @translator("STABLEHLO_PAD")

@@ -14,8 +14,8 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarGraph
 from hetero.frontend.tflite.translators.stablehlo.places import in_order, index_columns, row_numbers, window_places
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, reshape
-from hetero.graph import Constant, Op, Output
+from hetero.frontend.values import int64, reshape, scalar_like
+from hetero.graph import Op, Output
 from hetero.ops.values import exact_value
 
 _REDUCTIONS: dict[type[Op] | None, str] = {
@@ -51,7 +51,8 @@ def stablehlo_scatter(node: TfliteNodeContext) -> Translation:
     data = reshape(in_order(value, [*indexed, *rest]), [count, *behind])
     if not all_within:
         # What lies outside goes to a row that is cut off again.
-        data = ops.Concat([data, Constant(np.zeros((1, *behind), value.element_type.to_dtype()))], 0).output(0)
+        row = ops.Broadcast(scalar_like(value, 0), int64([1, *behind]))
+        data = ops.Concat([data, row], 0).output(0)
     updates = ops.Reshape(
         in_order(updates, _order(node, updates, windows, [*indexed, *rest])), int64([-1, *behind]), False
     )
