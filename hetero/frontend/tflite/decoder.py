@@ -9,15 +9,16 @@ from __future__ import annotations
 import itertools
 import re
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 import tflite
 
-from hetero.errors import FrontendError
+from hetero.errors import FrontendError, GraphError
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor, Signature
+from hetero.frontend.tflite.flexbuffer import read_map
 from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.sparsity import densify
 from hetero.packing import is_packed, packed_size, unpack
@@ -27,7 +28,13 @@ from hetero.types import Type
 IDENTIFIER = b"TFL3"
 
 # What readers of a FlatBuffer raise where its offsets and lengths lead out of it or to something else.
-_DAMAGES = (struct.error, IndexError, ValueError, TypeError, OverflowError, AttributeError, AssertionError)
+_DAMAGES = (struct.error, KeyError, IndexError, ValueError, TypeError, OverflowError, AttributeError, AssertionError)
+
+# How often as many bytes may be read as a file has: parts of it may be shared.
+_MOST_SHARED = 4
+
+# The most bytes that a tensor of strings may have in numpy, where all are as long as the longest.
+_MOST_TEXT = 1 << 28
 
 # Attributes that are FlexBuffers of further ones.
 _NESTED = ("custom_attributes", "composite_attributes")
@@ -51,8 +58,8 @@ class _Decoder:
     def __init__(self, data: memoryview) -> None:
         self._data = data
         self._model = tflite.Model.GetRootAs(data, 0)
-        # Each table takes bytes of its own in a file that was not made to explode when it is read.
-        self._tables_left = len(data) // 4
+        self._bytes_left = _MOST_SHARED * len(data)
+        self._unpacked: dict[tuple[int, Type], np.ndarray] = {}
         self._buffers = self._tables(self._model.BuffersLength, self._model.Buffers)
         self._codes = [self._code(code) for code in self._all(self._model, "OperatorCodes")]
 
@@ -63,8 +70,8 @@ class _Decoder:
         return DecodedModel(
             graphs,
             [self._signature(signature) for signature in self._all(self._model, "SignatureDefs")],
-            _text(self._model.Description()),
-            {_text(entry.Name()): self._bytes(entry.Buffer()) for entry in self._all(self._model, "Metadata")},
+            self._text(self._model.Description()),
+            {self._text(entry.Name()): self._bytes(entry.Buffer()) for entry in self._all(self._model, "Metadata")},
         )
 
     def _all(self, table: Any, vector: str) -> list[Any]:
@@ -72,11 +79,22 @@ class _Decoder:
 
     def _tables(self, length: Callable[[], int], get: Callable[[int], Any]) -> list[Any]:
         """The tables of a vector."""
-        count = length()
-        self._tables_left -= count
-        if self._tables_left < 0:
-            raise ValueError(f"a list of {count} parts")
-        return [get(index) for index in range(count)]
+        self._spend(4 * length())
+        return [get(index) for index in range(length())]
+
+    def _spend(self, count: int) -> None:
+        """Count bytes that are read. A file can be made to stand for far more than it has, by naming parts often."""
+        self._bytes_left -= count
+        if self._bytes_left < 0:
+            raise ValueError("its parts are more than it has bytes for")
+
+    def _text(self, content: bytes | None) -> str:
+        self._spend(len(content or b""))
+        return _text(content)
+
+    def _ints(self, table: Any, vector: str) -> list[int]:
+        self._spend(4 * getattr(table, f"{vector}Length")())
+        return getattr(table, f"{vector}AsNumpy")().tolist() if getattr(table, f"{vector}Length")() else []
 
     def _code(self, code: tflite.OperatorCode) -> tuple[str, int, bool]:
         """Name and version of an operator, and whether it is a custom one."""
@@ -86,25 +104,31 @@ class _Decoder:
         if number not in names:
             raise FrontendError(f"it has an operator of the number {number}, which is unknown: a newer schema has it")
         if number == tflite.BuiltinOperator.CUSTOM:
-            return _text(code.CustomCode()), code.Version(), True
+            return self._text(code.CustomCode()), code.Version(), True
         return names[number], code.Version(), False
 
     def _graph(self, graph: tflite.SubGraph) -> DecodedGraph:
         tensors = [self._tensor(tensor) for tensor in self._all(graph, "Tensors")]
         operators = [self._operator(operator) for operator in self._all(graph, "Operators")]
-        made = DecodedGraph(_text(graph.Name()), tensors, operators, _ints(graph, "Inputs"), _ints(graph, "Outputs"))
-        read = (i for o in operators for i in (*o.inputs, *o.outputs, *o.intermediates))
-        for index in (*made.inputs, *made.outputs, *read):
-            if not -1 <= index < len(tensors):
-                raise ValueError(f"there is no tensor {index}")
+        made = DecodedGraph(
+            self._text(graph.Name()), tensors, operators, self._ints(graph, "Inputs"), self._ints(graph, "Outputs")
+        )
+        # -1 stands for a tensor that is left out.
+        for index in (i for o in operators for i in (*o.inputs, *o.intermediates) if i != -1):
+            _check_tensor(index, tensors)
+        for index in (*made.inputs, *made.outputs, *(i for o in operators for i in o.outputs)):
+            _check_tensor(index, tensors)
         return made
 
     def _tensor(self, tensor: tflite.Tensor) -> DecodedTensor:
-        name, kind = _text(tensor.Name()), names_of(tflite.TensorType).get(tensor.Type(), str(tensor.Type()))
-        shape = _ints(tensor, "Shape")
+        name, kind = self._text(tensor.Name()), names_of(tflite.TensorType).get(tensor.Type(), str(tensor.Type()))
+        shape = self._ints(tensor, "Shape")
         # Lengths that may change are -1 in the signature; files without one do not tell.
-        lengths = _ints(tensor, "ShapeSignature") or shape
-        made = DecodedTensor(name, kind, _TYPES.get(kind), PartialShape(lengths))
+        lengths = self._ints(tensor, "ShapeSignature") or shape
+        try:
+            made = DecodedTensor(name, kind, _TYPES.get(kind), PartialShape(lengths))
+        except GraphError as error:
+            raise FrontendError(f"tensor '{name}': {error}") from error
         made.quantization = self._quantization(tensor, made)
         made.is_variable = bool(tensor.IsVariable())
         if made.element_type is not None and not made.is_variable:
@@ -119,6 +143,7 @@ class _Decoder:
         # Float tensors have the ranges of training there, and constants read as f16 or f32 a scale of no meaning.
         if found is None or not found.ScaleLength() or made.element_type is None or made.element_type.is_real():
             return None
+        self._spend(4 * found.ScaleLength() + 8 * found.ZeroPointLength())
         scales = np.array(found.ScaleAsNumpy(), np.float32)
         zeros = np.array(found.ZeroPointAsNumpy() if found.ZeroPointLength() else 0, np.int64)
         if zeros.size not in (1, scales.size):
@@ -138,7 +163,13 @@ class _Decoder:
         needed = packed_size(int(np.prod(shape, dtype=object)), kind)
         if needed != len(data):
             raise FrontendError(f"it holds {len(data)} bytes, but {kind}{list(shape)} needs {needed}")
-        return unpack(data, kind, shape) if is_packed(kind) else np.frombuffer(data, kind.to_dtype()).reshape(shape)
+        if not is_packed(kind):
+            return np.frombuffer(data, kind.to_dtype()).reshape(shape)
+        # Tensors of several graphs may share their contents.
+        known = (tensor.Buffer(), kind)
+        if known not in self._unpacked:
+            self._unpacked[known] = unpack(data, kind, (int(np.prod(shape)),))
+        return self._unpacked[known].reshape(shape)
 
     def _bytes(self, index: int) -> memoryview:
         """What a buffer holds: within the FlatBuffer, or behind it where the file is a large one."""
@@ -154,34 +185,36 @@ class _Decoder:
     def _operator(self, operator: tflite.Operator) -> DecodedOperator:
         op_type, version, is_custom = self._codes[operator.OpcodeIndex()]
         custom = bytes(operator.CustomOptionsAsNumpy()) if operator.CustomOptionsLength() else b""
+        self._spend(len(custom))
+        attributes = read_map(custom) if is_custom else self._builtin_attributes(operator)
+        inputs, outputs, inner = (self._ints(operator, vector) for vector in ("Inputs", "Outputs", "Intermediates"))
+        return DecodedOperator(op_type, version, inputs, outputs, attributes, is_custom, custom, inner)
+
+    def _builtin_attributes(self, operator: tflite.Operator) -> dict[str, Any]:
         options = ((operator.BuiltinOptionsType(), operator.BuiltinOptions(), tflite.BuiltinOptions),)
         options += ((operator.BuiltinOptions2Type(), operator.BuiltinOptions2(), tflite.BuiltinOptions2),)
         attributes: dict[str, Any] = {}
         for number, table, union in options:
             if number and table is not None:
-                attributes |= _attributes(names_of(union)[number], table)
-        if is_custom:
-            attributes = _flexbuffer_map(custom)
+                attributes |= self._attributes(names_of(union)[number], table)
         for name in _NESTED:
-            attributes = {**_flexbuffer_map(bytes(attributes.get(name, ()))), **attributes}
-        return DecodedOperator(
-            op_type, version, _ints(operator, "Inputs"), _ints(operator, "Outputs"), attributes, is_custom, custom,
-            _ints(operator, "Intermediates"),
-        )  # fmt: skip
+            attributes = {**read_map(bytes(attributes.get(name, ()))), **attributes}
+        return attributes
+
+    def _attributes(self, kind: str, table: Any) -> dict[str, Any]:
+        """The fields of options under the schema's names: numbers and, of vectors, tuples."""
+        options = getattr(tflite, kind)()
+        options.Init(table.Bytes, table.Pos)
+        attributes = {name: read(options) for name, read in _fields(type(options))}
+        self._spend(sum(len(value) for value in attributes.values() if isinstance(value, (str, tuple))))
+        return attributes
 
     def _signature(self, signature: tflite.SignatureDef) -> Signature:
         inputs, outputs = (
-            {_text(entry.Name()): entry.TensorIndex() for entry in self._all(signature, vector)}
+            {self._text(entry.Name()): entry.TensorIndex() for entry in self._all(signature, vector)}
             for vector in ("Inputs", "Outputs")
         )
-        return Signature(_text(signature.SignatureKey()), signature.SubgraphIndex(), inputs, outputs)
-
-
-def _attributes(kind: str, table: Any) -> dict[str, Any]:
-    """The fields of options under the schema's names: numbers and, of vectors, tuples."""
-    options = getattr(tflite, kind)()
-    options.Init(table.Bytes, table.Pos)
-    return {name: read(options) for name, read in _fields(type(options))}
+        return Signature(self._text(signature.SignatureKey()), signature.SubgraphIndex(), inputs, outputs)
 
 
 @cache
@@ -214,27 +247,22 @@ def _plain(value: Any) -> Any:
     return _text(value) if isinstance(value, bytes) else value
 
 
-def _flexbuffer_map(content: bytes) -> Mapping[str, Any]:
-    """What a FlexBuffer holds where it is a map, as custom operators of TensorFlow's have it; nothing otherwise."""
-    from flatbuffers import flexbuffers
-
-    try:
-        value = flexbuffers.Loads(content) if content else {}
-    except Exception:  # any bytes may be the options of a custom operator
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _ints(table: Any, vector: str) -> list[int]:
-    return getattr(table, f"{vector}AsNumpy")().tolist() if getattr(table, f"{vector}Length")() else []
-
-
 def _strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
     """A tensor of strings: their number, where each begins and the last ends, and their bytes."""
     (count,) = struct.unpack_from("<i", data)
     places = struct.unpack_from(f"<{count + 1}i", data, 4)
+    longest = max((end - begin for begin, end in itertools.pairwise(places)), default=0)
+    if list(places) != sorted(places) or not 0 <= places[0] <= places[-1] <= len(data):
+        raise ValueError("its strings overlap or are not all there")
+    if count * longest * 4 > _MOST_TEXT:
+        raise FrontendError(f"{count} strings of up to {longest} bytes are more than {_MOST_TEXT >> 20} MiB")
     texts = [bytes(data[begin:end]).decode() for begin, end in itertools.pairwise(places)]
     return np.array(texts, np.str_).reshape(shape)
+
+
+def _check_tensor(index: int, tensors: Sequence[DecodedTensor]) -> None:
+    if not 0 <= index < len(tensors):
+        raise ValueError(f"there is no tensor {index}")
 
 
 @cache

@@ -21,6 +21,8 @@ from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 
 # How deep graphs may lie in each other.
 DEEPEST = 40
+# How many operators may run for each one of the file, and besides: graphs may be run by several operators each.
+_MOST_RUN, _MOST_RUN_BESIDES = 50, 1000
 # How many names of operators a message lists.
 _NAMES_LISTED = 3
 
@@ -55,6 +57,16 @@ class Reading:
         self, decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
     ) -> None:
         self.decoded, self._extensions, self.report_progress = decoded, extensions, report_progress
+        self._most = _MOST_RUN_BESIDES + _MOST_RUN * sum(len(graph.operators) for graph in decoded.graphs)
+        self._count = 0
+
+    def count(self, graph: DecodedGraph) -> None:
+        """Count a graph that is run. Raises FrontendError where they are too many."""
+        self._count += 1 + len(graph.operators)
+        if self._count > self._most:
+            raise FrontendError(
+                f"its graphs run each other so often that they come to more than {self._most} operators"
+            )
 
     def find(self, operator: DecodedOperator) -> Translator | None:
         """What translates an operator, extensions before all else: those for what it calls, then for its type."""
@@ -96,6 +108,7 @@ class GraphBuilder:
             raise FrontendError(f"the graph '{reading.decoded.graphs[index].name}' runs itself")
         self._reading, self._host, self._variables, self._prefix = reading, host, variables, prefix
         self._graph: DecodedGraph = reading.decoded.graphs[index]
+        reading.count(self._graph)
         self._callers = (*callers, index)
         self._values: list[Output | None] = [None] * len(self._graph.tensors)
 

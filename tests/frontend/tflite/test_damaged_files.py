@@ -1,0 +1,359 @@
+"""TensorFlow Lite files that are damaged or made to do harm: read or refused in words, soon and in little memory."""
+
+import functools
+import resource
+
+import numpy as np
+import pytest
+from ai_edge_litert import schema_py_generated as schema
+from flatbuffers import Builder
+from hypothesis import given as given_by
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from hetero.errors import FrontendError
+from hetero.frontend.tflite import TfliteFrontEnd
+from tests.frontend.tflite.graphs import Graph, Op, Signature, constant, given, made, variable
+from tests.frontend.tflite.writer import write
+
+# What reading a file of some kilobytes may take of memory beyond what is there before.
+MOST_MEMORY = 1 << 30
+
+
+def scalars(kind, dtype=np.float32, result=None, **options):
+    """A graph of one operator on two scalars."""
+    inputs = [given((), dtype), given((), dtype)]
+    return Graph([Op(kind, inputs, [made(result or dtype, ())], **options)], inputs, name=f"{kind} of scalars")
+
+
+def of_vectors(kind, dtype=np.float32, result=None):
+    """A graph of one operator on a vector of four and a constant."""
+    x = given((4,), dtype)
+    return Graph([Op(kind, [x, constant(np.ones(4, dtype))], [made(result or dtype, (4,))])], [x], name=kind)
+
+
+def below():
+    x = given((4,))
+    total = made(np.float32, ())
+    steps = [Op("SUM", [x, constant(np.int32([0]))], [total]), Op("LESS", [total, constant(9.0)], [made(bool, ())])]
+    return Graph(steps, [x], [steps[1].outputs[0]], name="below")
+
+
+# Smaller models are read faster, so the operators are shared out among some.
+PARTS = range(4)
+
+
+@functools.cache
+def sample(part: int) -> bytes:
+    """A model of operators: windows, shapes, places, quantized numbers, graphs, states, strings; some in each part."""
+    ints = functools.partial(constant, dtype=np.int32)
+    x, vector, q = given((1, 8, 8, 2), name="x"), given((4,), name="vector"), given((1, 4), scale=0.1, name="q")
+    f32 = np.float32
+    places = made(np.int32, (4,))
+    q_weights = constant(np.ones((3, 4), np.int8), scale=[0.5, 1, 2], axis=0)
+    words, two = constant(np.array(["a", "longer"], object)), dict(stride_w=2, stride_h=2, padding="SAME")
+    steps = [
+        Op("CONV_2D", [x, constant(np.ones((4, 3, 3, 2), f32)), None], [made(f32, (1, 4, 4, 4), name="c")], **two),
+        Op("RESHAPE", [vector, ints([2, 2])], [made(f32, (2, 2), name="r")], new_shape=[2, 2]),
+        Op("MAX_POOL_2D", [x], [made(f32, (1, 4, 4, 2))], filter_width=2, filter_height=2, **two),
+        Op("STRIDED_SLICE", [x, ints([0, 1, 0, 0]), ints([1, 7, 8, 1]), ints([1, 2, 1, 1])],
+           [made(f32, (1, 3, 8))], begin_mask=2, shrink_axis_mask=8),
+        Op("GATHER", [x, ints([1, 0])], [made(f32, (1, 8, 8, 2))], axis=3),
+        Op("PAD", [x, ints([[0, 0], [1, 1], [0, 2], [0, 0]])], [made(f32, (1, 10, 10, 2))]),
+        Op("CONCATENATION", [vector, vector], [made(f32, (8,))], axis=0),
+        Op("FILL", [ints([2, 3]), constant(1.0)], [made(f32, (2, 3))]),
+        Op("RANGE", [ints(0), ints(4), ints(1)], [places]),
+        Op("TILE", [vector, ints([3])], [made(f32, (12,))]),
+        Op("BROADCAST_TO", [vector, ints([3, 4])], [made(f32, (3, 4))]),
+        Op("ONE_HOT", [places, ints(5), constant(1.0), constant(0.0)], [made(f32, (4, 5))], axis=-1),
+        Op("TOPK_V2", [vector, ints(2)], [made(f32, (2,)), made(np.int32, (2,))]),
+        Op("SPLIT", [ints(0), vector], [made(f32, (2,)), made(f32, (2,))], num_splits=2),
+        Op("RESIZE_BILINEAR", [x, ints([3, 5])], [made(f32, (1, 3, 5, 2))], half_pixel_centers=True),
+        Op("FULLY_CONNECTED", [q, q_weights, None], [made(np.int8, (1, 3), scale=0.2)]),
+        Op("SUM", [x, ints([1, 2])], [made(f32, (1, 2))]),
+        Op("IF", [constant(np.array(True)), vector], [made(f32, (4,))],
+           then_subgraph_index=of_vectors("ADD"), else_subgraph_index=of_vectors("SUB")),
+        Op("WHILE", [vector], [made(f32, (4,))], cond_subgraph_index=below(), body_subgraph_index=of_vectors("ADD")),
+        Op("CALL", [vector], [made(f32, (4,))], subgraph=of_vectors("MUL")),
+        Op("STABLEHLO_COMPOSITE", [vector], [made(f32, (4,))], name="mine",
+           decomposition_subgraph_index=of_vectors("DIV"), composite_attributes=[1, 2, 3]),
+        Op("STABLEHLO_REDUCE", [vector, constant(0.0)], [made(f32, ())], dimensions=[0],
+           body_subgraph_index=scalars("STABLEHLO_ADD")),
+        Op("STABLEHLO_REDUCE_WINDOW", [vector, constant(0.0)], [made(f32, (3,))], window_dimensions=[2],
+           body_subgraph_index=scalars("STABLEHLO_MAXIMUM")),
+        Op("STABLEHLO_SORT", [vector], [made(f32, (4,))], dimension=0, is_stable=True,
+           comparator_subgraph_index=scalars("STABLEHLO_COMPARE", result=bool, comparison_direction=5)),
+        Op("STABLEHLO_GATHER", [x, ints([[1, 2]])], [made(f32, (1, 3, 3, 2))], offset_dims=[1, 2, 3],
+           collapsed_slice_dims=[0], start_index_map=[1, 2], index_vector_dim=1, slice_sizes=[1, 3, 3, 2]),
+        Op("STABLEHLO_SCATTER", [vector, ints([[1], [2]]), constant([1.0, 2.0])], [made(f32, (4,))],
+           inserted_window_dims=[0], scatter_dims_to_operand_dims=[0], index_vector_dim=1,
+           update_computation_subgraph_index=scalars("STABLEHLO_ADD")),
+        Op("STABLEHLO_PAD", [vector, constant(0.0)], [made(f32, (9,))],
+           edge_padding_low=[1], edge_padding_high=[1], interior_padding=[1]),
+        Op("STABLEHLO_DOT_GENERAL", [vector, vector], [made(f32, ())],
+           lhs_contracting_dimensions=[0], rhs_contracting_dimensions=[0]),
+        Op("STABLEHLO_IOTA", [], [made(f32, (3, 4))], iota_dimension=1),
+        Op("STABLEHLO_DYNAMIC_SLICE", [vector, given((), np.int32, name="start")], [made(f32, (2,))], slice_sizes=[2]),
+        Op("STABLEHLO_RNG_BIT_GENERATOR", [constant(np.array([1, 2], np.uint64))],
+           [made(np.uint64, (2,)), made(np.uint32, (3,))], algorithm="PHILOX"),
+        Op("GATHER", [words, ints([1])], [made(object, (1,))], axis=0),
+        Op("VAR_HANDLE", [], [made("RESOURCE", (), name="handle")], shared_name="v"),
+        Op("RNN", [given((1, 4), name="step"), constant(np.ones((3, 4), f32)), constant(np.ones((3, 3), f32)),
+           constant(np.ones(3, f32)), variable((1, 3))], [made(f32, (1, 3))], fused_activation_function="TANH"),
+    ]  # fmt: skip
+    steps = steps[part :: len(PARTS)]
+    (first, *_), (result, *_) = steps[0].inputs, steps[0].outputs
+    return write(Graph(steps), [Signature("serving", {"image": first}, {"result": result})])
+
+
+def read(content: bytes) -> None:
+    """Read a model, or have it refused; anything but a FrontendError is a fault, and so is much memory."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        TfliteFrontEnd().convert(content)
+    except FrontendError:
+        pass
+    finally:
+        grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    assert grown < MOST_MEMORY
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_sample_is_read(part):
+    assert len(TfliteFrontEnd().convert(sample(part)).outputs) >= 8
+
+
+def refused(content: bytes, message: str) -> None:
+    with pytest.raises(FrontendError, match=message):
+        TfliteFrontEnd().convert(content)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_truncated(part):
+    content = sample(part)
+    for length in range(1, len(content) - 1, 61):
+        refused(content[:length], "the TensorFlow Lite model")
+
+
+FRACTIONS = st.floats(0, 1, exclude_max=True)
+
+
+@settings(max_examples=60, deadline=10_000)
+@given_by(st.sampled_from(PARTS), st.lists(st.tuples(FRACTIONS, st.integers(0, 255)), min_size=1, max_size=8))
+def test_any_changed_byte_is_read_or_refused(part, changes):
+    altered = bytearray(sample(part))
+    for place, byte in changes:
+        altered[int(place * len(altered))] = byte
+    read(bytes(altered))
+
+
+@settings(max_examples=60, deadline=10_000)
+@given_by(st.sampled_from(PARTS), st.lists(st.tuples(FRACTIONS, FRACTIONS, st.booleans()), min_size=1, max_size=3))
+def test_offsets_to_elsewhere_are_read_or_refused(part, changes):
+    altered = bytearray(sample(part))
+    for where, target, back in changes:
+        place, offset = int(where * len(altered)) // 4 * 4, int(target * len(altered))
+        altered[place : place + 4] = int.to_bytes(-offset if back else offset, 4, "little", signed=True)
+    read(bytes(altered))
+
+
+NUMBERS = [0, 1, -1, 2, 3, 7, 1000, 127, -128]
+LONG_NUMBERS = [*NUMBERS, 1 << 20, 1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63)]
+LENGTHS = [*NUMBERS, 1 << 20, (1 << 31) - 1, -(1 << 31)]
+CHANGES = ["kind", "inputs", "outputs", "option", "shape", "type", "contents", "graph", "scales", "drop", "buffer"]
+
+
+def change(model: schema.ModelT, data: st.DataObject) -> None:
+    """One change of an operator, a tensor, a graph or a buffer."""
+    pick = lambda values: data.draw(st.sampled_from(list(values)))  # noqa: E731
+    graph = pick(graph for graph in model.subgraphs if graph.operators)
+    operator, tensor, what = pick(graph.operators), pick(graph.tensors), pick(CHANGES)
+    numbers = [-1, *range(len(graph.tensors) + 1)]
+    if what == "kind":
+        code = model.operatorCodes[operator.opcodeIndex]
+        code.builtinCode, code.version = data.draw(st.integers(0, 208)), pick([1, 2, 5, 1000])
+        code.deprecatedBuiltinCode = min(code.builtinCode, 127)
+    elif what in ("inputs", "outputs"):
+        setattr(operator, what, altered_list(getattr(operator, what), numbers, data))
+    elif what == "option":
+        for options in (operator.builtinOptions, operator.builtinOptions2):
+            if options is not None and vars(options):
+                alter_field(options, pick(vars(options)), data)
+    elif what == "shape":
+        tensor.shape = altered_list(tensor.shape, LENGTHS, data)
+    elif what == "type":
+        tensor.type = data.draw(st.integers(0, 20))
+    elif what == "contents":
+        buffer = pick(buffer for buffer in model.buffers if buffer.data is not None and len(buffer.data) >= 4)
+        words = np.array(buffer.data, np.uint8)
+        place = data.draw(st.integers(0, len(words) // 4 - 1)) * 4
+        words[place : place + 4] = np.array([pick(LENGTHS)], np.int32).view(np.uint8)
+        buffer.data = words
+    elif what == "graph":
+        side = pick(["inputs", "outputs"])
+        setattr(graph, side, altered_list(getattr(graph, side), numbers, data))
+    elif what == "scales":
+        scales, zeros = st.sampled_from([0.0, 1.0, -1.0, float("nan"), 1e38]), st.sampled_from([0, 5, 1 << 40])
+        tensor.quantization = schema.QuantizationParametersT(
+            scale=data.draw(st.lists(scales, max_size=4)), zeroPoint=data.draw(st.lists(zeros, max_size=4)),
+            quantizedDimension=pick([0, 1, -1, 9]),
+        )  # fmt: skip
+    elif what == "drop":
+        graph.operators.remove(operator)
+    elif what == "buffer":
+        tensor.buffer = data.draw(st.integers(0, len(model.buffers) + 1))
+
+
+def altered_list(numbers, values, data):
+    """A list with one number changed, added or taken away."""
+    made = [int(number) for number in (numbers if numbers is not None else ())]
+    place, how = data.draw(st.integers(0, len(made))), data.draw(st.sampled_from(["change", "add", "drop"]))
+    made[place : place + (how != "add")] = [] if how == "drop" else [data.draw(st.sampled_from(values))]
+    return made
+
+
+def alter_field(options, name, data):
+    value = getattr(options, name)
+    if isinstance(value, (bool, np.bool_)):
+        setattr(options, name, not value)
+    elif isinstance(value, (int, np.integer)):
+        setattr(options, name, data.draw(st.sampled_from([0, 1, -1, 2, 7, 127])))
+    elif isinstance(value, (list, np.ndarray)):
+        of_bytes = name in ("compositeAttributes", "windowReversal")
+        setattr(options, name, altered_list(value, [0, 1, 40, 255] if of_bytes else LONG_NUMBERS, data))
+
+
+def packed(model: schema.ModelT) -> bytes:
+    builder = Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+@settings(max_examples=60, deadline=10_000)
+@given_by(st.data())
+def test_any_change_is_read_or_refused(data):
+    model = schema.ModelT.InitFromPackedBuf(sample(data.draw(st.sampled_from(PARTS))))
+    for _ in range(data.draw(st.integers(1, 3))):
+        change(model, data)
+    read(packed(model))
+
+
+def unpacked(graph: Graph) -> schema.ModelT:
+    return schema.ModelT.InitFromPackedBuf(write(graph))
+
+
+def nested(kind: str, deep: int, **options: str) -> schema.ModelT:
+    """A model whose graph runs one twice, which runs one twice and so on."""
+    x = given((4,))
+    graph = of_vectors("ADD")
+    for _ in range(deep):
+        steps = [Op(kind, [x], [made(np.float32, (4,))], **dict.fromkeys(options, graph))]
+        steps.append(Op(kind, steps[0].outputs, [made(np.float32, (4,))], **dict.fromkeys(options, graph)))
+        x = given((4,))
+        steps[0].inputs = [x]
+        graph = Graph(steps, [x], name=f"twice {kind}")
+    return unpacked(graph)
+
+
+GRAPHS = {"CALL": {"subgraph": ""}, "STABLEHLO_COMPOSITE": {"decomposition_subgraph_index": ""}}
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_a_graph_that_runs_itself(kind):
+    model = nested(kind, 1, **GRAPHS[kind])
+    for operator in model.subgraphs[0].operators:
+        for options in (operator.builtinOptions, operator.builtinOptions2):
+            for name in vars(options) if options else ():
+                if name.lower().endswith(("subgraph", "index")):
+                    setattr(options, name, 0)
+    refused(packed(model), "runs itself")
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_graphs_that_run_each_other_again_and_again(kind):
+    refused(packed(nested(kind, 30, **GRAPHS[kind])), "its graphs run each other so often that they come to more than")
+
+
+def one_constant(array: np.ndarray) -> schema.ModelT:
+    x = given((4,))
+    return unpacked(Graph([Op("ADD", [x, constant(array)], [made(array.dtype, (4,))])]))
+
+
+@pytest.mark.parametrize("shape", [[5], [3], [1 << 30, 1 << 30, 1 << 30], [-4, -1], [-1]])
+def test_a_shape_of_more_or_less_than_there_is(shape):
+    model = one_constant(np.ones(4, np.float32))
+    model.subgraphs[0].tensors[2].shape = shape
+    refused(packed(model), "tensor_2")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [1000, 0], [-1, 0], [-5, 0], [2, 16, 0, 24], [2, 16, 20, 1000], [2, -4, 16, 20], [1 << 30, 16, 16],
+    ],
+)  # fmt: skip
+def test_strings_that_are_not_there(words):
+    model = one_constant(np.array(["a", "b"], object))
+    model.buffers[-1].data = np.array([*words, 0], np.int32).view(np.uint8)
+    model.subgraphs[0].tensors[2].shape = [2]
+    refused(packed(model), "tensor 'tensor_2' cannot be read|it is truncated or damaged")
+
+
+def test_many_strings_beside_a_long_one():
+    model = one_constant(np.array(["a" * 100_000, *[""] * 10_000], object))
+    refused(packed(model), "10001 strings of up to 100000 bytes are more than 256 MiB")
+
+
+def test_options_that_stand_for_ever_more():
+    """A FlexBuffer of a map of a list of twice a list of twice a list and so on."""
+    content = bytearray([1, 0, 4])
+    last = 1
+    for _ in range(30):
+        content.append(2)
+        start = len(content)
+        content += bytes([start - last, start + 1 - last, 40, 40])
+        last = start
+    content += b"a\x00\x01"
+    keys = len(content)
+    content += bytes([3])
+    content += bytes([len(content) - keys, 1, 1])
+    values = len(content)
+    content += bytes([values - last, 40])
+    content += bytes([len(content) - values, 36, 1])
+    model = write(Graph([Op("Mine", [given((4,))], [made(np.float32, (4,))], raw=bytes(content))]))
+    refused(model, "there is no translation of the custom Mine")
+
+
+def test_parts_that_are_shared_by_many():
+    """Each of many tensors has the same long shape."""
+    builder = Builder(1024)
+    count = 10_000
+    schema.TensorStartShapeVector(builder, count)
+    for _ in range(count):
+        builder.PrependInt32(1)
+    shape = builder.EndVector()
+    tensors = []
+    for _ in range(count):
+        schema.TensorStart(builder)
+        schema.TensorAddShape(builder, shape)
+        tensors.append(schema.TensorEnd(builder))
+    schema.SubGraphStartTensorsVector(builder, count)
+    for tensor in tensors:
+        builder.PrependUOffsetTRelative(tensor)
+    tensors = builder.EndVector()
+    schema.SubGraphStart(builder)
+    schema.SubGraphAddTensors(builder, tensors)
+    graph = schema.SubGraphEnd(builder)
+    schema.ModelStartSubgraphsVector(builder, 1)
+    builder.PrependUOffsetTRelative(graph)
+    graphs = builder.EndVector()
+    schema.BufferStart(builder)
+    buffer = schema.BufferEnd(builder)
+    schema.ModelStartBuffersVector(builder, 1)
+    builder.PrependUOffsetTRelative(buffer)
+    buffers = builder.EndVector()
+    schema.ModelStart(builder)
+    schema.ModelAddBuffers(builder, buffers)
+    schema.ModelAddSubgraphs(builder, graphs)
+    builder.Finish(schema.ModelEnd(builder), b"TFL3")
+    refused(bytes(builder.Output()), "its parts are more than it has bytes for")
