@@ -151,15 +151,14 @@ class _Decoder:
         return Quantization(scales, np.broadcast_to(zeros.reshape(-1), scales.shape), found.QuantizedDimension())
 
     def _contents(self, tensor: tflite.Tensor, kind: Type, shape: tuple[int, ...]) -> np.ndarray | None:
-        data = self._bytes(tensor.Buffer())
+        data, sparsity = self._bytes(tensor.Buffer()), tensor.Sparsity()
+        if sparsity is not None:
+            return densify(sparsity, data, kind, shape)
         if not len(data):
             # What has no elements is known without a buffer.
             return np.zeros(shape, np.str_ if kind is Type.string else kind.to_dtype()) if 0 in shape else None
         if kind is Type.string:
             return _strings(data, shape)
-        sparsity = tensor.Sparsity()
-        if sparsity is not None:
-            return densify(sparsity, data, kind, shape)
         needed = packed_size(int(np.prod(shape, dtype=object)), kind)
         if needed != len(data):
             raise FrontendError(f"it holds {len(data)} bytes, but {kind}{list(shape)} needs {needed}")

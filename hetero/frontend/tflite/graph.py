@@ -176,7 +176,9 @@ class GraphBuilder:
         if tensor.is_variable and self._values[index] is None:
             return self._variables.read(self._variable_name(index), _first_value(tensor))
         if self._values[index] is None:
-            constant = self._host.name(Constant(_contents(tensor, reader)), self._prefix + tensor.name)
+            if tensor.data is None:
+                raise FrontendError(f"{reader} reads the tensor '{tensor.name}', which nothing before it makes")
+            constant = self._host.name(Constant(tensor.data), self._prefix + tensor.name)
             self.define(index, constant.output(0))
         return self._values[index]  # type: ignore[return-value]
 
@@ -233,15 +235,6 @@ class TfliteSubgraph(Subgraph):
         for place, value in zip(builder.graph.inputs, inputs):
             builder.define(place, value)
         return builder.translate()
-
-
-def _contents(tensor: DecodedTensor, reader: str) -> np.ndarray:
-    """What a constant holds: of no elements the file says no more than the shape. Raises FrontendError."""
-    if tensor.data is not None:
-        return tensor.data
-    if tensor.element_type is None or tensor.partial_shape.element_count() != 0:
-        raise FrontendError(f"{reader} reads the tensor '{tensor.name}', which nothing before it makes")
-    return np.zeros(tensor.partial_shape.to_shape(), tensor.element_type.to_dtype())
 
 
 def _first_value(tensor: DecodedTensor) -> Output:

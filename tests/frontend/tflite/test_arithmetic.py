@@ -143,10 +143,21 @@ ANGLES = {
     f"ATAN2, {dtype}": one("ATAN2", given(np.repeat(EDGES, 10).astype(dtype)), given(np.tile(EDGES, 10).astype(dtype)))
     for dtype in ("float32", "float64")
 }
-CASES = UNARY | BINARY | ANGLES
+# LiteRT takes few operators of halves.
+HALVES = {
+    **{
+        f"{kind}, float16": one(kind, given(REALS.astype(np.float16)))
+        for kind in ("NEG", "FLOOR", "ROUND", "SIN", "COS")
+    },
+    **{
+        f"{kind}, float16": one(kind, given(REALS.astype(np.float16)), given(POSITIVE.astype(np.float16)))
+        for kind in ("ADD", "MUL", "MAXIMUM", "MINIMUM")
+    },
+}
+CASES = UNARY | BINARY | ANGLES | HALVES
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", CASES)
 def test_arithmetic(name, device):
-    assert_as_litert(CASES[name], device, resolver=FAST if name in WITHOUT_REFERENCE else REFERENCE)
+    assert_as_litert(CASES[name], device, resolver=FAST if name.startswith(WITHOUT_REFERENCE) else REFERENCE)

@@ -78,6 +78,8 @@ CASES = {
         given((), scale=0.1),
         outputs=[made(np.int8, scale=0.1)],
     ),
+    "EQUAL, string": one("EQUAL", given(["a", "b", ""]), given(["a", "c", ""])),
+    "NOT_EQUAL, string": one("NOT_EQUAL", given(["a", "b", ""]), given(["a", "c", ""])),
     "LESS, of any shape": one("LESS", given((2, 3), signature=(-1, 3)), given((2, 1), signature=(-1, 1))),
 }
 
