@@ -19,6 +19,7 @@ _ELEMENTWISE = (
     Unary, Broadcasting, ops.Select, ops.Convert, ops.BitCast, ops.LogicalNot, ops.BitwiseNot, ops.IsNaN, ops.IsInf,
     ops.IsFinite,
 )  # fmt: skip
+_COMMUTATIVE = (ops.Add, ops.Multiply, ops.Maximum, ops.Minimum, ops.LogicalAnd, ops.LogicalOr)
 
 
 class ScalarGraph:
@@ -48,18 +49,12 @@ class ScalarGraph:
 
     @property
     def operation(self) -> type[Op] | None:
-        """The operation of the two inputs that the only output is; None where it is something else."""
+        """The known operation of the two inputs that the only output is; None where it is something else."""
         node = self.results[0].node
-        if len(self.results) != 1 or [value.node for value in node.input_values()] != self.inputs:
-            return self._of_swapped(node)
-        return type(node)
-
-    def _of_swapped(self, node: Node) -> type[Op] | None:
-        swapped = [value.node for value in node.input_values()] == self.inputs[::-1]
-        return type(node) if len(self.results) == 1 and swapped and isinstance(node, _COMMUTATIVE) else None
-
-
-_COMMUTATIVE = (ops.Add, ops.Multiply, ops.Maximum, ops.Minimum, ops.LogicalAnd, ops.LogicalOr)
+        read = [value.node for value in node.input_values()]
+        known = read == self.inputs and isinstance(node, (*_COMMUTATIVE, ops.Subtract))
+        swapped = read == self.inputs[::-1] and isinstance(node, _COMMUTATIVE)
+        return type(node) if len(self.results) == 1 and (known or swapped) else None
 
 
 class Combination(ScalarGraph):
