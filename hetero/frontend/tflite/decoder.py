@@ -42,8 +42,10 @@ _NESTED = ("custom_attributes", "composite_attributes")
 _TYPES = {
     "FLOAT32": Type.f32, "FLOAT16": Type.f16, "BFLOAT16": Type.bf16, "FLOAT64": Type.f64, "BOOL": Type.boolean,
     "STRING": Type.string, "INT4": Type.i4, "INT8": Type.i8, "INT16": Type.i16, "INT32": Type.i32, "INT64": Type.i64,
-    "UINT8": Type.u8, "UINT16": Type.u16, "UINT32": Type.u32, "UINT64": Type.u64,
+    "UINT8": Type.u8, "UINT16": Type.u16, "UINT32": Type.u32, "UINT64": Type.u64, "INT2": Type.i2, "UINT4": Type.u4,
 }  # fmt: skip
+# The element types of LiteRT's schema that the package ``tflite`` does not know.
+_NEWER_KINDS = {19: "INT2", 20: "UINT4"}
 
 
 def decode(data: memoryview) -> DecodedModel:
@@ -121,7 +123,8 @@ class _Decoder:
         return made
 
     def _tensor(self, tensor: tflite.Tensor) -> DecodedTensor:
-        name, kind = self._text(tensor.Name()), names_of(tflite.TensorType).get(tensor.Type(), str(tensor.Type()))
+        name, number = self._text(tensor.Name()), tensor.Type()
+        kind = (_NEWER_KINDS | names_of(tflite.TensorType)).get(number, str(number))
         shape = self._ints(tensor, "Shape")
         # Lengths that may change are -1 in the signature; files without one do not tell.
         lengths = self._ints(tensor, "ShapeSignature") or shape

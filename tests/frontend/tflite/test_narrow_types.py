@@ -1,0 +1,35 @@
+"""Elements of less than a byte in constants, as LiteRT reads them."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.models import constant, given, made, one
+from tests.frontend.tflite.writer import TENSOR_TYPES
+
+VALUES = {
+    ml_dtypes.int2: [-2, 1, -1, 0, 1],
+    ml_dtypes.int4: [-8, 7, -1, 3, 5],
+    ml_dtypes.uint4: [15, 7, 1, 8, 5],
+}
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+def test_dequantize(dtype):
+    packed = constant(np.array(VALUES[dtype], dtype), scale=0.5)
+    assert_as_litert(one("DEQUANTIZE", packed, outputs=[made(np.float32)]))
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+def test_cast(dtype):
+    packed = constant(np.array(VALUES[dtype], dtype))
+    kinds = {"in_data_type": TENSOR_TYPES[np.dtype(dtype)], "out_data_type": "FLOAT32"}
+    assert_as_litert(one("CAST", packed, outputs=[made(np.float32)], **kinds))
+
+
+def test_weights_of_two_bits():
+    """LiteRT rounds the data to eight bits before it multiplies."""
+    weights = constant(np.array([[-2, 1, -1, 0], [1, 1, -2, 0]], ml_dtypes.int2), scale=[0.5, 0.25], axis=0)
+    model = one("FULLY_CONNECTED", given((3, 4)), weights, None, outputs=[made(np.float32)])
+    assert_as_litert(model, tolerance=0.02)
