@@ -42,8 +42,14 @@ def quantize(value: Output, scale: Output, zero_point: Output | None, kind: Type
     return quantize_quotient(converted(ops.Divide(value, scale).output(0), Type.f32), zero_point, kind, saturate)
 
 
-def quantize_quotient(scaled: Output, zero_point: Output | None, kind: Type, saturate: bool = True) -> Output:
-    """The same for numbers that are divided by the scale already, f32."""
+def quantize_quotient(
+    scaled: Output,
+    zero_point: Output | None,
+    kind: Type,
+    saturate: bool = True,
+    limits: tuple[int, int] | None = None,
+) -> Output:
+    """The same for numbers that are divided by the scale already, f32. ``limits`` of integers: a narrower range."""
     if kind.is_integral():
         scaled = ops.Round(scaled, "half_to_even").output(0)
     if zero_point is not None and not is_zero(zero_point):
@@ -53,7 +59,7 @@ def quantize_quotient(scaled: Output, zero_point: Output | None, kind: Type, sat
     if not kind.is_integral():
         raise FrontendError(f"numbers cannot be quantized to {kind}")
     low = -(1 << kind.bitwidth - 1) if kind.is_signed() else 0
-    return ops.Convert(ops.Clamp(scaled, low, low + (1 << kind.bitwidth) - 1), kind).output(0)
+    return ops.Convert(ops.Clamp(scaled, *(limits or (low, low + (1 << kind.bitwidth) - 1))), kind).output(0)
 
 
 def dequantize(value: Output, scale: Output, zero_point: Output | None, kind: Type) -> Output:

@@ -44,13 +44,19 @@ def activation_range(node: TfliteNodeContext) -> tuple[float, float]:
 def activated_integers(node: TfliteNodeContext, value: Output) -> Output:
     """Integers that stand for numbers as those of output 0, after the fused activation function, which only cuts.
     Raises FrontendError."""
-    low, high = activation_range(node)
-    if (low, high) == (-_INFINITY, _INFINITY):
+    if activation_range(node) == (-_INFINITY, _INFINITY):
         return value
+    return ops.Clamp(value, *integer_range(node)).output(0)
+
+
+def integer_range(node: TfliteNodeContext) -> tuple[int, int]:
+    """The least and the greatest integer that output 0 may hold after the fused activation function.
+    Raises FrontendError."""
     tensor = node.output_tensor(0)
     by, limits = tensor.quantization, np.iinfo(tensor.element_type.to_dtype())
-    least, most = (np.clip(np.rint(x / by.scale) + by.zero_point, limits.min, limits.max) for x in (low, high))
-    return ops.Clamp(value, float(least), float(most)).output(0)
+    cut = (np.rint(number / by.scale) + by.zero_point for number in activation_range(node))
+    least, most = (int(np.clip(number, limits.min, limits.max)) for number in cut)
+    return least, most
 
 
 def auto_pad(node: TfliteNodeContext) -> str:

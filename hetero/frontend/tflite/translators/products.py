@@ -13,7 +13,7 @@ from hetero import ops
 from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, weights_of_floats
-from hetero.frontend.tflite.translators.common import activated, activation_range
+from hetero.frontend.tflite.translators.common import activated, integer_range
 from hetero.frontend.values import rank_of, reshape
 from hetero.graph import Constant, Output, is_constant
 from hetero.types import Type
@@ -77,10 +77,8 @@ class Products:
         factor = data.scales * weights.scales / by.scales
         factor = factor.reshape(shape if factor.size > 1 else ())
         scaled = ops.Multiply(ops.Convert(total, Type.f32), Constant(factor)).output(0)
-        low, high = activation_range(self.node)
-        if (low, high) != (-np.inf, np.inf):
-            scaled = ops.Clamp(scaled, low / by.scale, high / by.scale).output(0)
-        return quantize_quotient(scaled, by.spread(by.zero_points.astype(np.int32), 0), self._output.element_type)
+        zero_point = by.spread(by.zero_points.astype(np.int32), 0)
+        return quantize_quotient(scaled, zero_point, self._output.element_type, limits=integer_range(self.node))
 
 
 def _magnitude(array: np.ndarray) -> int:
