@@ -16,10 +16,12 @@ from hetero.passes.prelu_slopes import align_prelu_slopes
 from hetero.passes.specialization import specialize, value_parameters
 from hetero.passes.transpose_sinking import sink_transposes
 from hetero.passes.unique_names import make_names_unique
+from hetero.passes.weights import fold_weights
 
 __all__ = [
     "Pass", "PassManager", "align_prelu_slopes", "changes_rounding", "eliminate_common_subexpressions",
-    "eliminate_dead_code", "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fuse_attention",
-    "fuse_convolution", "fuse_gelu", "fuse_layer_norm", "make_names_unique", "rounds_otherwise", "sink_transposes",
-    "specialize", "split_batch_norm", "take_known_branches", "take_newest_versions", "value_parameters",
+    "eliminate_dead_code", "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fold_weights",
+    "fuse_attention", "fuse_convolution", "fuse_gelu", "fuse_layer_norm", "make_names_unique",
+    "rounds_otherwise", "sink_transposes", "specialize", "split_batch_norm", "take_known_branches",
+    "take_newest_versions", "value_parameters",
 ]  # fmt: skip

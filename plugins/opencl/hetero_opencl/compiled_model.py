@@ -11,6 +11,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.graph import Constant, Model, Parameter, Result
+from hetero.passes import fold_weights
 from hetero.plugin import (
     STAGES,
     AsyncInferRequest,
@@ -58,6 +59,9 @@ class OpenCLCompiledModel(CompiledModel):
     ) -> None:
         super().__init__(model, plugin, properties, context)
         self._model, self.device, self._binaries = transformed, context.device, binaries
+        # Kernels want weights arranged; what is exported has them as small as they are.
+        self._computed = transformed.clone()
+        fold_weights(self._computed)
         self.variables = variables_of(transformed)
         self._constants = Constants(self.device)
         self._made: weakref.WeakSet[Program] = weakref.WeakSet()
@@ -73,7 +77,7 @@ class OpenCLCompiledModel(CompiledModel):
         key = tuple(are_set)
         with self._lock:
             if key not in self._stateful:
-                model, read, written = with_states(self._model, key)
+                model, read, written = with_states(self._computed, key)
                 programs = Programs(model, self._lower, self._made)
                 self._stateful[key] = StatefulPrograms(programs, read, written)
             self._last_used = self._stateful[key].programs

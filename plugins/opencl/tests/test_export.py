@@ -55,3 +55,11 @@ def test_kernels_for_shapes_that_were_met_go_along(device):
         for blob in (before, compiled.export_model())
     ]
     assert not kernels[0] and kernels[1]
+
+
+def test_weights_are_exported_as_small_as_they_are():
+    x = Parameter(Type.f32, [1, 1024])
+    weights = ops.Convert(np.ones((1024, 1024), np.float16), Type.f32)
+    compiled = CORE.compile_model(Model(ops.MatMul(x, weights, False, True), [x]), "GPU")
+    assert len(compiled.export_model().getbuffer()) < 3 << 20
+    np.testing.assert_array_equal(compiled(np.ones([1, 1024], np.float32))[0], np.full([1, 1024], 1024))
