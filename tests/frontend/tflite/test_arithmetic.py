@@ -161,3 +161,12 @@ CASES = UNARY | BINARY | ANGLES | HALVES
 @pytest.mark.parametrize("name", CASES)
 def test_arithmetic(name, device):
     assert_as_litert(CASES[name], device, resolver=FAST if name.startswith(WITHOUT_REFERENCE) else REFERENCE)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_one_shape_after_another(device):
+    rows, row = given((2, 3), signature=(-1, 3), name="rows"), given((1, 3), name="row")
+    calls = [
+        {"rows": np.full((count, 3), count, np.float32), "row": np.ones((1, 3), np.float32)} for count in (1, 5, 0)
+    ]
+    assert_as_litert(one("SUB", rows, row, outputs=[made(signature=(-1, 3))]), device, calls=calls)

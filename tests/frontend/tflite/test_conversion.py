@@ -4,6 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from hetero import Core
+from hetero.errors import FrontendError
 from tests.frontend.tflite.agreement import DEVICES, assert_as_litert, assert_gives
 from tests.frontend.tflite.litert import FAST
 from tests.frontend.tflite.models import constant, given, made, one
@@ -145,3 +147,16 @@ def test_narrow_range(device):
         "FAKE_QUANT", given(data), outputs=[made(np.float32, (6,))], min=-1.27, max=1.27, num_bits=8, narrow_range=True
     )
     assert_gives(model, [np.array([-1.27, -1.27, -0.01, 0.01, 1, 1.27], np.float32)], device)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min": -1.0, "max": 1.0, "num_bits": 40}, "num_bits must be 2 to 16, but is 40"),
+        ({"min": 1.0, "max": 1.0, "num_bits": 8}, "max must be above min, but they are 1.0 and 1.0"),
+    ],
+)
+def test_ranges_that_are_none(options, message):
+    model = one("FAKE_QUANT", given((6,)), outputs=[made(np.float32, (6,), name="levels")], **options)
+    with pytest.raises(FrontendError, match=f"FAKE_QUANT node 'levels': {message}"):
+        Core().read_model(model.content)

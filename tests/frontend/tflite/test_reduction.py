@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from hetero import Core
+from hetero.errors import FrontendError
 from tests.frontend.tflite.agreement import DEVICES, assert_as_litert
 from tests.frontend.tflite.litert import FAST, REFERENCE
 from tests.frontend.tflite.models import constant, given, made, one
@@ -106,3 +108,11 @@ CASES = {
 def test_reduction(name, device):
     # The reference kernel of SUM cuts quantized sums off at zero.
     assert_as_litert(CASES[name], device, resolver=FAST if name.startswith("SUM, ") else REFERENCE)
+
+
+def test_axis_that_is_given():
+    """TopK's axis cannot be."""
+    axis = given(np.array(0, np.int32))
+    model = one("ARG_MAX", given((2, 3)), axis, outputs=[made(np.int32, (3,), name="best")], output_type="INT32")
+    with pytest.raises(FrontendError, match="ARG_MAX node 'best': input 1 must be constant"):
+        Core().read_model(model.content)

@@ -96,7 +96,10 @@ def to_integers(node: TfliteNodeContext) -> Translation:
 def fake_quantize(node: TfliteNodeContext) -> Translation:
     """The range is moved a little, so that zero is one of the levels."""
     low, high = (np.float32(node.get_attribute(name)) for name in ("min", "max"))
-    first, last = int(node.get_attribute("narrow_range", False)), (1 << node.get_attribute("num_bits")) - 1
+    bits = node.get_attribute("num_bits")
+    if not 2 <= bits <= 16:
+        raise FrontendError(f"num_bits must be 2 to 16, but is {bits}")
+    first, last = int(node.get_attribute("narrow_range", False)), (1 << bits) - 1
     scale = (high - low) / np.float32(last - first)
     if not scale > 0:
         raise FrontendError(f"max must be above min, but they are {high} and {low}")
