@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import ops
+from hetero.graph import Constant
 from hetero.reference import evaluate
 from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
 
@@ -22,6 +23,12 @@ PLAIN = [
 @pytest.mark.parametrize(("name", "array", "attributes"), PLAIN)
 def test_activation(name, array, attributes):
     same_results(name, Data(array), **attributes)
+
+
+def test_a_sigmoid_is_as_exact_near_0_as_near_1():
+    x = np.linspace(-87, 20, 1001, dtype=np.float32)
+    (found,) = evaluate(ops.Sigmoid(Constant(x)), [x])
+    np.testing.assert_allclose(found, 1 / (1 + np.exp(-x.astype(np.float64))), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
