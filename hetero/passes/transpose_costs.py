@@ -16,8 +16,8 @@ from hetero.passes.transpose_rules import Movement, movement_of, rank_of
 
 # The place of a dimension of length 1 that a value gets so that it broadcasts.
 NEW = -1
-# How long an unknown dimension is taken to be.
-_UNKNOWN_LENGTH = 16
+# How long a dimension without a bound is taken to be at most.
+_LONGEST = 1 << 12
 # What one more Transpose counts for beside the bits that it moves: starting it takes a device as long as so many.
 _BITS_OF_A_TRANSPOSE = 1 << 18
 
@@ -36,35 +36,40 @@ class Read(NamedTuple):
 class Cost(NamedTuple):
     """The bits that Transposes move, and how many Transposes there are, or by how much that grows.
 
-    ``breaks``: how many of them part a convolution from the element-wise operations after it.
+    ``least`` and ``most``: with the shortest and with the longest lengths that there may be. ``breaks``: how many
+    Transposes part a convolution from the element-wise operations after it.
     """
 
-    bits: int
+    least: int
+    most: int
     transposes: int
     breaks: int
 
     def __add__(self, other: Cost) -> Cost:  # type: ignore[override]
-        return Cost(self.bits + other.bits, self.transposes + other.transposes, self.breaks + other.breaks)
+        return Cost(*(mine + its for mine, its in zip(self, other)))
 
     def __sub__(self, other: Cost) -> Cost:
-        return Cost(self.bits - other.bits, self.transposes - other.transposes, self.breaks - other.breaks)
+        return Cost(*(mine - its for mine, its in zip(self, other)))
 
     def is_nothing(self) -> bool:
         return self == NO_COST
 
     def is_gain(self) -> bool:
         """Whether it is worth growing by this: no more bits, and less in all."""
-        return self.bits <= 0 and self._in_all() < (0, 0)
+        return self._is_no_more() and (min(self._in_all()) < 0 or self.breaks < 0)
 
     def is_no_loss(self) -> bool:
         """Whether nothing is lost by growing by this."""
-        return self.bits <= 0 and self._in_all() <= (0, 0)
+        return self._is_no_more() and (min(self._in_all()) < 0 or self.breaks <= 0)
+
+    def _is_no_more(self) -> bool:
+        return max(self.least, self.most, *self._in_all()) <= 0
 
     def _in_all(self) -> tuple[int, int]:
-        return self.bits + self.transposes * _BITS_OF_A_TRANSPOSE, self.breaks
+        return tuple(bits + self.transposes * _BITS_OF_A_TRANSPOSE for bits in (self.least, self.most))
 
 
-NO_COST = Cost(0, 0, 0)
+NO_COST = Cost(0, 0, 0, 0)
 
 
 class Orders:
@@ -86,13 +91,13 @@ class Orders:
         # How many of these are element-wise operations, and what convolutions and such operations after them make.
         self._fusing: dict[Output, Counter[Order]] = defaultdict(Counter)
         self._convolved: set[Output] = set()
-        self._bits: dict[Output, int] = {}
+        self._known: set[Node] = set()
+        self._bits: dict[Output, tuple[int, int]] = {}
         self._units: dict[Output, frozenset[int]] = {}
         self._costs: dict[Output, Cost] = {}
-        known: set[Node] = set()
         for node in self.nodes:
             if not self._take_transpose(node):
-                self._take(node, known)
+                self._take(node)
 
     def read_at(self, node: Node, index: int) -> Read:
         """What an input reads at first."""
@@ -122,7 +127,9 @@ class Orders:
 
     def is_free(self, value: Output, order: Order) -> bool:
         """Whether an order of a value takes nothing: it is known in advance, or only lengths of 1 change places."""
-        return self._bits.get(value) == 0 or _moves_nothing(self._units_of(value), self.layouts.get(value), order)
+        if value.node in self._known:
+            return True
+        return _moves_nothing(self._units_of(value), self.layouts.get(value), order)
 
     def cost_around(self, node: Node) -> Cost:
         """The cost of what an operation that can move reads, and of what it makes."""
@@ -169,12 +176,12 @@ class Orders:
     def _read(self, value: Output) -> Read:
         return self.transposed.get(value) or Read(value, unchanged(rank_of(value)))
 
-    def _take(self, node: Node, known: set[Node]) -> None:
+    def _take(self, node: Node) -> None:
         reads = self._reads[node] = [self._read(value) for value in node.input_values()]
         movement = None
-        if isinstance(node, Constant) or (reads and node.repeatable and all(r.value.node in known for r in reads)):
-            known.add(node)  # its Transposes are carried out when constants are folded
-            self._bits.update(dict.fromkeys(node.outputs(), 0))
+        known = reads and node.repeatable and all(read.value.node in self._known for read in reads)
+        if known or isinstance(node, Constant):
+            self._known.add(node)  # its Transposes are carried out when constants are folded
         elif movement := movement_of(node):
             self.movements[node] = movement
             for index in movement.inputs:
@@ -207,11 +214,15 @@ class Orders:
         orders = [order for order in self._asked[value] if not self.is_free(value, order)]
         if not orders:
             return NO_COST
+        least, most = self._bits_of(value)
+        breaks = sum(order in self._fusing[value] for order in orders) if value in self._convolved else 0
+        return Cost(least * len(orders), most * len(orders), len(orders), breaks)
+
+    def _bits_of(self, value: Output) -> tuple[int, int]:
         bits = self._bits.get(value)
         if bits is None:
             bits = self._bits[value] = _bits(value)
-        breaks = sum(order in self._fusing[value] for order in orders) if value in self._convolved else 0
-        return Cost(bits * len(orders), len(orders), breaks)
+        return bits
 
     def _units_of(self, value: Output) -> frozenset[int]:
         """The axes of a value that are known to have length 1."""
@@ -233,8 +244,10 @@ def rises(places: list[int]) -> bool:
     return all(one < next_one for one, next_one in itertools.pairwise(places))
 
 
-def _bits(value: Output) -> int:
-    count = 1
+def _bits(value: Output) -> tuple[int, int]:
+    """How many bits a value has at least and at most, as far as it is known."""
+    least = most = value.element_type.bitwidth if value.element_type.is_static() else 32
     for length in value.partial_shape:
-        count *= length.get_length() if length.is_static else _UNKNOWN_LENGTH
-    return count * (value.element_type.bitwidth if value.element_type.is_static() else 32)
+        least *= max(length.min_length, 1)
+        most *= max(length.min_length, 1, _LONGEST if length.max_length == -1 else length.max_length)
+    return least, most

@@ -39,11 +39,6 @@ def count(model):
     return operations(model).count("Transpose")
 
 
-def moved_bytes(model):
-    nodes = [node for node in model.get_ordered_ops() if isinstance(node, ops.Transpose)]
-    return sum(int(np.prod(node.get_output_shape(0))) * node.get_output_element_type(0).size for node in nodes)
-
-
 def named_values(model):
     """A model that hands out all values that have a name, and these names."""
     values = [o for n in model.get_ordered_ops() if not isinstance(n, ops.Result) for o in n.outputs() if o.names]
