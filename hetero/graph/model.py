@@ -231,7 +231,8 @@ class Model:
     def reshape(self, shapes: PartialShapeLike | Mapping[PortKey, PartialShapeLike]) -> None:
         """Give inputs other shapes and infer all others: a shape for the only input, or shapes by index, name or port.
 
-        Raises GraphError where the shapes do not fit, and the model keeps the shapes that it had.
+        Raises GraphError, or what an operation of the user's own raises, where the shapes do not fit; then the model
+        keeps the shapes that it had.
         """
         if not isinstance(shapes, Mapping):
             shapes = {self.input(): shapes}
@@ -241,7 +242,7 @@ class Model:
             node.partial_shape = shape
         try:
             self.validate_nodes_and_infer_types()
-        except GraphError:
+        except Exception:  # an operation of the user's own may raise anything
             for node, shape in before.items():
                 node.partial_shape = shape
             self.validate_nodes_and_infer_types()

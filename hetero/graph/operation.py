@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 # What a node holds for its place in a graph, not for what it does.
 _PLACE = {"_inputs", "_outputs", "_friendly_name", "rt_info"}
+# Of these a clone has its own.
+_CONTAINERS = (dict, list, set)
 
 
 class Op(Node):
@@ -236,7 +238,7 @@ class Op(Node):
         clone = object.__new__(type(self))
         for key, value in self.__dict__.items():
             if key not in _PLACE:
-                clone.__dict__[key] = copy.copy(value) if isinstance(value, (dict, list, set)) else value
+                clone.__dict__[key] = copy.copy(value) if type(value) in _CONTAINERS else value
         return clone
 
     def has_input(self, name: str) -> bool:

@@ -9,132 +9,8 @@ import pytest
 import hetero
 from hetero import Core, Model, Op, Parameter, ops
 from hetero.errors import DeviceError, GraphError
-from hetero.graph import Attribute, integers
 from hetero.types import Type
-
-X = np.float32([[-2, -0.5, 0], [0.5, 2, 3]])
-
-
-def classes(ov):
-    """As the guide and the tests of OpenVINO's Python API write them, in all the ways that they have."""
-
-    class Identity(ov.Op):
-        def __init__(self, inputs=None, **attrs):
-            super().__init__(self, inputs)
-            self._attrs = attrs
-
-        def validate_and_infer_types(self):
-            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
-
-        def clone_with_new_inputs(self, new_inputs):
-            return Identity(new_inputs, **self._attrs)
-
-        def evaluate(self, outputs, inputs):
-            outputs[0].shape = inputs[0].shape
-            inputs[0].copy_to(outputs[0])
-            return True
-
-        def has_evaluate(self):
-            return True
-
-        def visit_attributes(self, visitor):
-            visitor.on_attributes(self._attrs)
-            return True
-
-    class Scaled(ov.Op):
-        """With attributes of known types, a type info of its own, and no clone_with_new_inputs."""
-
-        class_type_info = ov.DiscreteTypeInfo("ScaledSum", "extension")
-
-        def __init__(self, inputs=None):
-            super().__init__(self)
-            self.attributes = {"factor": 1.0, "times": 1, "names": [""], "negate": False, "note": "none"}
-            if inputs is not None:
-                self.set_arguments(inputs)
-                self.constructor_validate_and_infer_types()
-
-        def get_type_info(self):
-            return Scaled.class_type_info
-
-        def validate_and_infer_types(self):
-            self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
-
-        def visit_attributes(self, visitor):
-            visitor.on_attributes(self.attributes)
-            return True
-
-        def clone_with_new_inputs(self, inputs):
-            clone = Scaled(inputs)
-            clone.attributes = dict(self.attributes)
-            return clone
-
-        def evaluate(self, outputs, inputs):
-            sign = -1 if self.attributes["negate"] else 1
-            total = inputs[0].data + inputs[1].data
-            outputs[0].data[...] = sign * self.attributes["times"] * self.attributes["factor"] * total
-            return True
-
-    class Halves(ov.Op):
-        """Two outputs, and inputs that are set one by one."""
-
-        def __init__(self, *inputs):
-            super().__init__(self, inputs)
-
-        def validate_and_infer_types(self):
-            shape = self.get_input_partial_shape(0)
-            half = ov.PartialShape([shape[0], shape[1].get_length() // 2])
-            self.set_output_size(2)
-            for index in range(2):
-                self.set_output_type(index, self.get_input_element_type(0), half)
-
-        def clone_with_new_inputs(self, inputs):
-            return Halves(*inputs)
-
-        def evaluate(self, outputs, inputs):
-            half = inputs[0].shape[1] // 2
-            for index, output in enumerate(outputs):
-                output.shape = [inputs[0].shape[0], half]
-                output.data[:] = inputs[0].data[:, index * half : (index + 1) * half]
-            return True
-
-        def has_evaluate(self):
-            return True
-
-    return Identity, Scaled, Halves
-
-
-def opset(ov):
-    return openvino.opset14 if ov is openvino else hetero.opset14
-
-
-def described(node):
-    """All that a node tells of itself, in words that both libraries have."""
-    return {
-        "type": (node.get_type_info().name, node.get_type_info().version_id, node.get_type_name()),
-        "attributes": node.get_attributes(),
-        "inputs": [list(port.get_shape()) for port in node.inputs()],
-        "outputs": [(str(p.get_partial_shape()), p.get_element_type().get_type_name()) for p in node.outputs()],
-    }
-
-
-def built(ov, shape=(2, 4)):
-    """A model with all three; its operations by name."""
-    identity, scaled, halves = classes(ov)
-    parameter = opset(ov).parameter(list(shape), np.float32, name="x")
-    first = identity([parameter], alpha=1.5, number=3, text="a b", flag=True, numbers=[1, 2])
-    first.set_friendly_name("first")
-    parts = halves(first)
-    parts.set_friendly_name("parts")
-    total = scaled()
-    total.attributes.update(factor=0.5, times=3, names=["p", "q"], negate=True)
-    total.set_arguments([parts.output(0), parts.output(1)])
-    total.constructor_validate_and_infer_types()
-    total.set_friendly_name("total")
-    return ov.Model([opset(ov).result(total)], [parameter], "model"), (identity, scaled, halves)
-
-
-def nodes(model):
-    return {node.get_friendly_name(): described(node) for node in model.get_ordered_ops() if node.get_output_size() > 0}
+from tests.own_operations import Power, X, built, classes, described, infer, nodes, opset
 
 
 def compared(make):
@@ -153,11 +29,6 @@ def test_nodes_tell_the_same_of_themselves():
     assert found["first"]["type"] == ("Identity", "extension", "Identity")
     assert found["first"]["attributes"]["numbers"] == [1, 2]
     assert found["total"]["type"][0] == "ScaledSum" and found["total"]["inputs"] == [[2, 2], [2, 2]]
-
-
-def infer(ov, model, array):
-    compiled = ov.Core().compile_model(model, "CPU" if ov is openvino else "TEMPLATE")
-    return compiled(array)[0].tolist()
 
 
 @pytest.mark.parametrize("clone", [False, True])
@@ -179,6 +50,22 @@ def test_reshape():
 
     told, result = compared(run)
     assert told["outputs"] == [("[3,3]", "f32")] and result == [[-3] * 3] * 3
+
+
+def test_a_reshape_that_an_operation_refuses_leaves_the_model_as_it_was():
+    class Even(Op):
+        inputs = ("x",)
+
+        def validate_and_infer_types(self):
+            shape = self.get_input_partial_shape(0)
+            assert shape[1].get_length() % 2 == 0, "an odd number of columns"
+            self.set_output_type(0, self.get_input_element_type(0), shape)
+
+    x = x_of((2, 4))
+    model = Model([Even(x)], [x])
+    with pytest.raises(AssertionError, match="an odd number of columns"):
+        model.reshape([2, 3])
+    assert model.output().shape == model.input().shape == (2, 4)
 
 
 def test_dynamic_shapes():
@@ -205,23 +92,6 @@ def test_each_way_to_give_inputs():
         return sizes, [described(node) for node in (halves(x), halves([x]), identity([x.output(0)]), late)]
 
     assert compared(told)[0] == [1, 1, 1, 0, 2]
-
-
-class Power(Op):
-    """x to the power of an exponent, declared; ``shift`` is added where it is connected."""
-
-    inputs = ("x", "shift?")
-    exponent = Attribute(float, 2.0)
-    order = Attribute(integers, ())
-
-    def validate_and_infer_types(self):
-        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
-
-    def evaluate(self, outputs, inputs):
-        outputs[0].data[:] = inputs[0].data ** self.exponent
-        if self.has_input("shift"):
-            outputs[0].data[:] += inputs[1].data
-        return True
 
 
 def run(node, *arrays, device="TEMPLATE"):

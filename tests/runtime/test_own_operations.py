@@ -8,10 +8,11 @@ import textwrap
 import numpy as np
 import pytest
 
+import hetero
 from hetero import Core, Model, Parameter, ops
 from hetero.runtime.model_hash import model_hash
 from hetero.types import Type
-from tests.graph.test_own_operations import Power, X, classes, hetero
+from tests.own_operations import Power, X, classes
 
 core = Core()
 

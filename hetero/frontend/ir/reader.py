@@ -96,8 +96,11 @@ class _GraphReader:
                 self._nodes[number] = self._make(number, layer)
             except (HeteroError, ValueError) as error:
                 self._fail(layer, str(error), error)
-            except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError) as error:
-                # A damaged attribute may bring the inference of some operation into a place that nobody thought of.
+            except RecursionError:
+                raise
+            except Exception as error:
+                # A damaged attribute may bring the inference of some operation into a place that nobody thought of, and
+                # operations of the user's own may raise anything.
                 self._fail(layer, f"it cannot be made of these inputs and attributes ({error!r})", error)
             report_progress(len(self._layers), completed)
         in_file = [self._nodes[number] for number in self._layers]

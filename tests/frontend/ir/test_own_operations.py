@@ -11,7 +11,7 @@ from hetero import Core, Model, Op, Parameter, save_model
 from hetero.errors import FrontendError, GraphError
 from hetero.graph import Attribute, floats, integers, texts
 from hetero.types import Type
-from tests.graph.test_own_operations import Power, X, built, classes, infer, nodes
+from tests.own_operations import Power, X, built, classes, infer, nodes
 
 
 def reader(ov, *extensions):
@@ -64,6 +64,21 @@ def test_an_operation_that_nobody_added(tmp_path):
     )
     with pytest.raises(FrontendError, match=problem):
         Core().read_model(tmp_path / "model.xml")
+
+
+def test_what_a_class_raises_names_the_layer(tmp_path):
+    class Odd(Power):
+        is_odd = False
+
+        def validate_and_infer_types(self):
+            assert not self.is_odd, "this is odd"
+            super().validate_and_infer_types()
+
+    x = Parameter("f32", [2, 3], name="x")
+    save_model(Model([Odd(x, name="mine")], [x]), tmp_path / "model.xml")
+    Odd.is_odd = True
+    with pytest.raises(FrontendError, match=r"layer 1, Odd 'mine': it cannot be made .*AssertionError\(.this is odd"):
+        reader(hetero, Odd).read_model(tmp_path / "model.xml")
 
 
 def shows(ov):

@@ -41,6 +41,8 @@ def why_no_expression(node: Op) -> str | None:
     reason = own_refusal(node)
     if reason:
         return reason
+    if node.opencl_expression is None:
+        return f"no expression for this {node.type_info.name}"
     if not node.get_input_size() or node.get_output_size() != 1:
         return "an expression needs an input and makes one output"
     for name, value in node.get_attributes().items():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def brings_kernels(node: Node) -> bool:
-    return hasattr(type(node), "opencl_kernels")
+    return getattr(type(node), "opencl_kernels", None) is not None
 
 
 def refuse_own(node: Node) -> str | None:
