@@ -124,11 +124,16 @@ def _prelu(node: ops.PRelu) -> Movement | None:
     data, slope = (value.partial_shape for value in node.input_values())
     if not data.has_rank or not slope.has_rank or len(slope) > len(data) or len(data) < 2:
         return None
-    if len(slope) != 1 or slope[0] == 1 or not slope[0].compatible(data[1]):
-        return _broadcast((len(data), len(slope)))
-    if slope[0].is_dynamic or data[1].is_dynamic:
-        return None  # it goes with axis 1 or with the last one
-    return _broadcast((len(data), 1))._replace(inputs={0: unchanged(len(data)), 1: (1,)})
+    movement = _broadcast((len(data), len(slope)))
+    if len(slope) != 1 or slope[0] == 1:
+        return movement
+    axis = len(data) - 1
+    if slope[0].compatible(data[1]):
+        if slope[0].is_dynamic or data[1].is_dynamic:
+            return None  # it goes with axis 1 or with the last one
+        axis = 1
+    # Along the last axis it would stay a vector, which goes with axis 1 where that happens to be as long.
+    return movement._replace(inputs={0: unchanged(len(data)), 1: (axis,)}, allows=lambda order: order[-1] != axis)
 
 
 @moves(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, ops.TopK, ops.TopKV3, ops.TopKV1, ops.ShuffleChannels)

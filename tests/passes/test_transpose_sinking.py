@@ -321,3 +321,13 @@ def test_what_is_added_after_a_convolution_stays_beside_it():
     model = Model(ops.Softmax(ops.Relu(ops.Add(convolution(x, 6), floats(6))), -1), [x])
     check(model, floats(1, 8, 8, 3))
     assert operations(model) == ["Transpose", "Convolution", "Add", "Relu", "Transpose", "Softmax"]
+
+
+def test_a_vector_of_slopes_never_goes_with_another_axis():
+    x = Parameter(Type.f32, [2, 3, 5, 3])
+    channels = floats(3)  # as many as there are rows
+    model = Model(to_nhwc(ops.PRelu(to_nchw(x), channels)), [x])
+    check(model, floats(2, 3, 5, 3))
+    x = Parameter(Type.f32, [2, 5, 3, 3])
+    model = Model(transposed(ops.PRelu(transposed(x, 0, 2, 1, 3), channels), 0, 2, 1, 3), [x])
+    check(model, floats(2, 5, 3, 3))
