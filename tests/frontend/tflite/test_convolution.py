@@ -140,15 +140,16 @@ def test_others_on_opencl(name, device):
 
 @pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)])
 @pytest.mark.parametrize(
-    ("kind", "filters", "axis"),
+    ("kind", "filters", "axis", "dtype"),
     [
-        ("CONV_2D", (6, 3, 3, 4), None),
-        ("CONV_2D", (6, 3, 3, 4), 0),
-        ("DEPTHWISE_CONV_2D", (1, 3, 3, 8), 3),
+        ("CONV_2D", (6, 3, 3, 4), None, np.int8),
+        ("CONV_2D", (6, 3, 3, 4), 0, np.int8),
+        ("CONV_2D", (6, 3, 3, 4), 0, ml_dtypes.int4),
+        ("DEPTHWISE_CONV_2D", (1, 3, 3, 8), 3, np.int8),
     ],
 )
-def test_integers_as_weights_of_floats(kind, filters, axis, device):
-    pair = of_weights(filters, axis)
+def test_integers_as_weights_of_floats(kind, filters, axis, dtype, device):
+    pair = of_weights(filters, axis, dtype)
     bias = random(filters[0 if kind == "CONV_2D" else 3])
     dynamic, floats = (one(kind, given((2, 9, 8, 4)), weights, bias, **options()) for weights in pair)
     assert_as_with_floats(dynamic, floats, device)

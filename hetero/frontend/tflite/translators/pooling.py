@@ -26,9 +26,10 @@ def max_pool(node: TfliteNodeContext) -> Translation:
 @translator("AVERAGE_POOL_2D")
 def average_pool(node: TfliteNodeContext) -> Translation:
     """Means leave out the padding; of integers they are rounded, halves away from zero."""
-    pooled = channels_last(_average(node, converted(channels_second(node.get_input(0)), Type.f32)))
-    if node.is_quantized:
-        pooled = converted(ops.Round(pooled, "half_away_from_zero").output(0), node.output_tensor(0).element_type)
+    data = node.get_input(0)
+    pooled = channels_last(_average(node, converted(channels_second(data), Type.f32)))
+    if not data.element_type.is_real():
+        pooled = converted(ops.Round(pooled, "half_away_from_zero").output(0), data.element_type)
     return _finished(node, pooled)
 
 
