@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hetero.errors import FrontendError
+from hetero.errors import FrontendError, HeteroError
 from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.source import read_source
 from hetero.graph import Model
@@ -43,7 +43,7 @@ class TfliteFrontEnd(FrontEnd):
             decoded = decode(data)
             self.transform_decoded(decoded)
             model = build_model(decoded, self.extensions, self.report_progress)
-        except FrontendError as error:
+            PassManager([sink_transposes]).run(model)
+        except HeteroError as error:
             raise FrontendError(f"{label}: {error}") from error
-        PassManager([sink_transposes]).run(model)
         return model

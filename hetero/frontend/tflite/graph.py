@@ -241,8 +241,11 @@ def _first_value(tensor: DecodedTensor) -> Output:
     """What a variable tensor begins with. Raises FrontendError where its shape is not known."""
     if tensor.element_type is None or not tensor.partial_shape.is_static:
         raise FrontendError(f"the variable tensor '{tensor.name}' must have a known type and shape")
-    zero = 0 if tensor.quantization is None else tensor.quantization.zero_point
-    return Constant(np.full(tensor.partial_shape.to_shape(), zero, tensor.element_type.to_dtype())).output(0)
+    zero = np.array(
+        0 if tensor.quantization is None else tensor.quantization.zero_point, tensor.element_type.to_dtype()
+    )
+    # A view of one element: the file's shape may be of any size.
+    return Constant(np.broadcast_to(zero, tensor.partial_shape.to_shape())).output(0)
 
 
 def _add_names(signature: dict[str, int], values: dict[int, Output]) -> None:

@@ -304,6 +304,20 @@ def test_many_strings_beside_a_long_one():
     refused(packed(model), "10001 strings of up to 100000 bytes are more than 256 MiB")
 
 
+def recurrent(batch: int, state: tuple[int, int]) -> bytes:
+    """A model of an operator with a state of this shape, for data of a batch."""
+    ones = [constant(np.ones(shape, np.float32)) for shape in ((3, 4), (3, 3), 3)]
+    return write(Graph([Op("RNN", [given((batch, 4)), *ones, variable(state)], [made(np.float32, (batch, 3))])]))
+
+
+def test_a_state_that_changes_its_shape():
+    refused(recurrent(2, (1, 3)), r"the TensorFlow Lite model: .*\[2,3\]")
+
+
+def test_a_state_of_any_size():
+    read(recurrent(1, (1 << 15, 1 << 15)))
+
+
 def test_options_that_stand_for_ever_more():
     """A FlexBuffer of a map of a list of twice a list of twice a list and so on."""
     content = bytearray([1, 0, 4])
