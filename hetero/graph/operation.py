@@ -251,7 +251,7 @@ class Op(Node):
 
 
 def defined_operations() -> Iterator[type[Op]]:
-    """All classes of operations that are defined in this process, in no particular order."""
+    """All classes of operations that are defined in this process; of two with one base the later one comes first."""
     waiting = list(Op.__subclasses__())
     while waiting:
         cls = waiting.pop()

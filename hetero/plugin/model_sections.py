@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hetero.errors import BlobError, FrontendError
+from hetero.errors import BlobError, FrontendError, GraphError
 from hetero.graph import Attribute, Constant, Model, Node, Op, Output, Parameter, Result, defined_operations
 from hetero.graph.order import with_bodies
 from hetero.plugin.blob import Section
@@ -71,11 +71,11 @@ def ir_sections(name: str, model: Model) -> dict[str, Section]:
     try:
         own = _check_operations(model)
         xml = encoded(model_element(model, WeightsWriter(weights)))
-    except FrontendError as error:
+    except (FrontendError, GraphError) as error:
         raise BlobError(f"model '{name}' cannot be exported: {error}") from error
     sections: dict[str, Section] = {"xml": xml, "weights": weights}
     if own:
-        sections["operations"] = json.dumps([_class_fields(cls) for cls in own]).encode()
+        sections["operations"] = json.dumps([_ClassFields.of(cls) for cls in own]).encode()
     return sections
 
 
@@ -95,35 +95,38 @@ def _own_operations(sections: Mapping[str, memoryview]) -> list[type[Op]]:
     if "operations" not in sections:
         return []
     try:
-        wanted = [list(map(str, fields)) for fields in json.loads(sections["operations"].tobytes())]
-        defined = _defined_as(wanted)
-        if len(defined) < len(wanted):
-            installed_plugins().made_extensions  # noqa: B018 - made when they are first needed, and so defined
-            defined = _defined_as(wanted)
+        wanted = [_ClassFields(*map(str, fields)) for fields in json.loads(sections["operations"].tobytes())]
     except (ValueError, TypeError) as error:
         raise BlobError(f"the operations of the exported model cannot be understood: {error!r}") from error
-    for name, version, module, qualified in wanted:
-        if (name, version) not in defined:
-            raise BlobError(
-                f"the exported model has operations {version}::{name}, the class {qualified} of {module}, which is not "
-                "there: import it, or install its package, first"
-            )
-    return list(defined.values())
+    return [_class_of(fields) for fields in wanted]
 
 
-def _defined_as(wanted: Sequence[Sequence[str]]) -> dict[tuple[str, str], type[Op]]:
-    """Classes by type, of those that are defined: of several the one of the name and module that is told of."""
-    found: dict[tuple[str, str], type[Op]] = {}
-    for fields in wanted:
-        named = [cls for cls in defined_operations() if list(cls.type_info) == fields[:2]]
-        exact = [cls for cls in named if _class_fields(cls) == fields]
+class _ClassFields(NamedTuple):
+    """What tells a class of operations from others."""
+
+    name: str
+    version: str
+    module: str
+    qualified_name: str
+
+    @classmethod
+    def of(cls, operation: type[Op]) -> _ClassFields:
+        return cls(*operation.type_info, operation.__module__, operation.__qualname__)
+
+
+def _class_of(fields: _ClassFields) -> type[Op]:
+    """The class, or where there is none such another one of the operation's type. Raises BlobError."""
+    for make_extensions in (False, True):
+        if make_extensions:
+            installed_plugins().made_extensions  # noqa: B018 - packages define their classes when they are needed
+        named = [cls for cls in defined_operations() if tuple(cls.type_info) == fields[:2]]
+        exact = [cls for cls in named if _ClassFields.of(cls) == fields]
         if named:
-            found[fields[0], fields[1]] = (exact or named)[-1]
-    return found
-
-
-def _class_fields(cls: type[Op]) -> list[str]:
-    return [*cls.type_info, cls.__module__, cls.__qualname__]
+            return (exact or named)[0]
+    raise BlobError(
+        f"the exported model has operations {fields.version}::{fields.name}, the class {fields.qualified_name} of "
+        f"{fields.module}, which is not there: import it, or install its package, first"
+    )
 
 
 def section_of(sections: Mapping[str, memoryview], name: str) -> memoryview:
@@ -164,7 +167,7 @@ class _Stated(Op):
 
 def _check_operations(model: Model) -> list[type[Op]]:
     """The classes that are none of hetero's. Raises FrontendError for an operation that would not be read as it is."""
-    from hetero.frontend.ir.attributes import check_attributes
+    from hetero.frontend.ir.attributes import read_back
     from hetero.frontend.ir.reader import Operations
 
     known, own = Operations(), {}
@@ -172,9 +175,21 @@ def _check_operations(model: Model) -> list[type[Op]]:
         cls, info = type(node), node.type_info
         if known[info.version_id].get(info.name) is not cls and own.setdefault(info, cls) is not cls:
             raise FrontendError(f"'{node.friendly_name}' is of another class {info.name} than others in the model")
-        if not isinstance(node, Constant):
-            check_attributes(node)
+        if isinstance(node, Constant):
+            continue
+        again = read_back(node)
+        if own.get(info) is cls and not cls.is_declared():
+            _check_nothing_else(node, again)
     return list(own.values())
+
+
+def _check_nothing_else(node: Op, again: Op) -> None:
+    """Raises FrontendError where a node holds what its class did not show as an attribute: it would be lost."""
+    for name, value in vars(node).items():
+        is_plain = isinstance(value, (bool, int, float, str)) and name != "_friendly_name"
+        if is_plain and getattr(again, name, None) != value:
+            problem = f"holds {value!r} as {name}, which {type(node).__name__}.visit_attributes does not show"
+            raise FrontendError(f"'{node.friendly_name}' {problem}")
 
 
 def _fits(port: Output, other: Output) -> bool:

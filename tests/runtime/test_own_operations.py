@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import hetero
-from hetero import Core, Model, Parameter, ops
+from hetero import Core, Model, Op, Parameter, ops
+from hetero.errors import BlobError
 from hetero.runtime.model_hash import model_hash
 from hetero.types import Type
 from tests.own_operations import Power, X, classes
@@ -32,6 +33,68 @@ def test_exported_and_imported(device):
     expected = -0.5 * (np.maximum(X**3, 0) + X)
     np.testing.assert_allclose(compiled([X])[0], expected)
     np.testing.assert_allclose(core.import_model(compiled.export_model(), device)([X])[0], expected)
+
+
+class Needs(Op):
+    """Cannot be made as readers make it."""
+
+    def __init__(self, inputs):
+        super().__init__(self, inputs)
+
+    def validate_and_infer_types(self):
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+
+    def evaluate(self, outputs, inputs):
+        outputs[0].data[:] = inputs[0].data
+        return True
+
+
+class Holds(Needs):
+    """Has a number that it does not show."""
+
+    def __init__(self, inputs=None, factor=1.0):
+        self.factor = factor
+        super().__init__(inputs)
+
+
+class CannotBeShown(Holds):
+    def visit_attributes(self, visitor):
+        self.factor = visitor.on_attribute("factor", self.factor)
+        return True
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda x: Needs([x]), "Needs cannot be made without arguments, as files are read: "),
+        (lambda x: Holds([x], 2.0), "holds 2.0 as factor, which Holds.visit_attributes does not show"),
+        (lambda x: CannotBeShown([x], {}), "attribute factor cannot be {}, it takes a number, a string"),
+    ],
+)  # fmt: skip
+def test_what_would_not_be_read_as_it_is_is_not_exported(tmp_path, caplog, make, problem):
+    """With a cache it is compiled each time."""
+    x = Parameter(Type.f32, [2, 3], name="x")
+    model = Model([make(x)], [x])
+    with pytest.raises(BlobError, match=f"cannot be exported: .*{problem}"):
+        core.compile_model(model, "TEMPLATE").export_model()
+    assert core.compile_model(model, "TEMPLATE", {"CACHE_DIR": tmp_path})([X])[0].tolist() == X.tolist()
+    assert "is not cached: " in caplog.text
+
+
+def test_of_a_class_that_is_defined_again_the_later_one_counts():
+    def define(factor):
+        class Again(Power):
+            def evaluate(self, outputs, inputs):
+                outputs[0].data[:] = factor * inputs[0].data
+                return True
+
+        return Again
+
+    x = Parameter(Type.f32, [2, 3], name="x")
+    first, second = (define(factor) for factor in (2, 3))
+    blob = core.compile_model(Model([first(x)], [x]), "TEMPLATE").export_model()
+    assert second is not first
+    np.testing.assert_array_equal(core.import_model(blob, "TEMPLATE")([X])[0], 3 * X)
 
 
 # Defines an operation that multiplies by a number, and does what its arguments say with a model of it.

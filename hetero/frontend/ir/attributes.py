@@ -55,8 +55,11 @@ class _Collector(AttributeVisitor):
         return value
 
 
-def check_attributes(node: Op) -> None:
-    """Raises FrontendError, or GraphError, where the attributes of a node would not be read as they are."""
+def read_back(node: Op) -> Op:
+    """A node with the attributes that a reader of the file would give it, without inputs.
+
+    Raises FrontendError, or GraphError, where these are not the node's.
+    """
     written = AttributeWriter(node.type_info.name)
     node.visit_attributes(written)
     again = type(node).unconnected()
@@ -67,6 +70,7 @@ def check_attributes(node: Op) -> None:
     for name, value in before.values.items():
         if after.values.get(name) != value:
             raise FrontendError(f"'{node.friendly_name}' has {value} for {name}, which IR files alter")
+    return again
 
 
 def attribute_text(value: Any) -> str:
