@@ -151,7 +151,10 @@ class _Decoder:
         zeros = np.array(found.ZeroPointAsNumpy() if found.ZeroPointLength() else 0, np.int64)
         if zeros.size not in (1, scales.size):
             raise FrontendError(f"tensor '{made.name}' has {scales.size} scales, but {zeros.size} zero points")
-        return Quantization(scales, np.broadcast_to(zeros.reshape(-1), scales.shape), found.QuantizedDimension())
+        axis, rank = found.QuantizedDimension(), len(made.partial_shape)
+        if scales.size > 1 and not 0 <= axis < rank:
+            raise FrontendError(f"tensor '{made.name}' has scales along axis {axis}, but {rank} dimensions")
+        return Quantization(scales, np.broadcast_to(zeros.reshape(-1), scales.shape), axis)
 
     def _contents(self, tensor: tflite.Tensor, kind: Type, shape: tuple[int, ...]) -> np.ndarray | None:
         data, sparsity = self._bytes(tensor.Buffer()), tensor.Sparsity()

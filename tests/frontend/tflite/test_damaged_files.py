@@ -318,6 +318,19 @@ def test_a_state_of_any_size():
     read(recurrent(1, (1 << 15, 1 << 15)))
 
 
+@pytest.mark.parametrize("kind", ["STRIDED_SLICE", "SLICE"])
+def test_slices_of_many_dimensions(kind):
+    x, places = given((2, 3)), [given((1 << 30,), np.int32) for _ in range(3)]
+    inputs = [x, *places] if kind == "STRIDED_SLICE" else [x, *places[:2]]
+    refused(write(Graph([Op(kind, inputs, [made(np.float32, (2, 3))])])), "1073741824 begins are more than the 32")
+
+
+def test_scales_along_an_axis_that_is_not_there():
+    x = given((2, 3), scale=[0.5, 0.25], axis=1 << 24)
+    model = write(Graph([Op("DEQUANTIZE", [x], [made(np.float32, (2, 3))])]))
+    refused(model, "has scales along axis 16777216, but 2 dimensions")
+
+
 def test_options_that_stand_for_ever_more():
     """A FlexBuffer of a map of a list of twice a list of twice a list and so on."""
     content = bytearray([1, 0, 4])
