@@ -12,6 +12,7 @@ from hetero.passes.layer_norm import fuse_layer_norm
 from hetero.passes.manager import Pass, PassManager, changes_rounding, rounds_otherwise
 from hetero.passes.newest_versions import take_newest_versions
 from hetero.passes.no_ops import eliminate_no_ops
+from hetero.passes.pads import fuse_pads
 from hetero.passes.prelu_slopes import align_prelu_slopes
 from hetero.passes.specialization import specialize, value_parameters
 from hetero.passes.transpose_sinking import sink_transposes
@@ -21,7 +22,7 @@ from hetero.passes.weights import fold_weights
 __all__ = [
     "Pass", "PassManager", "align_prelu_slopes", "changes_rounding", "eliminate_common_subexpressions",
     "eliminate_dead_code", "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fold_weights",
-    "fuse_attention", "fuse_convolution", "fuse_gelu", "fuse_layer_norm", "make_names_unique",
+    "fuse_attention", "fuse_convolution", "fuse_gelu", "fuse_layer_norm", "fuse_pads", "make_names_unique",
     "rounds_otherwise", "sink_transposes", "specialize", "split_batch_norm", "take_known_branches",
     "take_newest_versions", "value_parameters",
 ]  # fmt: skip

@@ -16,6 +16,7 @@ from hetero.passes import (
     eliminate_dead_code,
     fold_batch_norm,
     fold_constants,
+    fuse_pads,
     split_batch_norm,
     take_known_branches,
     take_newest_versions,
@@ -66,6 +67,7 @@ class OpenCLPlugin(Plugin):
         align_prelu_slopes,
         fold_constants,
         eliminate_dead_code,
+        fuse_pads,
         split_batch_norm,
         fold_batch_norm,
     )

@@ -21,6 +21,7 @@ from hetero.passes import (
     fuse_convolution,
     fuse_gelu,
     fuse_layer_norm,
+    fuse_pads,
     take_known_branches,
     take_newest_versions,
 )
@@ -50,6 +51,7 @@ class TemplatePlugin(Plugin):
         eliminate_common_subexpressions,
         eliminate_no_ops,
         fold_batch_norm,
+        fuse_pads,
         fuse_convolution,
         fuse_attention,
         fuse_layer_norm,
