@@ -11,6 +11,10 @@ from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
 from hetero.graph import Constant, Output, is_constant
 from hetero.ops.values import exact_value
+from hetero.shape import Dimension
+
+# How many dimensions numpy's arrays can have.
+_MOST_DIMENSIONS = 64
 
 
 def rank_of(value: Output) -> int:
@@ -18,6 +22,16 @@ def rank_of(value: Output) -> int:
     if not value.partial_shape.has_rank:
         raise FrontendError("it can be translated only for inputs of known rank")
     return len(value.partial_shape)
+
+
+def dimension_count(numbers: Output) -> int:
+    """How many dimensions a vector has numbers for. Raises FrontendError where it is not known, or more than can be."""
+    count = numbers.partial_shape[0] if rank_of(numbers) == 1 else Dimension()
+    if count.is_dynamic or count.get_length() > _MOST_DIMENSIONS:
+        raise FrontendError(
+            f"numbers of shape {numbers.partial_shape} must be for {_MOST_DIMENSIONS} dimensions at most"
+        )
+    return count.get_length()
 
 
 def normalized(axis: int, rank: int) -> int:

@@ -318,11 +318,14 @@ def test_a_state_of_any_size():
     read(recurrent(1, (1 << 15, 1 << 15)))
 
 
-@pytest.mark.parametrize("kind", ["STRIDED_SLICE", "SLICE"])
-def test_slices_of_many_dimensions(kind):
+@pytest.mark.parametrize("kind", ["STRIDED_SLICE", "SLICE", "BROADCAST_ARGS"])
+def test_numbers_for_many_dimensions(kind):
     x, places = given((2, 3)), [given((1 << 30,), np.int32) for _ in range(3)]
-    inputs = [x, *places] if kind == "STRIDED_SLICE" else [x, *places[:2]]
-    refused(write(Graph([Op(kind, inputs, [made(np.float32, (2, 3))])])), "1073741824 begins are more than the 32")
+    inputs = {"STRIDED_SLICE": [x, *places], "SLICE": [x, *places[:2]]}.get(kind, places[:2])
+    refused(
+        write(Graph([Op(kind, inputs, [made(np.float32, (2, 3))])])),
+        r"\[1073741824\] must be for 64 dimensions at most",
+    )
 
 
 def test_scales_along_an_axis_that_is_not_there():

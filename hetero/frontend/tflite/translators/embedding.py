@@ -11,7 +11,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization, dequantize, weights_of_floats
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import dimension_count, int64, length_of, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
 from hetero.types import Type
 
@@ -45,9 +45,7 @@ def embedding_lookup_sparse(node: TfliteNodeContext) -> Translation:
     """
     rows, places, shape, weights, table = (node.get_input(index) for index in range(5))
     shape, places = converted(shape, Type.i64), converted(places, Type.i64)
-    if places.partial_shape.rank.is_dynamic or places.partial_shape[1].is_dynamic:
-        raise FrontendError("it must be known how many dimensions the sparse tensor has")
-    outer = list(range(places.partial_shape[1].get_length() - 1))
+    outer = list(range(dimension_count(shape) - 1))
     bags = _bags(places, shape, outer)
     lengths = ops.Gather(shape, int64(outer), int64(0)).output(0)
     count = ops.ReduceProd(lengths, int64([0]), False).output(0)

@@ -9,7 +9,7 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_array, int64, length_of, rank_of, reshape, scalar_like
+from hetero.frontend.values import constant_array, dimension_count, int64, length_of, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
 from hetero.types import Type
 
@@ -82,7 +82,7 @@ def numbers(node: TfliteNodeContext) -> Translation:
 def broadcast_shapes(node: TfliteNodeContext) -> Translation:
     """The shape that two shapes broadcast to."""
     shapes = [node.get_input(0), node.get_input(1)]
-    counts = [shape.partial_shape[0].get_length() for shape in shapes]
+    counts = [dimension_count(shape) for shape in shapes]
     rank = max(counts)
     first, second = (_with_ones_before(shape, rank - count) for shape, count in zip(shapes, counts))
     known = constant_array(shapes[1])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_array, int64, length_of, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Output
+from hetero.ops.values import exact_value
 from hetero.types import Type
 
 
@@ -80,20 +82,37 @@ def _combined(data: Output, segments: Output, count: Output, neutral: float, red
 
 @translator("DYNAMIC_UPDATE_SLICE")
 def dynamic_update_slice(node: TfliteNodeContext) -> Translation:
-    """The slice begins where the last input says, but so that it lies within the data."""
-    data, update, start = (node.get_input(index) for index in range(3))
-    lengths = ops.Convert(ops.ShapeOf(update), start.element_type)
-    room = ops.Subtract(ops.Convert(ops.ShapeOf(data), start.element_type), lengths)
-    start = ops.Maximum(ops.Minimum(start, room), scalar_like(start, 0)).output(0)
-    shapes = data.partial_shape, update.partial_shape
-    if all(shape.is_static for shape in shapes):
-        shorter = [axis for axis, (whole, part) in enumerate(zip(*shapes)) if whole != part]
-        if len(shorter) == 1:
-            # What is whole on all other axes is rows by their numbers, which devices need not know before.
-            axis = int64(shorter[0])
-            count = shapes[1][shorter[0]].get_length()
-            rows = Constant(np.arange(count, dtype=start.element_type.to_dtype()))
-            places = ops.Add(ops.Gather(start, axis, int64(0)), rows)
-            return ops.ScatterUpdate(data, places, update, axis)
-    ones = Constant(np.ones(rank_of(data), start.element_type.to_dtype()))
-    return ops.SliceScatter(data, update, start, ops.Add(start, lengths), ones)
+    return with_slice(*(node.get_input(index) for index in range(3)))
+
+
+def with_slice(data: Output, update: Output, starts: Output) -> Output:
+    """The data with a slice replaced, which begins where a vector says, but so that it lies within the data."""
+    pairs = enumerate(zip(data.partial_shape, update.partial_shape))
+    shorter = [axis for axis, (whole, part) in pairs if whole.is_dynamic or whole != part]
+    if not shorter:
+        return update
+    lengths = ops.ShapeOf(update).output(0)
+    starts = starts_within(data, starts, lengths)
+    size = update.partial_shape[shorter[0]]
+    if len(shorter) == 1 and size.is_static and exact_value(starts) is None:
+        # What is whole on all other axes is rows by their numbers, which devices need not know before.
+        rows = slice_places(starts, shorter[0], size.get_length())
+        return ops.ScatterUpdate(data, rows, update, int64(shorter[0])).output(0)
+    ones = Constant(np.ones(rank_of(data), starts.element_type.to_dtype()))
+    return ops.SliceScatter(
+        data, update, starts, ops.Add(starts, converted(lengths, starts.element_type)), ones
+    ).output(0)
+
+
+def starts_within(data: Output, starts: Output, lengths: Output) -> Output:
+    """The starts of a slice on each axis, moved to where one of these lengths is within the data."""
+    kind = starts.element_type
+    room = ops.Subtract(converted(ops.ShapeOf(data).output(0), kind), converted(lengths, kind))
+    return ops.Maximum(ops.Minimum(starts, room), scalar_like(starts, 0)).output(0)
+
+
+def slice_places(starts: Output, axis: int, length: int) -> Output:
+    """The places on an axis that a slice takes."""
+    kind = starts.element_type
+    places = ops.Range(int64(0), int64(length), int64(1), kind)
+    return ops.Add(ops.Gather(starts, int64(axis), int64(0)), places).output(0)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_array, int64, scalar_like
+from hetero.frontend.values import constant_array, dimension_count, int64, scalar_like
 from hetero.graph import Constant, Node, Output, is_constant
 from hetero.ops.slicing import ENDLESS
 
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
-_MOST_PLACES = 32
 
 
 @translator("STRIDED_SLICE")
@@ -23,7 +21,7 @@ def strided_slice(node: TfliteNodeContext) -> Translation:
     data, begin, end, strides = (node.get_input(index) for index in range(4))
     if node.get_attribute("offset", False):
         end = ops.Add(begin, end).output(0)
-    count = _count_of(begin)
+    count = dimension_count(begin)
     masks = [[node.get_attribute(name, 0) >> place & 1 for place in range(count)] for name in _MASKS]
     if node.input_tensor(0).is_complex:
         # An ellipsis would take their axis of two parts for one of those behind it.
@@ -37,7 +35,7 @@ def strided_slice(node: TfliteNodeContext) -> Translation:
 def slice_by_size(node: TfliteNodeContext) -> Translation:
     """A size of -1 stands for all that is left."""
     data, begin, size = (node.get_input(index) for index in range(3))
-    ones = Constant(np.ones(_count_of(begin), begin.element_type.to_dtype()))
+    ones = Constant(np.ones(dimension_count(begin), begin.element_type.to_dtype()))
     part = ops.Slice(data, begin, _end(begin, size), ones)
     sizes = constant_array(size)
     if sizes is not None and np.all(sizes >= 0) and not is_constant(begin):
@@ -45,14 +43,6 @@ def slice_by_size(node: TfliteNodeContext) -> Translation:
         pair = [2] if node.input_tensor(0).is_complex else []
         return ops.Reshape(part, int64([*sizes, *pair]), False)
     return part
-
-
-def _count_of(begin: Output) -> int:
-    """Of how many places it is. Raises FrontendError where these are more than masks have bits for."""
-    count = begin.partial_shape[0].get_length()
-    if count > _MOST_PLACES:
-        raise FrontendError(f"{count} begins are more than the {_MOST_PLACES} that masks have bits for")
-    return count
 
 
 def _end(begin: Output, size: Output) -> Output:

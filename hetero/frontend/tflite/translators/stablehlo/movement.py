@@ -12,6 +12,7 @@ from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import moving
 from hetero.frontend.tflite.registry import translator
+from hetero.frontend.tflite.translators.scattering import slice_places, starts_within, with_slice
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, known_input, rank_of, reshape, transpose
 from hetero.graph import Output
@@ -83,51 +84,31 @@ def dynamic_slice(node: TfliteNodeContext) -> Translation:
     value, sizes = node.get_input(0), node.get_attribute("slice_sizes")
     if not rank_of(value):
         return value
-    starts = _starts(node, 1, value, int64(sizes).output(0))
+    starts = starts_within(value, _starts(node, 1, value), int64(sizes).output(0))
     known = exact_value(starts)
     if known is not None:
         return ops.Slice(value, int64(known), int64(known + sizes), int64([1] * len(sizes)), int64(range(len(sizes))))
     for axis, (size, length) in enumerate(zip(sizes, value.partial_shape)):
         # What is taken whole begins at 0.
         if length != size:
-            value = ops.Gather(value, _places(starts, axis, size), int64(axis)).output(0)
+            value = ops.Gather(value, slice_places(starts, axis, size), int64(axis)).output(0)
     return value
 
 
 @translator("STABLEHLO_DYNAMIC_UPDATE_SLICE")
 @moving
-def dynamic_update_slice(node: TfliteNodeContext) -> Translation:
-    """Starts, which are inputs, are moved to where the update is within."""
+def stablehlo_dynamic_update_slice(node: TfliteNodeContext) -> Translation:
     value, update = node.get_input(0), node.get_input(1)
-    if not rank_of(value):
-        return update
-    sizes = ops.ShapeOf(update).output(0)
-    starts = _starts(node, 2, value, sizes)
-    pairs = zip(value.partial_shape, update.partial_shape)
-    partial = [axis for axis, (length, size) in enumerate(pairs) if length.is_dynamic or length != size]
-    if not partial:
-        return update
-    size = update.partial_shape[partial[0]]
-    if exact_value(starts) is None and len(partial) == 1 and size.is_static:
-        places = _places(starts, partial[0], size.get_length())
-        return ops.ScatterUpdate(value, places, update, int64(partial[0]))
-    axes = range(rank_of(value))
-    return ops.SliceScatter(value, update, starts, ops.Add(starts, sizes), int64([1 for _ in axes]), int64(axes))
+    return with_slice(value, update, _starts(node, 2, value)) if rank_of(value) else update
 
 
-def _starts(node: TfliteNodeContext, first: int, value: Output, sizes: Output) -> Output:
+def _starts(node: TfliteNodeContext, first: int, value: Output) -> Output:
     """The start of a slice on each axis, from the inputs from the first one on, i64[rank]."""
     rank = rank_of(value)
     if node.get_input_size() != first + rank:
         raise FrontendError(f"it has {node.get_input_size() - first} starts for {rank} dimensions")
     given = [reshape(converted(node.get_input(first + axis), Type.i64), (1,)) for axis in range(rank)]
-    last = ops.Subtract(ops.ShapeOf(value), sizes)
-    return ops.Minimum(ops.Maximum(ops.Concat(given, 0), int64(0)), last).output(0)
-
-
-def _places(starts: Output, axis: int, size: int) -> Output:
-    within = ops.Range(int64(0), int64(size), int64(1), Type.i64)
-    return ops.Add(ops.Gather(starts, int64(axis), int64(0)), within).output(0)
+    return ops.Concat(given, 0).output(0)
 
 
 @translator("STABLEHLO_PAD")
