@@ -149,6 +149,10 @@ class _Decoder:
         self._spend(4 * found.ScaleLength() + 8 * found.ZeroPointLength())
         scales = np.array(found.ScaleAsNumpy(), np.float32)
         zeros = np.array(found.ZeroPointAsNumpy() if found.ZeroPointLength() else 0, np.int64)
+        if not scales.any():
+            return None  # as some converters say that there is no scale
+        if not np.isfinite(scales).all():
+            raise FrontendError(f"tensor '{made.name}' has scales that are no finite numbers")
         if zeros.size not in (1, scales.size):
             raise FrontendError(f"tensor '{made.name}' has {scales.size} scales, but {zeros.size} zero points")
         axis, rank = found.QuantizedDimension(), len(made.partial_shape)

@@ -334,6 +334,12 @@ def test_scales_along_an_axis_that_is_not_there():
     refused(model, "has scales along axis 16777216, but 2 dimensions")
 
 
+@pytest.mark.parametrize("scale", [float("nan"), float("inf"), [0.5, float("-inf")]])
+def test_scales_that_are_no_numbers(scale):
+    model = write(Graph([Op("DEQUANTIZE", [given((2, 3), scale=scale)], [made(np.float32, (2, 3))])]))
+    refused(model, "has scales that are no finite numbers")
+
+
 def test_options_that_stand_for_ever_more():
     """A FlexBuffer of a map of a list of twice a list of twice a list and so on."""
     content = bytearray([1, 0, 4])

@@ -9,6 +9,7 @@ import pytest
 from hetero import Core, Type, ops
 from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension, DecoderTransformationExtension, OpExtension, ProgressReporterExtension
+from tests.frontend.tflite.agreement import assert_as_litert
 from tests.frontend.tflite.models import Graph, Op, Signature, build, constant, given, made, one
 
 X = np.float32([[-2, -0.5, 0.5, 2]])
@@ -54,6 +55,11 @@ def test_quantized_inputs_and_outputs_are_integers():
     model = one("ADD", data, data, outputs=[made(np.int8, scale=0.1)])
     read = Core().read_model(model.content)
     assert (read.input(0).element_type, read.output(0).element_type) == (Type.i8, Type.i8)
+
+
+def test_a_scale_of_0_is_none():
+    data = given(np.int32([5, -7]), scale=0.0)
+    assert_as_litert(one("ADD", data, data, outputs=[made(np.int32, (2,), scale=0.0)]), steps=0)
 
 
 def test_weights_beside_the_model_are_refused(content):
