@@ -104,7 +104,9 @@ WINDOWS = {
     "apart": ([2, 3, 1], [1, 1, 1], [1, 1, 2], [2, 2, 1], [0, 0, 2, 0, 0, 0]),
     "spread": ([2, 2, 2], [1, 2, 1], [2, 1, 3], [1, 3, 2], [0, 1, 1, 0, -1, 0]),
     "all": ([3, 5, 4], [1, 1, 1], [1, 1, 1], [1, 1, 1], [0] * 6),
-    "sums up to each": ([1, 5, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 4, 0, 0, 0]),
+    "up to each": ([1, 5, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 4, 0, 0, 0]),
+    "from each on": ([1, 1, 4], [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 0, 0, 0, 3]),
+    "up to each, padded": ([1, 5, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 1, 4, 0, 0, 0]),
 }
 
 
@@ -127,6 +129,12 @@ def in_windows(name, kind, x, first):
 @pytest.mark.parametrize(("kind", "first"), WINDOWED)
 def test_reduce_window(name, kind, first, device):
     assert_as_litert(in_windows(name, kind, X, first), device)
+
+
+@pytest.mark.parametrize("name", ["up to each", "from each on"])
+def test_sums_up_to_each_element_are_one_operation(name):
+    model = CORE.read_model(in_windows(name, "ADD", X, 0).content)
+    assert [node.get_type_name() for node in model.get_ordered_ops()] == ["Parameter", "Constant", "CumSum", "Result"]
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64])

@@ -10,6 +10,7 @@ from tflite import ReduceWindowFunction as Function
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.quantization import is_zero
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import Combination, combined_with_first
@@ -88,9 +89,26 @@ def stablehlo_reduce_window(node: TfliteNodeContext) -> Translation:
         _for_each_axis(node, name, rank, 1) for name in ("window_strides", "base_dilations", "window_dilations")
     )
     padding = node.get_attribute("padding") or [0] * (2 * rank)
+    windows = Windows(sizes, steps, dilations)
+    if body.operation is ops.Add and is_zero(first[0]) and max(spread, default=1) == 1:
+        summed = _summed_up(values[0], windows, padding)
+        if summed is not None:
+            return summed
     between = [dilation - 1 for dilation in spread]
     values = [padded(*pair, padding[::2], padding[1::2], between) for pair in zip(values, first)]
-    return body.with_first(first, _in_windows(values, Windows(sizes, steps, dilations), body.combine))
+    return body.with_first(first, _in_windows(values, windows, body.combine))
+
+
+def _summed_up(value: Output, windows: Windows, padding: Sequence[int]) -> Output | None:
+    """The sums of all elements up to each one or from each one on, where windows are these; else None."""
+    wide = [axis for axis, size in enumerate(windows.sizes) if size > 1]
+    if len(wide) != 1 or max(*windows.steps, *windows.dilations) > 1:
+        return None
+    axis, size = wide[0], windows.sizes[wide[0]]
+    added, others = padding[2 * axis : 2 * axis + 2], (*padding[: 2 * axis], *padding[2 * axis + 2 :])
+    if value.partial_shape[axis] != size or any(others) or sorted(added) != [0, size - 1]:
+        return None
+    return ops.CumSum(value, int64(axis), False, added[0] == 0).output(0)
 
 
 def _for_each_axis(node: TfliteNodeContext, name: str, rank: int, default: int | None = None) -> Sequence[int]:
