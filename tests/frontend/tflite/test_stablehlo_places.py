@@ -98,13 +98,22 @@ SCATTERS = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", SCATTERS)
-@pytest.mark.parametrize("kind", ["second", "ADD", "MULTIPLY", "MAXIMUM", "MINIMUM"])
-def test_scatter(name, kind, device):
+def check_scatter(name, kind, device):
     indices, shape, *options = SCATTERS[name]
     updates = np.arange(100, 100 + np.prod(shape), dtype=np.float32).reshape(shape) / 7 * (-1) ** np.arange(shape[-1])
     assert_as_litert(scattered(X, np.int32(indices), updates.astype(np.float32), kind, *options), device)
+
+
+@pytest.mark.parametrize("name", SCATTERS)
+@pytest.mark.parametrize("kind", ["second", "ADD", "MULTIPLY", "MAXIMUM", "MINIMUM"])
+def test_scatter(name, kind):
+    check_scatter(name, kind, "TEMPLATE")
+
+
+@pytest.mark.parametrize("device", DEVICES[1:])
+@pytest.mark.parametrize("name", SCATTERS)
+def test_scatter_on_opencl(name, device):
+    check_scatter(name, "ADD", device)
 
 
 @pytest.mark.parametrize("indices", [[[2], [0], [1]], [[2], [0], [5]]])
