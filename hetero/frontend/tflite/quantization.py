@@ -119,7 +119,10 @@ def moving(translate: Translator) -> Translator:
 
 def _numbers(node: TfliteNodeContext, index: int) -> Output | None:
     value, by = node.get_optional_input(index), node.input_tensor(index).quantization
-    return value if value is None or by is None else dequantize(value, by)
+    if value is None or by is None:
+        return value
+    of_floats = node.get_input(0).element_type.is_real()
+    return dequantize(*weights_of_floats(value, by)) if of_floats else dequantize(value, by)
 
 
 def _as_declared(node: TfliteNodeContext, index: int, output: Output) -> Output:

@@ -76,10 +76,12 @@ def test_over_several_inferences(name, device):
 
 
 @pytest.mark.parametrize("kind", ["RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"])
-def test_integers_as_weights(kind):
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_integers_as_weights(kind, dtype):
+    """Bytes have a sign, whatever their type says."""
     generator = np.random.default_rng(0)
     data = given((2, 3) if kind == "RNN" else (2, 5, 3))
-    of_data, of_state = (constant(integers(generator, (4, n), np.int8), scale=0.003) for n in (3, 4))
+    of_data, of_state = (constant(integers(generator, (4, n), np.int8).view(dtype), scale=0.003) for n in (3, 4))
     model = one(kind, data, of_data, of_state, random(4), variable((2, 4)), fused_activation_function="TANH")
     # LiteRT quantizes data and states.
     assert_as_litert(model, tolerance=1e-2, calls=calls(model))
