@@ -25,8 +25,6 @@ from hetero.packing import is_packed, packed_size, unpack
 from hetero.shape import PartialShape
 from hetero.types import Type
 
-IDENTIFIER = b"TFL3"
-
 # What readers of a FlatBuffer raise where its offsets and lengths lead out of it or to something else.
 _DAMAGES = (struct.error, KeyError, IndexError, ValueError, TypeError, OverflowError, AttributeError, AssertionError)
 

@@ -95,7 +95,7 @@ def square(node: TfliteNodeContext) -> Translation:
     return ops.Multiply(node.get_input(0), node.get_input(0))
 
 
-@translator("RSQRT")
+@translator("RSQRT", "STABLEHLO_RSQRT")
 @on_numbers
 def reciprocal_root(node: TfliteNodeContext) -> Translation:
     value = node.get_input(0)

@@ -83,13 +83,6 @@ def divide(node: TfliteNodeContext) -> Translation:
     return ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False)
 
 
-@translator("STABLEHLO_RSQRT")
-@on_numbers
-def rsqrt(node: TfliteNodeContext) -> Translation:
-    value = node.get_input(0)
-    return ops.Divide(scalar_like(value, 1), ops.Sqrt(value))
-
-
 @translator("STABLEHLO_CBRT")
 @on_numbers
 def cbrt(node: TfliteNodeContext) -> Translation:
