@@ -249,7 +249,7 @@ def why_not_elementwise(node: Node) -> str | None:
         return f"no kernel for elements of type {strange[0]}"
     if isinstance(node, _NOT_OF_INTEGERS) and not types[0].is_real():
         return f"no kernel for {node.type_info.name} of {types[0]}"
-    if type(node) not in _EXPRESSIONS:
+    if brings_expression(node):
         return why_no_expression(node)
     return why_not_cast(node) if isinstance(node, ops.Cast) else None
 
