@@ -1,14 +1,20 @@
-"""One inference of each model of the zoo on hetero's devices, beside ONNX Runtime or LiteRT, and OpenVINO."""
+"""One inference of each model of the zoo on hetero's devices, beside ONNX Runtime or LiteRT, and OpenVINO.
+
+``python -m tests.benchmarks.inference [MODEL …]`` does so for some of them.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from hetero import Core
 from tests import zoo
 from tests.benchmarks.interleaved import Comparison, interleave
 
+EXTENSIONS = Path(__file__).parents[2] / "configs" / "mediapipe_operators.py"
 DEVICES = ("HETERO:GPU,TEMPLATE", "GPU", "TEMPLATE")
 ROUNDS = 5
 # It cannot read the If of one, whose branches differ in rank, and of others resources and a custom operator.
@@ -20,9 +26,10 @@ NOT_FOR_OPENVINO = {
 NOT_FOR_LITERT = {"selfie_segmentation", "selfie_segmentation_wide"}
 
 
-def compare() -> Iterator[Comparison]:
+def compare(names: Sequence[str] = ()) -> Iterator[Comparison]:
     core = Core()
-    for name in zoo.MODELS:
+    core.add_extension(EXTENSIONS)
+    for name in names or zoo.MODELS:
         feeds = zoo.inputs(name)
         candidates = {}
         if name in zoo.ONNX:
@@ -70,3 +77,8 @@ def _openvino(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
     # Full precision, as the others compute: where the processor has bf16, OpenVINO would use it.
     request = openvino.compile_model(zoo.path(name), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
     return lambda: request.infer(feeds, share_inputs=True, share_outputs=True)
+
+
+if __name__ == "__main__":
+    for comparison in compare(sys.argv[1:]):
+        print("\n".join(comparison.lines()), flush=True)
