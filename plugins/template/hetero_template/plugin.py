@@ -103,4 +103,5 @@ def why_not(node: Node) -> str | None:
     if unknown is None:
         return None
     where = "" if unknown is node else f" '{unknown.friendly_name}' in its body"
-    return f"the reference does not evaluate {unknown.type_info.version_id}::{unknown.type_info.name}{where}"
+    hint = ": its class has no evaluate" if unknown.type_info.version_id == "extension" else ""
+    return f"the reference does not evaluate {unknown.type_info.version_id}::{unknown.type_info.name}{where}{hint}"
