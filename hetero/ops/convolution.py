@@ -197,3 +197,7 @@ class GroupConvolutionBackpropData(_BackwardConvolution, opset=1):
 
     filter_axes = 3
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
+
+
+# Those of numbers, each with filters for all its channels or for a group of them.
+CONVOLUTIONS = (Convolution, GroupConvolution, ConvolutionBackpropData, GroupConvolutionBackpropData)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Output
+from hetero.ops.convolution import CONVOLUTIONS
 from hetero.ops.values import exact_value
 from hetero.passes import transpose_shape_rules as _  # noqa: F401 (fills the table of rules)
 from hetero.passes.axis_orders import Order, of_some_axes, then, unchanged
@@ -20,10 +21,6 @@ NEW = -1
 _LONGEST = 1 << 12
 # What one more Transpose counts for beside the bits that it moves: starting it takes a device as long as so many.
 _BITS_OF_A_TRANSPOSE = 1 << 18
-
-_CONVOLUTIONS = (
-    ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
-)  # fmt: skip
 
 
 class Read(NamedTuple):
@@ -188,7 +185,7 @@ class Orders:
                 if not movement.lacks_axes(index):
                     self.readers[reads[index]].append((node, index))
         elementwise = movement is not None and movement.elementwise
-        if isinstance(node, _CONVOLUTIONS) or (elementwise and any(r.value in self._convolved for r in reads)):
+        if isinstance(node, CONVOLUTIONS) or (elementwise and any(r.value in self._convolved for r in reads)):
             self._convolved.update(node.outputs())
         if not isinstance(node, ops.ShapeOfV1):  # these read any order
             for index, read in enumerate(reads):

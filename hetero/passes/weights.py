@@ -5,13 +5,11 @@ from __future__ import annotations
 from hetero import ops
 from hetero.graph import Model, Node, is_constant
 from hetero.graph.node import Input
+from hetero.ops.convolution import CONVOLUTIONS
 from hetero.passes.constant_folding import fold_node
 
 # What reads weights, and may arrange them for its kernels once where they are Constants.
-_CONVOLUTIONS = (
-    ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData,
-)  # fmt: skip
-_READERS = (*_CONVOLUTIONS, ops.MatMul, ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence)
+_READERS = (*CONVOLUTIONS, ops.MatMul, ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence)
 # Integers of four bits as f32.
 _GROWTH = 8
 
@@ -43,4 +41,4 @@ def _made_of_constants(order: list[Node]) -> set[Node]:
 def _is_weight(target: Input) -> bool:
     if not isinstance(target.node, _READERS):
         return False
-    return isinstance(target.node, _CONVOLUTIONS) or target.get_element_type().is_real()
+    return isinstance(target.node, CONVOLUTIONS) or target.get_element_type().is_real()

@@ -146,7 +146,7 @@ class _Decoder:
             return None
         self._spend(4 * found.ScaleLength() + 8 * found.ZeroPointLength())
         scales = np.array(found.ScaleAsNumpy(), np.float32)
-        zeros = np.array(found.ZeroPointAsNumpy() if found.ZeroPointLength() else 0, np.int64)
+        zeros = np.array(found.ZeroPointAsNumpy() if found.ZeroPointLength() else 0).astype(np.int32)
         if not scales.any():
             return None  # as some converters say that there is no scale
         if not np.isfinite(scales).all():

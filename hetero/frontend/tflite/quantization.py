@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Quantization(NamedTuple):
-    """Scales, f32, and zero points, i64, both ``[1]`` or ``[the length of the axis]``."""
+    """Scales, f32, and zero points, i32, both ``[1]`` or ``[the length of the axis]``."""
 
     scales: np.ndarray
     zero_points: np.ndarray
@@ -60,16 +60,17 @@ class Quantization(NamedTuple):
 
 def dequantize(value: Output, by: Quantization) -> Output:
     """The numbers, f32, that integers stand for."""
-    rank = rank_of(value) if by.is_per_channel else 0
-    scale, zero_point = by.spread(by.scales, rank), by.spread(by.zero_points.astype(np.int32), rank)
-    return quantization.dequantize(value, scale, zero_point, Type.f32)
+    return quantization.dequantize(value, *_scale_and_zero_point(value, by), Type.f32)
 
 
 def quantize(value: Output, by: Quantization, kind: Type) -> Output:
     """The nearest integers to numbers, f32; of two equally near ones the even one, as XNNPACK has it."""
+    return quantization.quantize(value, *_scale_and_zero_point(value, by), kind)
+
+
+def _scale_and_zero_point(value: Output, by: Quantization) -> tuple[Output, Output]:
     rank = rank_of(value) if by.is_per_channel else 0
-    scale, zero_point = by.spread(by.scales, rank), by.spread(by.zero_points.astype(np.int32), rank)
-    return quantization.quantize(value, scale, zero_point, kind)
+    return by.spread(by.scales, rank), by.spread(by.zero_points, rank)
 
 
 def weights_of_floats(value: Output, by: Quantization) -> tuple[Output, Quantization]:

@@ -8,14 +8,13 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Input, Model, Node, Output, is_constant
+from hetero.ops.convolution import CONVOLUTIONS
 from hetero.passes import eliminate_dead_code
 from hetero.passes.specialization import nodes_that_decide_shapes
 from hetero.types import Type
 
 # With these a model begins to be of f16: they take the time and the memory, and add up in float.
-_PRODUCTS = (
-    ops.Convolution, ops.GroupConvolution, ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData, ops.MatMul,
-)  # fmt: skip
+_PRODUCTS = (*CONVOLUTIONS, ops.MatMul)
 # These go on in f16 where they read it. Their results are about as large as what they read. Others, such as powers,
 # exponentials, quotients and sums, may exceed f16 or come near 0 on their way, and stay f32.
 _FOLLOWERS = (

@@ -13,6 +13,7 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import activated
 from hetero.frontend.tflite.translators.states import keep, rounded
 from hetero.frontend.tflite.translators.time_steps import (
+    FUNCTIONS_OF_SEQUENCES,
     Enter,
     all_times,
     batches_first,
@@ -25,8 +26,6 @@ from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Output
 
 _ORDER = "ifco"
-# The functions that the sequence operations have; all others are made step by step.
-_OF_SEQUENCES = {tflite.ActivationFunctionType.RELU: "relu", tflite.ActivationFunctionType.TANH: "tanh"}
 _EPSILON = 1e-8
 # What the functions of gates are given in quantized networks: 16 bits, of which 12 are behind the point.
 _RANGE_OF_GATES = (-8.0, 8.0 - 2.0**-12)
@@ -156,7 +155,7 @@ def _is_plain(network: _Network) -> bool:
     """Whether the operation LSTMSequence does all of it."""
     node = network.node
     return (
-        node.get_attribute("fused_activation_function") in _OF_SEQUENCES
+        node.get_attribute("fused_activation_function") in FUNCTIONS_OF_SEQUENCES
         and not node.get_attribute("cell_clip", 0.0)
         and not network.norms
         and network.projection is None
@@ -167,7 +166,7 @@ def _is_plain(network: _Network) -> bool:
 
 def _at_once(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
     node, data = network.node, batches_first(data, axis)
-    function = _OF_SEQUENCES[node.get_attribute("fused_activation_function")]
+    function = FUNCTIONS_OF_SEQUENCES[node.get_attribute("fused_activation_function")]
     inputs = [
         data,
         *(ops.Unsqueeze(node.get_input(index), int64([1])) for index in network.states),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tflite
-
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import on_numbers
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import activated
 from hetero.frontend.tflite.translators.time_steps import (
+    FUNCTIONS_OF_SEQUENCES,
     Enter,
     all_times,
     batches_first,
@@ -20,9 +19,6 @@ from hetero.frontend.tflite.translators.time_steps import (
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
 from hetero.graph import Output
-
-# The functions that the sequence operations have; all others are made step by step.
-_OF_SEQUENCES = {tflite.ActivationFunctionType.RELU: "relu", tflite.ActivationFunctionType.TANH: "tanh"}
 
 
 @translator("RNN")
@@ -59,7 +55,7 @@ def _sequence(node: TfliteNodeContext, data: Output, weights: list[Output], stat
     """The results for all times; ``state``: the index of the input that is the state."""
     axis, initial = 0 if node.get_attribute("time_major") else 1, node.get_input(state)
     function = node.get_attribute("fused_activation_function")
-    if function in _OF_SEQUENCES:
+    if function in FUNCTIONS_OF_SEQUENCES:
         data = batches_first(data, axis)
         made = ops.RNNSequence(
             data,
@@ -68,7 +64,7 @@ def _sequence(node: TfliteNodeContext, data: Output, weights: list[Output], stat
             *(ops.Unsqueeze(part, int64([0])) for part in weights),
             hidden_size=initial.partial_shape[-1].get_length(),
             direction="reverse" if reverse else "forward",
-            activations=[_OF_SEQUENCES[function]],
+            activations=[FUNCTIONS_OF_SEQUENCES[function]],
         )
         results, last = (ops.Squeeze(value, int64([1])).output(0) for value in made.outputs())
         results = batches_first(results, axis)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import tflite
+
 from hetero import ops
 from hetero.frontend.control_flow import connect
 from hetero.frontend.subgraph import Body, Host
@@ -19,6 +21,8 @@ from hetero.ops.port_maps import (
 )
 from hetero.shape import concatenate
 
+# The functions that the sequence operations have; all others are made step by step.
+FUNCTIONS_OF_SEQUENCES = {tflite.ActivationFunctionType.RELU: "relu", tflite.ActivationFunctionType.TANH: "tanh"}
 # What stands within a step for a value from outside, as weights are.
 Enter = Callable[[Output], Output]
 # Of the data of one time and the states, the result and the states for the next time.
