@@ -23,9 +23,9 @@ from typing import Any
 import platformdirs
 
 from hetero import properties as props
+from hetero.cache_folder import cache_folder, write_cached
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.work import Shape, Shapes
-from hetero.frontend.target import replacing
 from hetero.graph import Model, Node, Output, is_constant
 
 log = logging.getLogger("hetero.dispatch")
@@ -103,7 +103,11 @@ class Measured:
     """The files of one folder. What cannot be read or written is told in the log, and counts as not measured."""
 
     def __init__(self, folder: str | Path = "") -> None:
-        self._folder = Path(folder) if folder else default_folder()
+        self._path = Path(folder) if folder else default_folder()
+
+    @functools.cached_property
+    def _folder(self) -> Path | None:
+        return cache_folder(self._path)
 
     def figures(self, device: Device) -> Figures | None:
         found = self._read(f"{_digest(device_key(device))}.json", _figures_of)
@@ -125,7 +129,7 @@ class Measured:
         name = _digest(device_key(device))
         own = self._read(f"{name}-{model}.json", _times_of) or OperationTimes()
         others: dict[str, list[float]] = defaultdict(list)
-        for file in sorted(self._folder.glob(f"{name}-*.json")):
+        for file in self._files(f"{name}-*.json"):
             times = self._read(file.name, _times_of)
             for key, seconds in times.seconds.items() if times else ():
                 others[key].append(seconds)
@@ -146,7 +150,7 @@ class Measured:
     def calibrations(self) -> list[tuple[str, int, int]]:
         """The files that tell times of operations, each with the time at which it was written, and its size."""
         found = []
-        for file in sorted(self._folder.glob("*-*.json")):
+        for file in self._files("*-*.json"):
             with contextlib.suppress(OSError):
                 status = file.stat()
                 found.append((file.name, status.st_mtime_ns, status.st_size))
@@ -155,12 +159,17 @@ class Measured:
     def state(self) -> str:
         """A text that changes whenever times of operations are kept."""
         found = []
-        for file in sorted(self._folder.glob("*-*.json")):
+        for file in self._files("*-*.json"):
             with contextlib.suppress(OSError):  # another process may replace it meanwhile
                 found.append(f"{file.name} {file.stat().st_mtime_ns}")
         return _digest("\n".join(found))
 
+    def _files(self, pattern: str) -> list[Path]:
+        return sorted(self._folder.glob(pattern)) if self._folder else []
+
     def _read(self, name: str, convert: Any) -> Any:
+        if self._folder is None:
+            return None
         file = self._folder / name
         try:
             status = file.stat()
@@ -169,12 +178,8 @@ class Measured:
         return _read_once(file, status.st_mtime_ns, status.st_size, convert)
 
     def _write(self, name: str, content: Mapping[str, Any]) -> None:
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with replacing(self._folder / name) as (file,):
-                file.write(json.dumps({"format": FORMAT, **content}, indent=1).encode())
-        except OSError as error:
-            log.warning("measured costs are not kept: %s cannot be written: %s", self._folder / name, error.strerror)
+        if self._folder:
+            write_cached(self._folder / name, [json.dumps({"format": FORMAT, **content}, indent=1).encode()])
 
 
 @functools.lru_cache(1024)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hetero import properties as props
+from hetero.cache_folder import cache_folder
 from hetero.errors import DeviceError, HeteroError, device_errors
 from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.given_extensions import as_extensions
@@ -271,10 +272,11 @@ class Core:
 
     def _model_cache(self, plugin: Plugin, options: dict[str, Any], context: RemoteContext | None) -> ModelCache | None:
         """The cache where there is a folder for it and the device exports models; see _take_cache_folder."""
-        folder = self._take_cache_folder(plugin, options)
-        if not folder or not exports_models(plugin, options):
+        given = self._take_cache_folder(plugin, options)
+        folder = cache_folder(given) if given and exports_models(plugin, options) else None
+        if folder is None:
             return None
-        return ModelCache(Path(folder), plugin, options, context, self._registry.packages.get(plugin.name, ""))
+        return ModelCache(folder, plugin, options, context, self._registry.packages.get(plugin.name, ""))
 
     def _take_cache_folder(self, plugin: Plugin, options: dict[str, Any]) -> str:
         """The folder of the model cache, empty for none. It stays in the options of devices that have CACHE_DIR too."""

@@ -12,15 +12,15 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hetero import plugin
 from hetero import properties as props
+from hetero.cache_folder import write_cached
 from hetero.errors import BlobError, HeteroError, NotSupportedError
 from hetero.frontend.source import Stamp, noting_files, stamp_of
-from hetero.frontend.target import replacing
 from hetero.graph import Model
 from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blob import FORMAT, hetero_version, read_blob
@@ -56,7 +56,7 @@ class ModelCache:
         model_key = model_hash(model)
         compiled = self._compile(model, model_key)
         if os.path.abspath(path) in files:
-            self._write(known, [json.dumps({"model": model_key, "files": files}).encode()], str(path))
+            write_cached(known, [json.dumps({"model": model_key, "files": files}).encode()])
         return compiled
 
     def compile_model(self, model: Model) -> plugin.CompiledModel:
@@ -70,7 +70,7 @@ class ModelCache:
         compiled = self._device.compile_model(model.clone(), self._options, self._context)
         try:
             with span("ModelCache::store", model.friendly_name):
-                self._write(self._file_of(model_key), compiled.export_model(), model.friendly_name)
+                write_cached(self._file_of(model_key), compiled.export_model())
         except (BlobError, NotSupportedError) as error:
             log.warning("'%s' is not cached: %s", model.friendly_name, error)
         return compiled
@@ -93,14 +93,6 @@ class ModelCache:
         found.properties.fill({props.loaded_from_cache: True})
         found.take_original(original)
         return found
-
-    def _write(self, file: Path, pieces: Iterable[bytes | memoryview], label: str) -> None:
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(file) as (stream,):
-                stream.writelines(pieces)
-        except OSError as error:
-            log.warning("'%s' is not cached: %s cannot be written: %s", label, file, error.strerror)
 
 
 def _digest(*parts: Any) -> str:

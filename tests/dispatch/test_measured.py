@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, device, caplog
     measured = Measured(blocked)
     measured.keep_figures(device, FIGURES)
     assert measured.figures(device) is None
-    assert "not kept" in caplog.text
+    assert "is not used" in caplog.text
 
 
 def test_several_writers_and_readers(tmp_path, device):

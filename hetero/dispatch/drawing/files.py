@@ -14,7 +14,7 @@ from hetero.dispatch.drawing.picture import Picture, Where, picture_of_affinitie
 from hetero.dispatch.drawing.svg import to_svg
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.report import PlacementReport
-from hetero.frontend.target import replacing
+from hetero.files import replacing
 from hetero.graph import Model
 
 log = logging.getLogger("hetero.dispatch")

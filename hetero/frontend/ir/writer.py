@@ -10,13 +10,13 @@ from xml.etree.ElementTree import Element, SubElement
 
 from hetero.containers import ContainerType
 from hetero.errors import FrontendError
+from hetero.files import replacing
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
 from hetero.frontend.ir.compression import compress_to_half
 from hetero.frontend.ir.runtime_info import write_model_info, write_notes
 from hetero.frontend.ir.spelling import joined_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
-from hetero.frontend.target import replacing
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
 from hetero.graph.execution import LAYER_TYPE
 from hetero.ops.control_flow import MultiSubGraphOp

@@ -1,4 +1,4 @@
-"""Files that are written."""
+"""Reading and writing files."""
 
 from __future__ import annotations
 
