@@ -126,6 +126,10 @@ class Plugin(ABC):
         """The ids of the devices present (optional): by default there is one, with the empty id."""
         return [""]
 
+    def unavailable_devices(self) -> dict[str, str]:
+        """Return the devices of this kind that are present but cannot be used (optional): the reason by full name."""
+        return {}
+
     def describe(self, device_id: str) -> dict[str, Any]:
         """The read-only properties of one device (optional), such as FULL_DEVICE_NAME."""
         return {}

@@ -166,12 +166,12 @@ class Core:
     @property
     def unavailable_devices(self) -> dict[str, str]:
         """The devices and plugin packages that are installed but cannot be used, each with the reason."""
-        for kind in self._factories:
-            try:
-                self.get_plugin(kind)
-            except DeviceError:
-                continue
-        return {**self._registry.failures, **self._unavailable}
+        present = {
+            f"{plugin.name}: {name}": reason
+            for plugin in self._available_plugins()
+            for name, reason in plugin.unavailable_devices().items()
+        }
+        return {**self._registry.failures, **self._unavailable, **present}
 
     def get_property(self, device_name: str, property: str | None = None) -> Any:
         """A property of a device, or with a key alone one of the Core or one that was set for all devices.

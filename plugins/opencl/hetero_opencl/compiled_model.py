@@ -88,9 +88,10 @@ class OpenCLCompiledModel(CompiledModel):
 
     def export_sections(self) -> dict[str, Section]:
         """The transformed model, and the binaries of the kernels that were built so far."""
-        built = [pair for program in list(self._made) for pair in zip(program.launches, program.built)]
-        binaries = {launch.source: binary_of(program) for launch, program in built}
-        kernels = {self.device.binary_name(source): binary for source, binary in binaries.items()}
+        kernels: dict[str, bytes] = {}
+        for program in list(self._made):
+            names = self.device.binary_names(program.launches)
+            kernels.update({name: binary_of(built) for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}
 
     def get_runtime_model(self) -> Model:

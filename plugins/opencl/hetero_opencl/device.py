@@ -9,21 +9,28 @@ import logging
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyopencl as cl
 
 from hetero.errors import DeviceError
-from hetero_opencl import intel, pocl
+from hetero_opencl import pocl, trial
 from hetero_opencl.binaries import Binaries
+from hetero_opencl.compiler import BuildRequest, Compiler
 from hetero_opencl.memory import allocations_on
+from hetero_opencl.platforms import all_devices
+
+if TYPE_CHECKING:
+    from hetero_opencl.program import Launch
 
 log = logging.getLogger("hetero.opencl")
 
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
-# Of a kernel that does not build so many errors are told.
+# Maximum number of compiler errors to report for one kernel.
 MOST_ERRORS = 10
 # Real GPUs first, then accelerators, then implementations on the CPU.
 _KINDS = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
@@ -36,9 +43,16 @@ class OpenCLDevice:
     """
 
     def __init__(
-        self, handle: cl.Device, context: cl.Context | None = None, queue: cl.CommandQueue | None = None
+        self,
+        handle: cl.Device,
+        context: cl.Context | None = None,
+        queue: cl.CommandQueue | None = None,
+        builds_in_process: bool = False,
     ) -> None:
         self.handle = handle
+        # A compiler for GPUs is part of a driver that this process has to trust anyway.
+        own_process = handle.type & cl.device_type.CPU and not builds_in_process
+        self._compiler = Compiler(handle) if own_process else None
         pocl.repair(handle)
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
@@ -49,7 +63,7 @@ class OpenCLDevice:
 
     @functools.cached_property
     def name(self) -> str:
-        return f"{self.handle.name.strip()} ({self.handle.platform.name.strip()})"
+        return name_of(self.handle)
 
     def details(self) -> dict[str, str]:
         """What the device is and can do, for people."""
@@ -100,30 +114,70 @@ class OpenCLDevice:
         flags = cl.command_queue_properties.PROFILING_ENABLE if profiled else 0
         return cl.CommandQueue(self.context, self.handle, properties=flags)
 
-    def build(self, source: str, binaries: Binaries, operation: str) -> cl.Program:
-        """The program of a source text: built once, kept in memory and, as a binary, among the others.
+    def build(self, launches: Sequence[Launch], binaries: Binaries) -> list[cl.Program]:
+        """Return the program of each launch: built once, kept in memory and, as a binary, among the others.
 
-        Raises DeviceError with the compiler's words where it does not build for an operation.
+        Raises DeviceError with the compiler's words if a program does not build.
         """
+        names = self.binary_names(launches)
         with self._lock:
-            program = self._programs.get(source)
-            if program is None:
-                name = self.binary_name(source)
-                program = self._load(binaries.get(name))
-                if program is None:
-                    program = self._compile(source, operation)
-                    binaries.keep(name, binary_of(program))
-                self._programs[source] = program
-        return program
+            found = {name: self._programs.get(name) or self._load(binaries.get(name)) for name in dict.fromkeys(names)}
+            missing = {launch.source: name for name, launch in zip(names, launches) if found[name] is None}
+            if missing:
+                made = self._compile([launch for launch in launches if launch.source in missing])
+                for source, program in made.items():
+                    found[missing[source]] = program
+                    binaries.keep(missing[source], binary_of(program))
+            self._programs.update(found)
+        return [found[name] for name in names]
 
-    def binary_name(self, source: str) -> str:
-        """A name for the binary of a source text, as this device and its driver build it."""
+    def binary_names(self, launches: Sequence[Launch]) -> list[str]:
+        """Return the name of the binary of each launch's program, as this device and its driver build it."""
         handle = self.handle
-        parts = (handle.platform.version, handle.name, handle.version, handle.driver_version, pocl.built_for(), source)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest() + ".bin"
+        driver = [handle.platform.version, handle.name, handle.version, handle.driver_version, pocl.built_for()]
+        names = {}
+        for source, variants in self._variants(launches).items():
+            text = "\0".join([*driver, *map(str, sorted(variants)), source])
+            names[source] = hashlib.sha256(text.encode()).hexdigest() + ".bin"
+        return [names[launch.source] for launch in launches]
+
+    def _variants(self, launches: Sequence[Launch]) -> dict[str, dict[tuple, Launch]]:
+        """Return the launches of each source text for which the driver generates different code."""
+        variants: dict[str, dict[tuple, Launch]] = {launch.source: {} for launch in launches}
+        if self._compiler and pocl.is_pocl(self.handle):
+            for launch in launches:
+                if launch.local_size:
+                    grid = pocl.smallest_grid(launch.global_size, launch.local_size)
+                    variants[launch.source][launch.kernel, grid, launch.local_size] = launch
+        return variants
+
+    def _compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program]:
+        """Build the programs of launches, by their source texts."""
+        if self._compiler:
+            built = self._compiler.build_all(
+                BuildRequest(source, [(*variant, launch.described_arguments()) for variant, launch in variants.items()])
+                for source, variants in self._variants(launches).items()
+            )
+        else:
+            built = [self._build_here(source) for source in dict.fromkeys(launch.source for launch in launches)]
+        operations = {launch.source: launch.operation for launch in reversed(launches)}
+        programs = {}
+        for source, result in zip(dict.fromkeys(launch.source for launch in launches), built):
+            program = self._load(result) if isinstance(result, bytes) else result
+            if not isinstance(program, cl.Program):
+                reason = _compiler_words(program) if program else "it does not accept its own binary"
+                raise DeviceError(f"{self.name} cannot build the kernel of {operations[source]}: {reason}") from program
+            programs[source] = program
+        return programs
+
+    def _build_here(self, source: str) -> cl.Program | cl.Error:
+        try:
+            return _build(cl.Program(self.context, source))
+        except cl.Error as error:
+            return error
 
     def _load(self, binary: bytes | None) -> cl.Program | None:
-        """The program of a binary; None where there is none, or none that the device takes."""
+        """Return the program of a binary, or None if there is none or the device does not accept it."""
         if binary is None:
             return None
         try:
@@ -131,44 +185,50 @@ class OpenCLDevice:
         except cl.Error:
             return None
 
-    def _compile(self, source: str, operation: str) -> cl.Program:
-        try:
-            return _build(cl.Program(self.context, source))
-        except cl.Error as error:
-            lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
-            reason = "; ".join(lines[:MOST_ERRORS]) or str(error)
-            raise DeviceError(f"{self.name} cannot build the kernel of {operation}: {reason}") from error
-
 
 def binary_of(program: cl.Program) -> bytes:
     """The binary of a program that was built."""
     return program.get_info(cl.program_info.BINARIES)[0]
 
 
+@dataclass(frozen=True)
+class Devices:
+    """The devices in the order in which GPU.0, GPU.1, … count them, and by name why others cannot be used."""
+
+    usable: tuple[OpenCLDevice, ...]
+    unusable: dict[str, str]
+
+
 @functools.cache
-def present_devices() -> tuple[OpenCLDevice, ...]:
-    """All OpenCL devices, in the order in which GPU.0, GPU.1, … count them. Raises DeviceError when there is none."""
+def present_devices() -> Devices:
+    """Return all OpenCL devices. Raises DeviceError if none can be used."""
     try:
-        with intel.visible():
-            platforms = cl.get_platforms()
+        handles = all_devices()
     except cl.Error as error:
         raise DeviceError(
             f"no OpenCL platform is installed ({error}): pip install hetero-opencl[pocl] brings one"
         ) from None
-    handles = [handle for platform in platforms for handle in _devices_of(platform)]
     if not handles:
-        names = ", ".join(platform.name for platform in platforms) or "none"
+        names = ", ".join(platform.name for platform in cl.get_platforms()) or "none"
         raise DeviceError(f"no OpenCL device is present; the platforms are {names}")
-    devices, errors = [], []
-    for handle in sorted(handles, key=_rank):
-        try:
-            devices.append(OpenCLDevice(handle))
-        except DeviceError as error:
-            log.warning("an OpenCL device is left out: %s", error)
-            errors.append(error)
-    if not devices:
-        raise errors[0]
-    return tuple(devices)
+    verdicts = {handle: trial.verdict_on(handle) for handle in handles}
+    unusable = {name_of(handle): verdict.reason for handle, verdict in verdicts.items() if verdict.reason}
+    usable = []
+    for handle in sorted(handles, key=lambda handle: _rank(handle, verdicts[handle].gflops)):
+        if not verdicts[handle].reason:
+            try:
+                usable.append(OpenCLDevice(handle))
+            except DeviceError as error:
+                unusable[name_of(handle)] = str(error)
+    for name, reason in unusable.items():
+        log.warning("the OpenCL device %s is not used: %s", name, reason)
+    if not usable:
+        raise DeviceError(f"no OpenCL device can be used: {'; '.join(f'{n}: {r}' for n, r in unusable.items())}")
+    return Devices(tuple(usable), unusable)
+
+
+def name_of(handle: cl.Device) -> str:
+    return f"{handle.name.strip()} ({handle.platform.name.strip()})"
 
 
 @contextlib.contextmanager
@@ -182,20 +242,18 @@ def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
         raise DeviceError(f"OpenCL failed while {doing() if callable(doing) else doing}: {error}") from error
 
 
-def _devices_of(platform: cl.Platform) -> list[cl.Device]:
-    try:
-        return platform.get_devices()
-    except cl.Error:
-        return []  # a platform without devices says so by an error
-
-
 def _build(program: cl.Program) -> cl.Program:
     """Build a program without pyopencl's own cache, and without its warning where a compiler has something to say."""
     with warnings.catch_warnings(action="ignore", category=cl.CompilerWarning):
         return program.build(cache_dir=False)
 
 
-def _rank(handle: cl.Device) -> tuple[int, bool]:
-    """Of two implementations on one CPU PoCL comes first: it is as fast with our kernels, or faster."""
+def _compiler_words(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
+    return "; ".join(lines[:MOST_ERRORS]) or str(error)
+
+
+def _rank(handle: cl.Device, gflops: float) -> tuple[int, float]:
+    """Order devices by kind; of several runtimes that drive one processor, the fastest comes first."""
     kind = next((rank for rank, kind in enumerate(_KINDS) if handle.type & kind), len(_KINDS))
-    return kind, not pocl.is_pocl(handle)
+    return kind, -gflops if handle.type & cl.device_type.CPU else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ MOST_STREAMS = 2
 
 
 class OpenCLPlugin(Plugin):
-    """Every OpenCL device of every platform, numbered from 0. Making it raises DeviceError where there is none."""
+    """Every OpenCL device of every platform, numbered from 0. Raises DeviceError if there is none."""
 
     supported_properties = (
         *common_properties, props.cache_dir, props.caching_properties, driver_version, total_memory,
@@ -72,14 +72,17 @@ class OpenCLPlugin(Plugin):
         fold_batch_norm,
     )
 
-    def __init__(self) -> None:
+    def __init__(self, devices: Sequence[OpenCLDevice] | None = None) -> None:
         super().__init__()
-        self.devices = present_devices()
+        self.devices = devices or present_devices().usable
         self._contexts: dict[str, OpenCLContext] = {}
         self._lock = threading.Lock()
 
     def device_ids(self) -> list[str]:
         return [str(index) for index in range(len(self.devices))]
+
+    def unavailable_devices(self) -> dict[str, str]:
+        return present_devices().unusable
 
     def describe(self, device_id: str) -> dict[str, Any]:
         handle = self._device(device_id).handle

@@ -68,6 +68,15 @@ class Launch:
     def buffers(self) -> list[Buffer]:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]
 
+    def described_arguments(self) -> list[int | tuple[str, str]]:
+        """Return the arguments for another process: a buffer's bytes, a number's type and hexadecimal bytes."""
+        return [
+            argument.byte_size + SLACK
+            if isinstance(argument, Buffer)
+            else (argument.dtype.str, argument.tobytes().hex())
+            for argument in self.arguments
+        ]
+
 
 @dataclass(eq=False)
 class Program:
@@ -93,7 +102,7 @@ class Program:
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
         # Besides the launch that writes an output others read it.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
-        self.built = [self.device.build(launch.source, self.binaries, launch.operation) for launch in self.launches]
+        self.built = self.device.build(self.launches, self.binaries)
         for launch, built in zip(self.launches, self.built):
             if launch.written_in:
                 _check(self.device, launch, built)

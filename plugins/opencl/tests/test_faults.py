@@ -113,8 +113,8 @@ def test_memory_that_is_not_there_for_a_request(monkeypatch, caplog):
 
 
 def test_kernels_that_do_not_build(monkeypatch, caplog):
-    def build(self, source, binaries, operation):
-        raise DeviceError(f"PoCL cannot build the kernel of {operation}: error: unknown type name 'half'")
+    def build(self, launches, binaries):
+        raise DeviceError(f"PoCL cannot build the kernel of {launches[0].operation}: error: unknown type name 'half'")
 
     monkeypatch.setattr(OpenCLDevice, "build", build)
     compiled = CORE.compile_model(chain(), "HETERO:GPU,TEMPLATE")
@@ -136,13 +136,17 @@ def softmax_of_product() -> Model:
 @pytest.mark.parametrize(
     ("place", "fault", "told"),
     [
-        ("hetero_opencl.device._build", Lost(None, BUILD_FAILED, 0), "build the kernel of MatMul 'product': .* 'half'"),
+        (
+            "hetero_opencl.compiler.Compiler.build_all",
+            lambda self, requests: [BUILD_FAILED for _ in requests],
+            "build the kernel of MatMul 'product': .* 'half'",
+        ),
         ("hetero_opencl.memory.CountedBuffer", Lost(None, NO_ROOM, 0), "out of device memory .* for MatMul 'product'"),
     ],
 )
 def test_what_fails_when_a_model_is_compiled_is_named(device, monkeypatch, tmp_path, place, fault, told):
     monkeypatch.setattr(place, fault)
-    for found in present_devices():
+    for found in present_devices().usable:
         monkeypatch.setattr(found, "_programs", {})  # another test may have built the same kernels
     name = CORE.get_property(device, "FULL_DEVICE_NAME")
     with pytest.raises(DeviceError, match=told) as raised:
@@ -218,13 +222,16 @@ def test_memory_that_is_not_there_names_what_needs_the_most(device, monkeypatch)
 
 
 HANGING = """
-import time, numpy as np, hetero, hetero_opencl.device as device
+import time, numpy as np, hetero
 from hetero import ops
-real = device.OpenCLDevice._compile
-def endless(self, source, operation):
+from hetero_opencl.compiler import BuildRequest, Compiler
+real = Compiler.build_all
+def endless(self, requests):
+    return real(self, [BuildRequest(forever(request.source)) for request in requests])
+def forever(source):
     first = source.rfind("{", 0, source.find("get_global_id")) + 1
-    return real(self, source[:first] + " { volatile int one = 1; while (one) {} } " + source[first:], operation)
-device.OpenCLDevice._compile = endless
+    return source[:first] + " { volatile int one = 1; while (one) {} } " + source[first:]
+Compiler.build_all = endless
 x = hetero.Parameter(hetero.Type.f32, [1, 4])
 model = hetero.Model(ops.Exp(x), [x])
 options = {"DEVICE_TIMEOUT": 300, "CACHE_DIR": FOLDER}

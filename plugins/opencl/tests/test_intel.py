@@ -111,7 +111,6 @@ def test_both_runtimes_work(before, tmp_path):
     printed, logged = python(code, TMPDIR=str(tmp_path))
     names, *results, variable = printed.splitlines()
     assert "(Portable Computing Language)" in names and "(Intel(R) OpenCL)" in names
-    assert names.index("Portable") < names.index("Intel(R)"), "PoCL comes first among implementations on the CPU"
     assert results == ["[1. 1. 1.]"] * 3 and variable == "None"
     assert logged == "" and not list(tmp_path.glob("hetero*"))
 
@@ -119,5 +118,5 @@ def test_both_runtimes_work(before, tmp_path):
 @only_where_published
 def test_too_late(tmp_path):
     printed, logged = python(f"import pyopencl; pyopencl.get_platforms()\n{FULL_NAMES}")
-    assert "(Portable Computing Language)" in printed and "Intel" not in printed
+    assert "(Portable Computing Language)" in printed and "(Intel(R) OpenCL)" not in printed
     assert logged.count("\n") == 0 and logged.endswith("OpenCL was used before hetero, and finds its drivers once")

@@ -1,0 +1,85 @@
+"""The trial of an OpenCL device that this machine has not used before.
+
+A driver's compiler may abort, and a driver may compute wrong results. So a process of its own first builds and runs
+kernels of ours. The verdict is kept for this driver, processor and software.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import logging
+import platform
+import subprocess
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pyopencl as cl
+
+from hetero.cache_folder import cache_folder, write_cached
+from hetero_opencl import pocl
+from hetero_opencl.binaries import default_folder
+from hetero_opencl.child_process import describe_end, start
+from hetero_opencl.platforms import identity
+
+log = logging.getLogger("hetero.opencl")
+
+# It takes up to 10 s on an idle processor.
+TRIAL_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Why a device cannot be used, empty if it can, and the GFLOP/s of a matrix product on it."""
+
+    reason: str = ""
+    gflops: float = 0.0
+
+
+def verdict_on(device: cl.Device) -> Verdict:
+    """Return the kept verdict on a device, or try the device in a child process."""
+    file = verdict_file(device)
+    try:
+        return Verdict(**json.loads(file.read_bytes()))
+    except (OSError, TypeError, ValueError):  # no file, or a damaged one
+        pass
+    log.info("trying %s of %s, which this machine has not used before", device.name, device.platform.name)
+    verdict, is_final = _try(device)
+    if is_final and cache_folder(file.parent):
+        write_cached(file, [json.dumps(asdict(verdict)).encode()])
+    return verdict
+
+
+def verdict_file(device: cl.Device) -> Path:
+    """Return where the verdict is kept, which depends on the device, the driver, the processor and the software."""
+    versions = [importlib.metadata.version(package) for package in ("hetero-opencl", "pyopencl")]
+    driver = [device.platform.name, device.platform.version, device.name, device.version, device.driver_version]
+    processor = [platform.machine(), *sorted(pocl.processor_flags()), pocl.built_for()]
+    key = hashlib.sha256("\0".join([*versions, *driver, *processor]).encode()).hexdigest()
+    return default_folder().parent / "trials" / f"{key}.json"
+
+
+def _try(device: cl.Device) -> tuple[Verdict, bool]:
+    """Return the verdict on a device, and whether another trial would end the same way.
+
+    A process that is killed or late may be another one's fault: memory or time were short.
+    """
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = start("trial_process", "run_trial", [identity(device)], errors)
+        except OSError as error:
+            return Verdict(f"cannot start a process to try it in: {error}"), False
+        try:
+            output, _ = process.communicate(timeout=TRIAL_SECONDS)
+        except BaseException as error:
+            process.kill()
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                return Verdict(f"its trial took more than {TRIAL_SECONDS} s"), False
+            raise
+        if process.returncode == 0:
+            return Verdict(**json.loads(output)), True
+        reason = f"the process that tried it {describe_end(process.returncode, errors)}"
+        return Verdict(reason), process.returncode not in (1, -9)

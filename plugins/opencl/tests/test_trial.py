@@ -1,0 +1,83 @@
+"""A driver that aborts or computes nonsense ends no program: the next one is used, or none."""
+
+import json
+
+import pyopencl as cl
+import pytest
+from hetero_opencl import trial
+from hetero_opencl.device import present_devices
+
+from tests.faulty_driver import aborting_driver, idle_driver, python
+
+PLATFORMS = [device.handle.platform.name for device in present_devices().usable]
+DEVICES = """
+import json, hetero
+core = hetero.Core()
+names = [core.get_property(name, "FULL_DEVICE_NAME") for name in core.available_devices if name.startswith("GPU")]
+print(json.dumps([names, core.unavailable_devices]))
+"""
+RUN = """
+import hetero, numpy as np
+from hetero import ops
+x = hetero.Parameter(hetero.Type.f32, [2, 3])
+model = hetero.Model(ops.Exp(ops.Atan(x)), [x])
+compiled = hetero.Core().compile_model(model, "HETERO:GPU,TEMPLATE")
+array = np.arange(6, dtype=np.float32).reshape(2, 3)
+np.testing.assert_allclose(compiled(array)[0], np.exp(np.arctan(array)), rtol=1e-5)
+print(*compiled.get_property("EXECUTION_DEVICES"))
+"""
+
+
+@pytest.fixture(autouse=True)
+def processor():
+    """Each test runs once: kernels for GPUs make no difference here."""
+
+
+def devices(environment) -> tuple[list[str], dict[str, str]]:
+    return json.loads(python(DEVICES, environment)[0])
+
+
+def test_where_every_compiler_aborts_the_model_runs_on_template(tmp_path):
+    environment = aborting_driver(tmp_path)
+    usable, unavailable = devices(environment)
+    assert usable == []
+    assert "SIGABRT (LLVM ERROR: Cannot emit physreg copy instruction)" in unavailable["GPU"]
+    printed, logged = python(RUN, environment)
+    assert printed == "TEMPLATE"
+    assert "HETERO goes on without a device: device GPU is not available: no OpenCL device can be used" in logged
+
+
+@pytest.mark.skipif(len(PLATFORMS) < 2, reason="one OpenCL runtime works on this machine")
+@pytest.mark.parametrize("driver", [aborting_driver, idle_driver])
+def test_the_next_runtime_takes_the_place_of_one_that_fails(tmp_path, driver):
+    environment = driver(tmp_path, PLATFORMS[0])
+    usable, unavailable = devices(environment)
+    assert usable and not any(PLATFORMS[0] in name for name in usable)
+    ((name, reason),) = [(name, reason) for name, reason in unavailable.items() if PLATFORMS[0] in name]
+    assert name.startswith("GPU: ")
+    assert ("SIGABRT" if driver is aborting_driver else "computes a matrix product, ") in reason
+    assert python(RUN, environment)[0].startswith("GPU")
+
+
+def test_a_verdict_is_kept_unless_the_process_was_killed_from_outside(tmp_path):
+    kept = tmp_path / "cache/hetero/trials"
+    killed = aborting_driver(tmp_path, end="kill(os.getpid(), 9) or print")
+    assert "SIGKILL" in devices(killed)[1]["GPU"]
+    assert list(kept.iterdir()) == []
+    assert "SIGABRT" in devices(aborting_driver(tmp_path))[1]["GPU"]
+    assert len(list(kept.iterdir())) == len(PLATFORMS)
+    (tmp_path / "sitecustomize.py").unlink()
+    assert "SIGABRT" in devices(killed)[1]["GPU"], "the verdict of the process before"
+    for file in kept.iterdir():
+        file.write_text("damaged")
+    assert len(devices(killed)[0]) == len(PLATFORMS)
+
+
+def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
+    verdicts = {device.handle: trial.verdict_on(device.handle) for device in present_devices().usable}
+    assert all(verdict.gflops > 0.1 and not verdict.reason for verdict in verdicts.values())
+    slowest_first = {handle: trial.Verdict("", 1 / verdict.gflops) for handle, verdict in verdicts.items()}
+    monkeypatch.setattr(trial, "verdict_on", slowest_first.__getitem__)
+    found = [device.handle for device in present_devices.__wrapped__().usable]
+    order = [handle for handle in found if handle.type & cl.device_type.CPU]
+    assert order == sorted(order, key=lambda handle: verdicts[handle].gflops)
