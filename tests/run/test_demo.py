@@ -1,16 +1,21 @@
 """The configs that come with the repository give what they promise, on one device and on several."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
+from hetero_opencl.device import present_devices
 from PIL import Image
 from typer.testing import CliRunner
 
 from hetero.run.cli import app
 from tests import zoo
+from tests.faulty_driver import aborting_driver
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
@@ -34,6 +39,29 @@ def test_ocr_reads_the_picture(device):
     if device.startswith("HETERO"):
         assert sum(report["placement"]["devices"].values()) == report["operations"]
         assert report["placement"]["devices"]["TEMPLATE"] >= 1
+
+
+@pytest.mark.parametrize("missing", ["Portable Computing Language", "Intel(R) OpenCL", "any"])
+def test_the_demo_runs_with_the_opencl_runtimes_that_work(missing, tmp_path):
+    """The compilers of the others abort, or no runtime is installed."""
+    if missing == "any":
+        environment = os.environ | {"OCL_ICD_VENDORS": str(tmp_path / "none.icd")}
+    else:
+        environment = aborting_driver(tmp_path, missing)
+    works = missing != "any" and any(missing not in d.handle.platform.name for d in present_devices().usable)
+    command = [
+        sys.executable,
+        "-c",
+        "from hetero.run.cli import main; main()",
+        "run",
+        str(CONFIGS / "ocr.yaml"),
+        "--set",
+        "iterations=1",
+    ]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "text: Any device, one network: 2026" in done.stdout
+    assert ("device GPU is not available: no OpenCL" in " ".join(done.stderr.split())) == (not works)
 
 
 @pytest.mark.parametrize("device", DEVICES)

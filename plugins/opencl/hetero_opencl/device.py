@@ -223,7 +223,10 @@ def present_devices() -> Devices:
     for name, reason in unusable.items():
         log.warning("the OpenCL device %s is not used: %s", name, reason)
     if not usable:
-        raise DeviceError(f"no OpenCL device can be used: {'; '.join(f'{n}: {r}' for n, r in unusable.items())}")
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in unusable.items())
+        raise DeviceError(
+            f"no OpenCL device can be used ({reasons}): pip install hetero-opencl[intel] brings another one"
+        )
     return Devices(tuple(usable), unusable)
 
 

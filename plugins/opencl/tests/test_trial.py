@@ -1,11 +1,14 @@
 """A driver that aborts or computes nonsense ends no program: the next one is used, or none."""
 
 import json
+import os
+import sys
 
 import pyopencl as cl
 import pytest
-from hetero_opencl import trial
+from hetero_opencl import pocl, trial
 from hetero_opencl.device import present_devices
+from hetero_opencl.platforms import all_devices
 
 from tests.faulty_driver import aborting_driver, idle_driver, python
 
@@ -81,3 +84,24 @@ def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
     found = [device.handle for device in present_devices.__wrapped__().usable]
     order = [handle for handle in found if handle.type & cl.device_type.CPU]
     assert order == sorted(order, key=lambda handle: verdicts[handle].gflops)
+
+
+@pytest.mark.parametrize("name", ["generic", "znver3", "znver2", "haswell", "alderlake"])
+def test_pocl_builds_for_whatever_name_its_compiler_gives_the_processor(name, tmp_path):
+    """On a processor with AVX-512 LLVM 14 aborts for some of these names, and on any it refuses generic."""
+    if not any(pocl.is_pocl(handle) for handle in all_devices()):
+        pytest.skip("PoCL is not installed")
+    code = f"""
+import ctypes, pyopencl as cl
+from hetero_opencl import pocl, platforms, trial_process
+repair, pocl.repair = pocl.repair, lambda device: None
+(device,) = filter(pocl.is_pocl, platforms.all_devices())
+told = ctypes.create_string_buffer(b"{name}")
+pocl._processor_field(device, pocl._processor_name(device)).value = ctypes.addressof(told)
+pocl._processor_name = lambda device: "{name}"
+pocl.repair = repair
+trial_process.run_trial(platforms.identity(device))
+"""
+    environment = os.environ | {"POCL_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    printed, _ = python(code, environment)
+    assert json.loads(printed)["reason"] == ""
