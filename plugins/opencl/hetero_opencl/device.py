@@ -15,7 +15,7 @@ import numpy as np
 import pyopencl as cl
 
 from hetero.errors import DeviceError
-from hetero_opencl import intel, pocl
+from hetero_opencl import intel, invokers, pocl, pocl_cache
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.memory import allocations_on
 
@@ -40,6 +40,7 @@ class OpenCLDevice:
     ) -> None:
         self.handle = handle
         pocl.repair(handle)
+        pocl_cache.check_space(handle)
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
         self._queue = queue
@@ -108,6 +109,7 @@ class OpenCLDevice:
         with self._lock:
             program = self._programs.get(source)
             if program is None:
+                pocl_cache.check_space(self.handle)
                 name = self.binary_name(source)
                 program = self._load(binaries.get(name))
                 if program is None:
@@ -148,6 +150,8 @@ def binary_of(program: cl.Program) -> bytes:
 @functools.cache
 def present_devices() -> tuple[OpenCLDevice, ...]:
     """All OpenCL devices, in the order in which GPU.0, GPU.1, … count them. Raises DeviceError when there is none."""
+    invokers.keep_in_memory()
+    pocl_cache.choose_folder()
     try:
         with intel.visible():
             platforms = cl.get_platforms()
