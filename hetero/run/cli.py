@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from hetero.errors import ConfigError, HeteroError
+from hetero.errors import HeteroError
 
 # What reads YAML, draws tables or touches devices is imported by the commands, so that help comes at once.
 app = typer.Typer(
@@ -53,11 +53,14 @@ def run(
         from hetero.run.config import load_config
         from hetero.run.display import make_console, progress_bar, show_run
         from hetero.run.runner import run as run_config
+        from hetero.run.sources import refuse_overwriting, writable_file
         from hetero.tracing import Recorder
 
         config = load_config(file, settings)
-        if trace and not trace.parent.is_dir():
-            raise ConfigError(f"--trace {trace}: there is no folder {trace.parent}")
+        if trace:
+            refuse_overwriting(
+                [*config.files_written(), writable_file(str(trace), Path())], [file, *config.files_read()]
+            )
         with progress_bar() as progress, Recorder() if trace else nullcontext() as recorder:
             report = run_config(config, progress)
         if recorder:

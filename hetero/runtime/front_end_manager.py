@@ -46,6 +46,8 @@ class FrontEndManager:
         is_path = isinstance(model, (str, os.PathLike))
         if is_path and not os.path.exists(model):
             raise FrontendError(f"there is no model file {os.fspath(model)}")
+        if is_path and not os.path.isfile(model):
+            raise FrontendError(f"the model file {os.fspath(model)} is not a regular file")
         name = os.fspath(model) if is_path else f"the given {type(model).__name__}"
         raise FrontendError(f"{name} is in none of the known formats: {self._told()}")
 
