@@ -47,7 +47,7 @@ def visible() -> Iterator[None]:
     with _lock, tempfile.TemporaryDirectory(prefix="hetero-opencl-") as folder, _environment(OCL_ICD_VENDORS=folder):
         for file in _icd_files(folders):
             (Path(folder) / file.name).symlink_to(file.resolve())
-        (Path(folder) / "hetero-intel.icd").write_text(f"{libraries[_RUNTIME]}\n")
+        (Path(folder) / "hetero-intel.icd").write_bytes(os.fsencode(libraries[_RUNTIME]) + b"\n")
         yield
     reason = _why_unused(libraries[_RUNTIME])
     if reason:
@@ -85,8 +85,8 @@ def _icd_files(folders: list[Path]) -> list[Path]:
 def _names_runtime(file: Path) -> bool:
     """Whether an .icd file names a copy of Intel's runtime that is there."""
     try:
-        library = Path(file.read_text().strip())
-    except (OSError, UnicodeDecodeError):
+        library = Path(os.fsdecode(file.read_bytes().strip()))
+    except OSError:
         return False
     return library.name == _RUNTIME and (library.exists() or library == Path(_RUNTIME))
 

@@ -59,7 +59,7 @@ def repair(device: cl.Device) -> None:
 def _processor_flags() -> set[str]:
     """What /proc/cpuinfo says of the instructions of the processor; nothing where there is no such file."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return set()
     # The kernel calls lzcnt "abm".
@@ -82,7 +82,7 @@ def _processor_field(device: cl.Device) -> ctypes.c_void_p | None:
 
 def _readable_memory() -> list[tuple[int, int]]:
     ranges = []
-    for line in Path("/proc/self/maps").read_text().splitlines():
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         span, rights, *_ = line.split()
         if rights.startswith("r"):
             start, end = span.split("-")
