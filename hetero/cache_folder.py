@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import logging
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hetero.files import replacing
+from hetero.messages import get_logger
 
-log = logging.getLogger("hetero.cache")
+log = get_logger("hetero.cache")
 
 
 def cache_folder(path: str | Path) -> Path | None:

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from hetero.errors import HeteroError
+from hetero.messages import escaped
 
 # What reads YAML, draws tables or touches devices is imported by the commands, so that help comes at once.
 app = typer.Typer(
@@ -66,7 +67,7 @@ def run(
         if recorder:
             recorder.save(trace)
         if as_json:
-            print(json.dumps(dataclasses.asdict(report), indent=2, ensure_ascii=False))
+            print(json.dumps(dataclasses.asdict(report), indent=2))
         else:
             show_run(make_console(), report)
 
@@ -83,7 +84,7 @@ def devices(as_json: Json = False, debug: Debug = False) -> None:
         found, unavailable = find_devices(core), core.unavailable_devices
         if as_json:
             report = {"devices": [dataclasses.asdict(d) for d in found], "unavailable": unavailable}
-            print(json.dumps(report, indent=2, ensure_ascii=False))
+            print(json.dumps(report, indent=2))
         else:
             console = make_console()
             show_devices(console, found, unavailable)
@@ -153,7 +154,7 @@ def calibrate(
             config = {"COSTS_DIR": folder}
             found = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
         if as_json:
-            print(json.dumps(dataclasses.asdict(found), indent=2, ensure_ascii=False))
+            print(json.dumps(dataclasses.asdict(found), indent=2))
         else:
             show_calibration(make_console(), found)
 
@@ -171,7 +172,7 @@ def new(
         from hetero.run.new_plugin import new_plugin
 
         made = new_plugin(name, folder)
-        print(f"{made}: pip install -e '{made}[test]', and read its README.md")
+        print(escaped(f"{made}: pip install -e '{made}[test]', and read its README.md"))
 
 
 @contextmanager
@@ -185,10 +186,11 @@ def _one_line_errors(debug: bool) -> Iterator[None]:
             raise
         is_system = isinstance(error, OSError) and error.filename is not None
         text = f"{error.filename}: {error.strerror}" if is_system else str(error)
-        print(f"error: {' '.join(text.split())}", file=sys.stderr)
+        print(f"error: {escaped(text)}", file=sys.stderr)
         raise typer.Exit(2) from None
 
 
 def main() -> None:
-    """The console script."""
+    """The console script. What the terminal's encoding lacks is shown as an escape."""
+    sys.stdout.reconfigure(errors="backslashreplace")
     app()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import shutil
 import tempfile
@@ -14,9 +13,10 @@ import pyopencl as cl
 
 from hetero.cache_folder import cache_folder, has_space
 from hetero.errors import DeviceError
+from hetero.messages import get_logger
 from hetero_opencl import pocl
 
-log = logging.getLogger("hetero.opencl")
+log = get_logger("hetero.opencl")
 
 VARIABLE = "POCL_CACHE_DIR"
 # In bytes: the kernels of a program take up to 180 kB.
