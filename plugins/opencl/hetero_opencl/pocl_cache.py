@@ -47,7 +47,6 @@ def choose_folder() -> None:
 
 def check_space(device: cl.Device) -> None:
     """Raise DeviceError if a device is PoCL's and its cache folder cannot be written to."""
-    if pocl.is_pocl(device) and not has_space(Path(os.environ[VARIABLE]), SPACE):
-        raise DeviceError(
-            f"{device.name.strip()} cannot build kernels: PoCL cannot write to its cache folder {os.environ[VARIABLE]}"
-        )
+    folder = os.environ.get(VARIABLE)
+    if folder and pocl.is_pocl(device) and not has_space(Path(folder), SPACE):
+        raise DeviceError(f"{device.name.strip()} cannot build kernels: PoCL cannot write to its cache folder {folder}")
