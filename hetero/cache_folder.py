@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import logging
 import os
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hetero.files import replacing
+from hetero.messages import get_logger
 
-log = logging.getLogger("hetero.cache")
+log = get_logger("hetero.cache")
 
 
 def cache_folder(path: str | Path) -> Path | None:
@@ -36,11 +38,25 @@ def cache_folder(path: str | Path) -> Path | None:
 
 def write_cached(file: Path, pieces: Iterable[bytes | memoryview]) -> None:
     """Write a file of a cache folder, whole or not at all. A failure is logged once for each folder and reason."""
+    with _failure_logged(file.parent), replacing(file) as (stream,):
+        stream.writelines(pieces)
+
+
+def has_space(folder: Path, byte_size: int) -> bool:
+    """Return whether a file of this size can be written into a cache folder. A failure is logged as above."""
+    with _failure_logged(folder):
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(byte_size))
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def _failure_logged(folder: Path) -> Iterator[None]:
     try:
-        with replacing(file) as (stream,):
-            stream.writelines(pieces)
+        yield
     except OSError as error:
-        _warn_once(f"cannot write to the cache folder {file.parent}: {error.strerror or error}")
+        _warn_once(f"cannot write to the cache folder {folder}: {error.strerror or error}")
 
 
 @functools.cache

@@ -3,9 +3,17 @@
 import contextlib
 from collections.abc import Iterator
 
+from hetero.messages import escaped
+
 
 class HeteroError(RuntimeError):
-    """Base of every error that hetero raises on purpose (a RuntimeError, as OpenVINO's errors are)."""
+    """Base of every error that hetero raises on purpose (a RuntimeError, as OpenVINO's errors are).
+
+    Its message is one line, and escaped: names in it come from models and files of strangers.
+    """
+
+    def __str__(self) -> str:
+        return escaped(super().__str__())
 
 
 class GraphError(HeteroError):

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file for reading. Raises OSError for anything else: a pipe or a device may block for ever."""
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # open() itself refuses a folder
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    return open(path, "rb")
 
 
 @contextlib.contextmanager
@@ -21,7 +31,7 @@ def replacing(*paths: Path) -> Iterator[list[BinaryIO]]:
         with contextlib.ExitStack() as files:
             opened = []
             for path in paths:
-                scratch = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+                scratch = path.with_name(f".hetero-{secrets.token_hex(8)}")  # not longer than most names
                 opened.append(files.enter_context(open(scratch, "xb")))
                 made.append(scratch)
             yield opened

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from hetero.files import replacing
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -138,14 +140,9 @@ class Recorder:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace as JSON, whole or not at all. Raises OSError."""
-        text = json.dumps(self.to_chrome_trace())
-        path = Path(path)
-        scratch = path.with_name(f"{path.name}.{os.getpid()}")
-        try:
-            scratch.write_text(text)
-            os.replace(scratch, path)
-        finally:
-            scratch.unlink(missing_ok=True)
+        content = json.dumps(self.to_chrome_trace()).encode()
+        with replacing(Path(path)) as (file,):
+            file.write(content)
 
 
 class IttCollector:

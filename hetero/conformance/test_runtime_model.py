@@ -51,4 +51,4 @@ def test_times_are_told_of_all_inferences_with_perf_count_only(core, device, sam
 
 def test_it_can_be_written(compiled, tmp_path):
     serialize(compiled.get_runtime_model(), tmp_path / "runtime.xml")
-    assert 'originalLayersNames="' in (tmp_path / "runtime.xml").read_text()
+    assert 'originalLayersNames="' in (tmp_path / "runtime.xml").read_text(encoding="utf-8")

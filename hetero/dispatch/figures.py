@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -14,11 +13,12 @@ from hetero.dispatch.affinity import Device
 from hetero.dispatch.measured import Figures, Measured
 from hetero.errors import HeteroError
 from hetero.graph import Model, Node, Parameter
+from hetero.messages import get_logger
 from hetero.plugin import SyncInferRequest
 from hetero.tensor import Tensor
 from hetero.types import Type
 
-log = logging.getLogger("hetero.dispatch")
+log = get_logger("hetero.dispatch")
 
 # Rows of the square matrices of the product, operations of the chain, and elements of what is large.
 SIZE = 512

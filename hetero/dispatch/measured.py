@@ -11,7 +11,6 @@ import contextlib
 import functools
 import hashlib
 import json
-import logging
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -27,8 +26,9 @@ from hetero.cache_folder import cache_folder, write_cached
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.work import Shape, Shapes
 from hetero.graph import Model, Node, Output, is_constant
+from hetero.messages import get_logger
 
-log = logging.getLogger("hetero.dispatch")
+log = get_logger("hetero.dispatch")
 
 # Changes with what the files hold.
 FORMAT = 1

@@ -19,6 +19,7 @@ from hetero.dispatch.claims import Failure
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.work import assumed_shapes, work_of
 from hetero.graph import Model, Node, Output, port_name
+from hetero.messages import escaped, get_logger
 from hetero.types import Type
 
 FIRST_DEVICE = "first device"
@@ -27,7 +28,7 @@ KNOWN = "known when compiled"
 NOTICE = logging.WARNING + 1
 logging.addLevelName(NOTICE, "NOTICE")
 # Below the logger of the device, so that LOG_LEVEL counts for it too.
-log = logging.getLogger("hetero.HETERO.placement")
+log = get_logger("hetero.HETERO.placement")
 # Operation types that the summary names for a device.
 MOST_NAMED = 5
 
@@ -146,7 +147,7 @@ class PlacementReport:
         known = [o.name for o in self.operations if o.subgraph is None]
         if known:
             lines += [f"on no device: {counted(len(known), 'operation')}", *(f"  {reasons[name]}" for name in known)]
-        return "\n".join([*lines, *(f"boundary {boundary}" for boundary in self.boundaries)])
+        return "\n".join(map(escaped, [*lines, *(f"boundary {boundary}" for boundary in self.boundaries)]))
 
     def _shares(self) -> dict[str, str]:
         """How much of the work each device has, where several have any."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
@@ -12,8 +11,9 @@ from hetero.errors import FrontendError, GraphError, HeteroError
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.translation import ConversionResult, outputs_of
 from hetero.graph import Output
+from hetero.messages import get_logger
 
-log = logging.getLogger("hetero.frontend")
+log = get_logger("hetero.frontend")
 
 Converter = Callable[[NodeContext], ConversionResult]
 # Formats of which OpenVINO uses two names.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hetero.errors import FrontendError
+from hetero.files import open_regular
 from hetero.frontend.frontend import ModelSource
 
 Stamp = tuple[int, int]
@@ -68,8 +69,8 @@ def stamp_of(status: os.stat_result) -> Stamp:
 
 
 def map_file(path: Path) -> memoryview:
-    """The contents of a file, mapped for reading. Raises OSError; an empty file gives an empty view."""
-    with open(path, "rb") as file:
+    """The contents of a regular file, mapped for reading; an empty file gives an empty view. Raises OSError."""
+    with open_regular(path) as file:
         noted = _noted.get()
         if noted is not None:
             noted[os.path.abspath(path)] = stamp_of(os.fstat(file.fileno()))

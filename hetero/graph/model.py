@@ -11,6 +11,7 @@ from hetero.graph.node import Node, Output, as_output
 from hetero.graph.order import topological_order, with_bodies
 from hetero.graph.terminals import Parameter, Result
 from hetero.graph.variable import Variable, VariableInfo
+from hetero.messages import escaped
 from hetero.shape import PartialShape, PartialShapeLike
 from hetero.types import Type
 
@@ -312,7 +313,7 @@ class Model:
                 )
 
     def __repr__(self) -> str:
-        return f"<Model: '{self.friendly_name}' inputs={self.inputs} outputs={self.outputs}>"
+        return escaped(f"<Model: '{self.friendly_name}' inputs={self.inputs} outputs={self.outputs}>")
 
 
 def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Output:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import numpy as np
 
 from hetero.errors import GraphError
+from hetero.messages import escaped
 from hetero.shape import PartialShape, PartialShapeLike
 from hetero.types import Type
 
@@ -112,7 +113,7 @@ class Output:
         other.names |= self.names
 
     def __repr__(self) -> str:
-        return f"<Output: {self._node.friendly_name}.{self._index} {self.element_type} {self.partial_shape}>"
+        return escaped(f"<Output: {self._node.friendly_name}.{self._index} {self.element_type} {self.partial_shape}>")
 
 
 class Input:
@@ -173,7 +174,7 @@ class Input:
         source._targets[self] = None
 
     def __repr__(self) -> str:
-        return f"<Input: {self._node.friendly_name}.{self._index} from {self._source!r}>"
+        return escaped(f"<Input: {self._node.friendly_name}.{self._index} from {self._source!r}>")
 
 
 class Node:
@@ -348,7 +349,7 @@ class Node:
 
     def __repr__(self) -> str:
         outputs = ", ".join(f"{o.element_type}{o.partial_shape}" for o in self._outputs)
-        return f"<{self.type_info.version_id}::{self.type_info.name} '{self.friendly_name}' ({outputs})>"
+        return escaped(f"<{self.type_info.version_id}::{self.type_info.name} '{self.friendly_name}' ({outputs})>")
 
 
 def as_output(value: Output | Node) -> Output:

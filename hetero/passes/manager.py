@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 
 from hetero.errors import PropertyError
 from hetero.graph import Model
+from hetero.messages import get_logger
 from hetero.tracing import span
 
 Pass = Callable[[Model], bool]
 
-_log = logging.getLogger("hetero")
+_log = get_logger("hetero")
 
 
 def rounds_otherwise(one: Pass) -> Pass:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import itertools
-import logging
 import queue
 import threading
 import weakref
@@ -12,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from hetero.errors import DeviceError
+from hetero.messages import get_logger
 from hetero.tracing import span
 
-log = logging.getLogger("hetero.plugin")
+log = get_logger("hetero.plugin")
 
 # How long the end of the program waits for tasks under way; what takes longer hangs, and is left behind.
 SECONDS_AT_EXIT = 5.0

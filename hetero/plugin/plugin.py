@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hetero import properties as props
 from hetero.errors import DeviceError, NotSupportedError, PropertyError
 from hetero.graph import Model, Node
+from hetero.messages import get_logger
 from hetero.passes import Pass, PassManager, changes_rounding
 from hetero.plugin.executors import Executors
 from hetero.plugin.query import QueryResult
@@ -47,7 +48,7 @@ class Plugin(ABC):
     @property
     def log(self) -> logging.Logger:
         """The logger of the device, whose level is the property LOG_LEVEL."""
-        return logging.getLogger(f"hetero.{self.name}")
+        return get_logger(f"hetero.{self.name}")
 
     @property
     def core(self) -> Core:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from hetero.messages import get_logger
 from hetero.plugin import hookspecs
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hetero.plugin.plugin import Plugin
 
 ENTRY_POINT_GROUP = "hetero"
-log = logging.getLogger("hetero.plugin")
+log = get_logger("hetero.plugin")
 
 
 class Registry:

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from hetero.errors import ConfigError, HeteroError
+from hetero.errors import HeteroError
+from hetero.messages import escaped
 
 # What reads YAML, draws tables or touches devices is imported by the commands, so that help comes at once.
 app = typer.Typer(
@@ -53,17 +54,20 @@ def run(
         from hetero.run.config import load_config
         from hetero.run.display import make_console, progress_bar, show_run
         from hetero.run.runner import run as run_config
+        from hetero.run.sources import refuse_overwriting, writable_file
         from hetero.tracing import Recorder
 
         config = load_config(file, settings)
-        if trace and not trace.parent.is_dir():
-            raise ConfigError(f"--trace {trace}: there is no folder {trace.parent}")
+        if trace:
+            refuse_overwriting(
+                [*config.files_written(), writable_file(str(trace), Path())], [file, *config.files_read()]
+            )
         with progress_bar() as progress, Recorder() if trace else nullcontext() as recorder:
             report = run_config(config, progress)
         if recorder:
             recorder.save(trace)
         if as_json:
-            print(json.dumps(dataclasses.asdict(report), indent=2, ensure_ascii=False))
+            print(json.dumps(dataclasses.asdict(report), indent=2))
         else:
             show_run(make_console(), report)
 
@@ -80,7 +84,7 @@ def devices(as_json: Json = False, debug: Debug = False) -> None:
         found, unavailable = find_devices(core), core.unavailable_devices
         if as_json:
             report = {"devices": [dataclasses.asdict(d) for d in found], "unavailable": unavailable}
-            print(json.dumps(report, indent=2, ensure_ascii=False))
+            print(json.dumps(report, indent=2))
         else:
             console = make_console()
             show_devices(console, found, unavailable)
@@ -150,7 +154,7 @@ def calibrate(
             config = {"COSTS_DIR": folder}
             found = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
         if as_json:
-            print(json.dumps(dataclasses.asdict(found), indent=2, ensure_ascii=False))
+            print(json.dumps(dataclasses.asdict(found), indent=2))
         else:
             show_calibration(make_console(), found)
 
@@ -168,7 +172,7 @@ def new(
         from hetero.run.new_plugin import new_plugin
 
         made = new_plugin(name, folder)
-        print(f"{made}: pip install -e '{made}[test]', and read its README.md")
+        print(escaped(f"{made}: pip install -e '{made}[test]', and read its README.md"))
 
 
 @contextmanager
@@ -182,10 +186,11 @@ def _one_line_errors(debug: bool) -> Iterator[None]:
             raise
         is_system = isinstance(error, OSError) and error.filename is not None
         text = f"{error.filename}: {error.strerror}" if is_system else str(error)
-        print(f"error: {' '.join(text.split())}", file=sys.stderr)
+        print(f"error: {escaped(text)}", file=sys.stderr)
         raise typer.Exit(2) from None
 
 
 def main() -> None:
-    """The console script."""
+    """The console script. What the terminal's encoding lacks is shown as an escape."""
+    sys.stdout.reconfigure(errors="backslashreplace")
     app()

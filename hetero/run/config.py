@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,9 +23,10 @@ from pydantic import (
 )
 
 from hetero.errors import ConfigError
+from hetero.files import open_regular
 from hetero.run.plain_yaml import parse_yaml
 from hetero.run.settings import Given, apply_setting
-from hetero.run.sources import existing_file, extension_source, writable_file
+from hetero.run.sources import existing_file, extension_source, refuse_overwriting, writable_file
 
 
 def _path(find: Callable[[str, Path], Path | str]) -> BeforeValidator:
@@ -43,6 +44,10 @@ InputFile = Annotated[Path, _path(existing_file)]
 OutputFile = Annotated[Path, _path(writable_file)]
 ExtensionSource = Annotated[Path | str, _path(extension_source)]
 Side = Annotated[int, Field(ge=1, le=65536)]  # of a picture, in pixels
+
+
+# Of a YAML file, before it is read. Arrays belong into files of their own.
+MAX_BYTES = 1 << 20
 
 
 class Section(BaseModel):
@@ -217,13 +222,40 @@ class RunConfig(Section):
     outputs: list[OutputKind] = Field(default=["summary"])
     iterations: PositiveInt = 1
 
+    def files_read(self) -> list[Path]:
+        """The files that the run reads, the YAML file and those that the model refers to aside."""
+        return [self.model, *_paths_in([self.extensions, self.inputs, [o for o in self.outputs if not writes(o)]])]
+
+    def files_written(self) -> list[Path]:
+        return list(_paths_in([output for output in self.outputs if writes(output)]))
+
+
+def writes(output: Any) -> bool:
+    """Whether an output of a run is a file."""
+    return isinstance(output, (ImageOutput, NpyOutput, NpzOutput))
+
+
+def _paths_in(value: Any) -> Iterator[Path]:
+    """All paths in a section, a list or a mapping."""
+    if isinstance(value, Path):
+        yield value
+    parts = dict(value).values() if isinstance(value, (Section, dict)) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from _paths_in(part)
+
 
 def load_config(path: Path, settings: Sequence[str] = ()) -> RunConfig:
     """Read a YAML run and change it by settings such as ``device=CPU``. Raises ConfigError."""
     try:
-        data = parse_yaml(path.read_text(encoding="utf-8"))
+        with open_regular(path) as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ValueError(f"it is larger than {MAX_BYTES >> 20} MiB")
+        data = parse_yaml(content.decode())
     except FileNotFoundError:
         raise ConfigError(f"there is no file {path}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not a YAML file: it is not text") from None
     except ValueError as error:
@@ -233,9 +265,11 @@ def load_config(path: Path, settings: Sequence[str] = ()) -> RunConfig:
     for setting in settings:
         apply_setting(data, setting)
     try:
-        return RunConfig.model_validate(data, context={"folder": path.parent})
+        config = RunConfig.model_validate(data, context={"folder": path.parent})
     except ValidationError as error:
         raise ConfigError(f"{path}: {_describe(error)}") from error
+    refuse_overwriting(config.files_written(), [path, *config.files_read()])
+    return config
 
 
 def _describe(error: ValidationError) -> str:

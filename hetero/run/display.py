@@ -14,7 +14,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
+from hetero.messages import escaped
 from hetero.run.calibrate import Calibration
 from hetero.run.devices import DeviceInfo, OperationQuery
 from hetero.run.runner import Placement, RunReport
@@ -24,10 +26,17 @@ MANY_SUBGRAPHS = 20
 MANY_REASONS = 20
 
 
+class _EscapingConsole(Console):
+    """A console that escapes all strings: lines, titles and the cells of tables."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(escaped(text), **options)
+
+
 def make_console() -> Console:
-    """Standard output. Text from models and files is never taken for markup."""
+    """Standard output. Text from models and files is never taken for markup, and has no control characters."""
     width = None if sys.stdout.isatty() else 120
-    return Console(markup=False, highlight=False, emoji=False, width=width)
+    return _EscapingConsole(markup=False, highlight=False, emoji=False, width=width)
 
 
 @contextmanager
@@ -38,7 +47,7 @@ def progress_bar() -> Iterator[OnProgress]:
         task = bar.add_task("")
 
         def show(text: str, done: int, total: int) -> None:
-            bar.update(task, description=text, completed=done, total=total)
+            bar.update(task, description=escaped(text), completed=done, total=total)
             bar.refresh()
 
         yield show

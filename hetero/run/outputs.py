@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +12,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from hetero.errors import ConfigError
+from hetero.files import replacing
 from hetero.graph import Model, Output, port_name
-from hetero.run.config import CtcAlphabet, CtcOutput, ImageOutput, NpyOutput, NpzOutput, TopKOutput
-
-_FILES = (ImageOutput, NpyOutput, NpzOutput)
+from hetero.run.config import CtcAlphabet, CtcOutput, ImageOutput, NpyOutput, NpzOutput, TopKOutput, writes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -31,7 +29,7 @@ def make_presenters(wanted: Sequence[Any], model: Model) -> list[Presenter]:
     Files come last, so that nothing is written when another output does not fit.
     """
     presenters = []
-    for index, spec in sorted(enumerate(wanted), key=lambda entry: isinstance(entry[1], _FILES)):
+    for index, spec in sorted(enumerate(wanted), key=lambda entry: writes(entry[1])):
         with _place_in_errors(index):
             presenters.append(_at_its_place(index, _make_presenter(spec, model)))
     return presenters
@@ -200,13 +198,9 @@ def make_image(array: np.ndarray, spec: ImageOutput) -> Image:
 
 def save(path: Path, write: Callable[[BinaryIO], None]) -> dict[str, Any]:
     """Write a file whole or not at all: beside its place first, then moved there. Raises ValueError."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with open(scratch, "wb") as file:
+        with replacing(path) as (file,):
             write(file)
-        os.replace(scratch, path)
     except OSError as error:
         raise ValueError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        scratch.unlink(missing_ok=True)
     return {"kind": "file", "file": str(path)}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -19,6 +20,7 @@ from hetero.dispatch.plugin import affinities
 from hetero.dispatch.report import PlacementReport
 from hetero.dispatch.report import log as placement_log
 from hetero.errors import PropertyError
+from hetero.frontend.source import noting_files
 from hetero.graph import port_name
 from hetero.plugin import ProfilingInfo
 from hetero.run.config import RunConfig
@@ -26,6 +28,7 @@ from hetero.run.devices import DeviceInfo, find_devices
 from hetero.run.inputs import make_inputs
 from hetero.run.outputs import make_presenters
 from hetero.run.reading import read_model
+from hetero.run.sources import refuse_overwriting
 from hetero.runtime import CompiledModel, Core
 
 SLOWEST = 10
@@ -101,7 +104,9 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     core = Core()
     total = config.iterations + 2
     started = time.perf_counter()
-    model = read_model(core, config.model, config.extensions, progress)
+    with noting_files() as files:
+        model = read_model(core, config.model, config.extensions, progress)
+    refuse_overwriting(config.files_written(), map(Path, files))
     read_seconds = time.perf_counter() - started
     inputs = make_inputs(model.inputs, config.inputs)
     presenters = make_presenters(config.outputs, model)

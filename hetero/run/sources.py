@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import os
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from hetero.errors import ConfigError
@@ -16,11 +18,9 @@ PACKAGE_SCHEME = "pkg://"
 def existing_file(text: str, folder: Path) -> Path:
     """The file that ``text`` names, seen from a folder. Raises ConfigError when there is none."""
     path = package_file(text) if text.startswith(PACKAGE_SCHEME) else folder / os.path.expanduser(text)
-    if path.is_file():
-        return path
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder, not a file")
-    raise ConfigError(f"there is no file {path}{_hint(path)}")
+    if not _is_there(path):
+        raise ConfigError(f"there is no file {path}{_hint(path)}")
+    return path
 
 
 def extension_source(text: str, folder: Path) -> Path | str:
@@ -36,11 +36,20 @@ def writable_file(text: str, folder: Path) -> Path:
     if text.startswith(PACKAGE_SCHEME):
         raise ConfigError(f"{text} lies in a package, where nothing is written: name a path")
     path = folder / os.path.expanduser(text)
+    _is_there(path)
     if not path.parent.is_dir():
         raise ConfigError(f"there is no folder {path.parent} to write {path.name} into")
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder, not a file")
     return path
+
+
+def refuse_overwriting(written: Iterable[Path], read: Iterable[Path]) -> None:
+    """Raise ConfigError if a file is written twice, or is one of those that are read."""
+    taken = {_identity(path): f"{path} is read" for path in read}
+    for path in written:
+        identity = _identity(path)
+        if identity in taken:
+            raise ConfigError(f"{path} cannot be written: {taken[identity]} by this run")
+        taken[identity] = f"{path} is written"
 
 
 def package_file(text: str) -> Path:
@@ -63,8 +72,32 @@ def package_file(text: str) -> Path:
     return next((path for path in inner if path.exists()), inner[0])
 
 
+def _is_there(path: Path) -> bool:
+    """Return whether there is a regular file. Raises ConfigError for a folder, a pipe or an impossible name."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be a file of this run: {error.strerror}") from None
+    if not stat.S_ISREG(mode):
+        raise ConfigError(f"{path} is {'a folder' if stat.S_ISDIR(mode) else 'a pipe or device'}, not a file")
+    return True
+
+
+def _identity(path: Path) -> object:
+    """What paths of one file have in common, whether it exists or not."""
+    try:
+        status = path.stat()
+        return status.st_dev, status.st_ino
+    except OSError:
+        return path.resolve()
+
+
 def _hint(path: Path) -> str:
-    if not path.parent.is_dir():
+    try:
+        others = [other.name for other in path.parent.iterdir()]
+    except OSError:
         return ""
-    near = difflib.get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1)
+    near = difflib.get_close_matches(path.name, others, n=1)
     return f"; did you mean {near[0]}?" if near else ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from hetero import properties as props
 from hetero.errors import PropertyError
+from hetero.messages import get_logger
 from hetero.plugin import Plugin
 from hetero.properties import PropertyTable
 
-log = logging.getLogger("hetero.runtime")
+log = get_logger("hetero.runtime")
 
 
 class CoreProperties:

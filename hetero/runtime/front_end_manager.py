@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator
 
 from hetero.errors import FrontendError
 from hetero.frontend import FrontEnd, ModelSource
 from hetero.frontend.extension import framework_name
+from hetero.messages import get_logger
 from hetero.plugin import installed_plugins
 
-log = logging.getLogger("hetero.runtime")
+log = get_logger("hetero.runtime")
 
 
 class FrontEndManager:
@@ -46,6 +46,8 @@ class FrontEndManager:
         is_path = isinstance(model, (str, os.PathLike))
         if is_path and not os.path.exists(model):
             raise FrontendError(f"there is no model file {os.fspath(model)}")
+        if is_path and not (os.path.isfile(model) or os.path.isdir(model)):
+            raise FrontendError(f"the model file {os.fspath(model)} is not a regular file")
         name = os.fspath(model) if is_path else f"the given {type(model).__name__}"
         raise FrontendError(f"{name} is in none of the known formats: {self._told()}")
 

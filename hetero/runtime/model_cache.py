@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import logging
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,13 +21,14 @@ from hetero.cache_folder import write_cached
 from hetero.errors import BlobError, HeteroError, NotSupportedError
 from hetero.frontend.source import Stamp, noting_files, stamp_of
 from hetero.graph import Model
+from hetero.messages import get_logger
 from hetero.plugin import Plugin, RemoteContext
 from hetero.plugin.blob import FORMAT, hetero_version, read_blob
 from hetero.plugin.blob_import import import_blob
 from hetero.runtime.model_hash import model_hash
 from hetero.tracing import span
 
-log = logging.getLogger("hetero.runtime")
+log = get_logger("hetero.runtime")
 
 
 class ModelCache:

@@ -106,12 +106,13 @@ def test_files_with_other_contents_are_ignored(tmp_path, device, caplog, content
     assert measured.input_shapes("m") == {}
 
 
-def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, device, caplog):
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    measured = Measured(blocked)
+@pytest.mark.parametrize("name", ["file", "x" * 300])
+def test_a_folder_that_cannot_be_used_is_no_error(name, tmp_path, device, caplog):
+    (tmp_path / "file").write_text("")
+    measured = Measured(tmp_path / name)
     measured.keep_figures(device, FIGURES)
     assert measured.figures(device) is None
+    assert measured.calibrations() == [] and measured.state() == Measured(tmp_path / "empty").state()
     assert "is not used" in caplog.text
 
 

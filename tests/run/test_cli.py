@@ -91,10 +91,30 @@ def test_a_trace_of_a_run(folder):
     assert sorted(p.name for p in folder.glob("trace*")) == ["trace.json"]
 
 
+def test_a_trace_does_not_overwrite_what_the_run_reads(folder):
+    content = (folder / "model.onnx").read_bytes()
+    result = hetero("run", "run.yaml", "--trace", "model.onnx")
+    assert result.stderr == "error: model.onnx cannot be written: model.onnx is read by this run\n"
+    assert (folder / "model.onnx").read_bytes() == content
+
+
+def test_an_output_does_not_overwrite_the_weights_of_the_model(folder):
+    model = onnx.load(folder / "model.onnx")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(X, "w"))
+    model.graph.node.append(helper.make_node("Add", ["y", "w"], ["z"]))
+    model.graph.output[0].name = "z"
+    onnx.save(model, folder / "model.onnx", save_as_external_data=True, location="weights", size_threshold=0)
+    content = (folder / "weights").read_bytes()
+    result = hetero("run", "run.yaml", "--set", "outputs=[npy: weights]")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "weights is read by this run" in result.stderr
+    assert (folder / "weights").read_bytes() == content
+
+
 def test_a_trace_that_has_no_folder_is_told_before_the_run(folder):
     result = hetero("run", "run.yaml", "--trace", "nowhere/trace.json")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "error: --trace nowhere/trace.json: there is no folder nowhere\n"
+    assert result.stderr == "error: there is no folder nowhere to write trace.json into\n"
     assert not (folder / "y.npy").exists()
 
 
@@ -258,7 +278,7 @@ def test_a_file_that_cannot_be_written_is_left_as_it_was(folder, monkeypatch):
     result = hetero("run", "run.yaml")
     assert (result.exit_code, result.stderr) == (2, "error: outputs.1: y.npy cannot be written: No space left\n")
     assert (folder / "y.npy").read_bytes() == b"old"
-    assert not [file for file in folder.iterdir() if file.name.startswith(".y.npy")]
+    assert not [file for file in folder.iterdir() if file.name.startswith(".")]
 
 
 def test_no_file_is_written_when_another_output_does_not_fit(folder):

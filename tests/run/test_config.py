@@ -1,5 +1,6 @@
 """Reading a YAML run: what is wrong with a bad one is said in one line."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,13 @@ GOOD = "model: model.onnx\ndevice: CPU\n"
 
 @pytest.fixture
 def folder(tmp_path):
-    for name in ("model.onnx", "line.png", "labels.txt"):
-        (tmp_path / name).touch()
-    return tmp_path
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in ("model.onnx", "line.png", "labels.txt", "my_ops.py"):
+        (folder / name).touch()
+    os.mkfifo(folder / "pipe")
+    (folder / "link").symlink_to("labels.txt")
+    return folder
 
 
 def load(folder, text, *settings):
@@ -44,6 +49,11 @@ def load(folder, text, *settings):
         ("model: pkg://numpy/../pydantic/main.py\ndevice: CPU", ["leads out of the package numpy"]),
         ("model: pkg://numpy//etc/passwd\ndevice: CPU", ["leads out of the package numpy"]),
         ("model: pkg://numpy.linalg/a\ndevice: CPU", ["pkg://package/path"]),
+        (f"model: {'x' * 300}\ndevice: CPU", ["model: ", "cannot be a file of this run: File name too long"]),
+        (GOOD + f"outputs: [npy: {'x' * 300}]", ["outputs.0.npy: ", "File name too long"]),
+        (GOOD + f"inputs: {{x: {{npy: {'x/' * 3000}}}}}", ["inputs.x.npy: ", "File name too long"]),
+        (GOOD + "inputs: {x: {npy: pipe}}", ["inputs.x.npy: ", "pipe is a pipe or device, not a file"]),
+        (GOOD + "outputs: [npy: pipe]", ["outputs.0.npy: ", "pipe is a pipe or device, not a file"]),
         (GOOD + "iteration: 3", ["unknown key iteration", "did you mean iterations?"]),
         (GOOD + "iterations: 0", ["iterations: ", "greater than"]),
         (GOOD + "iterations: many", ["iterations: ", "integer"]),
@@ -70,6 +80,43 @@ def test_bad_runs(folder, text, parts):
         load(folder, text)
     for part in ["run.yaml", *parts]:
         assert part in str(caught.value)
+
+
+LARGE = {
+    "keys": ("".join(f"k{i}: 1\n" for i in range(200_000)), "it is larger than 1 MiB"),
+    "items": ("a: [" + "1," * 200_000 + "]", "it has more than 10000 keys and values"),
+    "collections": ("a: [" + "{}," * 200_000 + "]", "it has more than 10000 keys and values"),
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), LARGE.values(), ids=LARGE)
+def test_a_run_that_is_too_large_is_refused_soon(folder, text, problem):
+    with pytest.raises(ConfigError, match=f"run.yaml is not a YAML file: {problem}"):
+        load(folder, text)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000])
+def test_the_name_of_a_run_may_be_impossible(name):
+    with pytest.raises(ConfigError, match="cannot be read: File name too long"):
+        load_config(Path(name))
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "taken"),
+    [
+        ("outputs: [npy: model.onnx]", "model.onnx", "model.onnx is read"),
+        ("inputs: {x: {npy: line.png}}\noutputs: [npy: ../run/line.png]", "../run/line.png", "line.png is read"),
+        ("outputs: [{top_k: 1, labels: labels.txt}, {npy: labels.txt}]", "labels.txt", "labels.txt is read"),
+        ("outputs: [ctc: {characters: labels.txt}, npy: link]", "link", "labels.txt is read"),
+        ("extensions: [my_ops.py]\noutputs: [npz: my_ops.py]", "my_ops.py", "my_ops.py is read"),
+        ("outputs: [npy: run.yaml]", "run.yaml", "run.yaml is read"),
+        ("outputs: [npy: out, npz: ../run/out]", "../run/out", "out is written"),
+    ],
+)
+def test_outputs_overwrite_no_file_of_the_run(folder, text, written, taken):
+    with pytest.raises(ConfigError) as caught:
+        load(folder, GOOD + text)
+    assert str(caught.value) == f"{folder}/{written} cannot be written: {folder}/{taken} by this run"
 
 
 def test_paths_of_the_file_are_seen_from_its_folder(folder):

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ from typer.testing import CliRunner
 
 from hetero.run.cli import app
 from tests import zoo
-from tests.faulty_driver import aborting_driver
+from tests.faulty_driver import aborting_driver, python
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
@@ -49,19 +47,10 @@ def test_the_demo_runs_with_the_opencl_runtimes_that_work(missing, tmp_path):
     else:
         environment = aborting_driver(tmp_path, missing)
     works = missing != "any" and any(missing not in d.handle.platform.name for d in present_devices().usable)
-    command = [
-        sys.executable,
-        "-c",
-        "from hetero.run.cli import main; main()",
-        "run",
-        str(CONFIGS / "ocr.yaml"),
-        "--set",
-        "iterations=1",
-    ]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert "text: Any device, one network: 2026" in done.stdout
-    assert ("device GPU is not available: no OpenCL" in " ".join(done.stderr.split())) == (not works)
+    code = f"from hetero.run.cli import app; app(['run', {str(CONFIGS / 'ocr.yaml')!r}, '--set', 'iterations=1'])"
+    printed, _ = python(code, environment)
+    assert "text: Any device, one network: 2026" in printed
+    assert ("not available: GPU (no OpenCL" in " ".join(printed.split())) == (not works)
 
 
 @pytest.mark.parametrize("device", DEVICES)

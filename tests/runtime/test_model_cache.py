@@ -85,12 +85,13 @@ class TestOnADevice:
         assert blobs(tmp_path) == [file] and len(file.read_bytes()) == len(content)
         assert loaded(core.compile_model(small(), device, options))
 
-    def test_a_folder_that_cannot_be_written_to_is_told(self, device, tmp_path, caplog):
-        blocked = tmp_path / "file"
-        blocked.write_text("not a folder")
+    @pytest.mark.parametrize("name", ["file", "x" * 300, "x/" * 3000, "a\0b"], ids=["file", "long", "deep", "null"])
+    def test_a_folder_that_cannot_be_used_is_told(self, device, name, tmp_path, caplog):
+        (tmp_path / "file").write_text("not a folder")
         with caplog.at_level(logging.WARNING, "hetero"):
-            compiled = Core().compile_model(small(), device, {"CACHE_DIR": blocked})
-        assert f"the cache folder {blocked} is not used: " in caplog.text
+            compiled = Core().compile_model(small(), device, {"CACHE_DIR": str(tmp_path / name)})
+        (warning,) = caplog.messages
+        assert warning.startswith(f"the cache folder {tmp_path}") and " is not used: " in warning
         np.testing.assert_array_equal(compiled(X)[0], [[2, -2]])
 
     def test_threads_at_once(self, device, tmp_path):

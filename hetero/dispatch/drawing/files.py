@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections import Counter
@@ -16,8 +15,9 @@ from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.report import PlacementReport
 from hetero.files import replacing
 from hetero.graph import Model
+from hetero.messages import get_logger
 
-log = logging.getLogger("hetero.dispatch")
+log = get_logger("hetero.dispatch")
 VISUALIZE = "HETERO_VISUALIZE"
 FORMATS = {".svg": to_svg, ".dot": to_dot}
 _LONGEST_NAME = 100

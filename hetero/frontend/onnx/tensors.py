@@ -95,11 +95,12 @@ class TensorReader:
         if self._folder is None:
             raise FrontendError(f"its data is in the file {location}: give the model by its path for that to be found")
         if location not in self._files:
-            path = (self._folder / location).resolve()
-            if not path.is_relative_to(self._folder.resolve()):
-                raise FrontendError(f"its data is in the file {location}, which is outside of the model's folder")
             try:
+                path = (self._folder / location).resolve()
+                if not path.is_relative_to(self._folder.resolve()):
+                    raise FrontendError(f"its data is in the file {location}, which is outside of the model's folder")
                 self._files[location] = map_file(path)
-            except OSError as error:
-                raise FrontendError(f"its data is in the file {location}: {error.strerror}") from error
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or error
+                raise FrontendError(f"its data is in the file {location}: {reason}") from error
         return self._files[location]

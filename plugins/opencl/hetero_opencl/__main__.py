@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from hetero.errors import ConfigError, HeteroError
+from hetero.messages import escaped
 from hetero.run.calibrate import example_inputs, parse_shapes
 from hetero.runtime import Core
 from hetero.tensor import Tensor
@@ -37,7 +38,7 @@ def show(
         if unknown:
             raise ConfigError(f"there is no stage {', '.join(unknown)}: there are {', '.join(STAGES)}")
         for line in report(programs_of(model, device, shapes), stages or list(STAGES)):
-            print(line)
+            print("\n".join(map(escaped, line.split("\n"))))
     except HeteroError as error:
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(2) from None

@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import logging
 import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyopencl as cl
 
 from hetero.errors import DeviceError
-from hetero_opencl import pocl, trial
+from hetero.messages import get_logger
+from hetero_opencl import pocl, pocl_cache, trial
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.compiler import BuildRequest, Compiler
 from hetero_opencl.memory import allocations_on
@@ -26,7 +27,7 @@ from hetero_opencl.platforms import all_devices
 if TYPE_CHECKING:
     from hetero_opencl.program import Launch
 
-log = logging.getLogger("hetero.opencl")
+log = get_logger("hetero.opencl")
 
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
@@ -121,7 +122,10 @@ class OpenCLDevice:
         """
         names = self.binary_names(launches)
         with self._lock:
-            found = {name: self._programs.get(name) or self._load(binaries.get(name)) for name in dict.fromkeys(names)}
+            found = {name: self._programs.get(name) for name in names}
+            if None in found.values():
+                pocl_cache.check_space(self.handle)
+                found |= {name: self._load(binaries.get(name)) for name, program in found.items() if program is None}
             missing = {launch.source: name for name, launch in zip(names, launches) if found[name] is None}
             if missing:
                 made = self._compile([launch for launch in launches if launch.source in missing])
@@ -211,23 +215,24 @@ def present_devices() -> Devices:
     if not handles:
         names = ", ".join(platform.name for platform in cl.get_platforms()) or "none"
         raise DeviceError(f"no OpenCL device is present; the platforms are {names}")
-    verdicts = {handle: trial.verdict_on(handle) for handle in handles}
-    unusable = {name_of(handle): verdict.reason for handle, verdict in verdicts.items() if verdict.reason}
-    usable = []
-    for handle in sorted(handles, key=lambda handle: _rank(handle, verdicts[handle].gflops)):
-        if not verdicts[handle].reason:
-            try:
-                usable.append(OpenCLDevice(handle))
-            except DeviceError as error:
-                unusable[name_of(handle)] = str(error)
-    for name, reason in unusable.items():
-        log.warning("the OpenCL device %s is not used: %s", name, reason)
+    usable, unusable = [], {}
+    for handle in handles:
+        try:
+            pocl_cache.check_space(handle)
+            verdict = trial.verdict_on(handle)
+            if verdict.reason:
+                raise DeviceError(verdict.reason)
+            usable.append((_rank(handle, verdict.gflops), OpenCLDevice(handle)))
+        except DeviceError as error:
+            unusable[name_of(handle)] = str(error)
+            log.warning("the OpenCL device %s is not used: %s", name_of(handle), error)
     if not usable:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in unusable.items())
         raise DeviceError(
             f"no OpenCL device can be used ({reasons}): pip install hetero-opencl[intel] brings another one"
         )
-    return Devices(tuple(usable), unusable)
+    usable.sort(key=itemgetter(0))
+    return Devices(tuple(device for _, device in usable), unusable)
 
 
 def name_of(handle: cl.Device) -> str:

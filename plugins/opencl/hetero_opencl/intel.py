@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import importlib.metadata
-import logging
 import os
 import sys
 import tempfile
@@ -17,7 +16,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-log = logging.getLogger("hetero.opencl")
+from hetero.messages import get_logger
+
+log = get_logger("hetero.opencl")
 
 _RUNTIME = "libintelocl.so"
 # What it needs, each before what needs it, and the packages that bring these.
@@ -47,7 +48,7 @@ def visible() -> Iterator[None]:
     with _lock, tempfile.TemporaryDirectory(prefix="hetero-opencl-") as folder, _environment(OCL_ICD_VENDORS=folder):
         for file in _icd_files(folders):
             (Path(folder) / file.name).symlink_to(file.resolve())
-        (Path(folder) / "hetero-intel.icd").write_text(f"{libraries[_RUNTIME]}\n")
+        (Path(folder) / "hetero-intel.icd").write_bytes(os.fsencode(libraries[_RUNTIME]) + b"\n")
         yield
     reason = _why_unused(libraries[_RUNTIME])
     if reason:
@@ -85,8 +86,8 @@ def _icd_files(folders: list[Path]) -> list[Path]:
 def _names_runtime(file: Path) -> bool:
     """Whether an .icd file names a copy of Intel's runtime that is there."""
     try:
-        library = Path(file.read_text().strip())
-    except (OSError, UnicodeDecodeError):
+        library = Path(os.fsdecode(file.read_bytes().strip()))
+    except OSError:
         return False
     return library.name == _RUNTIME and (library.exists() or library == Path(_RUNTIME))
 

@@ -10,13 +10,14 @@ lets it point to the name of a known processor with the instructions that this o
 from __future__ import annotations
 
 import ctypes
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 import pyopencl as cl
 
-log = logging.getLogger("hetero.opencl")
+from hetero.messages import get_logger
+
+log = get_logger("hetero.opencl")
 
 # From the most able: processors that LLVM 14 knows, with flags of /proc/cpuinfo that they stand for.
 _PROCESSORS = (
@@ -85,7 +86,7 @@ def _processor_name(device: cl.Device) -> str:
 def processor_flags() -> set[str]:
     """Return the instruction sets that /proc/cpuinfo lists; none if there is no such file."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return set()
     # The kernel calls lzcnt "abm".
@@ -108,7 +109,7 @@ def _processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
 
 def _readable_memory() -> list[tuple[int, int]]:
     ranges = []
-    for line in Path("/proc/self/maps").read_text().splitlines():
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         span, rights, *_ = line.split()
         if rights.startswith("r"):
             start, end = span.split("-")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-import logging
 import platform
+import signal
 import subprocess
 import tempfile
 from dataclasses import asdict, dataclass
@@ -19,15 +19,16 @@ from pathlib import Path
 import pyopencl as cl
 
 from hetero.cache_folder import cache_folder, write_cached
+from hetero.messages import get_logger
 from hetero_opencl import pocl
 from hetero_opencl.binaries import default_folder
 from hetero_opencl.child_process import describe_end, start
 from hetero_opencl.platforms import identity
 
-log = logging.getLogger("hetero.opencl")
+log = get_logger("hetero.opencl")
 
-# It takes up to 10 s on an idle processor.
-TRIAL_SECONDS = 300
+# A trial takes up to 10 s on an idle processor. PoCL's compiler may crash after minutes, or not end.
+TRIAL_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ def verdict_on(device: cl.Device) -> Verdict:
     log.info("trying %s of %s, which this machine has not used before", device.name, device.platform.name)
     verdict, is_final = _try(device)
     if is_final and cache_folder(file.parent):
+        if verdict.reason:
+            verdict = Verdict(f"{verdict.reason}; delete {file} to try it again")
         write_cached(file, [json.dumps(asdict(verdict)).encode()])
     return verdict
 
@@ -64,7 +67,7 @@ def verdict_file(device: cl.Device) -> Path:
 def _try(device: cl.Device) -> tuple[Verdict, bool]:
     """Return the verdict on a device, and whether another trial would end the same way.
 
-    A process that is killed or late may be another one's fault: memory or time were short.
+    A process that cannot start, is killed or raises an error may be short of memory.
     """
     with tempfile.TemporaryFile() as errors:
         try:
@@ -73,13 +76,12 @@ def _try(device: cl.Device) -> tuple[Verdict, bool]:
             return Verdict(f"cannot start a process to try it in: {error}"), False
         try:
             output, _ = process.communicate(timeout=TRIAL_SECONDS)
-        except BaseException as error:
+        except subprocess.TimeoutExpired:
+            return Verdict(f"its trial took more than {TRIAL_SECONDS} s"), True
+        finally:
             process.kill()
             process.wait()
-            if isinstance(error, subprocess.TimeoutExpired):
-                return Verdict(f"its trial took more than {TRIAL_SECONDS} s"), False
-            raise
         if process.returncode == 0:
             return Verdict(**json.loads(output)), True
         reason = f"the process that tried it {describe_end(process.returncode, errors)}"
-        return Verdict(reason), process.returncode not in (1, -9)
+        return Verdict(reason), process.returncode not in (1, -signal.SIGKILL)

@@ -42,6 +42,20 @@ def test_the_package_is_light_until_the_device_is_used():
     assert python("import sys, hetero_opencl; print('pyopencl' in sys.modules)") == "False"
 
 
+PRODUCT = """
+import numpy as np, hetero
+from hetero import ops
+x = hetero.Parameter(hetero.Type.f32, [1, 8])
+product = ops.MatMul(x, np.ones((8, 2), np.float32), False, False)
+print(hetero.Core().compile_model(hetero.Model(product, [x]), "GPU")(np.ones((1, 8), np.float32))[0])
+"""
+
+
+def test_kernels_are_read_whatever_the_locale_is():
+    """The text of this kernel has characters beyond ASCII in its comments."""
+    assert python(PRODUCT, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0") == "[[8. 8.]]"
+
+
 def test_properties(device):
     assert CORE.get_property(device, "DEVICE_TYPE") in ("integrated", "discrete")
     assert "FP32" in CORE.get_property(device, "OPTIMIZATION_CAPABILITIES")

@@ -71,9 +71,8 @@ def test_a_verdict_is_kept_unless_the_process_was_killed_from_outside(tmp_path):
     assert len(list(kept.iterdir())) == len(PLATFORMS)
     (tmp_path / "sitecustomize.py").unlink()
     assert "SIGABRT" in devices(killed)[1]["GPU"], "the verdict of the process before"
-    for file in kept.iterdir():
-        file.write_text("damaged")
-    assert len(devices(killed)[0]) == len(PLATFORMS)
+    next(kept.iterdir()).write_text("damaged")
+    assert len(devices(killed)[0]) == 1
 
 
 def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
@@ -86,9 +85,9 @@ def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
     assert order == sorted(order, key=lambda handle: verdicts[handle].gflops)
 
 
-@pytest.mark.parametrize("name", ["generic", "znver3", "znver2", "haswell", "alderlake"])
+@pytest.mark.parametrize("name", ["generic", "znver3"])
 def test_pocl_builds_for_whatever_name_its_compiler_gives_the_processor(name, tmp_path):
-    """On a processor with AVX-512 LLVM 14 aborts for some of these names, and on any it refuses generic."""
+    """LLVM 14 refuses generic, and aborts for znver3 where the processor has AVX-512."""
     if not any(pocl.is_pocl(handle) for handle in all_devices()):
         pytest.skip("PoCL is not installed")
     code = f"""
@@ -100,6 +99,7 @@ told = ctypes.create_string_buffer(b"{name}")
 pocl._processor_field(device, pocl._processor_name(device)).value = ctypes.addressof(told)
 pocl._processor_name = lambda device: "{name}"
 pocl.repair = repair
+trial_process.CASES = dict(list(trial_process.CASES.items())[:2])
 trial_process.run_trial(platforms.identity(device))
 """
     environment = os.environ | {"POCL_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

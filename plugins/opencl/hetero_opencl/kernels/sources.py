@@ -59,7 +59,7 @@ FLOATS = tuple(kind for kind in ELEMENTS if kind.is_real())
 @functools.cache
 def template(name: str) -> str:
     """The text of a .cl file of this folder."""
-    return (Path(__file__).parent / f"{name}.cl").read_text()
+    return (Path(__file__).parent / f"{name}.cl").read_text(encoding="utf-8")
 
 
 def refuse_types(node: Node, values: Sequence[Output] | None = None) -> str | None:

@@ -1,0 +1,52 @@
+"""PoCL's cache folder. PoCL writes every kernel there, and ends the process if a write fails."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import platformdirs
+import pyopencl as cl
+
+from hetero.cache_folder import cache_folder, has_space
+from hetero.errors import DeviceError
+from hetero.messages import get_logger
+from hetero_opencl import pocl
+
+log = get_logger("hetero.opencl")
+
+VARIABLE = "POCL_CACHE_DIR"
+# In bytes: the kernels of a program take up to 180 kB.
+SPACE = 1 << 18
+# Where a temporary folder may be made if the cache cannot be written to; None is the system's default.
+_TEMPORARY = (None, "/dev/shm")
+
+
+def choose_folder() -> None:
+    """Set POCL_CACHE_DIR to a folder that can be written to: the user's, or a temporary one.
+
+    PoCL reads the variable when its devices are first listed.
+    """
+    path = Path(os.environ.setdefault(VARIABLE, str(platformdirs.user_cache_path("pocl") / "kcache")))
+    if cache_folder(path) and has_space(path, SPACE):
+        return
+    for parent in _TEMPORARY:
+        try:
+            folder = tempfile.mkdtemp(prefix="hetero-pocl-", dir=parent)
+        except OSError:
+            continue
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        if has_space(Path(folder), SPACE):
+            log.warning("PoCL keeps its kernels in %s until this process ends", folder)
+            os.environ[VARIABLE] = folder
+            return
+
+
+def check_space(device: cl.Device) -> None:
+    """Raise DeviceError if a device is PoCL's and its cache folder cannot be written to."""
+    folder = os.environ.get(VARIABLE)
+    if folder and pocl.is_pocl(device) and not has_space(Path(folder), SPACE):
+        raise DeviceError(f"{device.name.strip()} cannot build kernels: PoCL cannot write to its cache folder {folder}")
