@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.dispatch.unwritten import begins_with, write_pattern
+from hetero.dispatch.unwritten import first_elements, holds_pattern, write_pattern
 from hetero.tensor import Tensor
 from hetero.types import Type
 
@@ -22,7 +22,8 @@ class BoundaryTensor(Tensor):
         self._element_type = kind
         self._shape = self._first_shape = tuple(shape)
         self._array: np.ndarray | None = None
-        self._pattern = self._marked = b""
+        self._pattern = b""
+        self._marked: np.ndarray | None = None  # the elements with the pattern
         self._whole, self._owns_memory = None, True
 
     @property
@@ -30,7 +31,8 @@ class BoundaryTensor(Tensor):
         if self._array is None:
             self._array = np.empty(self._shape, self._dtype)
             if self._pattern:
-                self._marked = self._pattern[: write_pattern(self._array, self._pattern)]
+                self._marked = first_elements(self._array)
+                write_pattern(self._marked, self._pattern)
         return self._array
 
     @property
@@ -48,17 +50,18 @@ class BoundaryTensor(Tensor):
     def take(self, array: np.ndarray) -> None:
         # Another type is what the check of the device's outputs tells.
         self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
-        self._shape, self._array, self._marked = array.shape, array, b""
+        self._shape, self._array, self._marked = array.shape, array, None
 
     def release(self) -> None:
-        self._array = None
+        self._array = self._marked = None
 
     def mark(self, pattern: bytes) -> None:
         """Let go of the memory, and write a pattern to what is taken next."""
-        self._array, self._shape, self._pattern = None, self._first_shape, pattern
+        self._array = self._marked = None
+        self._shape, self._pattern = self._first_shape, pattern
 
     def is_unwritten(self) -> bool:
         """Return whether nothing was written since ``mark``. One that lost its elements got another shape."""
         if self._array is None:
             return 0 not in self._shape
-        return begins_with(self._array, self._marked)
+        return self._marked is not None and holds_pattern(self._marked, self._pattern)
