@@ -11,7 +11,7 @@ from hetero.dispatch.plan import Place, Plan, StepError, step_errors
 from hetero.dispatch.read_only_tensor import ReadOnlyTensor
 from hetero.dispatch.shared_state import SharedState, states_by_name
 from hetero.dispatch.unwritten import PATTERNS, MarkedOutput
-from hetero.errors import DeviceError, device_errors
+from hetero.errors import DeviceError, TensorError, device_errors
 from hetero.graph import Output, port_name
 from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor, SyncInferRequest, overlap
 from hetero.tensor import Tensor
@@ -34,14 +34,14 @@ class BoundPlan:
     def __init__(self, plan: Plan, request: SyncInferRequest, protects: bool = False, keeps: bool = False) -> None:
         self.plan = plan
         self._protects, self._keeps = protects, keeps
-        #: Whether a step hangs in one of the requests, which must not be used again.
+        #: Whether the requests must not be used again: a step hangs in one of them, or one did not take a tensor.
         self.is_left_behind = False
         self._request = request  # the user's, whose tensors are bound
         self.requests = [step.create_request() for step in plan.steps]
         for step_request in self.requests:
             step_request.number = request.number  # in a trace all of it is one request
         self._times = [0.0] * len(plan.steps)
-        self.states = states_by_name(self.requests, keeps)
+        self.states = states_by_name(plan.steps, self.requests, keeps)
         self._tensor_of: dict[Output, Tensor] = {}
         # For each step the outputs that are checked for being written. Those in memory that only a device sees are
         # not, as that would take transfers.
@@ -148,7 +148,7 @@ class BoundPlan:
             self._bind_input(place, tensor)
 
     def _bind_output(self, place: Place, tensor: Tensor) -> None:
-        self.requests[place.step].set_tensor(place.port, tensor)
+        self._set_tensor(place, tensor)
         outputs = self._outputs[place.step]
         outputs.pop(place.port, None)
         if isinstance(tensor, BoundaryTensor):
@@ -157,11 +157,20 @@ class BoundPlan:
             outputs[place.port] = MarkedOutput(place.port, tensor)
 
     def _bind_input(self, place: Place, tensor: Tensor) -> None:
-        request = self.requests[place.step]
         is_of_device = isinstance(tensor, RemoteTensor) or (
-            isinstance(tensor, SharedTensor) and tensor.context == context_of(request.compiled_model)
+            isinstance(tensor, SharedTensor) and tensor.context == context_of(self.plan.steps[place.step].compiled)
         )
-        request.set_tensor(place.port, tensor if is_of_device else ReadOnlyTensor(tensor))
+        self._set_tensor(place, tensor if is_of_device else ReadOnlyTensor(tensor))
+
+    def _set_tensor(self, place: Place, tensor: Tensor) -> None:
+        try:
+            self.requests[place.step].set_tensor(place.port, tensor)
+        except TensorError:
+            raise
+        except Exception as error:
+            step = self.plan.steps[place.step]
+            where = f"{step.device} failed to take a tensor of '{step.compiled.name}'"
+            raise StepError(step.device, DeviceError(f"{where}: {type(error).__name__}: {error}")) from error
 
     def _bind_mixed(self, value: Output, remote: RemoteTensor, local: BoundaryTensor) -> None:
         """Let some of the steps use a remote tensor, and others one in host memory, of which one is a copy."""

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero.dispatch.affinity import Device, Placed, Placement
+from hetero.dispatch.boundaries import context_of
 from hetero.dispatch.claims import Claims, Failure, named, names_of
 from hetero.dispatch.known_values import fold_known_values
 from hetero.dispatch.overlap import estimated_seconds
@@ -116,13 +117,14 @@ class Deployer:
             compiled = subgraph.device.compile(extract(subgraph, f"{self._name}/{index}"))
             problem = f"{subgraph.device.name} failed to compile '{self._name}/{index}'"
             with device_errors(problem):
-                _check_ports(compiled, subgraph, problem)
+                _check(compiled, subgraph, problem)
             self._compiled[key] = compiled
         return self._compiled[key]
 
 
-def _check_ports(compiled: CompiledModel, subgraph: Subgraph, problem: str) -> None:
-    """Raise DeviceError unless a compiled model has the ports of the subgraph that it was made from."""
+def _check(compiled: CompiledModel, subgraph: Subgraph, problem: str) -> None:
+    """Raise DeviceError unless a compiled model has the ports of its subgraph. Raises what its device raises."""
+    context_of(compiled)  # which is needed for boundaries, and made on first use
     for kind, ports, values in (
         ("inputs", compiled.inputs, subgraph.inputs),
         ("outputs", compiled.outputs, subgraph.outputs),

@@ -76,6 +76,14 @@ class _Request(TemplateInferRequest):
             if fault == "wrong type":
                 tensor.take(np.zeros(tensor.shape, np.int64))
 
+    def set_tensor(self, port, tensor):
+        if self.compiled_model.plugin.fault == "set tensor":
+            raise KeyError("lost")
+        super().set_tensor(port, tensor)
+
+    def query_state(self):
+        return None if self.compiled_model.plugin.fault == "no variables" else super().query_state()
+
 
 class _CompiledModel(TemplateCompiledModel):
     def create_sync_infer_request(self):

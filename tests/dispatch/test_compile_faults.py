@@ -168,6 +168,14 @@ def test_a_device_that_compiles_something_else_is_not_used(case, caplog):
         core.compile_model(chain(relu="A"), "HETERO:B,A")
 
 
+def test_a_device_whose_context_cannot_be_had_is_not_used(caplog):
+    a = PickyPlugin(no_exp)
+    a.get_default_context = lambda params: 1 / 0
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B")
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    assert "A failed to compile 'chain/0': ZeroDivisionError: division by zero" in warnings_in(caplog)[0]
+
+
 ESTIMATES = {
     "raises": (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
     "nan": (lambda: math.nan, "it returned nan, not None or a finite number of seconds"),
