@@ -20,15 +20,15 @@ from hetero.types import Type
 
 
 class BoundPlan:
-    """A request of each step. One tensor stands for a value in all requests that write or read it.
-
-    Steps that read it cannot write to it, except in memory of their own device, which cannot be protected.
+    """A request of each step. One tensor object stands for a value in all requests that write or read it.
 
     A remote tensor does so where all of them take it. Where some do not, a tensor in host memory stands in for it: for
     these where it is a value between steps, for all where it is the user's, which is copied from before the steps, or
     to after them. So it is too for an output in the memory of an input, which a later step may read again. With
     ``protects`` this is so for all outputs of the user, so that a step that is left behind cannot write into them
     later. With ``keeps`` variables can be restored.
+
+    Readers get the tensor as a ReadOnlyTensor, except in memory of their own device, which cannot be protected.
     """
 
     def __init__(self, plan: Plan, request: SyncInferRequest, protects: bool = False, keeps: bool = False) -> None:
