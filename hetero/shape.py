@@ -189,9 +189,10 @@ class PartialShape:
     has an unknown rank, written ``[...]``.
     """
 
-    __slots__ = ("_dimensions",)
+    __slots__ = ("_admitted", "_dimensions")
 
     def __init__(self, shape: PartialShapeLike | None = ()) -> None:
+        self._admitted: tuple[int, ...] | None = None  # the last shape that `admits` was asked about and found to fit
         if isinstance(shape, PartialShape):
             self._dimensions = shape._dimensions
         elif isinstance(shape, str):
@@ -267,13 +268,14 @@ class PartialShape:
 
     def admits(self, shape: tuple[int, ...]) -> bool:
         """Whether a concrete shape is one of those that this stands for. Quick, as every inference asks."""
-        if self._dimensions is None:
+        if self._dimensions is None or shape == self._admitted:
             return True
         if len(self._dimensions) != len(shape):
             return False
         for dimension, length in zip(self._dimensions, shape):
             if length < dimension._min or (dimension._max is not None and length > dimension._max):
                 return False
+        self._admitted = shape
         return True
 
     def compatible(self, other: PartialShapeLike) -> bool:

@@ -1,5 +1,7 @@
 """The device itself: its properties, and what it says of a model before compiling it."""
 
+import math
+
 import pytest
 
 from hetero import Model
@@ -91,6 +93,14 @@ def test_query_and_compile_leave_the_model_as_it_is(core, device, sample):
     core.query_model(model, device)
     core.compile_model(model, device)
     assert [(node, node.friendly_name, dict(node.rt_info)) for node in model.get_ordered_ops()] == before
+
+
+@pytest.mark.parametrize("rows", [2, -1])
+def test_estimated_costs_are_finite_numbers_of_seconds_or_none(core, device, sample, rows):
+    plugin, options = core.resolve_device(device)
+    for node in operations(sample.model(rows, length=2)):
+        seconds = plugin.estimate_cost(node, options)
+        assert seconds is None or 0 <= seconds < math.inf
 
 
 def test_what_it_claims_compiles_and_runs(core, device, sample):

@@ -98,8 +98,10 @@ def test_inputs_and_outputs(compiled, context, sample, side):
     request.set_tensor("y", taken)
     for seed in range(3):
         array = sample.array(seed)
-        request.infer([Tensor(array) if side == "output" else remote(context, array)])
+        given = Tensor(array) if side == "output" else remote(context, array)
+        request.infer([given])
         assert_close(host(taken), sample.expected(array))
+        np.testing.assert_array_equal(host(given), array)  # nothing else protects memory of the device
     assert request.get_tensor("y") is taken
 
 

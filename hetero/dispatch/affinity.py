@@ -25,6 +25,7 @@ from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel, Plugin, QueryResult
 from hetero.plugin.blob import read_blob
 from hetero.plugin.blob_import import import_blob
+from hetero.plugin.query import query_fault
 from hetero.tracing import span
 
 if TYPE_CHECKING:
@@ -43,17 +44,27 @@ class Device:
         problem = f"{self.name} failed to tell what it can run of '{model.friendly_name}'"
         with device_errors(problem), span("query", self.name):
             found = self.plugin.query_model(model, self.options)
+        if fault := query_fault(found, model, self.plugin.name):
+            raise DeviceError(f"{problem}: {fault}")
         # A plain dictionary has no reasons, but is an answer.
         return found if isinstance(found, QueryResult) else QueryResult(found)
 
     def compile(self, model: Model) -> CompiledModel:
         problem = f"{self.name} failed to compile '{model.friendly_name}'"
         with device_errors(problem), span("compile", f"{model.friendly_name} on {self.name}"):
-            return self.plugin.compile_model(model, self.options)
+            return _checked(self.plugin.compile_model(model, self.options), problem)
 
     def import_blob(self, content: memoryview) -> CompiledModel:
         with span("import", self.name):
-            return import_blob(self.plugin, read_blob(content), self.options)
+            compiled = import_blob(self.plugin, read_blob(content), self.options)
+        return _checked(compiled, f"{self.name} failed to import a subgraph")
+
+
+def _checked(compiled: CompiledModel, problem: str) -> CompiledModel:
+    """Return a compiled model. Raises DeviceError if the device returned something else."""
+    if not isinstance(compiled, CompiledModel):
+        raise DeviceError(f"{problem}: it returned {type(compiled).__name__}, not a CompiledModel")
+    return compiled
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
-from hetero.dispatch.boundaries import HOST, Boundary, is_plain, smallest_shape
+from hetero.dispatch.boundaries import HOST, Boundary, context_of, is_plain, smallest_shape
 from hetero.dispatch.boundary_tensor import BoundaryTensor
-from hetero.dispatch.plan import Plan, StepError, step_errors
+from hetero.dispatch.plan import Place, Plan, StepError, step_errors
+from hetero.dispatch.read_only_tensor import ReadOnlyTensor
 from hetero.dispatch.shared_state import SharedState, states_by_name
-from hetero.errors import device_errors
+from hetero.dispatch.unwritten import PATTERNS, MarkedOutput
+from hetero.errors import DeviceError, TensorError, device_errors
 from hetero.graph import Output, port_name
-from hetero.plugin import ProfilingInfo, RemoteTensor, SyncInferRequest, overlap
+from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor, SyncInferRequest, overlap
 from hetero.tensor import Tensor
 from hetero.tracing import is_traced, span
 from hetero.types import Type
@@ -25,20 +27,27 @@ class BoundPlan:
     to after them. So it is too for an output in the memory of an input, which a later step may read again. With
     ``protects`` this is so for all outputs of the user, so that a step that is left behind cannot write into them
     later. With ``keeps`` variables can be restored.
+
+    Readers get the tensor as a ReadOnlyTensor, except in memory of their own device, which cannot be protected.
     """
 
     def __init__(self, plan: Plan, request: SyncInferRequest, protects: bool = False, keeps: bool = False) -> None:
         self.plan = plan
-        self._protects = protects
-        #: Whether a step hangs in one of the requests, which must not be used again.
+        self._protects, self._keeps = protects, keeps
+        #: Whether the requests must not be used again: a step hangs in one of them, or one did not take a tensor.
         self.is_left_behind = False
         self._request = request  # the user's, whose tensors are bound
         self.requests = [step.create_request() for step in plan.steps]
         for step_request in self.requests:
             step_request.number = request.number  # in a trace all of it is one request
         self._times = [0.0] * len(plan.steps)
-        self.states = states_by_name(self.requests, keeps)
+        self.states = states_by_name(plan.steps, self.requests, keeps)
         self._tensor_of: dict[Output, Tensor] = {}
+        # For each step the outputs that are checked for being written. Those in memory that only a device sees are
+        # not, as that would take transfers.
+        self._outputs: list[dict[Output, BoundaryTensor | MarkedOutput]] = [{} for _ in plan.steps]
+        self._setters = frozenset(plan.setters.values())
+        self._inputs = frozenset(plan.inputs)
         self._value_of: dict[Output, Output] = dict(zip(request.compiled_model.inputs, plan.inputs))
         # Outputs that no step writes into: an input or a constant handed out, and a value handed out twice.
         self._copied: list[tuple[Output, Output]] = []
@@ -118,10 +127,11 @@ class BoundPlan:
         for port in self._shared:
             self.bind(port, request.get_tensor(port))
         self._is_changed = False
-        if len(self.plan.steps) < 2 and not self._copied:
-            return  # the device sees to it
         inputs, outputs = request.input_tensors(), request.compiled_model.outputs
         self._shared = [port for port in outputs if any(overlap(request.get_tensor(port), given) for given in inputs)]
+        if self._shared and len(self.plan.steps) == 1 and not self._copied:
+            self._outputs[0].clear()  # the device computes in place: the inputs must reach it as they are
+            return
         for port in self._shared:
             if port not in self._stand_ins:
                 tensor = self._stand_ins[port] = _one_like(request.get_tensor(port))
@@ -130,18 +140,47 @@ class BoundPlan:
 
     def _bind_value(self, value: Output, tensor: Tensor) -> None:
         self._tensor_of[value] = tensor
-        for place in self.plan.places.get(value, ()):
+        readers = self.plan.places.get(value, [])
+        if readers and value not in self._inputs:
+            writer, *readers = readers
+            self._bind_output(writer, tensor)
+        for place in readers:
+            self._bind_input(place, tensor)
+
+    def _bind_output(self, place: Place, tensor: Tensor) -> None:
+        self._set_tensor(place, tensor)
+        outputs = self._outputs[place.step]
+        outputs.pop(place.port, None)
+        if isinstance(tensor, BoundaryTensor):
+            outputs[place.port] = tensor
+        elif is_plain(place.port) and not isinstance(tensor, RemoteTensor):
+            outputs[place.port] = MarkedOutput(place.port, tensor)
+
+    def _bind_input(self, place: Place, tensor: Tensor) -> None:
+        is_of_device = isinstance(tensor, RemoteTensor) or (
+            isinstance(tensor, SharedTensor) and tensor.context == context_of(self.plan.steps[place.step].compiled)
+        )
+        self._set_tensor(place, tensor if is_of_device else ReadOnlyTensor(tensor))
+
+    def _set_tensor(self, place: Place, tensor: Tensor) -> None:
+        try:
             self.requests[place.step].set_tensor(place.port, tensor)
+        except TensorError:
+            raise
+        except Exception as error:
+            step = self.plan.steps[place.step]
+            where = f"{step.device} failed to take a tensor of '{step.compiled.name}'"
+            raise StepError(step.device, DeviceError(f"{where}: {type(error).__name__}: {error}")) from error
 
     def _bind_mixed(self, value: Output, remote: RemoteTensor, local: BoundaryTensor) -> None:
         """Let some of the steps use a remote tensor, and others one in host memory, of which one is a copy."""
         self._tensor_of[value] = remote
-        places = self.plan.places[value]
-        bound = [remote if self.requests[place.step].takes(remote) else local for place in places]
-        for place, tensor in zip(places, bound):
-            self.requests[place.step].set_tensor(place.port, tensor)
-        copy = local if bound[0] is remote else remote
-        self._copies.setdefault(places[0].step, []).append((value, bound[0], copy))
+        writer, *readers = self.plan.places[value]
+        written, copy = (remote, local) if self.requests[writer.step].takes(remote) else (local, remote)
+        self._bind_output(writer, written)
+        for place in readers:
+            self._bind_input(place, remote if self.requests[place.step].takes(remote) else local)
+        self._copies.setdefault(writer.step, []).append((value, written, copy))
         self._release_after_use(value, local)
 
     def _release_after_use(self, value: Output, tensor: BoundaryTensor) -> None:
@@ -167,13 +206,30 @@ class BoundPlan:
             if self._request.is_profiled or is_traced():
                 self._run_timed(index)
             else:
-                self.requests[index].infer()
+                self._infer(index)
             if index in self._copies:
                 self._copy(index)
         except Exception as error:
             raise StepError(self.plan.steps[index].device, error) from error
         for tensor in self._released.get(index, ()):
             tensor.release()
+
+    def _infer(self, index: int, pattern: bytes = PATTERNS[0]) -> None:
+        """Run the request of a step. Raises DeviceError if it leaves an output unwritten."""
+        outputs = self._outputs[index]
+        for output in outputs.values():
+            output.mark(pattern)
+        self.requests[index].infer()
+        for port, output in outputs.items():
+            if output.is_unwritten():
+                # A step that sets variables can only run twice if they can be restored.
+                if pattern == PATTERNS[0] and (self._keeps or index not in self._setters):
+                    self._restore_step(index)
+                    self._infer(index, PATTERNS[1])
+                    return
+                step = self.plan.steps[index]
+                what = f"the output '{port_name(port)}' of '{step.compiled.name}'"
+                raise DeviceError(f"{step.device} did not write {what}")
 
     def _copy(self, index: int) -> None:
         step = self.plan.steps[index]
@@ -190,7 +246,7 @@ class BoundPlan:
         started = time.perf_counter()
         step = self.plan.steps[index]
         with span(step.name, step.device, self._request.number):
-            self.requests[index].infer()
+            self._infer(index)
         self._times[index] = time.perf_counter() - started
 
     def hand_out(self) -> None:
@@ -227,8 +283,12 @@ class BoundPlan:
 
     def restore(self) -> None:
         """Let variables be as they were after the last ``hand_out``. Raises StepError."""
+        for index in range(len(self.requests)):
+            self._restore_step(index)
+
+    def _restore_step(self, index: int) -> None:
         for state in self.states.values():
-            for index in state.states if state.keeps else ():
+            if state.keeps and index in state.states:
                 with step_errors(self.plan.steps[index].device):
                     state.restore(index)
 

@@ -13,6 +13,7 @@ from hetero.containers import ContainerType
 from hetero.errors import NotSupportedError
 from hetero.graph import Output
 from hetero.plugin import CompiledModel, RemoteContext, RemoteTensor, SharedTensor, plan_memory
+from hetero.shape import Dimension
 from hetero.tensor import Tensor
 from hetero.types import Type
 
@@ -107,7 +108,9 @@ def is_plain(port: Output) -> bool:
 
 
 def smallest_shape(port: Output) -> list[int]:
-    return [d.min_length for d in port.partial_shape] if port.partial_shape.has_rank else [0]
+    """Return the smallest shape with an element that fits a port, or one without elements if only that fits."""
+    dimensions = port.partial_shape if port.partial_shape.has_rank else [Dimension()]
+    return [d.min_length or int(d.max_length != 0) for d in dimensions]
 
 
 class _Kinds:
@@ -117,7 +120,7 @@ class _Kinds:
         contexts: list[RemoteContext | None] = [None]
         self._context_of: list[int] = []  # of each step, as its index
         for model in compiled:
-            context = _context_of(model)
+            context = context_of(model)
             if context not in contexts:
                 contexts.append(context)
             self._context_of.append(contexts.index(context))
@@ -149,7 +152,8 @@ class _Kinds:
         return bool(others) + sum(not self._held[HOST][context] for context in others)
 
 
-def _context_of(model: CompiledModel) -> RemoteContext | None:
+def context_of(model: CompiledModel) -> RemoteContext | None:
+    """Return the memory of a compiled model's device; None if it has none."""
     try:
         return model.context
     except NotSupportedError:

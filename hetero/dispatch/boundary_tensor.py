@@ -1,4 +1,4 @@
-"""BoundaryTensor: a tensor in host memory between two steps, which has memory only while it is needed."""
+"""BoundaryTensor: a tensor in host memory between steps, which has memory only while it is needed."""
 
 from __future__ import annotations
 
@@ -6,24 +6,33 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hetero.dispatch.unwritten import first_elements, holds_pattern, write_pattern
 from hetero.tensor import Tensor
 from hetero.types import Type
 
 
 class BoundaryTensor(Tensor):
-    """Takes memory when it is first used and lets go of it in ``release``, where its contents are lost."""
+    """Takes memory when it is first used and lets go of it in ``release``, where its contents are lost.
+
+    It is the output of the step that writes it; those that read it have a ReadOnlyTensor of it.
+    """
 
     def __init__(self, kind: Type, shape: Sequence[int]) -> None:
         self._kind, self._dtype = kind, kind.to_dtype()
         self._element_type = kind
-        self._shape = tuple(shape)
+        self._shape = self._first_shape = tuple(shape)
         self._array: np.ndarray | None = None
+        self._pattern = b""
+        self._marked: np.ndarray | None = None  # the elements with the pattern
         self._whole, self._owns_memory = None, True
 
     @property
     def data(self) -> np.ndarray:
         if self._array is None:
             self._array = np.empty(self._shape, self._dtype)
+            if self._pattern:
+                self._marked = first_elements(self._array)
+                write_pattern(self._marked, self._pattern)
         return self._array
 
     @property
@@ -41,7 +50,18 @@ class BoundaryTensor(Tensor):
     def take(self, array: np.ndarray) -> None:
         # Another type is what the check of the device's outputs tells.
         self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
-        self._shape, self._array = array.shape, array
+        self._shape, self._array, self._marked = array.shape, array, None
 
     def release(self) -> None:
-        self._array = None
+        self._array = self._marked = None
+
+    def mark(self, pattern: bytes) -> None:
+        """Let go of the memory, and write a pattern to what is taken next."""
+        self._array = self._marked = None
+        self._shape, self._pattern = self._first_shape, pattern
+
+    def is_unwritten(self) -> bool:
+        """Return whether nothing was written since ``mark``. One that lost its elements got another shape."""
+        if self._array is None:
+            return 0 not in self._shape
+        return self._marked is not None and holds_pattern(self._marked, self._pattern)

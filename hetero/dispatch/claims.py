@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from hetero.dispatch.affinity import Device, is_placed
+from hetero.dispatch.affinity import Device, Placement, is_placed, place
 from hetero.errors import DeviceError, PropertyError
 from hetero.graph import Model, Node
 from hetero.plugin import QueryResult, unsupported
+
+if TYPE_CHECKING:
+    from hetero.dispatch.placement.strategy import Strategy
 
 # Operations that one message names.
 MOST_NAMED = 5
@@ -21,6 +25,14 @@ class Failure:
     device: str
     operations: tuple[str, ...]
     error: Exception
+
+
+class EstimateError(DeviceError):
+    """Devices failed to estimate what operations cost."""
+
+    def __init__(self, failures: Sequence[Failure]) -> None:
+        super().__init__(str(failures[0].error))
+        self.failures = failures
 
 
 @dataclass(frozen=True)
@@ -57,6 +69,18 @@ class Claims:
             after.refused = before.refused | dict.fromkeys(failure.operations, str(failure.error))
             queries[failure.device] = after
         return Claims(queries, self.failures + failures)
+
+    def place(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> tuple[Claims, Placement]:
+        """Place every operation; return the placement with what is left after devices failed to estimate costs.
+
+        Raises as ``affinity.place`` does.
+        """
+        claims = self
+        while True:
+            try:
+                return claims, place(model, devices, claims.queries, strategy)
+            except EstimateError as error:
+                claims = claims.without(error.failures)
 
     def settled(self) -> Claims:
         """The same without what the errors hold: the stack, and with it what a device had at work when it failed."""

@@ -7,12 +7,16 @@ against figures of the device, measured on first need.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from numbers import Real
 
 from hetero.dispatch.affinity import Device
+from hetero.dispatch.claims import Failure, named, names_of
 from hetero.dispatch.figures import figures_of
 from hetero.dispatch.measured import Figures, Measured, OperationTimes, operation_key
 from hetero.dispatch.work import assumed_shapes, bytes_of, work_of
+from hetero.errors import DeviceError, device_errors
 from hetero.graph import Model, Node, Output
 from hetero.ops.values import is_exact
 
@@ -32,6 +36,8 @@ class Costs:
         self._times = {device: measured.operation_times(device, key) for device in devices}
         #: Whether the work of operations had to stand for what they take.
         self.is_rough = False
+        #: What devices failed to estimate so far; the work of the operation stands for it.
+        self.failures: list[Failure] = []
         self._figures: dict[Device, Figures] = {}
         self._keys: dict[Node, str] = {}
 
@@ -54,11 +60,24 @@ class Costs:
             return 0.0
         seconds = self._times[device].seconds.get(self.key(node))
         if seconds is None:
-            seconds = device.plugin.estimate_cost(node, device.options)
+            seconds = self._estimate(node, device)
         if seconds is None:
             seconds = self.by_work(node, device)
             self.is_rough |= seconds > 0
         return seconds
+
+    def _estimate(self, node: Node, device: Device) -> float | None:
+        """Return the seconds that the device estimates, None if it does not know, or fails, which is noted."""
+        problem = f"{device.name} failed to estimate the cost of {named([node])}"
+        try:
+            with device_errors(problem):
+                seconds = device.plugin.estimate_cost(node, device.options)
+                if seconds is None or (isinstance(seconds, Real) and 0 <= float(seconds) < math.inf):
+                    return seconds
+            raise DeviceError(f"{problem}: it returned {seconds!r}, not None or a finite number of seconds")
+        except Exception as error:
+            self.failures.append(Failure(device.name, names_of([node]), error))
+            return None
 
     def by_work(self, node: Node, device: Device) -> float:
         """The seconds that a node takes by its work and the figures of the device."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from hetero.dispatch.affinity import Device, Placed, Placement, place
+from hetero.dispatch.affinity import Device, Placed, Placement
+from hetero.dispatch.boundaries import context_of
 from hetero.dispatch.claims import Claims, Failure, named, names_of
 from hetero.dispatch.known_values import fold_known_values
 from hetero.dispatch.overlap import estimated_seconds
@@ -18,10 +19,11 @@ from hetero.dispatch.partition import Subgraph, extract, partition
 from hetero.dispatch.placement.strategy import Strategy
 from hetero.dispatch.plan import Plan, make_plan
 from hetero.dispatch.report import PlacementReport, make_report
-from hetero.errors import DeviceError, PropertyError
-from hetero.graph import Model, Node, Output, with_bodies
+from hetero.errors import DeviceError, PropertyError, device_errors
+from hetero.graph import Model, Node, Output, port_name, with_bodies
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel
+from hetero.plugin.model_sections import port_fits
 
 _Key = tuple[Device, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
 
@@ -49,7 +51,7 @@ class Deployer:
 
     def deploy(self) -> Deployment:
         """Deploy the model for the first time. Raises DeviceError for operations that no device can run."""
-        deployment = self._cut_and_compile(self._claims, self._place(self._claims))
+        deployment = self._cut_and_compile(*self._place(self._claims))
         self._claims = deployment.claims
         return deployment
 
@@ -58,24 +60,23 @@ class Deployer:
 
         Raises DeviceError where no device is left for an operation.
         """
-        claims = self._claims.without_devices(errors)
-        return self._cut_and_compile(claims, self._place(claims, errors), errors)
+        return self._cut_and_compile(*self._place(self._claims.without_devices(errors), errors), errors)
 
     def forget_others(self, deployment: Deployment) -> None:
         """Let go of what was compiled and is not in use."""
         in_use = {id(step.compiled) for step in deployment.plan.steps}
         self._compiled = {key: compiled for key, compiled in self._compiled.items() if id(compiled) in in_use}
 
-    def _place(self, claims: Claims, unpinned: Collection[str] = ()) -> Placement:
+    def _place(self, claims: Claims, unpinned: Collection[str] = ()) -> tuple[Claims, Placement]:
         for node in with_bodies(self.model.get_ordered_ops()):
             node.rt_info.pop(AFFINITY, None)
         for node, device in self._pins.items():
             if device not in unpinned:
                 node.rt_info[AFFINITY] = device
-        placement = place(self.model, self.devices, claims.queries, self._strategy)
+        claims, placement = claims.place(self.model, self.devices, self._strategy)
         if placement.homeless:
             raise claims.nobody_for(f"HETERO:{','.join(d.name for d in self.devices)}", placement.homeless)
-        return placement
+        return claims, placement
 
     def _cut_and_compile(self, claims: Claims, placement: Placement, unpinned: Collection[str] = ()) -> Deployment:
         while True:
@@ -91,8 +92,7 @@ class Deployer:
                 known = set(self._known)
                 report = make_report(self.model, names, placed, subgraphs, known, claims.failures, plan.boundaries)
                 return Deployment(claims.settled(), subgraphs, plan, report)
-            claims = claims.without(failures)
-            placement = self._place(claims, unpinned)
+            claims, placement = self._place(claims.without(failures), unpinned)
 
     def _compile_all(
         self, subgraphs: Sequence[Subgraph], placed: Mapping[Node, Placed]
@@ -114,5 +114,24 @@ class Deployer:
         """The compiled subgraph, which may be known from before another device failed."""
         key = (subgraph.device, tuple(subgraph.nodes), tuple(subgraph.inputs), tuple(subgraph.outputs))
         if key not in self._compiled:
-            self._compiled[key] = subgraph.device.compile(extract(subgraph, f"{self._name}/{index}"))
+            compiled = subgraph.device.compile(extract(subgraph, f"{self._name}/{index}"))
+            problem = f"{subgraph.device.name} failed to compile '{self._name}/{index}'"
+            with device_errors(problem):
+                _check(compiled, subgraph, problem)
+            self._compiled[key] = compiled
         return self._compiled[key]
+
+
+def _check(compiled: CompiledModel, subgraph: Subgraph, problem: str) -> None:
+    """Raise DeviceError unless a compiled model has the ports of its subgraph. Raises what its device raises."""
+    context_of(compiled)  # which is needed for boundaries, and made on first use
+    for kind, ports, values in (
+        ("inputs", compiled.inputs, subgraph.inputs),
+        ("outputs", compiled.outputs, subgraph.outputs),
+    ):
+        if len(ports) != len(values):
+            raise DeviceError(f"{problem}: its model has {len(ports)} {kind}, the subgraph has {len(values)}")
+        for port, value in zip(ports, values):
+            if not port_fits(port, value):
+                found, wanted = (f"{one.element_type}{one.partial_shape}" for one in (port, value))
+                raise DeviceError(f"{problem}: '{port_name(value)}' is {found} in its {kind}, not {wanted}")

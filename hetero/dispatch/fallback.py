@@ -3,10 +3,10 @@
 An inference that fails on a device is run again without it, on what the others make of the model; only when that goes
 well is the device dropped, for all requests. So a device stays in place where the inference itself is to blame: then it
 fails everywhere, and the user is told the first error. A device fails by raising anything, by outputs that do not fit
-the model, and where DEVICE_TIMEOUT is set by taking longer than that; it is not to blame for a tensor of the user's
-that does not fit, or for being cancelled. RUNTIME_FALLBACK=NO turns this off. An imported model, of which there is
-only what each device compiled, cannot do it; one from the model cache is compiled anew for that. Operations that the
-user pinned to a device that is dropped go elsewhere too.
+the model or are not written, and where DEVICE_TIMEOUT is set by taking longer than that; it is not to blame for a
+tensor of the user's that does not fit, or for being cancelled. RUNTIME_FALLBACK=NO turns this off. An imported model,
+of which there is only what each device compiled, cannot do it; one from the model cache is compiled anew for that.
+Operations that the user pinned to a device that is dropped go elsewhere too.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from hetero import ops
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.measured import Figures, Measured
-from hetero.errors import HeteroError
+from hetero.errors import DeviceError
 from hetero.graph import Model, Node, Parameter
 from hetero.messages import get_logger
 from hetero.plugin import SyncInferRequest
@@ -85,7 +85,7 @@ def _request(device: Device, shape: list[int], make: Callable[[Parameter], Node]
         request = compiled.create_sync_infer_request()
         request.set_tensor(compiled.inputs[0], Tensor(np.full(shape, 0.5, np.float32)))
         request.infer()
-    except HeteroError as error:
+    except Exception as error:
         log.debug("%s could not be measured: %s", device.name, error)
         return None
     return request
@@ -99,10 +99,15 @@ def _measure_in_turn(requests: Mapping[str, SyncInferRequest | None]) -> dict[st
     seconds: dict[str, list[float]] = {name: [] for name, request in requests.items() if request is not None}
     began = time.perf_counter()
     for index in range(MOST_ROUNDS):
-        for name, taken in seconds.items():
-            requests[name].infer()  # to wake what has gone to sleep
-            started = time.perf_counter()
-            requests[name].infer()
+        for name, taken in [*seconds.items()]:
+            try:
+                requests[name].infer()  # to wake what has gone to sleep
+                started = time.perf_counter()
+                requests[name].infer()
+            except DeviceError as error:
+                log.debug("'%s' could not be measured: %s", name, error)
+                del seconds[name]
+                continue
             taken.append(time.perf_counter() - started)
         agreed = all(sorted(taken)[2] < AGREED * min(taken) for taken in seconds.values()) if index > 1 else False
         if agreed or time.perf_counter() - began > MOST_SECONDS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hetero.dispatch.bound_plan import BoundPlan
 from hetero.dispatch.fallback import Attempts
-from hetero.dispatch.plan import Plan
+from hetero.dispatch.plan import Plan, StepError
 from hetero.dispatch.scheduler import Inference, OnEnd
 from hetero.errors import TensorError
 from hetero.graph import Output
@@ -76,7 +76,10 @@ class HeteroInferRequest(SyncInferRequest):
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         super().set_tensor(port, tensor)
-        self.bound.bind(port, tensor)
+        try:
+            self.bound.bind(port, tensor)
+        except StepError:
+            self.bound.is_left_behind = True  # the next inference binds all tensors again, and handles the error
 
     def check_context(self, port: Output, tensor: RemoteTensor) -> None:
         """Any will do: what the steps do not take is copied."""

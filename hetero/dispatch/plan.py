@@ -49,7 +49,10 @@ class Step:
         """A request of the compiled subgraph. Raises StepError."""
         problem = f"{self.device} failed to create a request of '{self.compiled.name}'"
         with step_errors(self.device), device_errors(problem):
-            return self.compiled.create_sync_infer_request()
+            request = self.compiled.create_sync_infer_request()
+            if not isinstance(request, SyncInferRequest):
+                raise DeviceError(f"{problem}: it returned {type(request).__name__}, not a SyncInferRequest")
+            return request
 
 
 @dataclass(frozen=True)

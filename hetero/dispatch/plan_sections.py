@@ -11,10 +11,9 @@ from typing import Any
 from hetero.dispatch.plan import Place, Plan, Step
 from hetero.dispatch.report import PlacementReport
 from hetero.errors import BlobError
-from hetero.graph import Constant, Model, Output
+from hetero.graph import Constant, Model
 from hetero.plugin import CompiledModel, Section
-from hetero.plugin.model_sections import ir_in, ir_sections, parameter_of, port_fields, section_of
-from hetero.types import Type
+from hetero.plugin.model_sections import ir_in, ir_sections, parameter_of, port_fields, port_fits, section_of
 
 _CONSTANTS = "constants "
 
@@ -123,18 +122,13 @@ def _check(plan: Plan, report: PlacementReport) -> None:
         written = [] if value in inputs else [places[0].step]
         if writers != written or any(place.step <= places[0].step for place in places[len(written) :] if written):
             raise ValueError(f"'{value.node.friendly_name}' is not written before it is read")
-        if any(not _fits(value, place.port) for place in places):
+        if any(not port_fits(value, place.port) for place in places):
             raise ValueError(f"'{value.node.friendly_name}' does not fit where it is read")
     known = inputs | plan.places.keys() | plan.constants.keys()
     if len(inputs) != len(plan.inputs) or not known.issuperset(plan.outputs):
         raise ValueError("an output is written by no step")
     if len(report.subgraphs) != len(plan.steps):
         raise ValueError("the report is of another plan")
-
-
-def _fits(value: Output, port: Output) -> bool:
-    types = {value.element_type, port.element_type}
-    return (len(types) == 1 or Type.dynamic in types) and value.partial_shape.compatible(port.partial_shape)
 
 
 def _index(number: Any, count: int) -> int:

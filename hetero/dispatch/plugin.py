@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.affinity import Device, pin, place
+from hetero.dispatch.affinity import Device, pin
 from hetero.dispatch.claims import Claims
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
 from hetero.dispatch.deployment import Deployer
@@ -92,11 +92,10 @@ class HeteroPlugin(Plugin):
         copy = model.clone()
         make_names_unique(copy)
         pin(copy, table.get(affinities))
-        queries = Claims.ask(copy, devices).queries
-        placement = place(copy, devices, queries, _strategy(table, devices))
+        claims, placement = Claims.ask(copy, devices).place(copy, devices, _strategy(table, devices))
         result = QueryResult()
         for device in reversed(devices):
-            result.update(queries[device.name])  # this has Parameters, Constants and Results too
+            result.update(claims.queries[device.name])  # this has Parameters, Constants and Results too
         result.update((node.friendly_name, where.device.name) for node, where in placement.placed.items())
         for node, reason in placement.homeless.items():
             result.pop(node.friendly_name, None)  # a device may claim it, but not all that must be with it

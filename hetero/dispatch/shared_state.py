@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hetero.dispatch.plan import Step, step_errors
+from hetero.errors import device_errors
 from hetero.graph import VariableInfo
 from hetero.plugin import SyncInferRequest, VariableState
 from hetero.tensor import Tensor
@@ -58,9 +60,13 @@ class SharedState(VariableState):
             self.states[step].state = self._contents
 
 
-def states_by_name(requests: Sequence[SyncInferRequest], keeps: bool) -> dict[str, SharedState]:
+def states_by_name(steps: Sequence[Step], requests: Sequence[SyncInferRequest], keeps: bool) -> dict[str, SharedState]:
+    """Return the variables of the requests of these steps by their names. Raises StepError."""
     shared: dict[str, SharedState] = {}
-    for index, request in enumerate(requests):
-        for state in request.query_state():
+    for index, (step, request) in enumerate(zip(steps, requests)):
+        problem = f"{step.device} failed to list the variables of '{step.compiled.name}'"
+        with step_errors(step.device), device_errors(problem):
+            states = list(request.query_state())
+        for state in states:
             shared.setdefault(state.name, SharedState(state.info, keeps)).states[index] = state
     return shared

@@ -39,10 +39,14 @@ class Parameter(Op, opset=1):
 
 
 class Constant(Op, opset=1):
-    """A value that never changes. The array is used in place, not copied: do not write to it."""
+    """A value that never changes.
+
+    The array is used in place, not copied, and ``data`` is a read-only view of it: devices and models share it.
+    """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
-        self.data = np.asarray(value)
+        self.data = np.asarray(value).view()
+        self.data.setflags(False)
         super().__init__(name=name)
 
     def validate_and_infer_types(self) -> None:

@@ -36,7 +36,7 @@ def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
         ("inputs", original.inputs, transformed.inputs),
         ("outputs", original.outputs, transformed.outputs),
     ):
-        if len(mine) != len(others) or not all(map(_fits, mine, others)):
+        if len(mine) != len(others) or not all(map(port_fits, mine, others)):
             raise BlobError(f"the {kind} of the exported model are not those of its graph")
     return original, transformed
 
@@ -192,8 +192,8 @@ def _check_nothing_else(node: Op, again: Op) -> None:
             raise FrontendError(f"'{node.friendly_name}' {problem}")
 
 
-def _fits(port: Output, other: Output) -> bool:
-    """Whether a port may be what the transformations made of another; they may come to know more of it."""
+def port_fits(port: Output, other: Output) -> bool:
+    """Return whether two ports agree in type and shape, as far as both are known."""
     kinds = {port.element_type, other.element_type} - {Type.dynamic}
     return len(kinds) < 2 and port.partial_shape.compatible(other.partial_shape)
 

@@ -61,6 +61,7 @@ class Plugin(ABC):
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         """Which operations of the model the device can run (required): friendly name to device name.
 
+        Only names of the model's own nodes count, and only this device's name, with or without an id.
         The helper ``get_supported_nodes`` makes the result from one function that judges a single node.
         """
 
@@ -119,6 +120,7 @@ class Plugin(ABC):
     def estimate_cost(self, node: Node, options: Mapping[str, Any]) -> float | None:
         """The seconds that a node takes on the device (optional); None, as by default, where it does not know.
 
+        A finite number, not negative.
         Shapes may be dynamic. The dispatcher asks when it places by cost what has not been measured.
         """
         return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.graph import Constant, Model, Node, Parameter, Result, with_bodies
 from hetero.graph.runtime_info import original_names
 
 # Operations that one message names; a model may have hundreds that a device cannot run.
@@ -47,6 +48,21 @@ def get_supported_nodes(
     _follow_readers(model, accepted, result)
     result.update((node.friendly_name, device) for node in model.get_ordered_ops() if node.friendly_name in accepted)
     return result
+
+
+def query_fault(found: Any, model: Model, device: str) -> str | None:
+    """Return what is wrong with the answer of ``query_model`` of a kind of device; None if it can be used."""
+    if not isinstance(found, Mapping):
+        return f"query_model returned {type(found).__name__}, not a mapping of operation names to '{device}'"
+    names = {node.friendly_name for node in with_bodies(model.get_ordered_ops())}
+    for name, where in found.items():
+        if name not in names:
+            return f"query_model names {name!r}, which is no operation of the model"
+        if not isinstance(where, str) or where.partition(".")[0] != device:
+            return f"query_model maps '{name}' to {where!r}, not to '{device}'"
+    if not isinstance(refused := getattr(found, "refused", {}), dict):
+        return f"query_model gives {type(refused).__name__} as the reasons for what is refused, not a dict"
+    return None
 
 
 def unsupported(device: str, refused: Mapping[Node, str]) -> UnsupportedOperationError:

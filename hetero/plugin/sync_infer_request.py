@@ -36,6 +36,11 @@ class SyncInferRequest(ABC):
 
     A tensor object bound to a port stays bound until ``set_tensor``; an inference changes what it
     holds, and its shape where that is dynamic. So several requests may share one.
+
+    An inference must not change its inputs, which others may read too: their arrays may be read-only, and a device that
+    computes in place copies them first. Nothing protects inputs that are remote tensors, in memory that the device
+    shares with the host, or exported by DLPack. An inference must write every output, to the memory that the tensor has
+    at that time. Under HETERO a device that does not keep to this loses its part of the model to others.
     """
 
     def __init__(self, compiled_model: CompiledModel) -> None:

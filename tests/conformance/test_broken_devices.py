@@ -16,6 +16,12 @@ from hetero.passes import fold_constants
 from hetero.plugin import AsyncInferRequest, QueryResult, installed_plugins
 
 
+def on_host(tensor):
+    array = np.empty(tensor.shape, tensor.element_type.to_dtype())
+    tensor.copy_to(array)
+    return array
+
+
 class Request(TemplateInferRequest):
     """A request of the reference, with the plugin's faults."""
 
@@ -34,12 +40,14 @@ class Request(TemplateInferRequest):
                 data = self.get_tensor(port).data
                 memory = data if data.base is None else data.base.ravel()[: data.size].reshape(data.shape)
                 self._tensors[port] = Tensor(memory, shared_memory=True)
+        if plugin.fault == "leaves outputs unwritten":
+            return
         super().start()
         for index, (port, tensor) in enumerate(zip(self.compiled_model.outputs, self.output_tensors())):
             getattr(self, plugin.fault.replace(" ", "_"), lambda *_: None)(plugin, index, port, tensor)
         if plugin.fault == "changes inputs":
             for tensor in self.input_tensors():
-                tensor.data[...] = 0
+                tensor.copy_from(np.zeros_like(on_host(tensor)))
 
     def gives_wrong_numbers(self, plugin, index, port, tensor):
         tensor.data[...] = tensor.data * 2
@@ -160,9 +168,14 @@ class Broken(TemplatePlugin):
             found.update(dict.fromkeys(found, "OTHER"))
         return found
 
+    def estimate_cost(self, node, options):
+        return {"estimates less than nothing": -1.0, "estimates nan": np.nan, "estimates a text": "1"}.get(self.fault)
+
     def compile_model(self, model, options, context=None):
         if self.fault == "refuses what it claims" and len(model.get_ordered_ops()) > 3:
             raise ValueError("too many operations")
+        if self.fault == "compiles to nothing":
+            return None
         if self.fault == "refuses by a wrong error":
             try:
                 super().compile_model(model, options, context)
@@ -202,6 +215,10 @@ FAULTS = {
     "answers for another device": ["plugin::test_query_names_the_models_nodes_and_the_device"],
     "changes the user's model": ["plugin::test_query_and_compile_leave_the_model_as_it_is"],
     "refuses what it claims": ["compiled_model::test_several_operations"],
+    "compiles to nothing": ["plugin::test_what_it_claims_compiles_and_runs"],
+    "estimates less than nothing": ["plugin::test_estimated_costs_are_finite_numbers_of_seconds_or_none[2]"],
+    "estimates nan": ["plugin::test_estimated_costs_are_finite_numbers_of_seconds_or_none[2]"],
+    "estimates a text": ["plugin::test_estimated_costs_are_finite_numbers_of_seconds_or_none[-1]"],
     "refuses by a wrong error": ["plugin::test_compiling_an_unknown_operation_says_which_and_does_no_harm"],
     "does not look at options": [
         "plugin::test_unknown_properties_are_refused",
@@ -237,7 +254,15 @@ FAULTS = {
     "gives a wrong type": ["infer_request::test_inferences_follow_each_other"],
     "keeps the shape": ["infer_request::test_dynamic_shapes"],
     "keeps the first input": ["infer_request::test_inferences_follow_each_other"],
-    "changes inputs": ["infer_request::test_inputs_are_kept_and_not_changed"],
+    "changes inputs": [
+        "infer_request::test_inputs_are_kept_and_not_changed",
+        "remote::test_inputs_and_outputs[input]",
+    ],
+    "leaves outputs unwritten": [
+        "infer_request::test_inferences_follow_each_other",
+        "infer_request::test_output_tensors_of_the_user_are_written_in_place",
+        "dispatch::test_a_model_alone_on_the_device",
+    ],
     "shares outputs": ["infer_request::test_requests_of_one_model_are_independent"],
     "writes elsewhere": ["infer_request::test_output_tensors_of_the_user_are_written_in_place"],
     "reads inputs as if they lay together": ["infer_request::test_tensors_over_a_part_of_an_array"],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 
 import numpy as np
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.infer_request import TemplateInferRequest
 
-from hetero import Model, Parameter, Type, ops
+from hetero import Model, Parameter, Tensor, Type, ops
 from hetero.errors import CancelledError
 from hetero.graph.runtime_info import AFFINITY
 from tests.devices import PickyPlugin
@@ -53,22 +54,43 @@ class _Request(TemplateInferRequest):
             plugin.hung.append(threading.current_thread())
             plugin.released.wait(60)
             self.cancelled = False  # it does not notice that nobody waits for it any more
+        if fault == "unwritten but touched":
+            for tensor in self.output_tensors():
+                tensor.shape = tuple(max(length, 1) for length in tensor.shape)
+                tensor.data.flags  # noqa: B018
+        if fault.startswith("unwritten"):
+            return
+        if fault == "writes inputs":
+            for tensor in self.input_tensors():
+                plugin.write(tensor)
         super().start()
         if fault == "raise":
             raise KeyError("lost")
         if fault == "cancel":
             raise CancelledError("the device was told to stop")
         for tensor in self.output_tensors():
+            if fault == "in place":
+                tensor.copy_from(tensor.data.copy())
             if fault == "wrong shape":
                 tensor.take(np.zeros([*tensor.shape, 2], np.float32))
             if fault == "wrong type":
                 tensor.take(np.zeros(tensor.shape, np.int64))
+
+    def set_tensor(self, port, tensor):
+        if self.compiled_model.plugin.fault == "set tensor":
+            raise KeyError("lost")
+        super().set_tensor(port, tensor)
+
+    def query_state(self):
+        return None if self.compiled_model.plugin.fault == "no variables" else super().query_state()
 
 
 class _CompiledModel(TemplateCompiledModel):
     def create_sync_infer_request(self):
         if self.plugin.fault == "create request":
             raise ValueError("no more requests")
+        if self.plugin.fault == "no request":
+            return None
         return _Request(self)
 
 
@@ -79,6 +101,8 @@ class Faulty(PickyPlugin):
         super().__init__(accepts)
         self.fault, self.healthy, self.count = fault, healthy, 0
         self.lock, self.released, self.hung = threading.Lock(), threading.Event(), []
+        #: How it writes to an input with the fault "writes inputs".
+        self.write: Callable[[Tensor], object] = lambda tensor: tensor.data.fill(7)
 
     def compile_model(self, model, options, context=None):
         self.compiled.append(model)

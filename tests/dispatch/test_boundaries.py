@@ -16,6 +16,7 @@ from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, T
 from hetero.dispatch import boundaries
 from hetero.dispatch.plan import Place, Plan, Step
 from hetero.graph.runtime_info import AFFINITY
+from hetero.plugin import SharedTensor
 from tests.devices import PickyPlugin, core_with
 
 ROWS, COLUMNS = 64, 128
@@ -83,6 +84,18 @@ def test_shared_where_it_can_be(is_integrated, copies):
         np.testing.assert_allclose(request.infer([x])[0], formula(x), rtol=1e-5, atol=1e-6)
         # That of the input, that of the output, and the boundaries'.
         assert len(copies) == 2 + (0 if is_integrated else 2)
+
+
+def test_readers_cannot_write_except_in_memory_of_their_own_device(is_integrated):
+    outputs, parameters, _ = around_a_host_device()
+    request = compiled_for(outputs, parameters).create_infer_request()
+    bound = request._request.request.bound
+    bound_to = {step.device: [] for step in bound.plan.steps}
+    for step, sub_request in zip(bound.plan.steps, bound.requests):
+        bound_to[step.device] += sub_request.input_tensors()
+    assert all(not tensor.data.flags.writeable for tensor in bound_to["TEMPLATE"])
+    of_gpu = SharedTensor if is_integrated else RemoteTensor
+    assert sum(isinstance(tensor, of_gpu) for tensor in bound_to["GPU"]) >= 2  # no copies
 
 
 def test_sizes_that_come_with_the_inference(is_integrated):

@@ -1,12 +1,17 @@
 """Devices that fail to answer a query or to compile: others run what they do not, and the user sees one warning."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
+from hetero.dispatch import figures
+from hetero.dispatch.measured import Figures
 from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 from tests.devices import PickyPlugin, core_with
-from tests.dispatch.faulty import X, Y, chain, devices_of, warnings_in
+from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warnings_in
 
 
 class FailsToCompile(PickyPlugin):
@@ -29,6 +34,44 @@ _NAMES = ("Relu", "Exp", "Tanh", "Assign", "ReadValue", "Add")
 class FailsToAnswer(PickyPlugin):
     def query_model(self, model, options):
         raise IndexError("out of lists")
+
+
+class Answers(PickyPlugin):
+    """The reference without Exp; it returns what ``answer`` makes of its right answer."""
+
+    def __init__(self, answer):
+        super().__init__(no_exp)
+        self._answer = answer
+
+    def query_model(self, model, options):
+        return self._answer(super().query_model(model, options))
+
+
+class CompilesTo(PickyPlugin):
+    """The reference without Exp; instead of compiling the model it returns what ``compile`` does."""
+
+    def __init__(self, compile):
+        super().__init__(no_exp)
+        self._compile = compile
+
+    def compile_model(self, model, options, context=None):
+        return self._compile(super().compile_model, options)
+
+
+class Estimates(PickyPlugin):
+    """The reference; ``estimate`` returns what a Relu costs, and everything else costs nothing."""
+
+    def __init__(self, estimate):
+        super().__init__()
+        self._estimate = estimate
+
+    def estimate_cost(self, node, options):
+        return self._estimate() if node.type_info.name == "Relu" else 0.0
+
+
+def model_of(element_type, shape, inputs=1):
+    parameters = [Parameter(element_type, shape) for _ in range(inputs)]
+    return Model([ops.Abs(parameters[0])], parameters)
 
 
 def test_what_a_device_fails_to_compile_goes_to_the_next(caplog):
@@ -63,6 +106,116 @@ def test_a_device_that_fails_to_tell_what_it_can_run_is_not_used(caplog):
     (warning,) = warnings_in(caplog)
     assert "A failed to tell what it can run of 'chain': IndexError: out of lists" in warning
     assert set(core.query_model(chain(), "HETERO:A,B").values()) == {"B"}
+
+
+ANSWERS = {
+    "nothing": (lambda found: None, "query_model returned NoneType, not a mapping of operation names to 'A'"),
+    "a list": (list, "query_model returned list, not"),
+    "an unknown name": (lambda found: {"lost": "A"}, "query_model names 'lost', which is no operation of the model"),
+    "no text as a name": (lambda found: {7: "A"}, "query_model names 7, which is no operation of the model"),
+    "another device": (lambda found: {"relu": "OTHER"}, "query_model maps 'relu' to 'OTHER', not to 'A'"),
+    "no text as a device": (lambda found: {"relu": None}, "query_model maps 'relu' to None, not to 'A'"),
+    "no reasons": (lambda found: setattr(found, "refused", None) or found, "query_model gives NoneType as the reasons"),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+def test_a_device_that_answers_wrongly_is_not_used(case, caplog):
+    answer, reason = ANSWERS[case]
+    core = core_with(A=Answers(answer), B=PickyPlugin())
+    compiled = core.compile_model(chain(), "HETERO:A,B")
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
+    (warning,) = warnings_in(caplog)
+    (failure,) = compiled.get_property("PLACEMENT_REPORT").failures
+    reason = f"A failed to tell what it can run of 'chain': {reason}"
+    assert reason in warning and failure.reason.startswith(reason)
+    assert set(core.query_model(chain(), "HETERO:A,B").values()) == {"B"}
+    with pytest.raises(DeviceError, match=f"^{re.escape(reason)}.*; no other device can run Relu 'relu'"):
+        core.compile_model(chain(), "HETERO:A")
+
+
+COMPILED = {
+    "nothing": (lambda make, options: None, "it returned NoneType, not a CompiledModel"),
+    "a model": (lambda make, options: model_of(Type.f32, [1]), "it returned Model, not a CompiledModel"),
+    "more inputs": (
+        lambda make, options: make(model_of(Type.f32, [-1, 4], 2), options),
+        "its model has 2 inputs, the subgraph has 1",
+    ),
+    "another type": (
+        lambda make, options: make(model_of(Type.i32, [-1, 4]), options),
+        "'x' is i32[?,4] in its inputs, not f32[?,4]",
+    ),
+    "another shape": (
+        lambda make, options: make(model_of(Type.f32, [-1, 5]), options),
+        "'x' is f32[?,5] in its inputs, not f32[?,4]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COMPILED)
+def test_a_device_that_compiles_something_else_is_not_used(case, caplog):
+    compile, reason = COMPILED[case]
+    core = core_with(A=CompilesTo(compile), B=PickyPlugin())
+    compiled = core.compile_model(chain(), "HETERO:A,B")
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
+    (warning,) = warnings_in(caplog)
+    failure = compiled.get_property("PLACEMENT_REPORT").failures[0]
+    reason = f"A failed to compile 'chain/0': {reason}"
+    assert reason in warning and failure.reason == reason
+    with pytest.raises(DeviceError, match=re.escape(reason)):
+        core.compile_model(chain(relu="A"), "HETERO:B,A")
+
+
+def test_a_device_whose_context_cannot_be_had_is_not_used(caplog):
+    a = PickyPlugin(no_exp)
+    a.get_default_context = lambda params: 1 / 0
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B")
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    assert "A failed to compile 'chain/0': ZeroDivisionError: division by zero" in warnings_in(caplog)[0]
+
+
+ESTIMATES = {
+    "raises": (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
+    "nan": (lambda: math.nan, "it returned nan, not None or a finite number of seconds"),
+    "inf": (lambda: math.inf, "it returned inf, not None or a finite number of seconds"),
+    "too large for a float": (lambda: 10**400, "OverflowError: int too large to convert to float"),
+    "negative": (lambda: -1e-9, "it returned -1e-09, not None or a finite number of seconds"),
+    "text": (lambda: "1", "it returned '1', not None or a finite number of seconds"),
+}
+
+
+@pytest.mark.parametrize("placement", ["MIN_CUT", "PIPELINE"])
+@pytest.mark.parametrize("case", ESTIMATES)
+def test_a_device_that_fails_to_estimate_a_cost_does_not_get_the_operation(
+    case, placement, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr(figures, "measure", lambda device: Figures())
+    estimate, reason = ESTIMATES[case]
+    options = {"PLACEMENT": placement, "COSTS_DIR": tmp_path}
+    core = core_with(A=Estimates(estimate), B=Estimates(lambda: 0.0))
+    compiled = core.compile_model(chain(tanh="A"), "HETERO:A,B", options)
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    placed = devices_of(compiled)
+    assert (placed["relu"], placed["tanh"]) == ("B", "A")
+    (warning,) = warnings_in(caplog)
+    (failure,) = compiled.get_property("PLACEMENT_REPORT").failures
+    reason = f"A failed to estimate the cost of Relu 'relu': {reason}"
+    assert reason in warning and (failure.operations, failure.reason) == (("relu",), reason)
+    assert core.query_model(chain(tanh="A"), "HETERO:A,B", options)["relu"] == "B"
+    with pytest.raises(DeviceError, match=f"^{re.escape(reason)}; no other device can run Relu 'relu'"):
+        core.compile_model(chain(), "HETERO:A", options)
+
+
+def test_a_device_that_fails_while_it_is_measured_is_used_all_the_same(tmp_path, monkeypatch):
+    """Its performance is measured because nobody knows what the operations cost."""
+    monkeypatch.setattr(figures, "MOST_SECONDS", 0)
+    a = Faulty("raise", healthy=12)
+    core = core_with(A=a, B=PickyPlugin())
+    compiled = core.compile_model(chain(), "HETERO:A,B", {"PLACEMENT": "MIN_CUT", "COSTS_DIR": tmp_path})
+    np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
+    assert a.count >= 12 and devices_of(compiled)["exp"] == "B"
 
 
 def test_with_nobody_left_the_first_error_is_raised_with_device_and_operations():

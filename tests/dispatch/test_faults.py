@@ -14,7 +14,7 @@ from hetero.errors import CancelledError, DeviceError, TensorError
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warnings_in
 
-FAULTS = ("raise", "wrong shape", "wrong type", "hang")
+FAULTS = ("raise", "wrong shape", "wrong type", "hang", "unwritten", "writes inputs")
 # Long for a device that works, also on a busy machine.
 TIMEOUT = {"DEVICE_TIMEOUT": 2000}
 
@@ -140,7 +140,12 @@ def test_without_fallback_the_error_is_told_and_the_device_stays(fault, caplog):
     options = {"RUNTIME_FALLBACK": "NO", "DEVICE_TIMEOUT": 100}
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", options)
     request = compiled.create_infer_request()
-    message = {"raise": "KeyError: 'lost'", "hang": "A did not end an inference of 'chain/0' within 100 ms"}
+    message = {
+        "raise": "KeyError: 'lost'",
+        "hang": "A did not end an inference of 'chain/0' within 100 ms",
+        "unwritten": "A did not write the output 'tanh/result' of 'chain/0'",
+        "writes inputs": "A failed in start of 'chain/0': ValueError: assignment destination is read-only",
+    }
     np.testing.assert_allclose(request.infer(X)[0], Y, rtol=1e-6)
     for start in (request.infer, request.start_async) * 2:
         with pytest.raises(DeviceError, match=message.get(fault, "A gave a wrong output of 'chain/0'")):
@@ -202,14 +207,23 @@ def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, c
         np.testing.assert_allclose(request.results[0], Y, rtol=1e-6)
 
 
-def test_a_device_that_can_create_no_request_is_dropped(caplog):
+REQUESTS = {
+    "create request": "A failed to create a request of 'chain/0': ValueError: no more requests",
+    "no request": "A failed to create a request of 'chain/0': it returned NoneType, not a SyncInferRequest",
+    "set tensor": "A failed to take a tensor of 'chain/0': KeyError: 'lost'",
+    "no variables": "A failed to list the variables of 'chain/0': TypeError: 'NoneType' object is not iterable",
+}
+
+
+@pytest.mark.parametrize("fault", REQUESTS)
+def test_a_device_that_can_create_no_request_is_dropped(fault, caplog):
     a = Faulty(accepts=no_exp)
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B")
     old = compiled.create_infer_request()
-    a.fault = "create request"
+    a.fault = fault
     np.testing.assert_allclose(compiled.create_infer_request().infer(X)[0], Y, rtol=1e-6)
     (warning,) = warnings_in(caplog)
-    assert "no longer on A: A failed to create a request of 'chain/0': ValueError: no more requests" in warning
+    assert f"no longer on A: {REQUESTS[fault]}" in warning
     np.testing.assert_allclose(old.infer(X)[0], Y, rtol=1e-6)
 
 

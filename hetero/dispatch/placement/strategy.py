@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Device
+from hetero.dispatch.claims import EstimateError
 from hetero.dispatch.cost import Costs
 from hetero.dispatch.groups import Group
 from hetero.dispatch.measured import Measured, model_key
@@ -42,19 +43,23 @@ class ByCost:
         self._devices, self._measured = devices, measured
         self._key: str | None = None
 
-    def _costs(self, model: Model) -> Costs:
+    def _problem(self, model: Model, candidates: Candidates) -> tuple[Problem, Costs]:
+        """Return the placement in numbers, and its costs. Raises EstimateError."""
         # The key of the model as the user gave it: when a device fails it is placed again, changed by then.
         self._key = self._key or model_key(model)
-        return Costs(model, self._key, self._devices, self._measured)
+        costs = Costs(model, self._key, self._devices, self._measured)
+        problem = make_problem(model, candidates, self._devices, costs)
+        if costs.failures:
+            raise EstimateError(costs.failures)
+        return problem, costs
 
     def min_cut(self, model: Model, candidates: Candidates) -> Homes:
-        costs = self._costs(model)
-        problem = make_problem(model, candidates, self._devices, costs)
+        problem, costs = self._problem(model, candidates)
         choice = min_cut(problem, costs.margin)
         return self._homes(candidates, choice, [self._why(problem, unit, home) for unit, home in enumerate(choice)])
 
     def pipeline(self, model: Model, candidates: Candidates) -> Homes:
-        choice = pipeline(make_problem(model, candidates, self._devices, self._costs(model)))
+        choice = pipeline(self._problem(model, candidates)[0])
         count = len(self._devices)
         return self._homes(candidates, choice, [f"stage {device + 1} of {count}" for device in choice])
 

@@ -1,0 +1,50 @@
+"""ReadOnlyTensor: a tensor as it is bound to the steps that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hetero.containers import ElementType
+from hetero.tensor import Tensor
+
+
+class ReadOnlyTensor(Tensor):
+    """Another tensor, whose contents cannot be changed through this one.
+
+    Writing to ``data`` raises ValueError, as numpy does for read-only arrays, so that a device that writes into its
+    inputs fails and does not damage what other steps or the user read.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+        self._whole, self._owns_memory = None, False
+
+    @property
+    def data(self) -> np.ndarray:
+        view = self._tensor.data.view()
+        view.setflags(False)
+        return view
+
+    @property
+    def element_type(self) -> ElementType:
+        return self._tensor.element_type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._tensor.shape
+
+    @shape.setter
+    def shape(self, shape: Sequence[int]) -> None:
+        self.set_shape(shape)
+
+    def set_shape(self, shape: Sequence[int]) -> None:
+        """Raise ValueError if the shape is another one."""
+        if tuple(shape) != self.shape:
+            raise ValueError(f"an input of the shape {list(self.shape)} is read-only and cannot take {list(shape)}")
+
+    def __dlpack__(self, **arguments: Any) -> Any:
+        # DLPack before version 1 cannot tell that memory is read-only, and numpy refuses to export it then.
+        return self._tensor.__dlpack__(**arguments)
