@@ -69,6 +69,8 @@ class _CompiledModel(TemplateCompiledModel):
     def create_sync_infer_request(self):
         if self.plugin.fault == "create request":
             raise ValueError("no more requests")
+        if self.plugin.fault == "stop at create request":
+            raise StopIteration("no more requests")
         return _Request(self)
 
 
