@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from hetero.errors import RequestBusyError
+from hetero.errors import RequestBusyError, as_exception
 from hetero.plugin.executors import Executor
 from hetero.plugin.sync_infer_request import SyncInferRequest
 
 Stage = tuple[Executor, Callable[[], None]]
-Callback = Callable[[BaseException | None], None]
+Callback = Callable[[Exception | None], None]
 
 
 class AsyncInferRequest:
@@ -27,10 +27,13 @@ class AsyncInferRequest:
         #: Seconds that the last inference took, from its start to its end.
         self.latency = 0.0
         self._callback: Callback | None = None
+        # The threads that are in the callback, by their idents.
+        self._in_callback: set[int] = set()
         self._done: Future[None] | None = None
 
     def infer(self) -> None:
         """Run on the caller's thread. Raises RequestBusyError while an inference runs, and what the device raises."""
+        self._check_outside_callback("infer")
         self._begin()
         try:
             self.request.infer()
@@ -53,12 +56,17 @@ class AsyncInferRequest:
         self._submit(0, done)
 
     def wait(self) -> None:
-        """Wait for the inference that was started last, if any, and raise what it raised."""
+        """Wait for the inference that was started last, if any, and raise what it raised.
+
+        Raises RequestBusyError in the request's own callback.
+        """
+        self._check_outside_callback("wait")
         if self._done is not None:
             self._done.result()
 
     def wait_for(self, timeout: float) -> bool:
         """Wait as ``wait`` does, but at most ``timeout`` milliseconds; whether the inference has ended."""
+        self._check_outside_callback("wait_for")
         if self._done is None:
             return True
         try:
@@ -87,6 +95,14 @@ class AsyncInferRequest:
             raise RequestBusyError(
                 f"the infer request of '{compiled.name}' is busy on {compiled.device_name} for {seconds:.1f} s: "
                 "wait() for it first"
+            )
+
+    def _check_outside_callback(self, method: str) -> None:
+        if threading.get_ident() in self._in_callback:
+            name = self.request.compiled_model.name
+            raise RequestBusyError(
+                f"{method}() cannot be called in the callback of the infer request of '{name}', whose inference ends "
+                "after it: only start_async() can"
             )
 
     def _begin(self) -> None:
@@ -119,11 +135,18 @@ class AsyncInferRequest:
         """An inference in the background has ended, with this error or none: tell the callback and those who wait."""
         # Idle before the callback, so that the callback may start the next inference.
         self._set_idle()
+        name = self.request.compiled_model.name
+        if error is not None:
+            error = as_exception(error, f"{self.request.compiled_model.device_name} failed in an inference of '{name}'")
         if self._callback is not None:
+            thread = threading.get_ident()
+            self._in_callback.add(thread)
             try:
                 self._callback(error)
-            except Exception as callback_error:
-                error = error or callback_error
+            except BaseException as raised:  # KeyboardInterrupt too: Ctrl-C reaches the main thread only
+                error = error or as_exception(raised, f"the callback of the infer request of '{name}' failed")
+            finally:
+                self._in_callback.discard(thread)
         if error is None:
             done.set_result(None)
         else:

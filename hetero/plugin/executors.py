@@ -103,8 +103,11 @@ def _work(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
             if threading.current_thread() not in threads:
                 tasks.put((float("inf"), number, None, ()))  # it was for another one
             return
-        with span("task"):
-            task(*arguments)
+        try:
+            with span("task"):
+                task(*arguments)
+        except BaseException:  # SystemExit too: it would end this thread, for which there is no successor
+            log.exception("a task of %s failed", threading.current_thread().name)
         del task, arguments  # they are not kept alive while the thread waits
 
 
