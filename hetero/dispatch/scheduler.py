@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from hetero.dispatch.plan import Plan, StepError
 from hetero.dispatch.watchdog import Watchdog
 from hetero.errors import DeviceError
+from hetero.fork import renew_after_fork
 from hetero.plugin import Executor
 
 OnEnd = Callable[[BaseException | None], None]
@@ -88,15 +89,19 @@ class Scheduler:
 
     def __init__(self, name: str, slots: Mapping[str, int], timeout: float = 0.0) -> None:
         self._slots: dict[str, int] = {}
-        self._free: dict[str, int] = {}
-        self._waiting: dict[str, deque[Task]] = {}
         self._gone: set[str] = set()
-        self._lock = threading.Lock()
+        self._renew()
         self._timeout = timeout
         self._watchdog = Watchdog(name, timeout) if timeout else None
         # A thread for every slot, and one that makes inputs ready meanwhile.
         self._executor = Executor(name, 1)
         self.admit(slots)
+        renew_after_fork(self, Scheduler._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+        self._free = dict(self._slots)
+        self._waiting: dict[str, deque[Task]] = {device: deque() for device in self._slots}
 
     def admit(self, slots: Mapping[str, int]) -> None:
         """Let devices run so many steps at once, those among them that may run fewer so far."""

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hetero import properties as props
-from hetero.errors import PropertyError, RequestBusyError, as_exception
+from hetero.errors import CancelledError, PropertyError, RequestBusyError, as_exception
+from hetero.fork import renew_after_fork
+from hetero.plugin.async_infer_request import LOST_IN_FORK
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.infer_request import InferRequest, Inputs
 
@@ -24,14 +26,25 @@ class AsyncInferQueue:
 
     def __init__(self, model: CompiledModel, jobs: int = 0) -> None:
         self._requests = [model.create_infer_request() for _ in range(jobs or _optimal_number(model))]
-        self._idle: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._callback: Callable[[InferRequest, Any], None] | None = None
         self._errors: deque[Exception] = deque()
         # The threads that are in the callback, by their idents.
         self._in_callback: set[int] = set()
         for index, request in enumerate(self._requests):
             request.on_end(functools.partial(self._ended, index))
+        self._set_idle()
+        renew_after_fork(self, AsyncInferQueue._renew)
+
+    def _set_idle(self) -> None:
+        self._idle: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for index in range(len(self._requests)):
             self._idle.put(index)
+
+    def _renew(self) -> None:
+        if self._idle.qsize() < len(self._requests):
+            self._errors.append(CancelledError(f"an inference of the queue {LOST_IN_FORK}"))
+        self._in_callback = set()
+        self._set_idle()
 
     def set_callback(self, callback: Callable[[InferRequest, Any], None]) -> None:
         """Call ``callback(request, userdata)`` after each inference; the request stays out of use until it returns."""

@@ -17,6 +17,7 @@ import pyopencl as cl
 from hetero.errors import DeviceError
 from hetero_opencl import intel, pocl
 from hetero_opencl.binaries import Binaries
+from hetero_opencl.forks import check_process, note_drivers
 from hetero_opencl.memory import allocations_on
 
 log = logging.getLogger("hetero.opencl")
@@ -148,6 +149,7 @@ def binary_of(program: cl.Program) -> bytes:
 @functools.cache
 def present_devices() -> tuple[OpenCLDevice, ...]:
     """All OpenCL devices, in the order in which GPU.0, GPU.1, … count them. Raises DeviceError when there is none."""
+    note_drivers()
     try:
         with intel.visible():
             platforms = cl.get_platforms()
@@ -174,6 +176,7 @@ def present_devices() -> tuple[OpenCLDevice, ...]:
 @contextlib.contextmanager
 def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
     """Turn OpenCL's errors into DeviceErrors that say what was being done, by a call where only then it is known."""
+    check_process()
     try:
         yield
     except cl.MemoryError as error:
