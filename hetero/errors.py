@@ -1,7 +1,7 @@
 """The errors a user can cause. Each message is one sentence: what is wrong, where, what would be right."""
 
 import contextlib
-from collections.abc import Iterator
+from types import TracebackType
 
 from hetero.messages import escaped
 
@@ -60,15 +60,30 @@ class ConfigError(HeteroError, ValueError):
     """A description of a run that cannot be followed: an unknown key, a bad value, a file that is not there."""
 
 
-@contextlib.contextmanager
-def device_errors(doing: str) -> Iterator[None]:
-    """Turn what a device raises into a DeviceError that says what it was doing: ``NPU failed to compile 'model'``.
+class device_errors(contextlib.AbstractContextManager[None]):
+    """Context manager that turns what a device raises into a DeviceError: ``NPU failed to compile 'm': OSError: …``.
 
-    Errors that hetero or the device raised on purpose pass as they are.
+    Errors that hetero or the device raised on purpose pass as they are. It is no generator, which would let
+    StopIteration through (contextlib takes a RuntimeError caused by StopIteration for Python's own).
     """
-    try:
-        yield
-    except HeteroError:
-        raise
-    except Exception as error:
-        raise DeviceError(f"{doing}: {type(error).__name__}: {error}") from error
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if isinstance(error, Exception) and not isinstance(error, HeteroError):
+            raise DeviceError(f"{self._doing}: {reason_of(error)}") from error
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what an error says, with its type unless hetero or a device raised it on purpose."""
+    return str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
+
+
+def as_exception(error: BaseException, doing: str) -> Exception:
+    """Return the error, or a HeteroError in place of one that is meant to end a program or thread (SystemExit, …)."""
+    if isinstance(error, Exception):
+        return error
+    stand_in = HeteroError(f"{doing}: {reason_of(error)}")
+    stand_in.__cause__ = error
+    return stand_in

@@ -20,6 +20,7 @@ from hetero import properties as props
 from hetero.dispatch.deployment import Deployer, Deployment
 from hetero.dispatch.plan import StepError
 from hetero.errors import CancelledError, DeviceError, TensorError
+from hetero.fork import renew_after_fork
 from hetero.properties import Property
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class Fallback:
         self._dropped: dict[str, Exception] = {}
         # By the names of the devices that are left out; None where the others cannot run it.
         self._deployments: dict[frozenset[str], Deployment | None] = {}
+        self._renew()
+        renew_after_fork(self, Fallback._renew)
+
+    def _renew(self) -> None:
         self._lock = threading.Lock()
 
     @property

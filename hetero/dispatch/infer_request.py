@@ -12,6 +12,7 @@ from hetero.dispatch.scheduler import Inference, OnEnd
 from hetero.errors import TensorError
 from hetero.graph import Output
 from hetero.plugin import AsyncInferRequest, ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
+from hetero.plugin.async_infer_request import Completion
 from hetero.plugin.sync_infer_request import check_tensor, smallest_tensor
 from hetero.tensor import Tensor
 
@@ -100,11 +101,11 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
     def __init__(self, request: HeteroInferRequest) -> None:
         super().__init__(request, [])
 
-    def launch(self, done: Future[None]) -> None:
+    def launch(self, done: Completion) -> None:
         compiled = self.request.compiled_model
         compiled.scheduler.submit(lambda: self._run(done), compiled.priority)
 
-    def _run(self, done: Future[None]) -> None:
+    def _run(self, done: Completion) -> None:
         try:
             self.request.run_stage("preprocess")
         except BaseException as error:
@@ -112,11 +113,11 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
         else:
             self._run_steps(done)
 
-    def _run_steps(self, done: Future[None]) -> None:
+    def _run_steps(self, done: Completion) -> None:
         request = self.request
         request.compiled_model.scheduler.run(request.inference(lambda error: self._settle(done, error)))
 
-    def _settle(self, done: Future[None], error: BaseException | None) -> None:
+    def _settle(self, done: Completion, error: BaseException | None) -> None:
         request = self.request
         try:
             if not request.attempts.settle(error):

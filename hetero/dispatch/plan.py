@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import TracebackType
 
 import numpy as np
 
@@ -25,13 +26,15 @@ class StepError(DeviceError):
         self.device, self.error = device, error
 
 
-@contextlib.contextmanager
-def step_errors(device: str) -> Iterator[None]:
-    """Turn what a device raises into a StepError."""
-    try:
-        yield
-    except Exception as error:
-        raise StepError(device, error) from error
+class step_errors(contextlib.AbstractContextManager[None]):
+    """Context manager that turns what a device raises into a StepError; no generator, as ``device_errors`` is none."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if isinstance(error, Exception):
+            raise StepError(self._device, error) from error
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ device, the next is on the first.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from collections.abc import Callable, Mapping
 from hetero.dispatch.plan import Plan, StepError
 from hetero.dispatch.watchdog import Watchdog
 from hetero.errors import DeviceError
+from hetero.fork import renew_after_fork
 from hetero.plugin import Executor
 
 OnEnd = Callable[[BaseException | None], None]
@@ -87,15 +89,19 @@ class Scheduler:
 
     def __init__(self, name: str, slots: Mapping[str, int], timeout: float = 0.0) -> None:
         self._slots: dict[str, int] = {}
-        self._free: dict[str, int] = {}
-        self._waiting: dict[str, deque[Task]] = {}
         self._gone: set[str] = set()
-        self._lock = threading.Lock()
+        self._renew()
         self._timeout = timeout
         self._watchdog = Watchdog(name, timeout) if timeout else None
         # A thread for every slot, and one that makes inputs ready meanwhile.
         self._executor = Executor(name, 1)
         self.admit(slots)
+        renew_after_fork(self, Scheduler._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+        self._free = dict(self._slots)
+        self._waiting: dict[str, deque[Task]] = {device: deque() for device in self._slots}
 
     def admit(self, slots: Mapping[str, int]) -> None:
         """Let devices run so many steps at once, those among them that may run fewer so far."""
@@ -112,8 +118,7 @@ class Scheduler:
         with self._lock:
             self._gone.add(device)
             waiting, self._waiting[device] = self._waiting.get(device, deque()), deque()
-        for task in waiting:
-            self._executor.submit(self._run, *task)
+        self._hand_on(waiting)
 
     def submit(self, task: Callable[[], None], priority: int = 0) -> None:
         """Run something that is no step on one of the threads."""
@@ -126,36 +131,41 @@ class Scheduler:
             inference.end()
         for index in ready:
             if self._take_slot(inference, index):
-                self._executor.submit(self._run, inference, index)
+                self._executor.submit(self._run, (inference, index))
 
     def run(self, inference: Inference) -> None:
         """Begin an inference and go on with it on this thread, which is one of the scheduler's own."""
-        ready = [index for index in inference.first_steps() if self._take_slot(inference, index)]
-        for index in ready[1:]:
-            self._executor.submit(self._run, inference, index)
-        if ready:
-            self._run(inference, ready[0])
-        elif not inference.plan.steps:
+        self._run(*((inference, index) for index in inference.first_steps() if self._take_slot(inference, index)))
+        if not inference.plan.steps:
             inference.end()
 
-    def _run(self, inference: Inference, index: int) -> None:
-        """Run a step whose slot is taken, and whatever this thread can go on with after it."""
-        task: Task | None = (inference, index)
-        while task is not None:
-            inference, index = task
+    def _run(self, *tasks: Task) -> None:
+        """Run the first of these steps, whose slots are taken, and what this thread can go on with after it.
+
+        Other threads take the rest, except at the end of the program, when the executor takes no more tasks.
+        """
+        here = deque(tasks)
+        while here:
+            inference, index = here.popleft()
+            self._hand_on(here)
             in_time, error = self._run_step(inference, index)
             if not in_time:
                 return  # all that follows was done without this thread
             ready, is_last = inference.finish(index, error)
-            tasks = [(inference, step) for step in ready if self._take_slot(inference, step)]
+            here.extend((inference, step) for step in ready if self._take_slot(inference, step))
             waiting = self._give_slot(inference.plan.steps[index].device)
             if waiting is not None:
-                tasks.append(waiting)
-            task = tasks[0] if tasks and not is_last else None
-            for other in tasks[1:] if task else tasks:
-                self._executor.submit(self._run, *other)
+                here.append(waiting)
             if is_last:
+                self._hand_on(here)
                 inference.end()
+
+    def _hand_on(self, tasks: deque[Task]) -> None:
+        """Let other threads run these steps; those that the executor does not take stay in ``tasks``."""
+        with contextlib.suppress(DeviceError):
+            while tasks:
+                self._executor.submit(self._run, tasks[0])
+                tasks.popleft()
 
     def _run_step(self, inference: Inference, index: int) -> tuple[bool, BaseException | None]:
         """Whether the step ended in time, and what it raised."""
@@ -178,9 +188,12 @@ class Scheduler:
         _, is_last = inference.finish(index, StepError(step.device, DeviceError(problem)))
         waiting = self._give_slot(step.device)
         if waiting is not None:
-            self._executor.submit(self._run, *waiting)
+            self._hand_on(deque([waiting]))
         if is_last:
-            self._executor.submit(inference.end)
+            try:
+                self._executor.submit(inference.end)
+            except DeviceError:  # at the end of the program
+                inference.end()
 
     def _take_slot(self, inference: Inference, index: int) -> bool:
         """Whether the step's device has a free slot, which is then taken; else the step gets the next one."""

@@ -8,6 +8,8 @@ import time
 import weakref
 from collections.abc import Callable
 
+from hetero.fork import renew_after_fork
+
 
 class Watchdog:
     """Calls what ``begin`` was given when so many seconds passed before ``end``, on a thread of its own.
@@ -18,9 +20,17 @@ class Watchdog:
 
     def __init__(self, name: str, seconds: float) -> None:
         self._name, self._seconds = f"hetero {name} watchdog", seconds
-        self._watched = _Watched()
         self._numbers = itertools.count()
+        self._set_up()
+        renew_after_fork(self, Watchdog._renew)
+
+    def _set_up(self) -> None:
+        self._watched = _Watched()
         self._end = weakref.finalize(self, _Watched.close, self._watched)
+
+    def _renew(self) -> None:
+        self._end.detach()
+        self._set_up()
 
     def begin(self, on_timeout: Callable[[], None]) -> int:
         """A number for ``end``."""

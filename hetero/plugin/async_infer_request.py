@@ -7,12 +7,28 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from hetero.errors import RequestBusyError
+from hetero.errors import CancelledError, RequestBusyError, as_exception
+from hetero.fork import renew_after_fork
 from hetero.plugin.executors import Executor
 from hetero.plugin.sync_infer_request import SyncInferRequest
 
 Stage = tuple[Executor, Callable[[], None]]
-Callback = Callable[[BaseException | None], None]
+Callback = Callable[[Exception | None], None]
+LOST_IN_FORK = "was started in the parent process and does not run in this one, which was forked meanwhile"
+
+
+class Completion(Future[None]):
+    """The end of an inference in the background, with its error. Both can be read without the lock of the future."""
+
+    is_finished = False
+    error: Exception | None = None
+
+    def finish(self, error: Exception | None) -> None:
+        self.error, self.is_finished = error, True
+        if error is None:
+            self.set_result(None)
+        else:
+            self.set_exception(error)
 
 
 class AsyncInferRequest:
@@ -27,10 +43,24 @@ class AsyncInferRequest:
         #: Seconds that the last inference took, from its start to its end.
         self.latency = 0.0
         self._callback: Callback | None = None
-        self._done: Future[None] | None = None
+        # The threads that are in the callback, by their idents.
+        self._in_callback: set[int] = set()
+        self._done: Completion | None = None
+        renew_after_fork(self, AsyncInferRequest._renew)
+
+    def _renew(self) -> None:
+        self._lock, self._busy, self._in_callback = threading.Lock(), False, set()
+        if self._done is not None:
+            error = self._done.error
+            if not self._done.is_finished:
+                name = self.request.compiled_model.name
+                error = CancelledError(f"the inference of '{name}' {LOST_IN_FORK}: start it again")
+            self._done = Completion()
+            self._done.finish(error)
 
     def infer(self) -> None:
         """Run on the caller's thread. Raises RequestBusyError while an inference runs, and what the device raises."""
+        self._check_outside_callback("infer")
         self._begin()
         try:
             self.request.infer()
@@ -40,7 +70,7 @@ class AsyncInferRequest:
     def start_async(self) -> None:
         """Start in the background. Raises RequestBusyError while an inference is under way."""
         self._begin()
-        before, self._done = self._done, Future()
+        before, self._done = self._done, Completion()
         try:
             self.launch(self._done)
         except BaseException:
@@ -48,17 +78,23 @@ class AsyncInferRequest:
             self._set_idle()
             raise
 
-    def launch(self, done: Future[None]) -> None:
+    def launch(self, done: Completion) -> None:
         """Begin an inference in the background, which ``end(done, error)`` ends (optional): by default the pipeline."""
         self._submit(0, done)
 
     def wait(self) -> None:
-        """Wait for the inference that was started last, if any, and raise what it raised."""
+        """Wait for the inference that was started last, if any, and raise what it raised.
+
+        Raises RequestBusyError in the request's own callback, and CancelledError in a process that was forked while
+        the inference was under way.
+        """
+        self._check_outside_callback("wait")
         if self._done is not None:
             self._done.result()
 
     def wait_for(self, timeout: float) -> bool:
         """Wait as ``wait`` does, but at most ``timeout`` milliseconds; whether the inference has ended."""
+        self._check_outside_callback("wait_for")
         if self._done is None:
             return True
         try:
@@ -89,6 +125,14 @@ class AsyncInferRequest:
                 "wait() for it first"
             )
 
+    def _check_outside_callback(self, method: str) -> None:
+        if threading.get_ident() in self._in_callback:
+            name = self.request.compiled_model.name
+            raise RequestBusyError(
+                f"{method}() cannot be called in the callback of the infer request of '{name}', whose inference ends "
+                "after it: only start_async() can"
+            )
+
     def _begin(self) -> None:
         with self._lock:
             self.check_idle()
@@ -99,11 +143,11 @@ class AsyncInferRequest:
         self.latency = time.perf_counter() - self._began
         self._busy = False
 
-    def _submit(self, index: int, done: Future[None]) -> None:
+    def _submit(self, index: int, done: Completion) -> None:
         executor, _ = self._pipeline[index]
         executor.submit(self._run_stage, index, done, priority=self.request.compiled_model.priority)
 
-    def _run_stage(self, index: int, done: Future[None]) -> None:
+    def _run_stage(self, index: int, done: Completion) -> None:
         try:
             self.request.check_cancelled()
             self._pipeline[index][1]()
@@ -115,16 +159,20 @@ class AsyncInferRequest:
         else:
             self.end(done, None)
 
-    def end(self, done: Future[None], error: BaseException | None) -> None:
+    def end(self, done: Completion, error: BaseException | None) -> None:
         """An inference in the background has ended, with this error or none: tell the callback and those who wait."""
         # Idle before the callback, so that the callback may start the next inference.
         self._set_idle()
+        name = self.request.compiled_model.name
+        if error is not None:
+            error = as_exception(error, f"{self.request.compiled_model.device_name} failed in an inference of '{name}'")
         if self._callback is not None:
+            thread = threading.get_ident()
+            self._in_callback.add(thread)
             try:
                 self._callback(error)
-            except Exception as callback_error:
-                error = error or callback_error
-        if error is None:
-            done.set_result(None)
-        else:
-            done.set_exception(error)
+            except BaseException as raised:  # KeyboardInterrupt too: Ctrl-C reaches the main thread only
+                error = error or as_exception(raised, f"the callback of the infer request of '{name}' failed")
+            finally:
+                self._in_callback.discard(thread)
+        done.finish(error)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hetero.errors import DeviceError
+from hetero.fork import renew_after_fork
 from hetero.messages import get_logger
 from hetero.tracing import span
 
@@ -25,19 +26,29 @@ class Executor:
     """Some threads and a queue of tasks: those of higher priority go first, then those that came first.
 
     The threads begin when they are needed and end when nobody holds the executor any more. They never keep the
-    program from ending.
+    program from ending. In a child process of os.fork() the executor starts with new threads and no tasks.
     """
 
     def __init__(self, name: str, threads: int = 1) -> None:
         self.name = name
         self.size = threads
-        self._tasks: queue.PriorityQueue[tuple[float, int, Callable[..., None] | None, tuple]] = queue.PriorityQueue()
         self._number = itertools.count()
+        self._set_up()
+        _alive.add(self)
+        renew_after_fork(self, Executor._renew)
+
+    def _set_up(self) -> None:
         self._lock = threading.Lock()
+        self._tasks: queue.PriorityQueue[tuple[float, int, Callable[..., None] | None, tuple]] = queue.PriorityQueue()
         self._threads: list[threading.Thread] = []
         self._end = weakref.finalize(self, _send_end, self._tasks, self._threads)
         self._end.atexit = False
-        _alive.add(self)
+
+    def _renew(self) -> None:
+        was_open = self._end.detach()
+        self._set_up()
+        if not was_open:
+            self._end.detach()
 
     def submit(self, task: Callable[..., None], *arguments: Any, priority: int = 0) -> None:
         """Have a task run by the next free thread. Raises DeviceError after ``shutdown``."""
@@ -84,6 +95,10 @@ class Executors:
 
     def __init__(self) -> None:
         self._by_name: weakref.WeakValueDictionary[str, Executor] = weakref.WeakValueDictionary()
+        self._renew()
+        renew_after_fork(self, Executors._renew)
+
+    def _renew(self) -> None:
         self._lock = threading.Lock()
 
     def get(self, name: str, threads: int = 1) -> Executor:
@@ -103,8 +118,11 @@ def _work(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
             if threading.current_thread() not in threads:
                 tasks.put((float("inf"), number, None, ()))  # it was for another one
             return
-        with span("task"):
-            task(*arguments)
+        try:
+            with span("task"):
+                task(*arguments)
+        except BaseException:  # SystemExit too: it would end this thread, for which there is no successor
+            log.exception("a task of %s failed", threading.current_thread().name)
         del task, arguments  # they are not kept alive while the thread waits
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from hetero.fork import renew_after_fork
+
 STAGE = "Stage"
 
 
@@ -43,6 +45,10 @@ class ExecutionTimes:
 
     def __init__(self) -> None:
         self._sums: dict[str, tuple[timedelta, int]] = {}
+        self._renew()
+        renew_after_fork(self, ExecutionTimes._renew)
+
+    def _renew(self) -> None:
         self._lock = threading.Lock()
 
     def add(self, infos: Iterable[ProfilingInfo]) -> None:

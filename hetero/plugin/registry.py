@@ -1,14 +1,23 @@
-"""The devices and frontends that the installed packages register, found by their entry points."""
+"""The devices and frontends that the installed packages register, found by their entry points.
+
+If two packages register one device name, the device is unavailable until the environment variable
+HETERO_DEVICE_PACKAGES says which package to use, such as ``HETERO_DEVICE_PACKAGES="GPU=hetero-opencl,NPU=acme-npu"``.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.metadata
-from collections.abc import Callable
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from hetero.errors import DeviceError, reason_of
 from hetero.messages import get_logger
 from hetero.plugin import hookspecs
 
@@ -17,7 +26,33 @@ if TYPE_CHECKING:
     from hetero.plugin.plugin import Plugin
 
 ENTRY_POINT_GROUP = "hetero"
+PACKAGE_CHOICES = "HETERO_DEVICE_PACKAGES"
+# The name of a device, as a regular expression.
+DEVICE_NAME = r"[A-Za-z_]\w*"
+# After this time a package that is still being imported, or a device that is still being made, is named in the log.
+SECONDS_UNTIL_NAMED = 10.0
 log = get_logger("hetero.plugin")
+
+
+def check_device_name(name: object, package: str = "") -> None:
+    """Raise DeviceError if no device can have this name; ``package`` is the one that registers it."""
+    if not isinstance(name, str) or not re.fullmatch(DEVICE_NAME, name):
+        accepted = "a letter or underscore, followed by letters, digits and underscores, such as NPU"
+        source = f" in package {package}" if package else ""
+        raise DeviceError(f"{name!r} cannot be the name of a device{source}: it takes {accepted}")
+
+
+@contextlib.contextmanager
+def named_if_slow(doing: str) -> Iterator[None]:
+    """Warn in the log if the block takes longer than SECONDS_UNTIL_NAMED; it is not interrupted."""
+    message = "%s takes longer than %g s and is waited for"
+    timer = threading.Timer(SECONDS_UNTIL_NAMED, log.warning, [message, doing, SECONDS_UNTIL_NAMED])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Registry:
@@ -30,16 +65,24 @@ class Registry:
         self.failures: dict[str, str] = {}
         # The package of each device, by name and version.
         self.packages: dict[str, str] = {}
+        # The package whose hooks run at the moment, and the factories of each device by such packages.
+        self.package = ""
+        self._offered: dict[str, dict[str, Callable[[], Plugin]]] = {}
 
     def register_device(self, name: str, factory: Callable[[], Plugin]) -> None:
         """Offer a device. The factory is called when a Core first uses it; what it raises makes the device unavailable.
 
-        A name that is taken stays with the first; the second is kept out and said so in the log.
+        A device that several packages register is unavailable, unless HETERO_DEVICE_PACKAGES names one of them.
+        Raises DeviceError for a name that no device can have, and for one that the package has registered before.
         """
-        if name in self.devices:
-            log.warning("device %s is registered twice; the first registration is used", name)
-            return
-        self.devices[name] = factory
+        check_device_name(name, self.package)
+        offered = self._offered.setdefault(name, {})
+        if self.package in offered:
+            raise DeviceError(f"package {self.package} registers device {name} twice: it takes each name once")
+        offered[self.package] = factory
+        used = self.package if len(offered) == 1 else _chosen_package(name, offered)
+        self.devices[name] = offered[used] if used else functools.partial(_refuse, name, list(offered))
+        self.packages[name] = used or self.package
 
     def register_frontend(self, factory: Callable[[], FrontEnd]) -> None:
         """Offer a reader of a model format. The factory is called when the first model is read."""
@@ -59,13 +102,15 @@ class Registry:
         for factory in self.extensions:
             try:
                 add_extensions(made, as_extensions(factory()))
-            except Exception as error:
+            except KeyboardInterrupt:  # see installed_plugins
+                raise
+            except BaseException as error:
                 self.note_failure(factory.__module__, error)
         return made
 
-    def note_failure(self, package: str, error: Exception) -> None:
+    def note_failure(self, package: str, error: BaseException) -> None:
         """Note that a package, or a part of it, cannot be used."""
-        self.failures[package] = f"{type(error).__name__}: {error}"
+        self.failures[package] = reason_of(error)
         log.warning("plugin package %s cannot be used: %s", package, self.failures[package])
 
 
@@ -73,7 +118,7 @@ class Registry:
 def installed_plugins() -> Registry:
     """The registry filled by all installed packages. A package that fails is noted in ``failures``, never raised."""
     registry = Registry()
-    # The package's own devices and frontends come first, so that no other package takes their names.
+    # The package's own devices and frontends come first.
     entry_points = sorted(
         importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda e: (e.name != "builtin", e.name)
     )
@@ -81,13 +126,38 @@ def installed_plugins() -> Registry:
         manager = pluggy.PluginManager("hetero")
         manager.add_hookspecs(hookspecs)
         try:
-            manager.register(entry_point.load(), entry_point.name)
-            manager.hook.hetero_register_devices(registry=registry)
-            if entry_point.dist:
-                package = f"{entry_point.dist.name} {entry_point.dist.version}"
-                registry.packages.update(dict.fromkeys(registry.devices.keys() - registry.packages.keys(), package))
-            manager.hook.hetero_register_frontends(registry=registry)
-            manager.hook.hetero_register_extensions(registry=registry)
-        except Exception as error:
+            with named_if_slow(f"importing plugin package {entry_point.name}"):
+                manager.register(entry_point.load(), entry_point.name)
+                dist = entry_point.dist
+                registry.package = f"{dist.name} {dist.version}" if dist else entry_point.name
+                manager.hook.hetero_register_devices(registry=registry)
+                manager.hook.hetero_register_frontends(registry=registry)
+                manager.hook.hetero_register_extensions(registry=registry)
+        except KeyboardInterrupt:
+            # Ctrl-C ends the program, above all while a package hangs; a package that raises it by itself cannot be
+            # told from that.
+            raise
+        except BaseException as error:  # SystemExit too: a package may not end the program
             registry.note_failure(entry_point.name, error)
     return registry
+
+
+def _chosen_package(device: str, packages: Iterable[str]) -> str | None:
+    """Return the package that the user chose for a device; None if it is none of these."""
+    choices = dict(choice.strip().partition("=")[::2] for choice in os.environ.get(PACKAGE_CHOICES, "").split(","))
+    chosen = _normalized(choices.get(device, ""))
+    return next((package for package in packages if _normalized(_name_of(package)) == chosen), None)
+
+
+def _refuse(device: str, packages: Sequence[str]) -> Plugin:
+    choices = " or ".join(f"{device}={_name_of(package)}" for package in packages)
+    raise DeviceError(f"{' and '.join(packages)} register a device {device} each: set {PACKAGE_CHOICES} to {choices}")
+
+
+def _name_of(package: str) -> str:
+    return package.partition(" ")[0]
+
+
+def _normalized(package: str) -> str:
+    """Return a name in the form in which PyPI compares names."""
+    return re.sub(r"[-_.]+", "-", package.strip()).lower()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import queue
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from hetero import properties as props
-from hetero.errors import PropertyError
+from hetero.errors import CancelledError, PropertyError, RequestBusyError, as_exception
+from hetero.fork import renew_after_fork
+from hetero.plugin.async_infer_request import LOST_IN_FORK
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.infer_request import InferRequest, Inputs
 
@@ -23,12 +26,25 @@ class AsyncInferQueue:
 
     def __init__(self, model: CompiledModel, jobs: int = 0) -> None:
         self._requests = [model.create_infer_request() for _ in range(jobs or _optimal_number(model))]
-        self._idle: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._callback: Callable[[InferRequest, Any], None] | None = None
-        self._errors: deque[BaseException] = deque()
+        self._errors: deque[Exception] = deque()
+        # The threads that are in the callback, by their idents.
+        self._in_callback: set[int] = set()
         for index, request in enumerate(self._requests):
             request.on_end(functools.partial(self._ended, index))
+        self._set_idle()
+        renew_after_fork(self, AsyncInferQueue._renew)
+
+    def _set_idle(self) -> None:
+        self._idle: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for index in range(len(self._requests)):
             self._idle.put(index)
+
+    def _renew(self) -> None:
+        if self._idle.qsize() < len(self._requests):
+            self._errors.append(CancelledError(f"an inference of the queue {LOST_IN_FORK}"))
+        self._in_callback = set()
+        self._set_idle()
 
     def set_callback(self, callback: Callable[[InferRequest, Any], None]) -> None:
         """Call ``callback(request, userdata)`` after each inference; the request stays out of use until it returns."""
@@ -38,9 +54,15 @@ class AsyncInferQueue:
         """Start an inference in the next idle request, and wait for one while all are busy.
 
         Raises TensorError for inputs that do not fit, and what an earlier inference raised, once: this one is then not
-        started.
+        started. Raises RequestBusyError in the callback while all are busy.
         """
-        index = self._idle.get()
+        try:
+            index = self._idle.get(block=not self._is_in_callback())
+        except queue.Empty:
+            raise RequestBusyError(
+                f"start_async() in the callback of a queue cannot wait for one of the {len(self)} requests, which are "
+                "all busy: call it there only if is_ready()"
+            ) from None
         try:
             self._raise_first_error()
             self._requests[index].start_async(inputs, userdata, share_inputs)
@@ -53,22 +75,32 @@ class AsyncInferQueue:
         return not self._idle.empty()
 
     def wait_all(self) -> None:
-        """Wait for all inferences, and raise what the first failed one raised, unless start_async did."""
+        """Wait for all inferences, and raise what the first failed one raised, unless start_async did.
+
+        Raises RequestBusyError in the callback of the queue.
+        """
+        if self._is_in_callback():
+            raise RequestBusyError("wait_all() in the callback of a queue would wait for the callback itself")
         for request in self._requests:
             with contextlib.suppress(Exception):  # it is among the errors
                 request.wait()
         self._raise_first_error()
 
-    def _ended(self, index: int, error: BaseException | None) -> None:
-        request = self._requests[index]
+    def _is_in_callback(self) -> bool:
+        return threading.get_ident() in self._in_callback
+
+    def _ended(self, index: int, error: Exception | None) -> None:
+        request, thread = self._requests[index], threading.get_ident()
+        self._in_callback.add(thread)
         try:
             if error is not None:
                 self._errors.append(error)
             if self._callback is not None:
                 self._callback(request, request.userdata)
-        except Exception as callback_error:
-            self._errors.append(callback_error)
+        except BaseException as raised:
+            self._errors.append(as_exception(raised, "the callback of the queue failed"))
         finally:
+            self._in_callback.discard(thread)
             self._idle.put(index)
 
     def _raise_first_error(self) -> None:

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hetero import properties as props
 from hetero.cache_folder import cache_folder
-from hetero.errors import DeviceError, HeteroError, device_errors
+from hetero.errors import DeviceError, device_errors, reason_of
+from hetero.fork import renew_after_fork
 from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.given_extensions import as_extensions
 from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.blob_import import device_table, exports_models, import_blob
-from hetero.plugin.registry import Registry
+from hetero.plugin.registry import Registry, check_device_name, named_if_slow
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties
 from hetero.runtime.device_name import parse_device_name
@@ -44,7 +45,15 @@ class Core:
         self._plugins: dict[str, Plugin] = {}
         self._unavailable: dict[str, str] = {}
         self._properties = CoreProperties()
+        # After a fork the plugins of the parent process, which have to prove that they still work.
+        self._inherited: dict[str, Plugin] = {}
         self._lock = threading.RLock()
+        renew_after_fork(self, Core._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.RLock()
+        self._inherited |= self._plugins
+        self._plugins = {}
 
     def add_extension(self, extension: Extensions | Sequence[Extensions]) -> None:
         """Teach the frontends of this Core: an extension, the class of an operation, a Python file, or a list of them.
@@ -217,14 +226,15 @@ class Core:
         """
         with self._lock:
             kind = parse_device_name(device_name).kind
-            if self._plugins.pop(kind, None) is None:
+            if self._plugins.pop(kind, None) is None and self._inherited.pop(kind, None) is None:
                 raise DeviceError(f"device {kind} is not loaded; loaded are {', '.join(self._plugins) or 'none'}")
 
     def register_plugin(self, plugin: Callable[[], Plugin], device_name: str) -> None:
         """Add a device to this Core that no installed package brings; ``plugin()`` gives its Plugin when first used.
 
-        Raises DeviceError when the name is taken.
+        Raises DeviceError when the name is taken, and for one that no device can have, such as "NPU.1".
         """
+        check_device_name(device_name)
         if device_name in self._factories:
             raise DeviceError(f"there is a device {device_name} already")
         self._factories[device_name] = plugin
@@ -240,15 +250,19 @@ class Core:
                 hint = f"; these plugin packages cannot be used: {'; '.join(failed)}" if failed else ""
                 raise DeviceError(f"there is no device {kind}; there are {', '.join(self._factories)}{hint}")
             if kind not in self._unavailable:
+                inherited = self._inherited.pop(kind, None)
                 try:
-                    plugin = factory()
-                    plugin.attach(kind, self)
-                    plugin.device_ids()  # a plugin that cannot even list its devices is of no use
-                except Exception as error:
-                    is_ours = isinstance(error, HeteroError)
-                    self._unavailable[kind] = str(error) if is_ours else f"{type(error).__name__}: {error}"
+                    with named_if_slow(f"making device {kind}"):
+                        plugin = inherited or factory()
+                        plugin.attach(kind, self)
+                        plugin.device_ids()  # a plugin that cannot even list its devices is of no use
+                except KeyboardInterrupt:  # Ctrl-C, above all while the device hangs
+                    raise
+                except BaseException as error:  # SystemExit too: a device may not end the program
+                    self._unavailable[kind] = reason_of(error)
                 else:
-                    self._properties.apply_to(plugin)
+                    if inherited is None:
+                        self._properties.apply_to(plugin)
                     self._plugins[kind] = plugin
                     return plugin
             raise DeviceError(f"device {kind} is not available: {self._unavailable[kind]}")

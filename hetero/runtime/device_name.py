@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from hetero import properties as props
 from hetero.errors import DeviceError
+from hetero.plugin.registry import DEVICE_NAME
 
 
 class DeviceName(NamedTuple):
@@ -21,7 +22,7 @@ def parse_device_name(text: str) -> DeviceName:
 
     ``KIND.ID`` chooses one device of a kind, ``KIND:A,B`` gives a kind that uses other devices their order.
     """
-    match = re.fullmatch(r"(?P<kind>[A-Za-z_]\w*)(?:\.(?P<id>\w+))?(?::(?P<rest>.*))?", text.strip())
+    match = re.fullmatch(rf"(?P<kind>{DEVICE_NAME})(?:\.(?P<id>\w+))?(?::(?P<rest>.*))?", text.strip())
     parts = [part.strip() for part in (match["rest"] or "").split(",")] if match and match["rest"] is not None else None
     if match is None or (parts is not None and not all(parts)):
         raise DeviceError(f"'{text}' is not a device string: write a name such as CPU, CPU.1 or HETERO:CPU.1,CPU.0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from hetero.errors import FrontendError
+from hetero.errors import FrontendError, reason_of
 from hetero.frontend import FrontEnd, ModelSource
 from hetero.frontend.extension import framework_name
 from hetero.messages import get_logger
@@ -55,13 +55,15 @@ class FrontEndManager:
         for factory in installed_plugins().frontends:
             try:
                 frontend = factory()
-            except Exception as error:
+            except KeyboardInterrupt:  # Ctrl-C
+                raise
+            except BaseException as error:  # SystemExit too: a package may not end the program
                 self._note(factory.__module__, error)
             else:
                 yield frontend
 
-    def _note(self, name: str, error: Exception) -> None:
-        self.failures[name] = f"{type(error).__name__}: {error}"
+    def _note(self, name: str, error: BaseException) -> None:
+        self.failures[name] = reason_of(error)
         log.info("frontend %s: %s", name, self.failures[name])
 
     def _told(self) -> str:

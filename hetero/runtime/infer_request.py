@@ -93,12 +93,13 @@ class InferRequest:
     def set_callback(self, callback: Callable[..., None], userdata: Any = None) -> None:
         """Call ``callback(userdata)`` when an inference in the background has ended, well or not: wait tells.
 
-        It is called on a thread of the device; what it raises, ``wait`` raises.
+        It is called on a thread of the device; what it raises, ``wait`` raises. It may call ``start_async``, but
+        ``infer``, ``wait`` and ``wait_for`` of its own request raise RequestBusyError there.
         """
 
         self.on_end(lambda error: callback(userdata))
 
-    def on_end(self, callback: Callable[[BaseException | None], None]) -> None:
+    def on_end(self, callback: Callable[[Exception | None], None]) -> None:
         """Call ``callback(error)`` when an inference in the background has ended, with None when it went well."""
         self._request.set_callback(callback)
 

@@ -91,6 +91,8 @@ class _CompiledModel(TemplateCompiledModel):
             raise ValueError("no more requests")
         if self.plugin.fault == "no request":
             return None
+        if self.plugin.fault == "stop at create request":
+            raise StopIteration("no more requests")
         return _Request(self)
 
 

@@ -209,6 +209,8 @@ def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, c
 
 REQUESTS = {
     "create request": "A failed to create a request of 'chain/0': ValueError: no more requests",
+    # Python takes a StopIteration for the end of a generator.
+    "stop at create request": "A failed to create a request of 'chain/0': StopIteration: no more requests",
     "no request": "A failed to create a request of 'chain/0': it returned NoneType, not a SyncInferRequest",
     "set tensor": "A failed to take a tensor of 'chain/0': KeyError: 'lost'",
     "no variables": "A failed to list the variables of 'chain/0': TypeError: 'NoneType' object is not iterable",

@@ -66,6 +66,14 @@ def test_nothing_is_taken_after_shutdown():
         executor.submit(print)
 
 
+def test_a_task_that_raises_is_logged_and_leaves_its_thread_alive(caplog):
+    executor, ran = Executor("exiting"), threading.Event()
+    executor.submit(sys.exit, 3)
+    executor.submit(ran.set)
+    assert ran.wait(30) and executor.shutdown(30)
+    assert "a task of hetero exiting 0 failed" in caplog.text and "SystemExit: 3" in caplog.text
+
+
 def test_a_task_that_hangs_is_left_behind_and_reported_by_name(caplog):
     executor, never = Executor("NPU model"), threading.Event()
     executor.submit(never.wait)

@@ -1,4 +1,4 @@
-"""The end of the program while kernels run that do not end: it does not wait for them.
+"""The end of the program while kernels run that do not end, or in a forked process: it does not wait for drivers.
 
 Intel's runtime waits for all its queues when the C library unloads it. Python has ended by then, so the process is
 ended right before that, with its own exit status.
@@ -11,6 +11,8 @@ import ctypes
 import sys
 import weakref
 from typing import Protocol
+
+from hetero_opencl import forks
 
 
 class Work(Protocol):
@@ -28,7 +30,7 @@ def watch(work: Work) -> None:
 
 @atexit.register
 def _wait_for_nothing() -> None:
-    if sys.platform == "linux" and any(work.is_running() for work in list(_watched)):
+    if sys.platform == "linux" and (forks.is_forked or any(work.is_running() for work in list(_watched))):
         library = ctypes.CDLL(None)
         # What was registered last is called first, with the exit status, before anything is unloaded.
         library.on_exit(ctypes.cast(library._exit, ctypes.c_void_p), None)

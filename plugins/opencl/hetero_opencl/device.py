@@ -21,6 +21,7 @@ from hetero.messages import get_logger
 from hetero_opencl import pocl, pocl_cache, trial
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.compiler import BuildRequest, Compiler
+from hetero_opencl.forks import check_process, note_drivers
 from hetero_opencl.memory import allocations_on
 from hetero_opencl.platforms import all_devices
 
@@ -206,6 +207,7 @@ class Devices:
 @functools.cache
 def present_devices() -> Devices:
     """Return all OpenCL devices. Raises DeviceError if none can be used."""
+    note_drivers()
     try:
         handles = all_devices()
     except cl.Error as error:
@@ -242,6 +244,7 @@ def name_of(handle: cl.Device) -> str:
 @contextlib.contextmanager
 def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
     """Turn OpenCL's errors into DeviceErrors that say what was being done, by a call where only then it is known."""
+    check_process()
     try:
         yield
     except cl.MemoryError as error:

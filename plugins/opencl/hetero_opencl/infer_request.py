@@ -9,6 +9,7 @@ from hetero.containers import ContainerType
 from hetero.plugin import ProfilingInfo, SyncInferRequest, VariableState
 from hetero.tensor import Tensor
 from hetero_opencl.bound_model import BoundModel
+from hetero_opencl.forks import check_process
 from hetero_opencl.transfers import on_host
 from hetero_opencl.variable_state import OpenCLVariableState
 
@@ -27,6 +28,7 @@ class OpenCLInferRequest(SyncInferRequest):
         self._stateful: StatefulPrograms | None = None
 
     def preprocess(self) -> None:
+        check_process()
         super().preprocess()
         stateful = self.compiled_model.programs_for([state.is_set for state in self._states.values()])
         if self._bound is None or self._stateful is not stateful:

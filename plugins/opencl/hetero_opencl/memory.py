@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyopencl as cl
 
+from hetero.fork import renew_after_fork
 from hetero_opencl.memory_plan import Slot
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class Allocations:
 
     def __init__(self) -> None:
         self.current = self.peak = 0
+        self._renew()
+        renew_after_fork(self, Allocations._renew)
+
+    def _renew(self) -> None:
         self._lock = threading.RLock()  # a buffer may be collected while another one is counted
 
     def take(self, context: cl.Context, byte_size: int, flags: int = 0, hostbuf: np.ndarray | None = None) -> cl.Buffer:

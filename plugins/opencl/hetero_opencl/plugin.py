@@ -37,6 +37,7 @@ from hetero.types import Type
 from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
+from hetero_opencl.forks import check_process
 from hetero_opencl.halves import halve
 from hetero_opencl.kernels import why_not
 from hetero_opencl.kernels.expressions import needs_doubles
@@ -79,6 +80,7 @@ class OpenCLPlugin(Plugin):
         self._lock = threading.Lock()
 
     def device_ids(self) -> list[str]:
+        check_process()
         return [str(index) for index in range(len(self.devices))]
 
     def unavailable_devices(self) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import threading
 from collections.abc import Iterator
 
@@ -31,6 +32,19 @@ def at_most(threads: int) -> Iterator[None]:
         with _lock:
             _bounds.remove(threads)
             _apply()
+
+
+def _renew() -> None:
+    """Forget, in a child process of os.fork(), the inferences that run in the parent."""
+    global _lock
+    _lock = threading.Lock()
+    if _bounds:
+        _bounds.clear()
+        _apply()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew)
 
 
 def _apply() -> None:

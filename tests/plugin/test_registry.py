@@ -1,0 +1,136 @@
+"""What packages register, and what becomes of those that fail, hang, or register what they may not."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+from hetero_template.plugin import TemplatePlugin
+
+from hetero import Core
+from hetero.errors import DeviceError
+from hetero.plugin import hookimpl, installed_plugins, registry
+
+
+class Odd(BaseException):
+    """Neither an Exception nor one of Python's own."""
+
+
+def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook=lambda: None) -> SimpleNamespace:
+    """The entry point of a package that registers devices; ``load`` and ``hook`` run when they would."""
+
+    @hookimpl
+    def hetero_register_devices(registry):
+        hook()
+        for device in devices:
+            registry.register_device(device, factory)
+
+    def load_package():
+        load()
+        return SimpleNamespace(hetero_register_devices=hetero_register_devices)
+
+    return SimpleNamespace(name=name, dist=SimpleNamespace(name=name, version="1.0"), load=load_package)
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Call it with entry points, which are then the installed ones, for a Core."""
+
+    def install(*entry_points) -> Core:
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entry_points)
+        installed_plugins.cache_clear()
+        return Core()
+
+    yield install
+    installed_plugins.cache_clear()
+
+
+def raising(error: BaseException):
+    def fail(*_):
+        raise error
+
+    return fail
+
+
+FAULTS = {
+    "import": lambda error: package("bad", "BAD", load=raising(error)),
+    "hook": lambda error: package("bad", "BAD", hook=raising(error)),
+    "factory": lambda error: package("bad", "BAD", factory=raising(error)),
+    "device_ids": lambda error: package(
+        "bad", "BAD", factory=type("NoIds", (TemplatePlugin,), {"device_ids": raising(error)})
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("error", [SystemExit(3), Odd("x"), StopIteration("s")])
+def test_whatever_a_package_raises_is_its_own_failure(install, fault, error):
+    core = install(FAULTS[fault](error), package("good", "GOOD"))
+    assert core.available_devices == ["GOOD"]
+    (reason,) = core.unavailable_devices.values()
+    assert reason == f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_ctrl_c_ends_the_program_all_the_same(install, fault):
+    interrupted = FAULTS[fault](KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        install(interrupted).available_devices  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["", "NPU.1", "N PU", "1NPU", "NPU:A", "NPU\n", None, 3, ["NPU"]])
+def test_a_name_that_no_device_can_have_is_refused(install, name):
+    core = install(package("bad", name), package("good", "GOOD"))
+    told = f"{name!r} cannot be the name of a device"
+    assert core.available_devices == ["GOOD"]
+    assert core.unavailable_devices["bad"].startswith(f"{told} in package bad 1.0: it takes a letter")
+    with pytest.raises(DeviceError, match="cannot be the name of a device: it takes a letter"):
+        core.register_plugin(TemplatePlugin, name)
+
+
+def test_a_package_registers_a_device_once(install):
+    core = install(package("bad", "NPU", "NPU"))
+    assert core.available_devices == ["NPU"]
+    assert core.unavailable_devices == {"bad": "package bad 1.0 registers device NPU twice: it takes each name once"}
+
+
+@pytest.mark.parametrize(
+    ("choices", "used"),
+    [("", None), ("NPU=other", None), ("NPU", None), ("NPU=a-npu", "a-npu 1.0"), ("X=y, NPU=B_NPU", "b-npu 1.0")],
+)
+def test_of_two_packages_with_one_device_the_user_chooses(install, monkeypatch, choices, used):
+    class A(TemplatePlugin):
+        pass
+
+    monkeypatch.setenv("HETERO_DEVICE_PACKAGES", choices)
+    core = install(package("a-npu", "NPU", factory=A), package("b-npu", "NPU", "GOOD"))
+    if used:
+        assert core.available_devices == ["NPU", "GOOD"] and not core.unavailable_devices
+        assert str(core.get_versions("NPU")["NPU"]) == used
+        assert isinstance(core.get_plugin("NPU"), A) == (used == "a-npu 1.0")
+    else:
+        assert core.available_devices == ["GOOD"]
+        assert core.unavailable_devices == {
+            "NPU": "a-npu 1.0 and b-npu 1.0 register a device NPU each: "
+            "set HETERO_DEVICE_PACKAGES to NPU=a-npu or NPU=b-npu"
+        }
+
+
+@pytest.mark.parametrize(
+    ("part", "told"), [("load", "importing plugin package slow"), ("factory", "making device SLOW")]
+)
+def test_what_hangs_is_named_and_not_interrupted(install, monkeypatch, part, told):
+    monkeypatch.setattr(registry, "SECONDS_UNTIL_NAMED", 0.01)
+    warned, named = [], threading.Event()
+
+    def warn(message, *arguments):
+        warned.append(message % arguments)
+        named.set()
+
+    def wait():
+        assert named.wait(20)
+        return TemplatePlugin()
+
+    monkeypatch.setattr(registry.log, "warning", warn)
+    core = install(package("slow", "SLOW", **{part: wait}))
+    assert core.available_devices == ["SLOW"]
+    assert warned[0] == f"{told} takes longer than 0.01 s and is waited for"
