@@ -20,6 +20,12 @@ from hetero.types import Type
 class ContainerType:
     """The element type of a value that holds others. It answers what Type does, as a type that is no number."""
 
+    partial_shape: PartialShape
+
+    def __post_init__(self) -> None:
+        # One type stands for values from different places, such as iterations, so its lengths are equal to no others.
+        object.__setattr__(self, "partial_shape", self.partial_shape.without_symbols())
+
     def empty(self) -> np.ndarray:
         """The value that holds nothing."""
         return box(None)

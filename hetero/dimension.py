@@ -13,14 +13,22 @@ DimensionLike = Union["Dimension", int, str, tuple]
 LARGEST_LENGTH = 2**63 - 1
 
 
+class Symbol:
+    """The identity of an unknown length: dimensions of the same symbol are equal whenever the model runs."""
+
+
 class Dimension:
     """The length of one axis: an interval ``min..max`` of whole numbers, ``max`` None when unbounded.
 
     ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is 3, ``Dimension(1, 8)`` lies
     between, and so does ``Dimension("1..8")``. Immutable; arithmetic is that of intervals.
+
+    Each unknown dimension of a Parameter has a ``symbol`` of its own. An operation that hands a dimension on as it is
+    states that the length stays the same, so shape inference can cancel equal lengths that it does not know.
+    Comparisons ignore symbols.
     """
 
-    __slots__ = ("_max", "_min")
+    __slots__ = ("_max", "_min", "symbol")
 
     def __init__(self, minimum: int | str = -1, maximum: int | None = None) -> None:
         if isinstance(minimum, str):
@@ -32,6 +40,7 @@ class Dimension:
         if minimum < 0 or (maximum is not None and maximum < minimum):
             raise GraphError(f"a dimension cannot be {minimum}..{maximum}: it is -1, a length or a range of lengths")
         self._min, self._max = minimum, maximum
+        self.symbol: Symbol | None = None
 
     @classmethod
     def of(cls, value: DimensionLike) -> Dimension:
@@ -48,6 +57,14 @@ class Dimension:
     @staticmethod
     def dynamic() -> Dimension:
         return Dimension()
+
+    def with_symbol(self, symbol: Symbol | None) -> Dimension:
+        """The same lengths with another symbol, or none; a known length needs none and stays as it is."""
+        if self.is_static or symbol is self.symbol:
+            return self
+        found = Dimension.interval(self._min, self._max)
+        found.symbol = symbol
+        return found
 
     @property
     def min_length(self) -> int:
@@ -85,11 +102,12 @@ class Dimension:
         return high is None or low <= high
 
     def merge(self, other: DimensionLike) -> Dimension:
-        """The lengths that fit both. Raises GraphError where none does."""
+        """The lengths that fit both, for two that must be equal. Raises GraphError where none does."""
         other = Dimension.of(other)
         if not self.compatible(other):
             raise GraphError(f"dimensions {self} and {other} do not fit")
-        return Dimension.interval(max(self._min, other._min), _smaller(self._max, other._max))
+        merged = Dimension.interval(max(self._min, other._min), _smaller(self._max, other._max))
+        return merged.with_symbol(self.symbol or other.symbol)
 
     def hull(self, other: DimensionLike) -> Dimension:
         """The smallest interval that holds both."""
@@ -107,7 +125,7 @@ class Dimension:
         if self._min > 1 or other._min > 1:
             large, small = (self, other) if self._min > 1 else (other, self)
             return large if small.compatible(1) else large.merge(small)
-        if self == other and self.is_static:
+        if self == other and (self.is_static or (self.symbol and self.symbol is other.symbol)):
             return self
         return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
 

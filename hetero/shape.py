@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
-from hetero.dimension import Dimension, DimensionLike
+from hetero.dimension import Dimension, DimensionLike, Symbol
 from hetero.errors import GraphError
 
 PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
@@ -150,6 +150,14 @@ class PartialShape:
         for dimension in self._dimensions:
             count = count * dimension
         return count
+
+    def with_own_symbols(self) -> PartialShape:
+        """The same shape, in which each unknown dimension has a symbol of its own."""
+        return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(Symbol()) for d in self])
+
+    def without_symbols(self) -> PartialShape:
+        """The same shape without symbols, for a value that need not have the lengths of the one that it came from."""
+        return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(None) for d in self])
 
     def _padded(self, rank: int) -> tuple[Dimension, ...]:
         return (Dimension(1),) * (rank - len(self)) + self._known()
