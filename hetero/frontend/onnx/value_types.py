@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from onnx import TypeProto
+import logging
+from collections.abc import Iterable
+
+from onnx import TypeProto, ValueInfoProto
 
 from hetero.containers import ContainerType, ElementType, OptionalType, SequenceType
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.tensors import data_type, element_type
 from hetero.graph import Output
-from hetero.shape import PartialShape
+from hetero.shape import LARGEST_RANK, PartialShape
+
+log = logging.getLogger("hetero.frontend")
 
 
 def value_type(proto: TypeProto) -> tuple[ElementType, PartialShape]:
@@ -29,6 +34,33 @@ def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
     # A dimension with a name, with none, or of a negative length may have any length.
     lengths = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor_type.shape.dim]
     return PartialShape([length if length >= 0 else -1 for length in lengths])
+
+
+def declared_types(infos: Iterable[ValueInfoProto]) -> dict[str, TypeProto]:
+    """The types that a graph states of its values, by name."""
+    return {info.name: info.type for info in infos}
+
+
+def narrowed(inferred: PartialShape, declared: TypeProto) -> PartialShape:
+    """The inferred shape with the lengths that a value_info of the file states and inference leaves open.
+
+    A value_info may be wrong, most often because it dates from before the inputs were made dynamic. So one that
+    contradicts the inferred shape is ignored as a whole, and so is a length where inference finds that of an input,
+    which the caller chooses. Names of dimensions say nothing here. A length of 0 is ignored too: some exporters write
+    it for lengths that they do not know.
+    """
+    if declared.WhichOneof("value") != "tensor_type":
+        return inferred
+    stated = _shape(declared.tensor_type)
+    if not stated.has_rank or len(stated) > LARGEST_RANK:
+        return inferred
+    stated = PartialShape([-1 if length == 0 else length for length in stated])
+    if not inferred.has_rank:
+        return stated
+    if not inferred.compatible(stated):
+        log.debug("a value_info that says %s is ignored: the inferred shape is %s", stated, inferred)
+        return inferred
+    return PartialShape([known if known.symbol else known.merge(said) for known, said in zip(inferred, stated)])
 
 
 def type_proto(value: Output) -> TypeProto:
