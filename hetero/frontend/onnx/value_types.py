@@ -46,21 +46,20 @@ def narrowed(inferred: PartialShape, declared: TypeProto) -> PartialShape:
 
     A value_info may be wrong, most often because it dates from before the inputs were made dynamic. So one that
     contradicts the inferred shape is ignored as a whole, and so is a length where inference finds that of an input,
-    which the caller chooses. Names of dimensions say nothing here. A length of 0 is ignored too: some exporters write
-    it for lengths that they do not know.
+    which the caller chooses. Names of dimensions say nothing here. Lengths of 0 and shapes without dimensions are
+    ignored too: some exporters write them for what they do not know.
     """
-    if declared.WhichOneof("value") != "tensor_type":
+    stated = [max(d.dim_value, 0) for d in declared.tensor_type.shape.dim]
+    if not stated or len(stated) > LARGEST_RANK:
         return inferred
-    stated = _shape(declared.tensor_type)
-    if not stated.has_rank or len(stated) > LARGEST_RANK:
-        return inferred
-    stated = PartialShape([-1 if length == 0 else length for length in stated])
     if not inferred.has_rank:
-        return stated
-    if not inferred.compatible(stated):
+        return PartialShape([length or -1 for length in stated])
+    if not any(said and known.is_dynamic and not known.symbol for known, said in zip(inferred, stated)):
+        return inferred
+    if len(inferred) != len(stated) or not all(known.compatible(said or -1) for known, said in zip(inferred, stated)):
         log.debug("a value_info that says %s is ignored: the inferred shape is %s", stated, inferred)
         return inferred
-    return PartialShape([known if known.symbol else known.merge(said) for known, said in zip(inferred, stated)])
+    return PartialShape([said if said and not known.symbol else known for known, said in zip(inferred, stated)])
 
 
 def type_proto(value: Output) -> TypeProto:

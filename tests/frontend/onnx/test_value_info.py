@@ -66,25 +66,26 @@ def test_it_holds_at_reading_only(change):
     same(model, "graph", SHAPES[1:])
 
 
-# The shape of an input x, what is stated of h = Relu(x), and what is known of h then.
+# An operator, the shape of its input, what is stated of its output, and what is known of that then.
 STATED = [
-    (["n", 4, "m"], [2, 4, 6], "[?,4,?]"),  # the caller chooses the lengths of inputs
-    (["n", 4, "m"], [2, 5, 6], "[?,4,?]"),
-    (["n", 4, "m"], [2, 4], "[?,4,?]"),
-    (None, [2, 4, -3, "n"], "[2,4,?,?]"),
-    (None, [0, 4], "[?,4]"),
-    (None, [2**62], "[4611686018427387904]"),
-    (None, [2] * 65, "[...]"),
-    (None, None, "[...]"),
+    ("Relu", ["n", 4, "m"], [2, 4, 6], "[?,4,?]"),  # the caller chooses the lengths of inputs
+    ("Relu", None, [2, 4, -3, "n"], "[2,4,?,?]"),
+    ("Relu", None, [0, 4], "[?,4]"),
+    ("Relu", None, [2**62], "[4611686018427387904]"),
+    ("Relu", None, [2] * 65, "[...]"),
+    ("Relu", None, [], "[...]"),
+    ("Relu", None, None, "[...]"),
+    ("NonZero", ["n", 4], [2, 6], "[2,6]"),
+    ("NonZero", ["n", 4], [3, 6], "[2,?]"),
+    ("NonZero", ["n", 4], [3, 6, 1], "[2,?]"),
+    ("NonZero", [1, 4], [2, 6], "[2,..4]"),
 ]
 
 
-@pytest.mark.parametrize(("given", "stated", "expected"), STATED, ids=str)
-def test_what_cannot_be_is_ignored(given, stated, expected):
-    infos = [
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("x", given), ("h", stated))
-    ]
-    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["h"])], "g", infos[:1], infos[1:])
+@pytest.mark.parametrize(("operator", "given", "stated", "expected"), STATED, ids=str)
+def test_what_cannot_be_is_ignored(operator, given, stated, expected):
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, s) for name, s in (("x", given), ("y", stated))]
+    graph = helper.make_graph([helper.make_node(operator, ["x"], ["y"])], "g", infos[:1], infos[1:])
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
     assert str(hetero.Core().read_model(proto).output().partial_shape) == expected
 
