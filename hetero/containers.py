@@ -23,7 +23,7 @@ class ContainerType:
     partial_shape: PartialShape
 
     def __post_init__(self) -> None:
-        # One type stands for values from different places, such as iterations, so its lengths are equal to no others.
+        # One type describes several values, whose lengths may differ.
         object.__setattr__(self, "partial_shape", self.partial_shape.without_symbols())
 
     def empty(self) -> np.ndarray:

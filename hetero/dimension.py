@@ -23,8 +23,8 @@ class Dimension:
     ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is 3, ``Dimension(1, 8)`` lies
     between, and so does ``Dimension("1..8")``. Immutable; arithmetic is that of intervals.
 
-    Each unknown dimension of a Parameter has a ``symbol`` of its own. An operation that hands a dimension on as it is
-    states that the length stays the same, so shape inference can cancel equal lengths that it does not know.
+    Each unknown dimension of a Parameter has a ``symbol`` of its own. An operation that uses a dimension of an input
+    for its output states that both lengths are equal, so shape inference can cancel lengths that it does not know.
     Comparisons ignore symbols.
     """
 
@@ -59,7 +59,7 @@ class Dimension:
         return Dimension()
 
     def with_symbol(self, symbol: Symbol | None) -> Dimension:
-        """The same lengths with another symbol, or none; a known length needs none and stays as it is."""
+        """Return the same interval with another symbol, or without one; a known length never has a symbol."""
         if self.is_static or symbol is self.symbol:
             return self
         found = Dimension.interval(self._min, self._max)
@@ -102,7 +102,7 @@ class Dimension:
         return high is None or low <= high
 
     def merge(self, other: DimensionLike) -> Dimension:
-        """The lengths that fit both, for two that must be equal. Raises GraphError where none does."""
+        """The lengths that fit both, for lengths that must be equal. Raises GraphError where none does."""
         other = Dimension.of(other)
         if not self.compatible(other):
             raise GraphError(f"dimensions {self} and {other} do not fit")

@@ -152,11 +152,11 @@ class PartialShape:
         return count
 
     def with_own_symbols(self) -> PartialShape:
-        """The same shape, in which each unknown dimension has a symbol of its own."""
+        """Return the same shape with a new symbol for each unknown dimension."""
         return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(Symbol()) for d in self])
 
     def without_symbols(self) -> PartialShape:
-        """The same shape without symbols, for a value that need not have the lengths of the one that it came from."""
+        """Return the same shape without symbols, for a value whose lengths may differ from those of its source."""
         return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(None) for d in self])
 
     def _padded(self, rank: int) -> tuple[Dimension, ...]:

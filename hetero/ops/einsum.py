@@ -104,7 +104,7 @@ class Einsum(Op, opset=7):
 
     def _merge(self, label: str, one: Dimension, other: Dimension) -> Dimension:
         if one.compatible(other):
-            # Either may turn out to be 1 and be repeated, so the result need not be as long as it.
+            # Either may be 1 and be broadcast, so the result may have the length of the other.
             return one.merge(other).with_symbol(one.symbol if one.symbol is other.symbol else None)
         if not one.compatible(1) and not other.compatible(1):
             self.fail(f"in equation '{self.equation}' {label} is {one} as well as {other}")

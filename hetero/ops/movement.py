@@ -55,8 +55,8 @@ class Reshape(Op, opset=1):
         others = [axis for axis in range(len(pattern)) if axis not in copied]
         open_axes = wildcards or [axis for axis in others if dimensions[axis].is_dynamic]
         after = [dimensions[axis] for axis in others if axis not in open_axes[:1]]
-        if wildcards:  # without one, lengths of 0 would allow any quotient
-            before, after = _without_shared(before, after)
+        if wildcards:  # a length that is not -1 can be anything if a cancelled one is 0
+            before, after = _cancel(before, after)
         if len(open_axes) == 1:
             axis = open_axes[0]
             quotient = self._quotient(before, after)
@@ -77,7 +77,7 @@ class Reshape(Op, opset=1):
         return item
 
     def _quotient(self, before: list[Dimension], after: list[Dimension]) -> Dimension:
-        """The length that the dimensions after lack to hold as many elements as those before."""
+        """Return the factor that ``after`` lacks to have the element count of ``before``."""
         count, rest = _count(before), _count(after)
         if rest == 0:
             return Dimension(1) if count == 0 else Dimension()
@@ -310,8 +310,8 @@ def _count(dimensions: list[Dimension]) -> Dimension:
     return PartialShape(dimensions).element_count()
 
 
-def _without_shared(before: list[Dimension], after: list[Dimension]) -> tuple[list[Dimension], list[Dimension]]:
-    """The factors of two products without the dimensions of one symbol that both have."""
+def _cancel(before: list[Dimension], after: list[Dimension]) -> tuple[list[Dimension], list[Dimension]]:
+    """Cancel dimensions with the same symbol from both products."""
     after, left = list(after), []
     for dimension in before:
         shared = [place for place, d in enumerate(after) if d.symbol and d.symbol is dimension.symbol]

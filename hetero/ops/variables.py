@@ -17,7 +17,7 @@ def _identifier(value: str | Variable) -> str:
 class VariableOp(Op):
     """Base of the operations that read or set a variable, given by its name or as a Variable.
 
-    A value that is read may come from an inference with other lengths, so its shape has no symbols.
+    The value may come from an inference with other input lengths, so the shape of a ReadValue has no symbols.
     """
 
     variable_id = Attribute(_identifier)

@@ -130,7 +130,7 @@ def test_unknown_lengths_cancel_where_they_are_equal(make, expected):
     assert str(ops.Reshape(x, ops.Concat([length, ints(-1, 2)], 0), False).output(0).partial_shape) == expected
 
 
-def test_unknown_lengths_of_different_iterations_are_told_apart():
+def test_unknown_lengths_of_different_iterations_are_distinct():
     doubled = Parameter(Type.f32, [ANY, 4])
     body = Model([doubled, ops.Concat([doubled, doubled], 0)], [doubled])
     loop = ops.Loop(number(3), np.array(True))
@@ -141,7 +141,7 @@ def test_unknown_lengths_of_different_iterations_are_told_apart():
     assert str(ops.Reshape(first, ops.Concat([length, ints(-1, 2)], 0), False).output(0).partial_shape) == "[?,?,2]"
 
 
-def test_unknown_lengths_are_told_apart_after_a_reshape_of_the_model():
+def test_unknown_lengths_stay_distinct_after_a_reshape_of_the_model():
     x, y = (Parameter(Type.f32, [ANY, 4], name=name) for name in "xy")
     length = ops.Gather(ops.ShapeOf(x), ints(0), number(0))
     shaped = ops.Reshape(x, ops.Concat([length, ints(-1, 2)], 0), False)

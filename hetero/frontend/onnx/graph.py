@@ -48,6 +48,7 @@ def _build_main(graph: GraphProto, reading: Reading) -> Model:
     builder = GraphBuilder(reading, Host(), reading.operators.versions)
     initialized = {tensor.name for tensor in graph.initializer}
     parameters = [builder.add_parameter(info) for info in graph.input if info.name not in initialized]
+    reading.has_open_inputs = any(parameter.partial_shape.is_dynamic for parameter in parameters)
     return Model(builder.results_of(graph), parameters, graph.name)
 
 
@@ -58,6 +59,7 @@ class Reading:
         self, operators: Operators, tensors: TensorReader, report_progress: Callable[[int, int], None]
     ) -> None:
         self.operators, self.tensors, self.report_progress = operators, tensors, report_progress
+        self.has_open_inputs = False
         self._nodes_inside = 0
 
     def count_inside(self, nodes: int) -> None:
@@ -121,7 +123,8 @@ class GraphBuilder:
         if name in self._declared and output is not None and output.partial_shape.is_dynamic:
             # Set on the output alone: translators and the inference of later nodes use it, but it is gone as soon as
             # shapes are inferred again, in a clone or after a reshape, to which the lengths in the file need not apply.
-            output.partial_shape = narrowed(output.partial_shape, self._declared[name])
+            declared, open_inputs = self._declared[name], self._reading.has_open_inputs
+            output.partial_shape = narrowed(output.partial_shape, declared, open_inputs)
         # Within what becomes part of another graph names are its own, and another value may have the same there.
         if output is not None and not self._prefix:
             output.names.add(name)

@@ -41,16 +41,17 @@ def declared_types(infos: Iterable[ValueInfoProto]) -> dict[str, TypeProto]:
     return {info.name: info.type for info in infos}
 
 
-def narrowed(inferred: PartialShape, declared: TypeProto) -> PartialShape:
+def narrowed(inferred: PartialShape, declared: TypeProto, open_inputs: bool) -> PartialShape:
     """The inferred shape with the lengths that a value_info of the file states and inference leaves open.
 
-    A value_info may be wrong, most often because it dates from before the inputs were made dynamic. So one that
-    contradicts the inferred shape is ignored as a whole, and so is a length where inference finds that of an input,
-    which the caller chooses. Names of dimensions say nothing here. Lengths of 0 and shapes without dimensions are
-    ignored too: some exporters write them for what they do not know.
+    A value_info may be wrong, most often because it dates from before the inputs were made dynamic. So one without an
+    unknown length is ignored if a length of the model's inputs is unknown (``open_inputs``), and a length where
+    inference finds that of an input, which the caller chooses. One that contradicts the inferred shape is ignored too.
+    Names of dimensions say nothing here. Lengths of 0 and shapes without dimensions are what some exporters write for
+    what they do not know.
     """
     stated = [max(d.dim_value, 0) for d in declared.tensor_type.shape.dim]
-    if not stated or len(stated) > LARGEST_RANK:
+    if not stated or len(stated) > LARGEST_RANK or (open_inputs and all(stated)):
         return inferred
     if not inferred.has_rank:
         return PartialShape([length or -1 for length in stated])
