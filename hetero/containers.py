@@ -20,6 +20,12 @@ from hetero.types import Type
 class ContainerType:
     """The element type of a value that holds others. It answers what Type does, as a type that is no number."""
 
+    partial_shape: PartialShape
+
+    def __post_init__(self) -> None:
+        # One type describes several values, whose lengths may differ.
+        object.__setattr__(self, "partial_shape", self.partial_shape.without_symbols())
+
     def empty(self) -> np.ndarray:
         """The value that holds nothing."""
         return box(None)

@@ -1,185 +1,17 @@
-"""Dimensions and shapes that may be known, bounded or unknown."""
+"""Shapes of which dimensions, or the rank, may be unknown."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
+from hetero.dimension import Dimension, DimensionLike, Symbol
 from hetero.errors import GraphError
 
-DimensionLike = Union["Dimension", int, str, tuple]
 PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
 
 # numpy's; without a bound, a short file could ask for shapes that fill the memory.
 LARGEST_RANK = 64
-# What an index of 64 bits can count.
-LARGEST_LENGTH = 2**63 - 1
-
-
-class Dimension:
-    """The length of one axis: an interval ``min..max`` of whole numbers, ``max`` None when unbounded.
-
-    ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is 3, ``Dimension(1, 8)`` lies
-    between, and so does ``Dimension("1..8")``. Immutable; arithmetic is that of intervals.
-    """
-
-    __slots__ = ("_max", "_min")
-
-    def __init__(self, minimum: int | str = -1, maximum: int | None = None) -> None:
-        if isinstance(minimum, str):
-            minimum, maximum = _parse_dimension(minimum)
-        elif maximum is None:
-            minimum, maximum = (0, None) if minimum == -1 else (int(minimum), int(minimum))
-        else:
-            minimum, maximum = max(0, int(minimum)), None if maximum == -1 else int(maximum)
-        if minimum < 0 or (maximum is not None and maximum < minimum):
-            raise GraphError(f"a dimension cannot be {minimum}..{maximum}: it is -1, a length or a range of lengths")
-        self._min, self._max = minimum, maximum
-
-    @classmethod
-    def of(cls, value: DimensionLike) -> Dimension:
-        """A Dimension from any of its spellings: an int, a string, a (min, max) pair, a Dimension."""
-        if isinstance(value, Dimension):
-            return value
-        return cls(*value) if isinstance(value, tuple) else cls(value)
-
-    @classmethod
-    def interval(cls, minimum: int, maximum: int | None) -> Dimension:
-        """The dimension ``minimum..maximum``, no upper bound where maximum is None."""
-        return cls(max(0, minimum), -1 if maximum is None else max(0, maximum))
-
-    @staticmethod
-    def dynamic() -> Dimension:
-        return Dimension()
-
-    @property
-    def min_length(self) -> int:
-        return self._min
-
-    @property
-    def max_length(self) -> int:
-        """The upper bound, -1 when there is none."""
-        return -1 if self._max is None else self._max
-
-    def get_min_length(self) -> int:
-        return self.min_length
-
-    def get_max_length(self) -> int:
-        return self.max_length
-
-    @property
-    def is_static(self) -> bool:
-        return self._min == self._max
-
-    @property
-    def is_dynamic(self) -> bool:
-        return self._min != self._max
-
-    def get_length(self) -> int:
-        """The length. Raises GraphError when it is not known."""
-        if self.is_dynamic:
-            raise GraphError(f"the length of the dimension {self} is not known")
-        return self._min
-
-    def compatible(self, other: DimensionLike) -> bool:
-        """Whether some length fits both."""
-        other = Dimension.of(other)
-        low, high = max(self._min, other._min), _smaller(self._max, other._max)
-        return high is None or low <= high
-
-    def merge(self, other: DimensionLike) -> Dimension:
-        """The lengths that fit both. Raises GraphError where none does."""
-        other = Dimension.of(other)
-        if not self.compatible(other):
-            raise GraphError(f"dimensions {self} and {other} do not fit")
-        return Dimension.interval(max(self._min, other._min), _smaller(self._max, other._max))
-
-    def hull(self, other: DimensionLike) -> Dimension:
-        """The smallest interval that holds both."""
-        other = Dimension.of(other)
-        return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
-
-    def broadcast(self, other: DimensionLike) -> Dimension:
-        """The length after numpy's rule, where 1 stretches. Raises GraphError where the two do not fit."""
-        other = Dimension.of(other)
-        if self == 1:
-            return other
-        if other == 1:
-            return self
-        # A side that cannot be 1 decides: the other is 1 or equal to it.
-        if self._min > 1 or other._min > 1:
-            large, small = (self, other) if self._min > 1 else (other, self)
-            return large if small.compatible(1) else large.merge(small)
-        if self == other and self.is_static:
-            return self
-        return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
-
-    def refines(self, other: DimensionLike) -> bool:
-        """Whether every length that fits here fits the other."""
-        other = Dimension.of(other)
-        return other._min <= self._min and (other._max is None or (self._max is not None and self._max <= other._max))
-
-    def relaxes(self, other: DimensionLike) -> bool:
-        """Whether every length that fits the other fits here."""
-        return Dimension.of(other).refines(self)
-
-    def same_scheme(self, other: DimensionLike) -> bool:
-        """Whether both are the same length, or both are not known."""
-        other = Dimension.of(other)
-        return self == other if self.is_static else other.is_dynamic
-
-    def __add__(self, other: DimensionLike) -> Dimension:
-        other = Dimension.of(other) if not isinstance(other, int) or other >= 0 else other
-        if isinstance(other, int):
-            return self - -other
-        return Dimension.interval(self._min + other._min, _apply(int.__add__, self._max, other._max))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: DimensionLike) -> Dimension:
-        """The difference, taken as a length: never below 0."""
-        if isinstance(other, int) and other < 0:
-            return self + -other
-        other = Dimension.of(other)
-        low = 0 if other._max is None else self._min - other._max
-        return Dimension.interval(low, None if self._max is None else self._max - other._min)
-
-    def __rsub__(self, other: DimensionLike) -> Dimension:
-        return Dimension.of(other) - self
-
-    def __mul__(self, other: DimensionLike) -> Dimension:
-        other = Dimension.of(other)
-        if self == 0 or other == 0:
-            return Dimension(0)
-        return Dimension.interval(self._min * other._min, _apply(int.__mul__, self._max, other._max))
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, divisor: int) -> Dimension:
-        """Division by a known positive number, rounded down."""
-        return Dimension.interval(self._min // divisor, None if self._max is None else self._max // divisor)
-
-    def __eq__(self, other: object) -> bool:
-        """True for the same interval; an int is compared as the static dimension of that length."""
-        if isinstance(other, int):
-            return self._min == other == self._max
-        return isinstance(other, Dimension) and (self._min, self._max) == (other._min, other._max)
-
-    def __hash__(self) -> int:
-        return hash(self._min) if self.is_static else hash((self._min, self._max))
-
-    def to_string(self) -> str:
-        if self.is_static:
-            return str(self._min)
-        if self._min == 0 and self._max is None:
-            return "?"
-        return f"{self._min or ''}..{'' if self._max is None else self._max}"
-
-    __str__ = to_string
-
-    def __repr__(self) -> str:
-        return f"<Dimension: {self}>"
 
 
 class PartialShape:
@@ -321,6 +153,14 @@ class PartialShape:
             count = count * dimension
         return count
 
+    def with_own_symbols(self) -> PartialShape:
+        """Return the same shape with a new symbol for each unknown dimension."""
+        return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(Symbol()) for d in self])
+
+    def without_symbols(self) -> PartialShape:
+        """Return the same shape without symbols, for a value whose lengths may differ from those of its source."""
+        return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(None) for d in self])
+
     def _padded(self, rank: int) -> tuple[Dimension, ...]:
         return (Dimension(1),) * (rank - len(self)) + self._known()
 
@@ -360,33 +200,6 @@ class PartialShape:
 def concatenate(*parts: Iterable[DimensionLike]) -> PartialShape:
     """One shape from pieces of shapes, each an iterable of dimensions."""
     return PartialShape([dimension for part in parts for dimension in part])
-
-
-def _smaller(a: int | None, b: int | None) -> int | None:
-    return b if a is None else a if b is None else min(a, b)
-
-
-def _apply(operation, a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else operation(a, b)
-
-
-def _parse_dimension(text: str) -> tuple[int, int | None]:
-    text = text.strip()
-    if text in ("?", "-1", ".."):
-        return 0, None
-    match = re.fullmatch(r"(\d*)\.\.(\d*)", text)
-    if match:
-        return _parse_length(match[1] or "0"), _parse_length(match[2]) if match[2] else None
-    if text.isdigit():
-        return _parse_length(text), _parse_length(text)
-    raise GraphError(f"'{text}' is not a dimension: write a length, ?, or a range such as 1..8")
-
-
-def _parse_length(text: str) -> int:
-    length = int(text)
-    if length > LARGEST_LENGTH:
-        raise GraphError(f"a dimension cannot be {length}, only up to {LARGEST_LENGTH}")
-    return length
 
 
 def _parse_shape(text: str) -> tuple[Dimension, ...] | None:

@@ -23,7 +23,8 @@ class Parameter(Op, opset=1):
     known_value: np.ndarray | None = None
 
     def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.element_type, self.partial_shape)
+        # Lengths of inputs are independent, even if their shapes were copied from the same value.
+        self.set_output_type(0, self.element_type, self.partial_shape.with_own_symbols())
 
     def infer_value(self) -> np.ndarray | None:
         return self.known_value

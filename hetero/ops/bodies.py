@@ -108,7 +108,8 @@ class MultiSubGraphOp(Op):
         if missing:
             self.fail(f"output {min(missing)} is made by no body")
         for index, (element_type, shape) in found.items():
-            self.set_output_type(index, element_type, shape)
+            # Symbols of a body's Parameters are valid within one iteration only.
+            self.set_output_type(index, element_type, shape.without_symbols())
 
     def _index_of(self, ports: Sequence[Node], port: Node | Output) -> int:
         """The place of a Parameter or a Result, or of the first Result that hands out a value."""

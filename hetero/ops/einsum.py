@@ -94,7 +94,7 @@ class Einsum(Op, opset=7):
                 broadcast = self._broadcast(broadcast, PartialShape(dimensions[place:behind]))
                 dimensions[place:behind] = []
             for label, dimension in zip((label for label in labels if label != ELLIPSIS), dimensions):
-                lengths[label] = self._merge(label, lengths.get(label, Dimension()), dimension)
+                lengths[label] = self._merge(label, lengths.get(label, dimension), dimension)
         if ELLIPSIS in output.labels and not broadcast.has_rank:
             return PartialShape.dynamic()
         dimensions = []
@@ -104,7 +104,8 @@ class Einsum(Op, opset=7):
 
     def _merge(self, label: str, one: Dimension, other: Dimension) -> Dimension:
         if one.compatible(other):
-            return one.merge(other)
+            # Either may be 1 and be broadcast, so the result may have the length of the other.
+            return one.merge(other).with_symbol(one.symbol if one.symbol is other.symbol else None)
         if not one.compatible(1) and not other.compatible(1):
             self.fail(f"in equation '{self.equation}' {label} is {one} as well as {other}")
         return one.broadcast(other)  # a dimension of 1 is repeated, as numpy does

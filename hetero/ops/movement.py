@@ -51,34 +51,41 @@ class Reshape(Op, opset=1):
         if not shape.has_rank:
             return PartialShape(dimensions)
         # Copied dimensions are the same on both sides: the others must hold equally many elements.
-        before = PartialShape([d for axis, d in enumerate(shape) if axis not in copied])
+        before = [d for axis, d in enumerate(shape) if axis not in copied]
         others = [axis for axis in range(len(pattern)) if axis not in copied]
         open_axes = wildcards or [axis for axis in others if dimensions[axis].is_dynamic]
-        count = before.element_count()
-        rest = PartialShape([dimensions[axis] for axis in others if axis not in open_axes[:1]]).element_count()
+        after = [dimensions[axis] for axis in others if axis not in open_axes[:1]]
+        if wildcards:  # a length that is not -1 can be anything if a cancelled one is 0
+            before, after = _cancel(before, after)
         if len(open_axes) == 1:
             axis = open_axes[0]
-            dimensions[axis] = merge_dimensions(self, (dimensions[axis], self._quotient(count, rest)), "element counts")
-        elif not open_axes and not count.compatible(rest):
+            quotient = self._quotient(before, after)
+            dimensions[axis] = merge_dimensions(self, (dimensions[axis], quotient), "element counts")
+        elif not open_axes and not (count := _count(before)).compatible(_count(after)):
             self.fail(f"data {shape} cannot take the shape {PartialShape(dimensions)}: it has {count} elements")
         return PartialShape(dimensions)
 
     def _dimension(self, shape: PartialShape, axis: int, item: int | Dimension, copied: bool) -> Dimension:
         here = shape[axis] if shape.has_rank and axis < len(shape) else Dimension()
-        if copied:
-            return here
         item = Dimension.of(item)
+        if copied or (item.symbol and item.symbol is here.symbol):
+            return here
         if self.special_zero and item.min_length == 0:
             # It may turn out to be 0 and mean the dimension of the data.
             longest = -1 if -1 in (item.max_length, here.max_length) else max(item.max_length, here.max_length)
             return Dimension(0, longest)
         return item
 
-    def _quotient(self, count: Dimension, rest: Dimension) -> Dimension:
+    def _quotient(self, before: list[Dimension], after: list[Dimension]) -> Dimension:
+        """Return the factor that ``after`` lacks to have the element count of ``before``."""
+        count, rest = _count(before), _count(after)
         if rest == 0:
             return Dimension(1) if count == 0 else Dimension()
         if count.is_static and rest.is_static and count.get_length() % rest.get_length():
             self.fail(f"{count} elements cannot be shared among {rest}")
+        unknown = [d for d in before if d.is_dynamic]
+        if len(unknown) == 1 and _count([d for d in before if d.is_static]) == rest:
+            return unknown[0]  # with its symbol
         low = 0 if rest.max_length == -1 else -(-count.min_length // rest.max_length)
         high = -1 if count.max_length == -1 else count.max_length // max(rest.min_length, 1)
         return Dimension(low, high if high == -1 else max(low, high))
@@ -297,6 +304,22 @@ def divide_evenly(dimension: Dimension, divisor: int) -> Dimension:
     if high != -1 and high < low:
         raise GraphError(f"no length in {dimension} is a multiple of {divisor}")
     return Dimension(low, high)
+
+
+def _count(dimensions: list[Dimension]) -> Dimension:
+    return PartialShape(dimensions).element_count()
+
+
+def _cancel(before: list[Dimension], after: list[Dimension]) -> tuple[list[Dimension], list[Dimension]]:
+    """Cancel dimensions with the same symbol from both products."""
+    after, left = list(after), []
+    for dimension in before:
+        shared = [place for place, d in enumerate(after) if d.symbol and d.symbol is dimension.symbol]
+        if shared:
+            del after[shared[0]]
+        else:
+            left.append(dimension)
+    return left, after
 
 
 def _is_zero(item: int | Dimension) -> bool:

@@ -15,7 +15,10 @@ def _identifier(value: str | Variable) -> str:
 
 
 class VariableOp(Op):
-    """Base of the operations that read or set a variable, given by its name or as a Variable."""
+    """Base of the operations that read or set a variable, given by its name or as a Variable.
+
+    The value may come from an inference with other input lengths, so the shape of a ReadValue has no symbols.
+    """
 
     variable_id = Attribute(_identifier)
     repeatable = False
@@ -35,7 +38,7 @@ class ReadValueV3(VariableOp, type_name="ReadValue", opset=3):
     inputs = ("init_value",)
 
     def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
+        self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0).without_symbols())
 
 
 class ReadValue(VariableOp, opset=6):
@@ -65,7 +68,7 @@ class ReadValue(VariableOp, opset=6):
             self.fail("it must name a variable by variable_id")
         kind, shape = self.variable_type or Type.dynamic, self.variable_shape
         if not self.get_input_size():
-            return self.set_output_type(0, kind, PartialShape.dynamic() if shape is None else shape)
+            return self.set_output_type(0, kind, PartialShape.dynamic() if shape is None else shape.without_symbols())
         found, initial = self.get_input_element_type(0), self.get_input_partial_shape(0)
         if {kind, found} > {Type.dynamic} or kind is found:
             kind = found if kind.is_dynamic() else kind
@@ -75,7 +78,7 @@ class ReadValue(VariableOp, opset=6):
             shape = initial
         elif shape.hull(initial) != shape:
             self.fail(f"variable '{self.variable_id}' has the shape {shape}, but init_value {initial}")
-        self.set_output_type(0, kind, shape)
+        self.set_output_type(0, kind, shape.without_symbols())
 
 
 class AssignV3(VariableOp, type_name="Assign", opset=3):

@@ -55,13 +55,13 @@ def in_openvino(name: str, opset: int, arguments: tuple, keywords: dict):
     return _build(getattr(factories, name), parameter, factories.constant, arguments, keywords)
 
 
-def in_hetero(name: str, opset: int, arguments: tuple, keywords: dict, dynamic: bool = False):
-    """Our node and its Parameters, all of unknown rank where ``dynamic`` is true."""
+def in_hetero(name: str, opset: int, arguments: tuple, keywords: dict, dynamic: str = ""):
+    """Our node and its Parameters, all of unknown "rank" or "lengths" if ``dynamic`` says so."""
     factory = getattr(make_modules()[f"opset{opset}"], name)
 
     def parameter(shape, dtype):
-        shape = hetero.PartialShape(None if dynamic else shape)
-        return Parameter(hetero.Type(dtype), shape)
+        given = {"": shape, "rank": None, "lengths": [-1] * len(shape)}
+        return Parameter(hetero.Type(dtype), hetero.PartialShape(given[dynamic]))
 
     return _build(factory, parameter, Constant, arguments, keywords)
 
@@ -80,12 +80,24 @@ def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5
     same_shapes(name, *arguments, opset=opset, **keywords)
     same_after_reading(ours, written)
     same_after_reading(ours, ir_of_openvino(*in_openvino(name, opset, arguments, keywords)))
-    for dynamic in (False, True):
+    for dynamic in ("", "rank", "lengths"):
         ours, parameters = in_hetero(name, opset, arguments, keywords, dynamic)
-        for found, wanted in zip(run(ours, parameters, arrays), expected, strict=True):
+        results = run(ours, parameters, arrays)
+        for found, wanted in zip(results, expected, strict=True):
             assert found.dtype == wanted.dtype
             assert found.shape == wanted.shape
             np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+        symbols_hold(ours, results, parameters, arrays)
+
+
+def symbols_hold(node: Node, results: list[np.ndarray], parameters: list[Parameter], arrays: list[np.ndarray]) -> None:
+    """Dimensions of outputs that have the symbol of an input's dimension have its length."""
+    inputs = [(parameter.output(0).partial_shape, array) for parameter, array in zip(parameters, arrays)]
+    lengths = {d.symbol: length for shape, array in inputs if shape.has_rank for d, length in zip(shape, array.shape)}
+    for output, result in zip(node.outputs(), results):
+        shape = output.partial_shape
+        if shape.has_rank and len(shape) == result.ndim:  # Squeeze may keep dimensions
+            assert all(lengths[d.symbol] == length for d, length in zip(shape, result.shape) if d.symbol)
 
 
 def through_ir(node: Node, parameters: list[Parameter]) -> openvino.Model:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hetero import Dimension, Parameter, Type, ops
+from hetero import Dimension, Model, Parameter, Type, ops
 from hetero.errors import GraphError
 from hetero.ops.values import tidy
 
@@ -103,6 +103,54 @@ SHAPES = [
 @pytest.mark.parametrize(("make", "expected"), SHAPES)
 def test_shapes_follow_what_is_known_in_part(make, expected):
     assert str(make().output(0).partial_shape) == expected
+
+
+# What is made of x [?, 4], and the shape of x by a pattern of the first dimension of that, -1, and 2.
+SYMBOLS = [
+    (lambda x: x, "[?,2,2]"),
+    (lambda x: ops.Relu(x), "[?,2,2]"),
+    (lambda x: ops.Add(x, np.ones((1, 1), np.float32)), "[?,2,2]"),
+    (lambda x: ops.MatMul(ops.Convert(x, "f16"), np.ones((4, 3), np.float16), False, False), "[?,2,2]"),
+    (lambda x: ops.Concat([x, x], 1), "[?,2,2]"),
+    (lambda x: ops.Reshape(x, ints(-1, 2, 2), True), "[?,2,2]"),
+    (lambda x: ops.Add(x, Parameter(Type.f32, [ANY, 4])), "[?,?,2]"),
+    (lambda x: ops.Concat([x, x], 0), "[?,?,2]"),
+    (lambda x: Parameter(Type.f32, x.partial_shape), "[?,?,2]"),
+    (lambda x: ops.Einsum([x, Parameter(Type.f32, [ANY])], "ij,i->i"), "[?,?,2]"),
+    (lambda x: ops.SequenceAt(ops.SequenceConstruct([x]), number(0)), "[?,?,2]"),
+    (lambda x: ops.ReadValue(x, "memory", Type.f32, x.partial_shape), "[?,?,2]"),
+    (lambda x: ops.ReadValue(variable_id="memory", variable_type=Type.f32, variable_shape=x.partial_shape), "[?,?,2]"),
+]
+
+
+@pytest.mark.parametrize(("make", "expected"), SYMBOLS)
+def test_unknown_lengths_cancel_where_they_are_equal(make, expected):
+    x = Parameter(Type.f32, [ANY, 4]).output(0)
+    length = ops.Gather(ops.ShapeOf(make(x)), ints(0), number(0))
+    assert str(ops.Reshape(x, ops.Concat([length, ints(-1, 2)], 0), False).output(0).partial_shape) == expected
+
+
+def test_unknown_lengths_of_different_iterations_are_distinct():
+    doubled = Parameter(Type.f32, [ANY, 4])
+    body = Model([doubled, ops.Concat([doubled, doubled], 0)], [doubled])
+    loop = ops.Loop(number(3), np.array(True))
+    loop.set_function(body)
+    loop.set_merged_input(doubled, Parameter(Type.f32, [ANY, 4]), body.results[1])
+    first, last = (loop.get_iter_value(body.results[0], iteration) for iteration in (0, -1))
+    length = ops.Gather(ops.ShapeOf(last), ints(0), number(0))
+    assert str(ops.Reshape(first, ops.Concat([length, ints(-1, 2)], 0), False).output(0).partial_shape) == "[?,?,2]"
+
+
+def test_unknown_lengths_stay_distinct_after_a_reshape_of_the_model():
+    x, y = (Parameter(Type.f32, [ANY, 4], name=name) for name in "xy")
+    length = ops.Gather(ops.ShapeOf(x), ints(0), number(0))
+    shaped = ops.Reshape(x, ops.Concat([length, ints(-1, 2)], 0), False)
+    model = Model([shaped, ops.Relu(y)], [x, y])
+    for name, shape in (("x", y.output(0).partial_shape), ("x", [ANY, 6]), ("y", x.output(0).partial_shape)):
+        model.reshape({name: shape})
+        assert str(shaped.output(0).partial_shape) == f"[?,{int(str(x.output(0).partial_shape[1])) // 2},2]"
+        assert x.output(0).partial_shape[0].symbol is not y.output(0).partial_shape[0].symbol
+    assert str(model.clone().output(0).partial_shape) == "[?,3,2]"
 
 
 def test_an_element_count_that_cannot_be_is_refused():

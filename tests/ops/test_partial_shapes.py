@@ -1,10 +1,13 @@
 """Inferred shapes of every pair of partly known shapes beside OpenVINO."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
+import openvino
+import openvino.opset13 as theirs
 import pytest
 
+from hetero import Parameter, Type, ops
 from tests.ops.oracle import Unknown, in_hetero, in_openvino
 
 SHAPES = [
@@ -16,11 +19,15 @@ WITHOUT_RANGES = [shape for shape in SHAPES if ".." not in shape or shape == "[.
 BOTH = [False, True]
 
 
-def inferred(build, name, arguments):
+def inferred(build, *arguments):
     try:
-        return str(build(name, 13, arguments, {})[0].output(0).partial_shape)
+        return str(build(*arguments))
     except RuntimeError:
         return "refused"
+
+
+def shape_in(build, name, arguments):
+    return build(name, 13, arguments, {})[0].output(0).partial_shape
 
 
 PAIRS = [(Unknown(a), Unknown(b)) for a, b in product(SHAPES, SHAPES)]
@@ -45,5 +52,45 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_shapes(name):
-    found = {str(case): inferred(in_hetero, name, case) for case in CASES[name]}
-    assert found == {str(case): inferred(in_openvino, name, case) for case in CASES[name]}
+    found = {str(case): inferred(shape_in, in_hetero, name, case) for case in CASES[name]}
+    assert found == {str(case): inferred(shape_in, in_openvino, name, case) for case in CASES[name]}
+
+
+# Letters are unknown dimensions. A pattern has some of them, by ShapeOf of the data, and numbers.
+RESHAPED = [("a", "b", 64), ("a", 4, "b", 16), ("a", "b"), ("a", 8), (2, "a", 6)]
+
+
+def in_openvino_with_symbols(data, pattern, special_zero):
+    dimensions = [openvino.Dimension(-1 if isinstance(item, str) else item) for item in data]
+    for dimension in dimensions:
+        dimension.set_symbol(openvino.Symbol())
+    value = theirs.parameter(openvino.PartialShape(dimensions))
+    shape = theirs.shape_of(value)
+    items = [theirs.gather(shape, np.int64([p]), np.int64(0)) if p is not None else np.int64([i]) for i, p in pattern]
+    return theirs.reshape(value, theirs.concat(items, 0), special_zero).output(0).partial_shape
+
+
+def in_hetero_with_symbols(data, pattern, special_zero):
+    value = Parameter(Type.f32, [-1 if isinstance(item, str) else item for item in data])
+    shape = ops.ShapeOf(value)
+    items = [ops.Gather(shape, np.int64([p]), np.int64(0)) if p is not None else np.int64([i]) for i, p in pattern]
+    return ops.Reshape(value, ops.Concat(items, 0), special_zero).output(0).partial_shape
+
+
+@pytest.mark.parametrize("data", RESHAPED, ids=str)
+def test_reshape_by_a_pattern_of_its_own_dimensions(data):
+    items = [(item, data.index(item)) for item in data if isinstance(item, str)] + [(n, None) for n in (-1, 16, 4)]
+    for pattern in (chosen for count in (1, 2, 3, 4) for chosen in permutations(items, count)):
+        in_place = all(place in (None, axis) for axis, (_, place) in enumerate(pattern))
+        # With special_zero, which OpenVINO does not heed here, a dimension of 0 at another place means another one.
+        for special_zero in BOTH if in_place else [False]:
+            found, wanted = (
+                inferred(build, data, pattern, special_zero)
+                for build in (in_hetero_with_symbols, in_openvino_with_symbols)
+            )
+            assert found == wanted, (pattern, special_zero)
+
+
+def test_a_dimension_of_zero_may_mean_another_one():
+    pattern = [("a", 0), (-1, None), ("b", 1), (16, None)]
+    assert str(in_hetero_with_symbols(("a", "b", 64), pattern, True)) == "[?,?,?,16]"

@@ -15,7 +15,7 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.operators import Operator, Operators
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader
-from hetero.frontend.onnx.value_types import value_type
+from hetero.frontend.onnx.value_types import declared_types, narrowed, value_type
 from hetero.frontend.subgraph import Host
 from hetero.frontend.translation import as_outputs
 from hetero.graph import Constant, Model, Output, Parameter, Result
@@ -48,6 +48,7 @@ def _build_main(graph: GraphProto, reading: Reading) -> Model:
     builder = GraphBuilder(reading, Host(), reading.operators.versions)
     initialized = {tensor.name for tensor in graph.initializer}
     parameters = [builder.add_parameter(info) for info in graph.input if info.name not in initialized]
+    reading.has_open_inputs = any(parameter.partial_shape.is_dynamic for parameter in parameters)
     return Model(builder.results_of(graph), parameters, graph.name)
 
 
@@ -58,6 +59,7 @@ class Reading:
         self, operators: Operators, tensors: TensorReader, report_progress: Callable[[int, int], None]
     ) -> None:
         self.operators, self.tensors, self.report_progress = operators, tensors, report_progress
+        self.has_open_inputs = False
         self._nodes_inside = 0
 
     def count_inside(self, nodes: int) -> None:
@@ -94,6 +96,7 @@ class GraphBuilder:
         self._reading, self.host, self._versions, self._outer = reading, host, versions, outer
         self._attributes, self._prefix, self._calls = attributes or {}, prefix, calls
         self._initializers: dict[str, TensorProto] = {}
+        self._declared = declared_types(())
         # None stands for an input of a function that its caller leaves out.
         self._values: dict[str, Output | None] = {}
 
@@ -117,6 +120,11 @@ class GraphBuilder:
         if name in self._values:
             raise FrontendError(f"the value '{name}' is made twice")
         self._values[name] = output
+        if name in self._declared and output is not None and output.partial_shape.is_dynamic:
+            # Set on the output alone: translators and the inference of later nodes use it, but it is gone as soon as
+            # shapes are inferred again, in a clone or after a reshape, to which the lengths in the file need not apply.
+            declared, open_inputs = self._declared[name], self._reading.has_open_inputs
+            output.partial_shape = narrowed(output.partial_shape, declared, open_inputs)
         # Within what becomes part of another graph names are its own, and another value may have the same there.
         if output is not None and not self._prefix:
             output.names.add(name)
@@ -136,6 +144,7 @@ class GraphBuilder:
         if graph.sparse_initializer:
             raise FrontendError(f"sparse tensors such as '{graph.sparse_initializer[0].values.name}' are not supported")
         self._initializers = {tensor.name: tensor for tensor in graph.initializer}
+        self._declared = declared_types([*graph.value_info, *graph.output])
         self._translate_all(graph.node)
         reader = f"the output of the graph '{graph.name}'" if self._calls else "the model's output"
         return [self._required(info.name, reader) for info in graph.output]
@@ -218,6 +227,7 @@ class GraphBuilder:
         inside._attributes = {a.name: BoundAttribute(a, inside) for a in defaults} | attributes
         for index, formal in enumerate(function.input):
             inside.define(formal, inputs[index] if index < len(inputs) else None)
+        inside._declared = declared_types(function.value_info)
         inside._translate_all(function.node)
         # A function need not make what its caller does not take.
         outputs = [

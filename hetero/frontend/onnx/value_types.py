@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from onnx import TypeProto
+import logging
+from collections.abc import Iterable
+
+from onnx import TypeProto, ValueInfoProto
 
 from hetero.containers import ContainerType, ElementType, OptionalType, SequenceType
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.tensors import data_type, element_type
 from hetero.graph import Output
-from hetero.shape import PartialShape
+from hetero.shape import LARGEST_RANK, PartialShape
+
+log = logging.getLogger("hetero.frontend")
 
 
 def value_type(proto: TypeProto) -> tuple[ElementType, PartialShape]:
@@ -29,6 +34,33 @@ def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
     # A dimension with a name, with none, or of a negative length may have any length.
     lengths = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor_type.shape.dim]
     return PartialShape([length if length >= 0 else -1 for length in lengths])
+
+
+def declared_types(infos: Iterable[ValueInfoProto]) -> dict[str, TypeProto]:
+    """The types that a graph states of its values, by name."""
+    return {info.name: info.type for info in infos}
+
+
+def narrowed(inferred: PartialShape, declared: TypeProto, open_inputs: bool) -> PartialShape:
+    """The inferred shape with the lengths that a value_info of the file states and inference leaves open.
+
+    A value_info may be wrong, most often because it dates from before the inputs were made dynamic. So one without an
+    unknown length is ignored if a length of the model's inputs is unknown (``open_inputs``), and a length where
+    inference finds that of an input, which the caller chooses. One that contradicts the inferred shape is ignored too.
+    Names of dimensions say nothing here. Lengths of 0 and shapes without dimensions are what some exporters write for
+    what they do not know.
+    """
+    stated = [max(d.dim_value, 0) for d in declared.tensor_type.shape.dim]
+    if not stated or len(stated) > LARGEST_RANK or (open_inputs and all(stated)):
+        return inferred
+    if not inferred.has_rank:
+        return PartialShape([length or -1 for length in stated])
+    if not any(said and known.is_dynamic and not known.symbol for known, said in zip(inferred, stated)):
+        return inferred
+    if len(inferred) != len(stated) or not all(known.compatible(said or -1) for known, said in zip(inferred, stated)):
+        log.debug("a value_info that says %s is ignored: the inferred shape is %s", stated, inferred)
+        return inferred
+    return PartialShape([said if said and not known.symbol else known for known, said in zip(inferred, stated)])
 
 
 def type_proto(value: Output) -> TypeProto:

@@ -34,12 +34,17 @@ def rotary_embedding_of_onnxruntime(node: OnnxNodeContext) -> Translation:
 
 
 def rotated_heads(node: OnnxNodeContext, cos: Output, sin: Output) -> Output:
-    """The value of input 0 turned, by the attributes num_heads, rotary_embedding_dim and interleaved."""
+    """The value of input 0 turned, by the attributes num_heads, rotary_embedding_dim and interleaved.
+
+    num_heads also makes an unknown number of heads of ``[B, N, S, H]`` known, by a Reshape that fails if it is another.
+    """
     value, interleaved = node.get_input(0), bool(node.get_attribute("interleaved", 0))
     width = node.get_attribute("rotary_embedding_dim", 0)
-    if rank_of(value) == 4:
-        return rotated(value, cos, sin, interleaved, width)
     heads, half = node.get_attribute("num_heads", 0), cos.partial_shape[-1]
+    if rank_of(value) == 4:
+        if heads and value.partial_shape[1].is_dynamic:
+            value = ops.Reshape(value, int64([0, heads, 0, 0]), True).output(0)
+        return rotated(value, cos, sin, interleaved, width)
     if not heads and half.is_dynamic:
         raise FrontendError("without num_heads the width of the caches must be known")
     apart = ops.Reshape(value, int64([0, 0, heads, -1] if heads else [0, 0, -1, 2 * half.get_length()]), True)
