@@ -129,8 +129,9 @@ class BoundPlan:
         self._is_changed = False
         inputs, outputs = request.input_tensors(), request.compiled_model.outputs
         self._shared = [port for port in outputs if any(overlap(request.get_tensor(port), given) for given in inputs)]
-        if self._shared and len(self.plan.steps) == 1 and not self._copied:
-            self._outputs[0].clear()  # the device computes in place: the inputs must reach it as they are
+        if len(self.plan.steps) == 1 and not self._copied:
+            for port in self._shared:  # the device computes in place: the input must reach it as it is
+                self._outputs[0].pop(self.plan.writer_of(self._value_of[port]), None)
             return
         for port in self._shared:
             if port not in self._stand_ins:

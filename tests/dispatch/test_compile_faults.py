@@ -257,3 +257,11 @@ def test_wrong_options_are_no_fault_of_a_device():
     with pytest.raises(PropertyError, match="NUM_STREAMS"):
         options = {"DEVICE_PROPERTIES": {"A": {"NUM_STREAMS": "many"}}}
         core_with(A=PickyPlugin(), B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", options)
+
+
+def test_a_device_that_imports_something_else_is_named():
+    core = core_with(A=PickyPlugin(), B=PickyPlugin())
+    blob = core.compile_model(chain(), "HETERO:A,B").export_model()
+    core.get_plugin("A").import_model = lambda sections, options, context=None: None
+    with pytest.raises(DeviceError, match="A failed to import a subgraph: it returned NoneType, not a CompiledModel"):
+        core.import_model(blob, "HETERO:A,B")
