@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.figures import figures_of
 from hetero.dispatch.measured import Figures, Measured, OperationTimes, operation_key
-from hetero.dispatch.work import assumed_shapes, bytes_of, work_of
 from hetero.graph import Model, Node, Output
 from hetero.ops.values import is_exact
+from hetero.ops.work_estimate import assumed_shapes, bytes_of, work_of
 
 CONVOLUTIONS = ("Convolution", "GroupConvolution", "ConvolutionBackpropData", "GroupConvolutionBackpropData")
 

@@ -24,9 +24,9 @@ import platformdirs
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.work import Shape, Shapes
 from hetero.frontend.target import replacing
 from hetero.graph import Model, Node, Output, is_constant
+from hetero.ops.work_estimate import Shape, Shapes
 
 log = logging.getLogger("hetero.dispatch")
 
