@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class ByItself:
         outputs = node.outputs()
         self._is_known = all(o.element_type.is_static() and o.partial_shape.is_static for o in outputs)
 
-    def __call__(self, variables: MutableMapping[str, np.ndarray], *arrays: np.ndarray) -> list[np.ndarray]:
+    def __call__(self, _: object, *arrays: np.ndarray) -> list[np.ndarray]:
         node = self._node
         made = node if self._is_known else self._specialized(arrays)
         outputs = [_empty(made, index) for index in range(made.get_output_size())]
