@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[1] / "hetero"
 # From the bottom to the top, as design.md lists them; each imports only what stands before it, or itself.
 LAYERS = [
-    "errors", "tracing", "types", "packing", "shape", "containers", "tensor", "properties", "graph", "ops",
-    "reference", "passes", "frontend", "plugin", "dispatch", "runtime", "run", "conformance",
+    "errors", "allocation", "tracing", "types", "packing", "shape", "containers", "tensor", "properties", "graph",
+    "ops", "reference", "passes", "frontend", "plugin", "dispatch", "runtime", "run", "conformance",
 ]  # fmt: skip
 # These hand out what is below them, or tie the layers together, and so belong to none.
 ABOVE_ALL = {"__init__", "builtin", "opset_modules"}

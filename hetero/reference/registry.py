@@ -12,6 +12,7 @@ import numpy as np
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Node, Op, Parameter, Result, with_bodies
 from hetero.reference.by_itself import ByItself
+from hetero.reference.output_sizes import with_size_check
 from hetero.types import Type
 
 # The contents of variables by their ids; one that is not there was never assigned, or is reset.
@@ -112,7 +113,7 @@ def make_runner(node: Node) -> tuple[Runner, tuple[np.dtype | None, ...]]:
     if prepare is None:
         raise UnsupportedOperationError(f"the reference cannot evaluate {node.type_info.name} '{node.friendly_name}'")
     kinds = [output.element_type for output in node.outputs()]
-    return prepare(node), tuple(None if kind.is_dynamic() else kind.to_dtype() for kind in kinds)
+    return with_size_check(node, prepare(node)), tuple(None if kind.is_dynamic() else kind.to_dtype() for kind in kinds)
 
 
 def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

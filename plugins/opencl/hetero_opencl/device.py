@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyopencl as cl
 
+from hetero.allocation import check_allocation
 from hetero.errors import DeviceError
 from hetero_opencl import intel, pocl
 from hetero_opencl.binaries import Binaries
@@ -91,6 +92,8 @@ class OpenCLDevice:
         """A buffer for kernels to read and write, longer by what they may read behind it, or in memory of the host."""
         flags = cl.mem_flags.USE_HOST_PTR if hostbuf is not None else 0
         with opencl_errors(f"allocating {byte_size} bytes on {self.name}"):
+            if self.handle.host_unified_memory and hostbuf is None:
+                check_allocation(byte_size, "a buffer")
             return allocations_on(self.handle).take(self.context, byte_size + SLACK, flags, hostbuf)
 
     def make_queue(self, profiled: bool) -> cl.CommandQueue:
@@ -176,7 +179,7 @@ def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
     """Turn OpenCL's errors into DeviceErrors that say what was being done, by a call where only then it is known."""
     try:
         yield
-    except cl.MemoryError as error:
+    except (cl.MemoryError, MemoryError) as error:
         raise DeviceError(f"out of device memory while {doing() if callable(doing) else doing}: {error}") from error
     except cl.Error as error:
         raise DeviceError(f"OpenCL failed while {doing() if callable(doing) else doing}: {error}") from error
