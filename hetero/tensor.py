@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, overload
 
 import numpy as np
 
+from hetero.allocation import check_allocation
 from hetero.containers import ContainerType, ElementType
 from hetero.errors import TensorError
 from hetero.types import Type
@@ -54,13 +56,10 @@ class Tensor:
         elif isinstance(source, Type) or shape is not None:
             if shape is None:
                 raise TensorError("a tensor made from an element type needs a shape: Tensor(Type.f32, [1, 3])")
-            try:
-                self._data = np.zeros(tuple(shape), Type(source).to_dtype())
-            except (MemoryError, ValueError) as error:
-                raise TensorError(f"there is no room for a tensor of {source}{list(shape)}: {error}") from error
+            self._data = _allocate(np.zeros, shape, Type(source).to_dtype())
         else:
             array = as_array(source)
-            self._data = array if shared_memory else np.array(array)
+            self._data = array if shared_memory else _allocate(lambda *_: np.array(array), array.shape, array.dtype)
         self._memory = self._data  # all there is; the data may be a part of it after set_shape
         self._owns_memory = not shared_memory
         self._element_type = source if isinstance(source, ContainerType) else Type(self._data.dtype)
@@ -138,11 +137,11 @@ class Tensor:
         if self._whole is not None:
             self._region = smaller_region(self._region, shape)
             return
-        count = int(np.prod(shape, dtype=np.int64))
+        count = math.prod(shape)
         if count <= self._memory.size and self._memory.flags.c_contiguous:
             self._data = self._memory.reshape(-1)[:count].reshape(shape)
         elif self._owns_memory:
-            self._memory = self._data = np.empty(shape, self._data.dtype)
+            self._memory = self._data = _allocate(np.empty, shape, self._data.dtype)
         else:
             held = f"shared memory of {self._memory.size} elements"
             raise TensorError(f"a tensor over {held} cannot take the shape {list(shape)}")
@@ -200,6 +199,16 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.element_type} {list(self.shape)}>"
+
+
+def _allocate(make: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """Return ``make(shape, dtype)``. Raises TensorError if there is no array of this shape, or not enough memory."""
+    shape = tuple(shape)
+    try:
+        check_allocation(math.prod(shape) * dtype.itemsize, "it")
+        return make(shape, dtype)
+    except (MemoryError, ValueError) as error:
+        raise TensorError(f"there is no room for a tensor of {Type(dtype)}{list(shape)}: {error}") from error
 
 
 def as_array(source: Any) -> np.ndarray:

@@ -10,9 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[1] / "hetero"
 # From the bottom to the top, as design.md lists them; each imports only what stands before it, or itself.
 LAYERS = [
-    "messages", "errors", "files", "cache_folder", "fork", "tracing", "types", "packing", "dimension", "shape",
-    "containers", "tensor", "properties", "graph", "ops", "reference", "passes", "frontend", "plugin", "dispatch",
-    "runtime", "run", "conformance",
+    "messages", "errors", "files", "cache_folder", "fork", "allocation", "tracing", "types", "packing", "dimension",
+    "shape", "containers", "tensor", "properties", "graph", "ops", "reference", "passes", "frontend", "plugin",
+    "dispatch", "runtime", "run", "conformance",
 ]  # fmt: skip
 # These hand out what is below them, or tie the layers together, and so belong to none.
 ABOVE_ALL = {"__init__", "builtin", "opset_modules"}

@@ -15,10 +15,10 @@ from hetero.dispatch.affinity import Device
 from hetero.dispatch.claims import Failure, named, names_of
 from hetero.dispatch.figures import figures_of
 from hetero.dispatch.measured import Figures, Measured, OperationTimes, operation_key
-from hetero.dispatch.work import assumed_shapes, bytes_of, work_of
 from hetero.errors import DeviceError, device_errors
 from hetero.graph import Model, Node, Output
 from hetero.ops.values import is_exact
+from hetero.ops.work_estimate import assumed_shapes, bytes_of, work_of
 
 CONVOLUTIONS = ("Convolution", "GroupConvolution", "ConvolutionBackpropData", "GroupConvolutionBackpropData")
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from hetero.dispatch.affinity import Device
 from hetero.graph import Constant, Model, Node, is_constant
 from hetero.ops.values import is_exact
-from hetero.passes.constant_folding import fold_node
+from hetero.passes.constant_folding import FoldingBudget, fold_node
 
 # Weights that are kept in a smaller type than they are computed with may grow by this where another device reads them.
 GROWTH = 8
@@ -24,12 +24,13 @@ def fold_known_values(model: Model, device_of: Mapping[Node, Device]) -> set[Nod
     longer needed, which are disconnected.
     """
     before = model.get_ordered_ops()
+    budget = FoldingBudget(before, GROWTH)
     crossing = _constants_that_cross(before, device_of)
     for node in before:
         if isinstance(node, Constant):
             continue
         if node in crossing or any(is_exact(output.value) for output in node.outputs()):
-            fold_node(node, GROWTH)
+            fold_node(node, budget)
     gone = set(before) - set(model.get_ordered_ops())
     for node in gone:
         node.disconnect()

@@ -24,9 +24,9 @@ import platformdirs
 from hetero import properties as props
 from hetero.cache_folder import cache_folder, write_cached
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.work import Shape, Shapes
 from hetero.graph import Model, Node, Output, is_constant
 from hetero.messages import get_logger
+from hetero.ops.work_estimate import Shape, Shapes
 
 log = get_logger("hetero.dispatch")
 

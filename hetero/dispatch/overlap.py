@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from hetero.dispatch.turns import ColouredGraph, Turns
-from hetero.dispatch.work import assumed_shapes, work_of
 from hetero.graph import Model, Node
+from hetero.ops.work_estimate import assumed_shapes, work_of
 
 # A turn is split when at least so much is saved: the part of all, and the seconds. Threads that wait for each other
 # cost something too.

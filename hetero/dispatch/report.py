@@ -17,9 +17,9 @@ from hetero.dispatch.affinity import Placed
 from hetero.dispatch.boundaries import Boundaries
 from hetero.dispatch.claims import Failure
 from hetero.dispatch.partition import Subgraph
-from hetero.dispatch.work import assumed_shapes, work_of
 from hetero.graph import Model, Node, Output, port_name
 from hetero.messages import escaped, get_logger
+from hetero.ops.work_estimate import assumed_shapes, work_of
 from hetero.types import Type
 
 FIRST_DEVICE = "first device"

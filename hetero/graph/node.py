@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from hetero.graph.model import Model
 
 
+# Without a bound, a number in a short file could ask for outputs that fill the memory.
+MOST_OUTPUTS = 1 << 16
+
+
 class DiscreteTypeInfo(NamedTuple):
     """The type of an operation: its name and the operation set that it came with."""
 
@@ -245,6 +249,8 @@ class Node:
         output.element_type, output.partial_shape = element_type, PartialShape(shape)
 
     def set_output_size(self, size: int) -> None:
+        if size > MOST_OUTPUTS:
+            self.fail(f"it has {size} outputs, only up to {MOST_OUTPUTS} are possible")
         self._outputs = self._outputs[:size] + [Output(self, i) for i in range(len(self._outputs), size)]
 
     def fail(self, problem: str) -> NoReturn:

@@ -230,7 +230,9 @@ class Op(Node):
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         clone = self.copy_unconnected()
         Node.__init__(clone, inputs, len(self._outputs))
+        own_name, clone.friendly_name = clone.friendly_name, self.friendly_name  # by which errors speak of it
         clone.infer()
+        clone.friendly_name = own_name
         return clone
 
     def copy_unconnected(self) -> Op:

@@ -10,7 +10,7 @@ from hetero.errors import GraphError
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, common_type, is_number, numpy_or_none
 from hetero.ops.conversion import all_fit
-from hetero.ops.values import as_objects, is_exact, known_values, tidy
+from hetero.ops.values import as_objects, is_exact, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -39,7 +39,7 @@ class Broadcasting(Op):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        if values is None or self.combine is None or not self.get_output_partial_shape(0).is_static:
+        if values is None or self.combine is None or not is_short(self.output(0)):
             return None
         dtype = self.get_output_element_type(0).to_dtype()
         if all(is_exact(value) for value in values):
@@ -142,7 +142,7 @@ class Select(Op, opset=1):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        if values is None or not is_exact(values[0]):
+        if values is None or not is_exact(values[0]) or not is_short(self.output(0)):
             return None
         found = np.where(*values)
         return found.astype(self.get_output_element_type(0).to_dtype()) if is_exact(found) else tidy(found)

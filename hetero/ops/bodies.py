@@ -14,6 +14,9 @@ from hetero.graph.node import Input
 from hetero.ops.port_maps import InputDescription, InvariantInputDescription, OutputDescription
 from hetero.shape import Dimension, PartialShape
 
+# How many bodies may lie in each other: to infer, copy and run them is recursive, and Python's stack is limited.
+DEEPEST = 100
+
 
 class MultiSubGraphOp(Op):
     """Base of the operations with bodies, of which there are ``body_count``."""
@@ -22,6 +25,8 @@ class MultiSubGraphOp(Op):
     body_count = 1
     # With fewer inputs than these the node is not complete.
     least_inputs = 0
+    #: How many bodies lie in each other, those of this node included.
+    depth = 1
     bodies: list[Model | None]
 
     def __init__(self, *arguments, **keywords) -> None:
@@ -47,6 +52,10 @@ class MultiSubGraphOp(Op):
         """Infer the bodies and take over their results; nothing while a body or an input is not set."""
         self.check_inputs()
         if all(self.bodies) and self.get_input_size() >= self.least_inputs:
+            inside = [node.depth for body in self.bodies for node in body.get_ordered_ops() if node.bodies]
+            self.depth = 1 + max(inside, default=0)
+            if self.depth > DEEPEST:
+                self.fail(f"bodies are nested more than {DEEPEST} deep")
             self.infer_bodies()
 
     def check_complete(self) -> None:

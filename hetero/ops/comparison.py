@@ -9,7 +9,7 @@ import numpy as np
 from hetero.graph import Attribute, Op
 from hetero.ops.arithmetic import Broadcasting
 from hetero.ops.checks import check_type, common_type
-from hetero.ops.values import is_exact, known_values
+from hetero.ops.values import is_exact, is_short, known_values
 from hetero.types import Type
 
 
@@ -24,7 +24,9 @@ class Comparison(Broadcasting):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        return np.asarray(self.combine(*values)) if values is not None and all(map(is_exact, values)) else None
+        if values is None or not all(map(is_exact, values)) or not is_short(self.output(0)):
+            return None
+        return np.asarray(self.combine(*values))
 
 
 class Equal(Comparison, opset=1):

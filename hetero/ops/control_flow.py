@@ -23,7 +23,7 @@ from hetero.ops.port_maps import (
     OutputDescription,
     SliceInputDescription,
 )
-from hetero.ops.values import exact_value
+from hetero.ops.values import LONGEST_VALUE, exact_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -126,6 +126,11 @@ class If(MultiSubGraphOp, opset=8):
 class SubGraphOp(MultiSubGraphOp):
     """Base of the operations that run one body again and again."""
 
+    # What was known of the inputs at the last inference, and the types and shapes of the body's Parameters that this
+    # led to. Where nothing has changed it begins with these: each level of bodies within bodies would otherwise infer
+    # the next one twice, and n levels the innermost one 2**n times.
+    _last_inference: tuple[list, list] = ([], [])
+
     def set_function(self, body: Model) -> None:
         self.bodies[0] = body
 
@@ -206,10 +211,15 @@ class SubGraphOp(MultiSubGraphOp):
         for description in self.input_descriptions[0]:
             shape = self._part_of(description) if isinstance(description, SliceInputDescription) else None
             self._feed(0, description, shape)
+        known = [(value.element_type, value.partial_shape, _contents(value)) for value in self.input_values()]
+        if known == self._last_inference[0]:
+            for parameter, (element_type, shape) in zip(self.body.parameters, self._last_inference[1]):
+                parameter.element_type, parameter.partial_shape = element_type, shape
         self.body.validate_nodes_and_infer_types()
         if self.get_num_iterations() not in (0, 1):
             while self._widen_parameters():
                 self.body.validate_nodes_and_infer_types()
+        self._last_inference = known, [(p.element_type, p.partial_shape) for p in self.body.parameters]
         found = {d.output_index: self._made(d) for d in self.output_descriptions[0]}
         self._set_outputs(found)
 
@@ -367,6 +377,12 @@ def part_count(description: SliceInputDescription, length: int) -> int:
     if not length:
         return 0
     return (abs(last - first) + 1 - description.part_size) // max(1, abs(description.stride)) + 1
+
+
+def _contents(value: Output) -> tuple | int:
+    """Return what tells the known contents of a value from others: the numbers, or the identity of a long array."""
+    short = value.value is not None and value.value.size <= LONGEST_VALUE
+    return tuple(value.value.reshape(-1).tolist()) if short else id(value.value)
 
 
 def _scalar(value: Output) -> int | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, normalize_axis
-from hetero.ops.values import exact_value, known_values, tidy
+from hetero.ops.values import exact_value, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -48,6 +48,8 @@ class _Gather(Op):
             exact_value(self.input_value(2)),
         )
         if values is None or indices is None or axis is None or self.batch_dims or not values[0].ndim:
+            return None
+        if not is_short(self.output(0)):
             return None
         length = values[0].shape[int(axis.reshape(-1)[0])]
         if indices.size and not (-length <= indices.min() and indices.max() < length):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.graph import Attribute, Op, Parameter, choice, integers
+from hetero.graph import Attribute, Op, Output, Parameter, choice, integers
 from hetero.ops.checks import normalize_axes
 from hetero.ops.values import exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape
@@ -64,6 +65,7 @@ class _Interpolate(Op):
         return PartialShape(dimensions)
 
     def _resized(self, lengths: Sequence[Dimension]) -> list[Dimension]:
+        check_sizes(self, self.input_value(self.target_index))
         if self.shape_calculation_mode == "sizes":
             sizes = shape_of_value(self.input_value(self.target_index))
             return list(sizes if sizes.has_rank else PartialShape.dynamic(len(lengths)))
@@ -131,6 +133,7 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
         count = self.get_input_partial_shape(1).element_count()
         if not count.compatible(len(self.axes)):
             self.fail(f"output_shape has {count} values for {len(self.axes)} axes")
+        check_sizes(self, self.input_value(1))
         if image.has_rank:
             dimensions, sizes = list(image), shape_of_value(self.input_value(1))
             for place, axis in enumerate(normalize_axes(self, self.axes, len(image))):
@@ -155,6 +158,13 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
             self.antialias,
             axes=np.array(self.axes, np.int64),
         )
+
+
+def check_sizes(node: Op, target: Output) -> None:
+    """Raise GraphError if sizes or scales, as far as they are known, are negative or not finite."""
+    known = [] if target.value is None else target.value.reshape(-1).tolist()
+    if any(not isinstance(number, Dimension) and not 0 <= number < math.inf for number in known):
+        node.fail(f"sizes and scales must be finite and not negative, but are {known}")
 
 
 def scaled(length: int, scale: float) -> int:

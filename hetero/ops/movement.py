@@ -12,7 +12,7 @@ import numpy as np
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import common_type, element_count_of, merge_dimensions, normalize_axis
-from hetero.ops.values import LONGEST_VALUE, exact_value, known_values, shape_of_value, tidy, value_of_shape
+from hetero.ops.values import LONGEST_VALUE, exact_value, is_short, known_values, shape_of_value, tidy, value_of_shape
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -328,7 +328,7 @@ def _is_zero(item: int | Dimension) -> bool:
 
 def move_known_value(node: Op, move: Callable[[np.ndarray, tuple[int, ...]], np.ndarray]) -> np.ndarray | None:
     """The known value of input 0 after ``move(value, shape)``, where the shape of output 0 is known and short."""
-    values, shape = known_values(node.input_values()[:1]), node.get_output_partial_shape(0)
-    if values is None or not shape.is_static or (element_count_of(shape) or 0) > LONGEST_VALUE:
+    values = known_values(node.input_values()[:1])
+    if values is None or not is_short(node.output(0)):
         return None
-    return move(values[0], shape.to_shape())
+    return move(values[0], node.get_output_shape(0))

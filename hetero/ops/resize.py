@@ -9,6 +9,7 @@ import numpy as np
 
 from hetero.graph import Attribute, Op, choice, integers
 from hetero.ops.checks import normalize_axes
+from hetero.ops.interpolation import check_sizes
 from hetero.ops.slicing import bounds_of
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
@@ -55,6 +56,7 @@ class Resize(Op):
         count = self.get_input_partial_shape(1).element_count()
         if not count.compatible(len(axes)):
             self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")
+        check_sizes(self, self.input_value(1))
         dimensions, target = list(image), exact_value(self.input_value(1))
         lengths = [image[axis] for axis in axes]
         if target is not None and all(length.is_static for length in lengths):

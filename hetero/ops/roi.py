@@ -10,6 +10,9 @@ from hetero.ops.checks import check_type, common_type, merge_dimensions
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
+# Samples of a bin along an axis: far more than models use, so that a number in a file cannot ask for endless work.
+MOST_SAMPLES = 1 << 10
+
 
 class _RegionPooling(Op):
     """What all share: data ``[N, C, H, W]`` and boxes ``[R, numbers]`` in rows."""
@@ -97,6 +100,8 @@ class _AlignedPooling(_RegionPooling):
         for name in ("pooled_h", "pooled_w", "sampling_ratio"):
             if getattr(self, name) < 0:
                 self.fail(f"{name} cannot be negative, but is {getattr(self, name)}")
+        if self.sampling_ratio > MOST_SAMPLES:
+            self.fail(f"sampling_ratio must be at most {MOST_SAMPLES}, but is {self.sampling_ratio}")
         self.check_inputs()
         check_type(self, (2,), Type.is_integral, "integers")
         images = self.get_input_partial_shape(2)

@@ -26,6 +26,11 @@ def known_values(outputs: Sequence[Output]) -> list[np.ndarray] | None:
     return values  # type: ignore[return-value]
 
 
+def is_short(output: Output) -> bool:
+    """Return whether an output has a known shape and so few elements that its contents are followed before it runs."""
+    return output.partial_shape.is_static and output.partial_shape.element_count().get_length() <= LONGEST_VALUE
+
+
 def is_exact(value: np.ndarray | None) -> bool:
     """Whether every element is known."""
     return value is not None and value.dtype != object

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero.graph import Node, choice
-from hetero.shape import Dimension
+from hetero.shape import LARGEST_RANK, Dimension
 
 auto_pad_choice = choice("explicit", "same_upper", "same_lower", "valid")
 rounding_choice = choice("floor", "ceil")
@@ -24,6 +24,8 @@ def extent(kernel: Dimension | int, dilation: int) -> Dimension:
 
 def complete_window_attributes(node: Node, count: int, *names: str) -> None:
     """Give left-out (None or empty) attributes one value for each of ``count`` spatial axes, and check the others."""
+    if count > LARGEST_RANK:
+        node.fail(f"it has {count} spatial dimensions, only up to {LARGEST_RANK} are possible")
     for name in names:
         values = getattr(node, name)
         if not values:
@@ -90,3 +92,13 @@ def resolve_pads(
         begin.append(small if node.auto_pad == "same_upper" else large)
         end.append(large if node.auto_pad == "same_upper" else small)
     return tuple(begin), tuple(end)
+
+
+def elements_that_meet(length: int, count: int, size: int, stride: int, dilation: int, begin: int) -> range:
+    """Return the numbers of the elements of a window along an axis that meet data of ``length`` at some position.
+
+    The window of ``size`` elements has ``count`` positions; ``begin`` is the padding in front. All other elements meet
+    padding alone, however large the window is.
+    """
+    first = max(0, -(((count - 1) * stride - begin) // dilation))
+    return range(first, min(size, (begin + length - 1) // dilation + 1))

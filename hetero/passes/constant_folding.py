@@ -2,78 +2,128 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from hetero.containers import ContainerType
 from hetero.errors import HeteroError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.runtime_info import copy_runtime_info
+from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.values import is_exact
+from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
 from hetero.reference import evaluate, has_evaluate
 
 # A result that is larger than what it is made of is kept as a Constant only up to this many bytes.
 LARGEST_GROWTH = 1 << 20
+# What folding may take besides what the Constants of the model take: bytes, and arithmetic operations.
+BYTES, BYTES_PER_NODE = 1 << 20, 1 << 15
+OPERATIONS, OPERATIONS_PER_NODE = 2 * 10**9, 10**7
+# What running one operation of a body takes at least, in arithmetic operations: about 10 microseconds.
+OVERHEAD = 10**5
+
+
+class FoldingBudget:
+    """The bytes that folding may add to a graph, and the arithmetic operations that it may take.
+
+    Both are in proportion to the graph, given by its nodes, so that a small file cannot ask for much. What exceeds
+    them stays in the graph and is computed at run time. A result may take up to ``growth`` times the memory of what
+    it is made of, or LARGEST_GROWTH bytes.
+    """
+
+    def __init__(self, nodes: Sequence[Node], growth: int = 1) -> None:
+        arrays = {id(node.data): node.data.nbytes for node in nodes if isinstance(node, Constant)}
+        self._growth = growth
+        self._bytes = BYTES + BYTES_PER_NODE * len(nodes) + growth * sum(arrays.values())
+        self._operations = OPERATIONS + OPERATIONS_PER_NODE * len(nodes)
+
+    def spend(self, node: Node) -> bool:
+        """Return whether a node that reads only Constants can be folded, and take what that costs off the budget."""
+        sources = {source.node for source in node.input_values()}
+        read = sum(source.data.nbytes for source in sources)
+        made = sum(bytes_of(output, {output: assumed_shape(output.partial_shape)}) for output in node.outputs())
+        is_known = all(output.partial_shape.is_static for output in node.outputs())
+        if is_known and made > self._growth * read and made > LARGEST_GROWTH:
+            return False
+        # Constants that nobody else reads are given up for the result.
+        given_up = sum(s.data.nbytes for s in sources if all(t.node is node for t in s.output(0).get_target_inputs()))
+        added, operations = max(0, made - given_up), _operations_of(node)
+        if added > self._bytes or operations > self._operations:
+            return False
+        self._bytes -= added
+        self._operations -= operations
+        return True
+
+
+def _operations_of(node: Node) -> float:
+    """Return the arithmetic operations of a node; infinity if it is not known how often a body runs."""
+    if None in node.bodies:
+        return math.inf
+    if isinstance(node, SubGraphOp):
+        count = node.get_num_iterations()
+        return count * _operations_of_body(node.body) if count >= 0 else math.inf
+    if node.bodies:
+        return max(map(_operations_of_body, node.bodies))
+    return work_of(
+        node, {v: assumed_shape(v.partial_shape) for v in (*node.input_values(), *node.outputs())}
+    ).operations
+
+
+def _operations_of_body(body: Model) -> float:
+    return sum(OVERHEAD + _operations_of(node) for node in body.get_ordered_ops())
 
 
 def fold_constants(model: Model) -> bool:
     """Put Constants in the place of values that are known: computed from Constants alone, or shapes that are static.
 
-    Requires nothing. Ensures: no operation reads only Constants, except those whose result would take much more
-    memory than their inputs, and those that cannot be evaluated. Types and shapes are up to date.
+    Requires nothing. Ensures: no operation reads only Constants, except those that exceed the FoldingBudget, and those
+    that cannot be evaluated. Types and shapes are up to date.
     """
     changed = False
-    sinks = set(model.sinks)
-    for node in model.get_ordered_ops():
+    sinks, order = set(model.sinks), model.get_ordered_ops()
+    budget = FoldingBudget(order)
+    for node in order:
         if isinstance(node, (Parameter, Constant)):
             continue
         node.infer()
         if isinstance(node, Result):
             continue
-        changed |= fold_node(node)
+        changed |= fold_node(node, budget)
         if node not in sinks and not any(output.get_target_inputs() for output in node.outputs()):
             node.disconnect()
     return changed
 
 
-def fold_node(node: Node, growth: int = 1) -> bool:
-    """Put Constants in the place of those outputs of a node that are known; whether there were any.
-
-    A result may take up to ``growth`` times the memory of what it is made of, or LARGEST_GROWTH bytes.
-    """
+def fold_node(node: Node, budget: FoldingBudget) -> bool:
+    """Put Constants in the place of those outputs of a node that are known; return whether there were any."""
     changed = False
-    for output, array in zip(node.outputs(), _known_outputs(node, growth)):
+    for output, array in zip(node.outputs(), _known_outputs(node, budget)):
         if array is not None and output.get_target_inputs():
             _replace(output, array)
             changed = True
     return changed
 
 
-def _known_outputs(node: Node, growth: int) -> list[np.ndarray | None]:
+def _known_outputs(node: Node, budget: FoldingBudget) -> list[np.ndarray | None]:
     exact = [_exact_array(output) for output in node.outputs()]
     if all(array is not None for array in exact):
         return exact
     sources = node.input_values()
     if not node.repeatable or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
         return exact  # a Constant holds a tensor that never changes
-    if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or _grows(node, growth):
+    if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or not budget.spend(node):
         return exact
     try:
         return evaluate(node, [source.node.data for source in sources])
-    except (HeteroError, ValueError, IndexError, TypeError, ZeroDivisionError, MemoryError):
+    except (HeteroError, ValueError, IndexError, TypeError, ArithmeticError, MemoryError):
         return exact  # the error is the user's to see when the operation runs
 
 
 def _exact_array(output: Output) -> np.ndarray | None:
     """What is known of an output where that is all of it, in its element type: known values may be in wider ones."""
     return output.value.astype(output.element_type.to_dtype(), copy=False) if is_exact(output.value) else None
-
-
-def _grows(node: Node, growth: int) -> bool:
-    if any(output.partial_shape.is_dynamic for output in node.outputs()):
-        return False
-    made = sum(int(np.prod(o.shape, dtype=np.int64)) * o.element_type.size for o in node.outputs())
-    read = sum(source.node.data.nbytes for source in node.input_values())
-    return made > growth * read and made > LARGEST_GROWTH
 
 
 def _replace(output: Output, array: np.ndarray) -> None:

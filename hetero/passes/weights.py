@@ -6,7 +6,7 @@ from hetero import ops
 from hetero.graph import Model, Node, is_constant
 from hetero.graph.node import Input
 from hetero.ops.convolution import CONVOLUTIONS
-from hetero.passes.constant_folding import fold_node
+from hetero.passes.constant_folding import FoldingBudget, fold_node
 
 # What reads weights, and may arrange them for its kernels once where they are Constants.
 _READERS = (*CONVOLUTIONS, ops.MatMul, ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence)
@@ -26,7 +26,8 @@ def fold_weights(model: Model) -> bool:
         targets = (target for output in node.outputs() for target in output.get_target_inputs())
         if node in computed and any(target.node in wanted or _is_weight(target) for target in targets):
             wanted.add(node)
-    return any([fold_node(node, _GROWTH) for node in order if node in wanted])
+    budget = FoldingBudget(order, _GROWTH)
+    return any([fold_node(node, budget) for node in order if node in wanted])
 
 
 def _made_of_constants(order: list[Node]) -> set[Node]:

@@ -51,7 +51,7 @@ from hetero.reference import (
     variables,
     yolo,
 )  # fmt: skip
-from hetero.reference.program import Program, VariableValues
-from hetero.reference.registry import evaluate, evaluates, has_evaluate, prepares, unknown_operation
+from hetero.reference.program import Program
+from hetero.reference.registry import VariableValues, evaluate, evaluates, has_evaluate, prepares, unknown_operation
 
 __all__ = ["Program", "VariableValues", "evaluate", "evaluates", "has_evaluate", "prepares", "unknown_operation"]

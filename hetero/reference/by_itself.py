@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
-
 import numpy as np
 
+from hetero.allocation import string_array
 from hetero.errors import DeviceError
-from hetero.graph import Constant, Op, Parameter, failure_in_class, is_constant, place_in_class
+from hetero.graph import Op, failure_in_class, place_in_class
+from hetero.reference.output_sizes import specialized
 from hetero.tensor import Tensor
 from hetero.types import Type
 
@@ -23,9 +23,9 @@ class ByItself:
         outputs = node.outputs()
         self._is_known = all(o.element_type.is_static() and o.partial_shape.is_static for o in outputs)
 
-    def __call__(self, variables: MutableMapping[str, np.ndarray], *arrays: np.ndarray) -> list[np.ndarray]:
+    def __call__(self, _: object, *arrays: np.ndarray) -> list[np.ndarray]:
         node = self._node
-        made = node if self._is_known else self._specialized(arrays)
+        made = node if self._is_known else specialized(node, arrays)
         outputs = [_empty(made, index) for index in range(made.get_output_size())]
         try:
             done = node.evaluate(outputs, [_read_only(array) for array in arrays])
@@ -40,14 +40,6 @@ class ByItself:
                 raise DeviceError(f"{where} made output {index} of shape {list(tensor.shape)}, not {expected}")
         return [_array_of(tensor) for tensor in outputs]
 
-    def _specialized(self, arrays: Sequence[np.ndarray]) -> Op:
-        """The node for inputs of these types and shapes, from which it infers those of the outputs."""
-        sources = []
-        for index, (value, array) in enumerate(zip(self._node.input_values(), arrays)):
-            is_known = index in self._node.shape_inputs or is_constant(value)
-            sources.append((Constant(array) if is_known else Parameter(Type(array.dtype), array.shape)).output(0))
-        return self._node.clone_with_new_inputs(sources)
-
 
 def _empty(node: Op, index: int) -> Tensor:
     kind, shape = node.get_output_element_type(index), node.get_output_partial_shape(index)
@@ -61,7 +53,9 @@ def _empty(node: Op, index: int) -> Tensor:
 
 
 def _array_of(tensor: Tensor) -> np.ndarray:
-    return tensor.data.astype(object).astype(np.str_) if tensor.element_type is Type.string else tensor.data
+    if tensor.element_type is not Type.string:
+        return tensor.data
+    return string_array(tensor.data.reshape(-1).tolist()).reshape(tensor.shape)
 
 
 def _read_only(array: np.ndarray) -> Tensor:

@@ -16,8 +16,8 @@ from hetero.ops.port_maps import (
     OutputDescription,
     SliceInputDescription,
 )
-from hetero.reference.program import Program, VariableValues
-from hetero.reference.registry import Runner, prepares
+from hetero.reference.program import Program
+from hetero.reference.registry import Run, Runner, prepares
 
 
 @prepares(ops.If)
@@ -30,24 +30,24 @@ def if_op(node: ops.If) -> Runner:
         feeds = [sources[index] for index in range(len(body.parameters))]
         branches.append((Program(body), feeds, [results[index] for index in range(node.get_output_size())]))
 
-    def run(variables: VariableValues, *arrays: np.ndarray) -> list[np.ndarray]:
+    def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
         program, feeds, results = branches[0 if arrays[0].item() else 1]
-        found = program.run_again([arrays[index] for index in feeds], variables)
+        found = program.run_again([arrays[index] for index in feeds], run)
         return [_handed_out(program, found[index]) for index in results]
 
-    return run
+    return run_node
 
 
 @prepares(ops.Loop)
 def loop(node: ops.Loop) -> Runner:
     body = _RepeatedBody(node, *node.get_special_body_ports())
 
-    def run(variables: VariableValues, *arrays: np.ndarray) -> list[np.ndarray]:
+    def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
         trip_count, starts = arrays[0].item(), arrays[1].item()
         numbers: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
-        return body.run(numbers if starts else (), arrays, variables)
+        return body.run(numbers if starts else (), arrays, run)
 
-    return run
+    return run_node
 
 
 @prepares(ops.TensorIterator)
@@ -55,13 +55,13 @@ def tensor_iterator(node: ops.TensorIterator) -> Runner:
     body = _RepeatedBody(node)
     slices = [d for d in node.get_input_descriptions() if isinstance(d, SliceInputDescription)]
 
-    def run(variables: VariableValues, *arrays: np.ndarray) -> list[np.ndarray]:
+    def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
         counts = {part_count(d, arrays[d.input_index].shape[d.axis]) for d in slices}
         if len(counts) != 1:
             raise ValueError(f"its sliced inputs have {sorted(counts) or 'no'} parts, but must have equally many")
-        return body.run(range(counts.pop()), arrays, variables)
+        return body.run(range(counts.pop()), arrays, run)
 
-    return run
+    return run_node
 
 
 class _RepeatedBody:
@@ -89,7 +89,7 @@ class _RepeatedBody:
             if not isinstance(d, BodyOutputDescription) or d.iteration != -1
         }  # fmt: skip
 
-    def run(self, numbers: Iterable[int], arrays: Sequence[np.ndarray], variables: VariableValues) -> list[np.ndarray]:
+    def run(self, numbers: Iterable[int], arrays: Sequence[np.ndarray], run: Run) -> list[np.ndarray]:
         """The outputs of the node, of an iteration for each number, as long as the body's condition holds."""
         feed: list[np.ndarray | None] = [None] * len(self._node.body.parameters)
         for parameter, index in self._first:
@@ -97,11 +97,12 @@ class _RepeatedBody:
         kept: dict[int, list[np.ndarray]] = {index: [] for index in self._kept}
         results: list[np.ndarray] = []
         for number in numbers:
+            run.check()
             if self._iteration_port >= 0:
                 feed[self._iteration_port] = np.full(self._iteration_shape, number, self._iteration_type)
             for part in self._slices:
                 feed[part.body_parameter_index] = _part(arrays[part.input_index], part, number)
-            results = self._program.run_again(feed, variables)
+            results = self._program.run_again(feed, run)
             for parameter, result in self._carried:
                 feed[parameter] = results[result]
             for index, values in kept.items():

@@ -21,7 +21,7 @@ def einsum(node: Node) -> Runner:
     def run(node: Node, *arrays: np.ndarray) -> np.ndarray:
         return contract(arrays, subscripts, output)
 
-    return lambda variables, *arrays: run(node, *arrays)
+    return lambda _, *arrays: run(node, *arrays)
 
 
 def contract(arrays: Sequence[np.ndarray], subscripts: Sequence[Subscript], output: Subscript) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.allocation import check_allocation
 from hetero.graph import Node
 from hetero.ops.interpolation import scaled
 from hetero.reference.registry import evaluates
@@ -83,6 +84,7 @@ def resample(data: np.ndarray, axis: int, indices: np.ndarray, weights: np.ndarr
 
 
 def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) -> Taps:
+    check_allocation(64 * size, f"the table of {size} places")
     if node.mode.endswith("pillow"):
         return _pillow_taps(node, length, size)
     coordinate = _coordinates(node.coordinate_transformation_mode, length, size, scale)
@@ -96,12 +98,13 @@ def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) 
     if node.mode == "cubic":
         low = np.floor(coordinate).astype(np.int64)
         offsets = np.arange(-1, 3)
+        indices = grid(low, offsets)
         weights = cubic(np.abs((coordinate - low)[:, None] - offsets.astype(np.float32)), node.cube_coeff)
-        return np.clip(low[:, None] + offsets, 0, length - 1), weights
+        return np.clip(indices, 0, length - 1), weights
     # Linear: a triangle around the coordinate, wider when it smooths; what lies outside of the image has no weight.
     slope = scale if node.antialias and shrinks else np.float32(1)
     reach = 2 if scale > 1 else int(np.ceil(2 / slope))
-    indices = np.round(coordinate).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
+    indices = grid(np.round(coordinate).astype(np.int64), np.arange(-reach, reach + 1))
     weights = np.maximum(0, 1 - np.abs(slope * (coordinate[:, None] - indices))).astype(np.float32)
     return _normalised(indices, weights, length)
 
@@ -114,10 +117,17 @@ def _pillow_taps(node: Node, length: int, size: int) -> Taps:
     center = (np.arange(size) + 0.5) * ratio
     first = np.maximum((center - reach + 0.5).astype(np.int64), 0)
     last = np.minimum((center + reach + 0.5).astype(np.int64), length)
-    indices = first[:, None] + np.arange(int((last - first).max(initial=1)))
+    indices = grid(first, np.arange(int((last - first).max(initial=1))))
     distance = np.abs(indices - center[:, None] + 0.5) / stretch
     weights = np.maximum(0, 1 - distance) if node.mode == "bilinear_pillow" else cubic(distance, node.cube_coeff)
     return _normalised(indices, np.where(indices < last[:, None], weights, 0), length)
+
+
+def grid(first: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the indices ``first`` plus ``offsets``, ``[length, taps]``. Raises MemoryError if they are too many."""
+    # The weights, and what is computed on the way to them, take as much again several times.
+    check_allocation(8 * first.nbytes * offsets.size, f"the table of {first.size} x {offsets.size} weights")
+    return first[:, None] + offsets
 
 
 def _normalised(indices: np.ndarray, weights: np.ndarray, length: int) -> Taps:

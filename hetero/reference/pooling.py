@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.convolution import window_slices
+from hetero.ops.windows import elements_that_meet
 from hetero.reference.registry import evaluates
 from hetero.shape import PartialShape
 
@@ -25,18 +25,21 @@ def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if node.output(0).get_target_inputs() and not node.output(1).get_target_inputs():
         largest = max_pool_without_indices(node, data)
         return largest, np.broadcast_to(np.int64(0), largest.shape)  # nobody reads the indices
-    positions = _positions(node, data)
-    padded, indices = _padded(node, data, positions)
-    offsets = itertools.product(*map(range, node.kernel_shape))
-    views = [window_slices(offset, positions, node.strides, node.dilations) for offset in offsets]
-    largest, where = padded[views[0]].copy(), indices[views[0]].copy()
-    for view in views[1:]:
-        # Padding never wins, and of equal values the first.
-        better = (indices[view] >= 0) & ((padded[view] > largest) | (where < 0))
-        np.copyto(largest, padded[view], where=better)
-        np.copyto(where, indices[view], where=better)
+    positions, (begin, _) = _positions(node, data), node.resolve_pads(data.shape[2:])
+    axis = node.axis % data.ndim
+    counted = np.arange(math.prod(data.shape[axis:]), dtype=np.int64).reshape(data.shape[axis:])
+    indices = np.broadcast_to(counted, data.shape)
+    largest = np.full((*data.shape[:2], *positions), lowest(data.dtype), data.dtype)
+    where = np.full(largest.shape, -1, np.int64)
+    windows = zip(data.shape[2:], positions, node.kernel_shape, node.strides, node.dilations, begin)
+    for met in itertools.product(*(list(_meetings(*window)) for window in windows)):
+        places, elements = ((slice(None), slice(None), *slices) for slices in zip(*met))
+        # Of equal values the first.
+        better = (data[elements] > largest[places]) | (where[places] < 0)
+        np.copyto(largest[places], data[elements], where=better)
+        np.copyto(where[places], indices[elements], where=better)
     # A window of padding alone counts as the first element of its channel (as in OpenVINO).
-    corner = indices[(slice(None), slice(None), *(slice(b, b + 1) for b in node.resolve_pads(data.shape[2:])[0]))]
+    corner = indices[:, :, *[slice(1)] * len(positions)] if data.size else 0
     return largest, np.where(where < 0, corner, where)
 
 
@@ -103,24 +106,11 @@ def _meetings(
     length: int, count: int, size: int, stride: int, dilation: int, begin: int
 ) -> Iterator[tuple[slice, slice]]:
     """For each element of the window along an axis: the windows where it meets data, and the data that it meets."""
-    for number in range(size):
+    for number in elements_that_meet(length, count, size, stride, dilation, begin):
         shift = number * dilation - begin
         first, last = max(-(shift // stride), 0), min((length - 1 - shift) // stride, count - 1)
-        if first <= last:
+        if first <= last:  # it may meet data only between two positions
             yield slice(first, last + 1), slice(first * stride + shift, last * stride + shift + 1, stride)
-
-
-def _padded(node: Node, data: np.ndarray, positions: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The data with all that a window meets, and the index of each element from ``axis`` on, -1 in the padding."""
-    begin, end = node.resolve_pads(data.shape[2:])
-    pads = [(0, 0), (0, 0)]
-    for axis, length in enumerate(data.shape[2:]):
-        reach = (positions[axis] - 1) * node.strides[axis] + (node.kernel_shape[axis] - 1) * node.dilations[axis] + 1
-        pads.append((begin[axis], max(reach - length - begin[axis], end[axis])))
-    axis = node.axis % data.ndim
-    counted = np.arange(math.prod(data.shape[axis:]), dtype=np.int64).reshape(data.shape[axis:])
-    indices = np.pad(np.broadcast_to(counted, data.shape), pads, constant_values=-1)
-    return np.pad(data, pads, constant_values=lowest(data.dtype)), indices
 
 
 def _counts(node: Node, data: np.ndarray, positions: tuple[int, ...]) -> np.ndarray:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.reference.registry import Runner, in_types, make_runner
-
-# The contents of variables by their ids; one that is not there was never assigned, or is reset.
-VariableValues = MutableMapping[str, np.ndarray]
+from hetero.reference.registry import Run, Runner, VariableValues, in_types, make_runner
 
 
 @dataclass(frozen=True)
@@ -60,18 +57,20 @@ class Program:
         inputs: Iterable[np.ndarray],
         variables: VariableValues,
         observe: Callable[[Node, float], None] | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> list[np.ndarray]:
         """The outputs for these inputs: in new memory, or inputs, constants and contents of variables, or views.
 
-        ``variables`` are read and written; ``observe`` is told of every operation and its time in seconds.
+        ``variables`` are read and written; ``observe`` is told of every operation and its time in seconds. ``check``
+        is called before each operation and each iteration of a body, and may raise to end the run.
         Raises DeviceError where an operation cannot run on what it gets.
         """
-        return self.run_again(inputs, variables, observe)
+        return self.run_again(inputs, Run(variables, check), observe)
 
     def run_again(
         self,
         inputs: Iterable[np.ndarray],
-        variables: VariableValues,
+        run: Run,
         observe: Callable[[Node, float], None] | None = None,
     ) -> list[np.ndarray]:
         """As ``run``, for a body: within the run of another Program, which has silenced numpy's warnings."""
@@ -80,10 +79,11 @@ class Program:
             values[slot] = array
         started = time.perf_counter() if observe else 0.0
         for step in self.steps:
+            run.check()
             try:
-                results = step.run(variables, *[values[slot] for slot in step.reads])
+                results = step.run(run, *[values[slot] for slot in step.reads])
                 results = in_types(results, step.dtypes)
-            except (ValueError, IndexError, TypeError, ZeroDivisionError, MemoryError) as error:
+            except (ValueError, IndexError, TypeError, ArithmeticError, MemoryError) as error:
                 # What shape inference could not see before the shapes were known.
                 name, kind = step.node.friendly_name, step.node.type_info.name
                 raise DeviceError(f"{kind} '{name}' cannot run on these inputs: {error}") from error

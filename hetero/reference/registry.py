@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,28 @@ import numpy as np
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Node, Op, Parameter, Result, with_bodies
 from hetero.reference.by_itself import ByItself
+from hetero.reference.output_sizes import with_size_check
 from hetero.types import Type
+
+# The contents of variables by their ids; one that is not there was never assigned, or is reset.
+VariableValues = MutableMapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a program and the bodies in it share during one run.
+
+    ``variables`` are read and written. ``check`` is called before each operation and each iteration of a body; it
+    raises an exception if the run must end.
+    """
+
+    variables: VariableValues
+    check: Callable[[], None] = lambda: None
+
 
 # Takes the node and its input arrays; returns an array, or a sequence of them for several outputs.
 Evaluator = Callable[..., Any]
-# Takes the values of variables by their ids, and the input arrays; returns what an Evaluator does.
+# Takes the Run and the input arrays; returns what an Evaluator does.
 Runner = Callable[..., Any]
 
 _HALVES = (Type.f16, Type.bf16)
@@ -33,7 +51,7 @@ def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
             kinds = [value.element_type for value in node.input_values()]
             may_be_half = any(kind.is_dynamic() or kind in _HALVES for kind in kinds)
             run = function if may_be_half else getattr(function, "of_others", function)
-            return lambda variables, *arrays: run(node, *arrays)
+            return lambda _, *arrays: run(node, *arrays)
 
         prepares(*operations)(prepare)
         return function
@@ -42,7 +60,7 @@ def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
 
 
 def prepares(*operations: type[Node]) -> Callable[[Callable[[Node], Runner]], Callable[[Node], Runner]]:
-    """Decorator: the function makes of a node what runs it: ``f(node)(variables, *arrays)``.
+    """Decorator: the function makes of a node what runs it: ``f(node)(run, *arrays)``.
 
     For operations with work to be done once for many runs, and those that read or write variables.
     """
@@ -95,7 +113,7 @@ def make_runner(node: Node) -> tuple[Runner, tuple[np.dtype | None, ...]]:
     if prepare is None:
         raise UnsupportedOperationError(f"the reference cannot evaluate {node.type_info.name} '{node.friendly_name}'")
     kinds = [output.element_type for output in node.outputs()]
-    return prepare(node), tuple(None if kind.is_dynamic() else kind.to_dtype() for kind in kinds)
+    return with_size_check(node, prepare(node)), tuple(None if kind.is_dynamic() else kind.to_dtype() for kind in kinds)
 
 
 def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -105,7 +123,7 @@ def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """
     run, dtypes = make_runner(node)
     with np.errstate(all="ignore"):  # infinities and NaN are values here
-        return in_types(run({}, *inputs), dtypes)
+        return in_types(run(Run({}), *inputs), dtypes)
 
 
 def in_types(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarray]:

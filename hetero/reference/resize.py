@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
+from hetero.allocation import check_allocation
 from hetero.graph import Node
-from hetero.reference.interpolation import Taps, cubic, nearest, resample, rounded
+from hetero.reference.interpolation import Taps, cubic, grid, nearest, resample, rounded
 from hetero.reference.registry import evaluates
 
 
@@ -35,6 +36,7 @@ def resized_axes(
     resized = []
     for axis, size, scale, part in zip(axes, sizes, scales, parts):
         length, outside = shape[axis], None
+        check_allocation(64 * size, f"the table of {size} places")
         coordinate = _coordinates(node.coordinate_transformation_mode, length, size, scale, part)
         if node.coordinate_transformation_mode == "tf_crop_and_resize":
             outside = (coordinate < 0) | (coordinate > length - 1)
@@ -69,7 +71,7 @@ def _taps(node: Node, length: int, scale: float, coordinate: np.ndarray) -> Taps
     reach = 1 if node.mode == "linear" else 2
     shrink = min(scale, 1.0) if node.antialias else 1.0
     first = int(np.floor(-reach / shrink)) + 1
-    indices = np.floor(coordinate).astype(np.int64)[:, None] + np.arange(first, 2 - first)
+    indices = grid(np.floor(coordinate).astype(np.int64), np.arange(first, 2 - first))
     distance = np.abs(indices - coordinate[:, None]) * shrink
     weights = np.maximum(0, 1 - distance) if node.mode == "linear" else cubic(distance, node.cube_coeff)
     if node.exclude_outside:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from hetero import ops
+from hetero.allocation import check_allocation, string_array
 from hetero.reference.registry import evaluates
 
 _WHITE_SPACE = " \t\n\v\f\r"
@@ -31,6 +33,8 @@ def string_tensor_unpack(node, data):
 
 @evaluates(ops.StringConcat)
 def string_concat(node, first, second):
+    width, count = first.itemsize + second.itemsize, math.prod(np.broadcast_shapes(first.shape, second.shape))
+    check_allocation(width * count, f"an array of {count} strings")
     return np.char.add(first, second)
 
 
@@ -123,4 +127,4 @@ def _words(text: str) -> list[str]:
 
 
 def _strings(texts: list[str]) -> np.ndarray:
-    return np.array(texts, np.str_)
+    return string_array(texts)

@@ -6,31 +6,30 @@ import numpy as np
 
 from hetero import ops
 from hetero.ops.variables import AssignV3, ReadValueV3
-from hetero.reference.program import VariableValues
-from hetero.reference.registry import Runner, prepares
+from hetero.reference.registry import Run, Runner, prepares
 
 
 @prepares(ReadValueV3, ops.ReadValue)
 def read_value(node: ops.ReadValue) -> Runner:
     name, output = node.variable_id, node.output(0)
 
-    def run(variables: VariableValues, *arrays: np.ndarray) -> np.ndarray:
-        if name in variables:
-            return variables[name]
+    def run_node(run: Run, *arrays: np.ndarray) -> np.ndarray:
+        if name in run.variables:
+            return run.variables[name]
         if arrays:
             return arrays[0]
         return np.zeros([d.min_length for d in output.partial_shape], output.element_type.to_dtype())
 
-    return run
+    return run_node
 
 
 @prepares(AssignV3, ops.Assign)
 def assign(node: ops.Assign) -> Runner:
     name = node.variable_id
 
-    def run(variables: VariableValues, array: np.ndarray) -> np.ndarray:
+    def run_node(run: Run, array: np.ndarray) -> np.ndarray:
         # A copy: the array may be an input's memory, or become an output's.
-        variables[name] = array.copy()
+        run.variables[name] = array.copy()
         return array
 
-    return run
+    return run_node

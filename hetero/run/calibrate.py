@@ -23,9 +23,9 @@ from hetero.dispatch.affinity import Device, is_placed
 from hetero.dispatch.cost import MARGIN, Costs
 from hetero.dispatch.measured import Measured, OperationTimes, model_key
 from hetero.dispatch.report import PlacementReport
-from hetero.dispatch.work import Shape, assumed_shape
 from hetero.errors import ConfigError
 from hetero.graph import ExecutionNode, Model, Node, Output, execution, is_constant, port_name
+from hetero.ops.work_estimate import Shape, assumed_shape
 from hetero.passes.unique_names import make_names_unique
 from hetero.plugin import ProfilingInfo
 from hetero.plugin.profiling import STAGE

@@ -10,7 +10,7 @@ import pytest
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key, operation_key
-from hetero.dispatch.work import assumed_shapes
+from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 
 

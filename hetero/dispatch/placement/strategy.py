@@ -15,8 +15,8 @@ from hetero.dispatch.measured import Measured, model_key
 from hetero.dispatch.placement.min_cut import min_cut
 from hetero.dispatch.placement.pipeline import pipeline
 from hetero.dispatch.placement.problem import Choice, Flow, Problem
-from hetero.dispatch.work import bytes_of
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.ops.work_estimate import bytes_of
 
 # The devices that each group may go to, in the user's order; of a pinned one that is one.
 Candidates = Mapping[Group, Sequence[Device]]

@@ -11,6 +11,7 @@ from hetero.frontend.ir.reader import Operations, read_net
 from hetero.frontend.op_extension import OpExtension
 from hetero.frontend.source import SourceBytes, read_source
 from hetero.graph import Model
+from hetero.ops.bodies import DEEPEST
 
 # The path or the bytes of the binary file.
 Weights = str | os.PathLike | bytes
@@ -62,9 +63,20 @@ def _parse(content: memoryview) -> Element:
         raise FrontendError(f"its XML is not accepted: {error}") from error
     if net.tag != "net":
         raise FrontendError(f"its XML holds <{net.tag}>, not <net>")
+    _check_nesting(net)
     if net.get("version") not in VERSIONS:
         raise FrontendError(f"it is of version {net.get('version')}, but {' and '.join(VERSIONS)} can be read")
     return net
+
+
+def _check_nesting(net: Element) -> None:
+    """Raise FrontendError if bodies are nested too deep, before they are read level by level."""
+    waiting = [(net, 0)]
+    while waiting:
+        element, depth = waiting.pop()
+        if depth > DEEPEST:
+            raise FrontendError(f"bodies are nested more than {DEEPEST} deep")
+        waiting += [(child, depth + child.tag.endswith("body")) for child in element]
 
 
 def _weights(source: SourceBytes, given: Weights | None) -> memoryview | None:

@@ -9,13 +9,12 @@ from typing import BinaryIO
 
 import numpy as np
 
+from hetero.allocation import string_array
 from hetero.packing import is_packed, pack, packed_size, unpack
 from hetero.types import Type
 
 # Contents begin at multiples of this many bytes, so that they can be used where they are.
 ALIGNMENT = 16
-# The most characters of an array of strings, each counted as long as the longest.
-LARGEST_TEXT = 2**28
 
 
 class WeightsWriter:
@@ -77,8 +76,4 @@ def _decode_strings(content: memoryview) -> np.ndarray:
     text = content[4 * (count + 2) :]
     if offsets[0] < 0 or (np.diff(offsets) < 0).any() or offsets[-1] > len(text):
         raise ValueError("the strings do not lie one after the other")
-    longest = int(np.diff(offsets).max(initial=0))
-    if count * longest > LARGEST_TEXT:
-        # An array of text gives each element the room of the longest.
-        raise ValueError(f"{count} strings of up to {longest} bytes take too much memory")
-    return np.array([bytes(text[begin:end]).decode() for begin, end in pairwise(offsets)], np.str_)
+    return string_array([bytes(text[begin:end]).decode() for begin, end in pairwise(offsets)])

@@ -143,7 +143,13 @@ class GraphBuilder:
         """Translate a graph, whose inputs are defined already, and give what it hands out."""
         if graph.sparse_initializer:
             raise FrontendError(f"sparse tensors such as '{graph.sparse_initializer[0].values.name}' are not supported")
-        self._initializers = {tensor.name: tensor for tensor in graph.initializer}
+        for tensor in graph.initializer:
+            if tensor.name in self._initializers:
+                raise FrontendError(f"two initializers have the name '{tensor.name}'")
+            self._initializers[tensor.name] = tensor
+        for node in graph.node:
+            for name in self._initializers.keys() & set(node.output):
+                raise FrontendError(f"'{name}' is an initializer and also made by {node.op_type} node '{node.name}'")
         self._declared = declared_types([*graph.value_info, *graph.output])
         self._translate_all(graph.node)
         reader = f"the output of the graph '{graph.name}'" if self._calls else "the model's output"

@@ -9,6 +9,7 @@ from typing import Any
 import onnx
 from onnx import AttributeProto, NodeProto
 
+from hetero.allocation import check_strings
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.onnx.functions import domain_of
@@ -72,7 +73,9 @@ class OnnxNodeContext(NodeContext):
         if attribute.type == AttributeProto.STRING:
             return attribute.s.decode()
         if attribute.type == AttributeProto.STRINGS:
-            return tuple(text.decode() for text in attribute.strings)
+            texts = tuple(text.decode() for text in attribute.strings)
+            check_strings(texts)  # translators make arrays of them
+            return texts
         if attribute.type == AttributeProto.TENSOR:
             return self._tensors.read(attribute.t)
         if attribute.type == AttributeProto.TYPE_PROTO:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
+from hetero.allocation import string_array
 from hetero.errors import FrontendError
 from hetero.frontend.source import map_file
 from hetero.packing import is_packed, packed_size, unpack
@@ -67,7 +68,7 @@ class TensorReader:
         elif tensor.HasField("raw_data"):
             data = memoryview(tensor.raw_data)
         elif kind is Type.string:
-            return np.array([text.decode() for text in tensor.string_data], np.str_).reshape(shape)
+            return string_array([text.decode() for text in tensor.string_data]).reshape(shape)
         else:
             return numpy_helper.to_array(tensor)
         needed = packed_size(math.prod(shape), kind)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import tflite
 
+from hetero.allocation import string_array
 from hetero.errors import FrontendError, GraphError
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor, Signature
 from hetero.frontend.tflite.flexbuffer import read_map
@@ -30,9 +31,6 @@ _DAMAGES = (struct.error, KeyError, IndexError, ValueError, TypeError, OverflowE
 
 # How often as many bytes may be read as a file has: parts of it may be shared.
 _MOST_SHARED = 4
-
-# The most bytes that a tensor of strings may have in numpy, where all are as long as the longest.
-_MOST_TEXT = 1 << 28
 
 # Attributes that are FlexBuffers of further ones.
 _NESTED = ("custom_attributes", "composite_attributes")
@@ -258,13 +256,9 @@ def _strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
     """A tensor of strings: their number, where each begins and the last ends, and their bytes."""
     (count,) = struct.unpack_from("<i", data)
     places = struct.unpack_from(f"<{count + 1}i", data, 4)
-    longest = max((end - begin for begin, end in itertools.pairwise(places)), default=0)
     if list(places) != sorted(places) or not 0 <= places[0] <= places[-1] <= len(data):
         raise ValueError("its strings overlap or are not all there")
-    if count * longest * 4 > _MOST_TEXT:
-        raise FrontendError(f"{count} strings of up to {longest} bytes are more than {_MOST_TEXT >> 20} MiB")
-    texts = [bytes(data[begin:end]).decode() for begin, end in itertools.pairwise(places)]
-    return np.array(texts, np.str_).reshape(shape)
+    return string_array([bytes(data[begin:end]).decode() for begin, end in itertools.pairwise(places)]).reshape(shape)
 
 
 def _check_tensor(index: int, tensors: Sequence[DecodedTensor]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyopencl as cl
 
+from hetero.allocation import check_allocation
 from hetero.errors import DeviceError
 from hetero.messages import get_logger
 from hetero_opencl import pocl, pocl_cache, trial
@@ -107,6 +108,8 @@ class OpenCLDevice:
         """A buffer for kernels to read and write, longer by what they may read behind it, or in memory of the host."""
         flags = cl.mem_flags.USE_HOST_PTR if hostbuf is not None else 0
         with opencl_errors(f"allocating {byte_size} bytes on {self.name}"):
+            if self.handle.host_unified_memory and hostbuf is None:
+                check_allocation(byte_size, "a buffer")
             return allocations_on(self.handle).take(self.context, byte_size + SLACK, flags, hostbuf)
 
     def make_queue(self, profiled: bool) -> cl.CommandQueue:
@@ -247,7 +250,7 @@ def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
     check_process()
     try:
         yield
-    except cl.MemoryError as error:
+    except (cl.MemoryError, MemoryError) as error:
         raise DeviceError(f"out of device memory while {doing() if callable(doing) else doing}: {error}") from error
     except cl.Error as error:
         raise DeviceError(f"OpenCL failed while {doing() if callable(doing) else doing}: {error}") from error

@@ -149,11 +149,15 @@ class Lowering:
         self.launch(source, kernel, [*arguments, np.int32(count)], [-(-count // group) * group], [group])
 
     def _buffer_of(self, count: int, size: int) -> Buffer:
+        self._check_count(count)
+        return Buffer(count * size)
+
+    def _check_count(self, count: int) -> None:
+        """Raise DeviceError if the operation at hand has more elements than kernels count."""
         if count > LARGEST_COUNT:
             raise DeviceError(
                 f"{self._operation} needs {count} elements at once; kernels count no further than {LARGEST_COUNT}"
             )
-        return Buffer(count * size)
 
     @property
     def _operation(self) -> str:
@@ -176,7 +180,13 @@ class Lowering:
             raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
         before = len(self.launches)
         self._node, self._computed = node, self.fusion.computed_with(node)
-        function(self, node)
+        for output in node.outputs():
+            if output.partial_shape.is_static:
+                self._check_count(math.prod(output.shape))
+        try:
+            function(self, node)
+        except (OverflowError, MemoryError) as error:
+            raise DeviceError(f"{self._operation} is too large for {self.device.name}: {error}") from error
         self._add_step(node, self.launches[before:])
         self._node = None
 

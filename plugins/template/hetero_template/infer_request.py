@@ -27,8 +27,8 @@ class TemplateInferRequest(SyncInferRequest):
     def start(self) -> None:
         inputs = [_array_of(tensor) for tensor in self.input_tensors()]
         self._profile = []
-        observe = self._note_time if self.is_profiled else self._note_nothing
-        results = self.compiled_model.run(inputs, self._variables, observe)
+        observe = self._note_time if self.is_profiled else None
+        results = self.compiled_model.run(inputs, self._variables, observe, self.check_cancelled)
         self._hand_out(results, [*inputs, *self._variables.values()])
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
@@ -37,11 +37,7 @@ class TemplateInferRequest(SyncInferRequest):
     def query_state(self) -> list[VariableState]:
         return [TemplateVariableState(info, self._variables) for info in self.compiled_model.variables]
 
-    def _note_nothing(self, node: Node, seconds: float) -> None:
-        self.check_cancelled()
-
     def _note_time(self, node: Node, seconds: float) -> None:
-        self.check_cancelled()
         took = timedelta(seconds=seconds)
         self._profile.append(ProfilingInfo(node.friendly_name, node.type_info.name, "numpy", took, took))
 

@@ -215,7 +215,7 @@ def test_strings_of_which_one_is_long_do_not_fill_the_memory():
         f'<net version="11"><layers><layer id="0" name="c" type="Const" version="opset1"><data element_type="string" '
         f'shape="{count}" offset="0" size="{len(weights)}"/><output><port id="0"/></output></layer></layers></net>'
     )
-    refused(xml.encode(), weights, "layer 0, Const 'c': 20000 strings of up to 200000 bytes")
+    refused(xml.encode(), weights, "layer 0, Const 'c': 20000 strings of up to 200000 characters")
 
 
 def bodies_in_each_other(depth):

@@ -190,3 +190,18 @@ def test_what_is_run_later_fails_in_words():
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
     with pytest.raises(hetero.HeteroError, match="1099511627776"):
         hetero.Core().compile_model(proto, "TEMPLATE")([])
+
+
+@pytest.mark.parametrize("kind", ["tensor", "attribute"])
+def test_strings_of_which_one_is_long_do_not_fill_the_memory(kind):
+    """numpy gives each element the room of the longest one: here 30 GB."""
+    texts = [b"x" * 220_000, *[b"y"] * 35_000]
+    tensor = TensorProto(name="c", data_type=TensorProto.STRING, dims=[len(texts)], string_data=texts)
+    node = helper.make_node("Constant", [], ["y"], name="n")
+    value = {"value": tensor} if kind == "tensor" else {"value_strings": texts}
+    node.attribute.extend(helper.make_attribute(name, item) for name, item in value.items())
+    graph = helper.make_graph([node], "g", [], [onnx.ValueInfoProto(name="y")])
+    content = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]).SerializeToString()
+    assert len(content) < 440_000
+    with pytest.raises(FrontendError, match="35001 strings of up to 220000 characters take 30,800,880,000 bytes"):
+        OnnxFrontEnd().convert(content)

@@ -205,6 +205,14 @@ CONTENT_ERRORS = {
         "the model's output reads the value 'absent', which nothing before it makes",
     ),
     "made twice": (add_nodes(("Relu", ["x"], ["y"], "r")), "the value 'y' is made twice"),
+    "made by a node and an initializer": (
+        edited(lambda graph: graph.node.insert(0, helper.make_node("Relu", ["x"], ["w"], "r"))),
+        "'w' is an initializer and also made by Relu node 'r'",
+    ),
+    "two initializers": (
+        edited(lambda graph: graph.initializer.append(graph.initializer[0])),
+        "two initializers have the name 'w'",
+    ),
     "unknown operators": (
         add_nodes(("Foo", ["x"], ["a"], "f1"), ("Foo", ["x"], ["b"], "f2"), ("Bar", ["x"], ["c"], "b1", "", "org.me")),
         r"no translation of ai.onnx.Foo of version 13 \(nodes f1, f2\); org.me.Bar of version 1 \(node b1\)",

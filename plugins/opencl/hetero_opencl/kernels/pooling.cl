@@ -1,9 +1,9 @@
 // Pooling of planes of three spatial axes (missing ones have length 1). The window is given for each axis by kernel
 // size, stride, dilation and padding in front. LARGEST 1 takes the largest number, else the mean: over the numbers that
-// the window meets, or over all its places where ALL_PLACES is 1. A work-item makes one number; with STEP, which is 1
-// or 2 and the stride along x, it makes 16 neighbours at once, of a type that is computed as float. DATA: the type of
-// elements; SUM: that of what is taken so far; START: what there is before anything is taken. WHOLE 1: elements are
-// wide whole numbers, whose mean is rounded down.
+// the window meets, or where ALL_PLACES is 1 over all its places, of which there are `size`. A work-item makes one
+// number; with STEP, which is 1 or 2 and the stride along x, it makes 16 neighbours at once, of a type that is computed
+// as float. DATA: the type of elements; SUM: that of what is taken so far; START: what there is before anything is
+// taken. WHOLE 1: elements are wide whole numbers, whose mean is rounded down.
 #if LARGEST
 #define IS_BETTER(value, result) ((value > result) | (value != value))
 #else
@@ -68,7 +68,8 @@ kernel void pooling(global const DATA *restrict image, global DATA *restrict out
                     const int kernel_z, const int kernel_y, const int kernel_x,
                     const int stride_z, const int stride_y, const int stride_x,
                     const int dilation_z, const int dilation_y, const int dilation_x,
-                    const int pad_z, const int pad_y, const int pad_x, const int planes, const int count)
+                    const int pad_z, const int pad_y, const int pad_x, const int size, const int planes,
+                    const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
@@ -105,7 +106,7 @@ kernel void pooling(global const DATA *restrict image, global DATA *restrict out
         }
     }
 #if !LARGEST && ALL_PLACES
-    met = kernel_z * kernel_y * kernel_x;
+    met = size;
 #endif
 #if !LARGEST && WIDTH == 16
     result /= convert_float16(max(met, 1));

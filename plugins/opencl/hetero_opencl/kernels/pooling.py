@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.ops.windows import elements_that_meet
 from hetero.reference.pooling import lowest
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
@@ -18,6 +20,8 @@ from hetero_opencl.kernels.windows import check_dimensions, in_three, make_windo
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
+# Kernels count in 32 bits.
+LARGEST_INT = 2**31 - 1
 # A row of fewer places is not worth a vector.
 _FEWEST_LANES = 4
 
@@ -32,7 +36,9 @@ def _refuse_adaptive_mean(node: Node) -> str | None:
 
 
 def _refuse_mean(node: Node) -> str | None:
-    return _refuse_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape))
+    count = math.prod(node.kernel_shape)
+    too_large = f"a window of {count} elements, and kernels count to {LARGEST_INT}" if count > LARGEST_INT else None
+    return _refuse_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape)) or too_large
 
 
 @lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_refuse_mean)
@@ -40,8 +46,8 @@ def _refuse_mean(node: Node) -> str | None:
 def pooling(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
     begin, end = node.resolve_pads(data.shape[2:])
-    window = make_window(node.kernel_shape, node.strides, node.dilations, begin)
     kind, positions = data.element_type, output.shape[2:]
+    window = make_window(*_what_meets_data(node, data.shape[2:], positions, begin))
     sizes = [in_three(data.shape[2:]), in_three(positions), *window]
     numbers = [np.int32(number) for lengths in sizes for number in lengths]
     is_largest = isinstance(node, (ops.MaxPoolV1, ops.MaxPoolV8))
@@ -59,9 +65,23 @@ def pooling(lowering: Lowering, node: Node) -> None:
         macros |= {"START": 0, "SUM": _sum(kind), "WHOLE": int(_sum(kind) == "ulong")}
     text = source("pooling", {"DATA": kind}, LARGEST=int(is_largest), ALL_PLACES=int(all_places), **macros)
     planes, rows = math.prod(data.shape[:2]), math.prod(output.shape[:-1])
-    arguments = [lowering.buffer(data), lowering.buffer(output), *numbers, np.int32(planes)]
+    size = math.prod(node.kernel_shape) if all_places else 0
+    arguments = [lowering.buffer(data), lowering.buffer(output), *numbers, np.int32(size), np.int32(planes)]
     items = rows * (-(-positions[-1] // 16) if in_vectors else positions[-1])
     lowering.launch_flat(text, "pooling", arguments, items)
+
+
+def _what_meets_data(
+    node: Node, lengths: Sequence[int], positions: Sequence[int], begin: Sequence[int]
+) -> tuple[list[int], Sequence[int], Sequence[int], list[int]]:
+    """Return kernel, strides, dilations and padding in front of the part of the window that meets data.
+
+    A window may be far larger than the data; what meets padding alone would take time for nothing.
+    """
+    axes = list(zip(lengths, positions, node.kernel_shape, node.strides, node.dilations, begin))
+    parts = [elements_that_meet(*axis) for axis in axes]
+    pads = [pad - part.start * dilation for part, (*_, dilation, pad) in zip(parts, axes)]
+    return list(map(len, parts)), node.strides, node.dilations, pads
 
 
 def _largest_with_indices(lowering: Lowering, node: Node, numbers: list[np.int32]) -> None:

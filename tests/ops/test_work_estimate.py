@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, PartialShape, Type, ops
-from hetero.dispatch.work import Work, assumed_shapes, bytes_of, model_work, work_of
+from hetero.ops.work_estimate import Work, assumed_shapes, bytes_of, model_work, work_of
 from tests import zoo
 
 MATRIX_PRODUCTS = ("Convolution", "GroupConvolution", "MatMul")

@@ -1,0 +1,61 @@
+"""The check of an operation's output sizes before it is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hetero.allocation import SMALLEST_CHECKED, check_allocation
+from hetero.graph import Constant, Node, Output, Parameter, is_constant
+from hetero.ops.work_estimate import bytes_of
+from hetero.types import Type
+
+if TYPE_CHECKING:
+    from hetero.reference.registry import Runner
+
+# These are views of their input, or copies of a part of it.
+_VIEWS = {"Identity", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit"}
+# The contents of an input of these decide how large the output is, however small the inputs are.
+_SIZED_BY_CONTENTS = {
+    "AdaptiveAvgPool", "AdaptiveMaxPool", "BatchToSpace", "Broadcast", "Col2Im", "ConvolutionBackpropData", "DFT",
+    "EmbeddingSegmentsSum", "Eye", "GroupConvolutionBackpropData", "IDFT", "IRDFT", "ISTFT", "Interpolate",
+    "MelWeightMatrix", "Multinomial", "OneHot", "Pad", "PriorBox", "PriorBoxClustered", "RDFT", "RandomUniform",
+    "Range", "Resize", "SegmentMax", "SpaceToBatch", "SparseFillEmptyRows", "Tile",
+}  # fmt: skip
+
+
+def with_size_check(node: Node, run: Runner) -> Runner:
+    """Return ``run`` with a check of the output sizes before it, if the node may have large outputs.
+
+    It raises MemoryError if they are larger than the available memory, and GraphError if shapes do not fit that are
+    not known earlier.
+    """
+    kind = node.type_info.name
+    if all(output.partial_shape.is_static for output in node.outputs()):
+        if kind in _VIEWS or max(map(_byte_size, node.outputs()), default=0) < SMALLEST_CHECKED:
+            return run
+        return lambda context, *arrays: _check(node) or run(context, *arrays)
+    if kind in _SIZED_BY_CONTENTS:
+        return lambda context, *arrays: _check(specialized(node, arrays)) or run(context, *arrays)
+    return run
+
+
+def specialized(node: Node, arrays: Sequence[np.ndarray]) -> Node:
+    """Return the node for inputs of these types and shapes, from which it infers those of the outputs."""
+    sources = []
+    for index, (value, array) in enumerate(zip(node.input_values(), arrays)):
+        is_known = index in node.shape_inputs or is_constant(value)
+        sources.append((Constant(array) if is_known else Parameter(Type(array.dtype), array.shape)).output(0))
+    return node.copy_with_new_inputs(sources)
+
+
+def _check(node: Node) -> None:
+    for output in node.outputs():
+        if output.partial_shape.is_static:
+            check_allocation(_byte_size(output), f"its output {output.element_type}{output.partial_shape}")
+
+
+def _byte_size(output: Output) -> int:
+    return bytes_of(output, {output: output.shape})
