@@ -119,7 +119,7 @@ class Campaign:
     def _keep(self, label: str, case: Case, outcome: Outcome, samples: list[dict[str, bytes]]) -> None:
         """Write the damaged files into a folder, with a note of where they come from."""
         folder = self._folder / label
-        write_files(folder / "files", case.make(samples))
+        write_files(folder / "files", case.make(samples[case.sample]))
         note = {**asdict(case), "outcome": outcome.kind, "text": outcome.text}
         (folder / "case.json").write_text(json.dumps(note, indent=1))
         with self._lock:

@@ -27,9 +27,9 @@ class Case:
     sample: int
     changes: tuple[tuple[str, int], ...]
 
-    def make(self, samples: list[Files]) -> Files:
-        """Return the files of the case."""
-        files = dict(samples[self.sample])
+    def make(self, sample: Files) -> Files:
+        """Return the files of the case, from its sample."""
+        files = dict(sample)
         mutators = importlib.import_module(self.module).MUTATORS
         for name, seed in self.changes:
             mutators[name](files, Random(seed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,12 +45,10 @@ def _of_model(change: Callable[[onnx.ModelProto, Random], None]) -> Mutator:
     """Make a mutator of files from one of the parsed model; bytes that cannot be parsed any more stay as they are."""
 
     def mutate(files: Files, rng: Random) -> None:
-        try:
+        with contextlib.suppress(DecodeError, UnicodeDecodeError):
             model = onnx.ModelProto.FromString(files[NAME])
-        except DecodeError:
-            return
-        change(model, rng)
-        files[NAME] = model.SerializeToString()
+            change(model, rng)
+            files[NAME] = model.SerializeToString()
 
     return mutate
 
@@ -182,20 +181,26 @@ def cut_data(model: onnx.ModelProto, rng: Random) -> None:
 
 def nest(files: Files, rng: Random) -> None:
     """Put the graph into an If, in an If, in an If …; as bytes, as protobuf writes no more than 33 in each other."""
-    try:
-        model = onnx.ModelProto.FromString(files[NAME])
-    except DecodeError:
-        return
-    outputs = onnx.GraphProto(name="g", output=model.graph.output).SerializeToString()
+    with contextlib.suppress(DecodeError, UnicodeDecodeError):
+        files[NAME] = _nested(onnx.ModelProto.FromString(files[NAME]), rng.choice(NESTING))
+
+
+def _nested(model: onnx.ModelProto, depth: int) -> bytes:
+    yes = numpy_helper.from_array(np.array(True), "nested")
+    outside = onnx.GraphProto(input=model.graph.input, initializer=[yes]).SerializeToString()
+    model.graph.ClearField("input")
     leaf = graph = model.graph.SerializeToString()
-    node = onnx.NodeProto(op_type="If", input=["nested"], output=[value.name for value in model.graph.output])
-    for _ in range(rng.choice(NESTING)):
+    names = [value.name for value in model.graph.output]
+    model.ClearField("graph")
+    for level in range(depth):
         branches = [_part(5, _branch(name) + _part(6, body)) for name, body in (("then", graph), ("else", leaf))]
-        graph = outputs + _part(1, node.SerializeToString() + b"".join(branches))
+        outputs = [f"{name}_{level}" for name in names]
+        node = onnx.NodeProto(op_type="If", input=["nested"], output=outputs).SerializeToString()
+        values = [onnx.ValueInfoProto(name=name) for name in outputs]
+        graph = onnx.GraphProto(name="g", output=values).SerializeToString() + _part(1, node + b"".join(branches))
         if len(graph) > LARGEST_NESTED:
             break
-    yes = numpy_helper.from_array(np.array(True), "nested")
-    files[NAME] += _part(7, graph + _part(5, yes.SerializeToString()))  # later fields are merged into earlier ones
+    return model.SerializeToString() + _part(7, graph + outside)
 
 
 def _branch(name: str) -> bytes:

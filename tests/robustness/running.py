@@ -56,7 +56,7 @@ def _shape(port: Output) -> list[int]:
 def _contents(port: Output, shape: list[int], generator: np.random.Generator) -> np.ndarray:
     kind = port.element_type
     if isinstance(kind, ContainerType):
-        return kind.empty()
+        return kind.empty().item()
     if kind is Type.string:
         return np.full(shape, "some text", kind.to_dtype())
     if kind.is_dynamic() or kind.is_real():

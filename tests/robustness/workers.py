@@ -14,6 +14,7 @@ import tempfile
 import traceback
 import unicodedata
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -68,6 +69,7 @@ class Worker:
             self._start()
         try:
             self._connection.send((case, sample))
+            self._connection.recv()  # the files are there
             if self._connection.poll(self._seconds):
                 outcome = self._connection.recv()
                 if outcome.memory > self._memory // 2:  # so that the next case is not blamed for this one
@@ -121,8 +123,11 @@ def _serve(connection: Connection, folder: Path, seconds: float, most: int) -> N
             except EOFError:
                 return
             faults.truncate(0)
+            module = importlib.import_module(case.module)
+            write_files(folder / "case", case.make(sample))
+            connection.send("started")
             faulthandler.dump_traceback_later(seconds, file=faults)
-            kind, text = _outcome(case, sample, folder / "case")
+            kind, text = _outcome(module.run, folder / "case")
             faulthandler.cancel_dump_traceback_later()
             memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             if memory > most:
@@ -130,15 +135,15 @@ def _serve(connection: Connection, folder: Path, seconds: float, most: int) -> N
             connection.send(Outcome(kind, text, memory))
 
 
-def _outcome(case: Case, sample: Files, folder: Path) -> tuple[str, str]:
-    write_files(folder, case.make([sample] * (case.sample + 1)))
+def _outcome(run: Callable[[Path], None], folder: Path) -> tuple[str, str]:
     try:
-        importlib.import_module(case.module).run(folder)
+        run(folder)
         return "accepted", ""
     except HeteroError as error:
         cause = error.__cause__
-        # So device_errors writes what it does not know: nobody has looked at it and said it in words.
-        if cause is not None and not isinstance(cause, HeteroError) and f"{type(cause).__name__}: " in str(error):
+        # So device_errors writes what it does not know; a lack of memory says all there is to say.
+        is_known = cause is None or isinstance(cause, (HeteroError, MemoryError))
+        if not is_known and f"{type(cause).__name__}: " in str(error):
             return "foreign", _told(error)
         # Line breaks and escape sequences would let a name in a file write to a terminal or a log as it likes.
         if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in str(error)):
