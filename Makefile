@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Packages that carry the demo's models; only their files are used, so they come without what they depend on.
 MODEL_PACKAGES := rapidocr==3.10.0 magika==1.0.3
 
-.PHONY: demo models test test-full lint bench clean
+.PHONY: demo models test test-full soak lint bench clean
 
 demo: .venv/demo
 	$(BIN)/hetero run configs/ocr.yaml
@@ -19,6 +19,10 @@ test: models lint
 # each OpenCL device with the kernels for processors and those for GPUs; an hour more.
 test-full: models lint
 	HETERO_SEEDS=20 $(BIN)/pytest -n 2
+
+# 20,000 damaged files, plans of concurrent work, and ten minutes of compiling and running models; half an hour.
+soak: models
+	$(BIN)/python -m tests.robustness
 
 lint: .venv/test
 	$(BIN)/ruff check .

@@ -41,7 +41,7 @@ PARTS = range(4)
 
 
 @functools.cache
-def sample(part: int) -> bytes:
+def sample(part: int, parts: int = len(PARTS)) -> bytes:
     """A model of operators: windows, shapes, places, quantized numbers, graphs, states, strings; some in each part."""
     ints = functools.partial(constant, dtype=np.int32)
     x, vector, q = given((1, 8, 8, 2), name="x"), given((4,), name="vector"), given((1, 4), scale=0.1, name="q")
@@ -98,7 +98,7 @@ def sample(part: int) -> bytes:
         Op("RNN", [given((1, 4), name="step"), constant(np.ones((3, 4), f32)), constant(np.ones((3, 3), f32)),
            constant(np.ones(3, f32)), variable((1, 3))], [made(f32, (1, 3))], fused_activation_function="TANH"),
     ]  # fmt: skip
-    steps = steps[part :: len(PARTS)]
+    steps = steps[part::parts]
     (first, *_), (result, *_) = steps[0].inputs, steps[0].outputs
     return write(Graph(steps), [Signature("serving", {"image": first}, {"result": result})])
 

@@ -1,0 +1,71 @@
+"""The command ``python -m tests.robustness``: the campaign and the soak, with counts at the end.
+
+Exits with 1 if anything failed. Failing inputs lie in a folder each, and ``--replay FOLDER`` runs one again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from tests.robustness.campaign import Campaign, fresh_folder, replay
+from tests.robustness.soak import TOLERANCE, Soak
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.robustness", description=__doc__)
+    parser.add_argument("--cases", type=int, default=20_000, help="damaged files")
+    parser.add_argument("--seconds", type=float, default=600, help="of the soak; 0 for none")
+    parser.add_argument("--seed", type=int, default=0, help="of the campaign")
+    parser.add_argument("--workers", type=int, default=2, help="processes that run cases")
+    parser.add_argument("--keep", type=Path, default=Path("build/robustness"), help="folder for failing inputs")
+    parser.add_argument("--replay", type=Path, metavar="FOLDER", help="run one failing input again, and nothing else")
+    given = parser.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
+    if given.replay:
+        return int(replay(given.replay, console))
+    failed = False
+    if given.cases:
+        failed |= _run_campaign(given, console)
+    if given.seconds:
+        failed |= _run_soak(given.seconds, console)
+    return int(failed)
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), refresh_per_second=2)
+
+
+def _run_campaign(given: argparse.Namespace, console: Console) -> bool:
+    campaign, started = Campaign(given.cases, given.seed, fresh_folder(given.keep)), time.monotonic()
+    with _progress() as progress:
+        task = progress.add_task("damaged files and concurrent work", total=sum(campaign.planned.values()))
+        campaign.run(given.workers, lambda done: progress.update(task, completed=done))
+    seconds = time.monotonic() - started
+    console.print(campaign.table())
+    done = sum(counts.kinds.total() for counts in campaign.counts.values())
+    console.print(f"{done} cases in {seconds:.0f} s, {done / seconds:.1f} a second, seed {given.seed}")
+    for folder in campaign.kept:
+        console.print(f"failed: python -m tests.robustness --replay {folder}", markup=False, soft_wrap=True)
+    return campaign.failed
+
+
+def _run_soak(seconds: float, console: Console) -> bool:
+    soak = Soak(seconds)
+    with _progress() as progress:
+        task = progress.add_task("soak: seconds", total=int(seconds))
+        soak.run(lambda gone: progress.update(task, completed=int(gone)))
+    console.print(soak.table())
+    grown = f"{soak.growth:+.2%} from the second minute to the last, at most {TOLERANCE:+.0%} allowed"
+    console.print(f"soak of {seconds:.0f} s: {soak.error or f'memory {grown}'}", markup=False)
+    return soak.failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

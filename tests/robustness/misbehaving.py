@@ -1,0 +1,31 @@
+"""A format whose one file says how to fail, by which the workers are tested."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from hetero.errors import DeviceError, HeteroError, device_errors
+
+NAME = "how"
+MUTATORS = {}
+
+
+def run(folder: Path) -> None:
+    how = (folder / NAME).read_text()
+    if how == "refused":
+        raise DeviceError("it cannot be done")
+    if how == "crash":
+        os.abort()
+    if how == "hang":
+        time.sleep(600)
+    if how == "memory":
+        bytearray(600 << 20)
+    if how == "foreign":
+        raise KeyError("x")
+    if how == "wrapped":
+        with device_errors("A failed"):
+            raise KeyError("x")
+    if how == "message":
+        raise HeteroError("two\nlines")

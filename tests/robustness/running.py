@@ -1,0 +1,64 @@
+"""What each case does with a model: compile it, make inputs of the declared shapes, infer once."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from hetero import CompiledModel, Core, Model
+from hetero.containers import ContainerType
+from hetero.graph import Output
+from hetero.types import Type
+
+# Larger inputs would test the memory of whoever makes them. So a model with such is compiled, but not run.
+MOST_ELEMENTS = 2**22
+# An endless Loop is a model as any other. It must be possible to cancel it.
+MILLISECONDS_TO_CANCEL = 2000
+
+
+def read_and_run(path: Path, device: str = "TEMPLATE") -> None:
+    """Read a model file, compile it and infer once. Raises what hetero raises."""
+    core = Core()
+    run_model(core, core.read_model(path), device)
+
+
+def run_model(core: Core, model: Model, device: str) -> None:
+    """Compile a model and infer once."""
+    infer_once(core.compile_model(model, device))
+
+
+def infer_once(compiled: CompiledModel) -> None:
+    """Infer on random inputs; cancel an inference that takes long."""
+    shapes = [_shape(port) for port in compiled.inputs]
+    if sum(map(math.prod, shapes)) > MOST_ELEMENTS:
+        return
+    generator = np.random.default_rng(0)
+    request = compiled.create_infer_request()
+    request.start_async([_contents(port, shape, generator) for port, shape in zip(compiled.inputs, shapes)])
+    if not request.wait_for(MILLISECONDS_TO_CANCEL):
+        request.cancel()
+    request.wait()
+
+
+def _shape(port: Output) -> list[int]:
+    """The declared shape; dimensions that may change have a length of 3 or the nearest that is allowed."""
+    if port.partial_shape.rank.is_dynamic:
+        return [2, 3]
+    lengths = []
+    for dimension in port.partial_shape:
+        most = dimension.get_max_length()
+        lengths.append(max(dimension.get_min_length(), 3 if most < 0 else min(3, most)))
+    return lengths
+
+
+def _contents(port: Output, shape: list[int], generator: np.random.Generator) -> np.ndarray:
+    kind = port.element_type
+    if isinstance(kind, ContainerType):
+        return kind.empty().item()
+    if kind is Type.string:
+        return np.full(shape, "some text", kind.to_dtype())
+    if kind.is_dynamic() or kind.is_real():
+        return generator.standard_normal(shape, np.float32).astype((Type.f32 if kind.is_dynamic() else kind).to_dtype())
+    return generator.integers(0, 2, shape).astype(kind.to_dtype())

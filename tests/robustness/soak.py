@@ -1,0 +1,114 @@
+"""The soak: five models are compiled, run and dropped again and again, while the memory of the process is watched.
+
+Memory is read between rounds, when every model has been dropped. Before the clock starts, one round builds kernels and
+fills caches. Linux only, as it reads /proc.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from hetero import Core
+from tests import zoo
+
+MODELS = ("magika", "ocr_direction", "hey_jarvis", "alexa", "face_detection")
+INFERENCES = 3
+SILENCE = 120  # seconds for a round, in which kernels may be built, before the soak counts as hanging
+# Memory may grow by this part between the second minute and the last. Without a leak the medians differ by some pages
+# that the allocator keeps; a leak of one compiled model a minute is 10 times as much.
+TOLERANCE = 0.02
+
+
+@dataclass
+class Soak:
+    """Memory in bytes after each round, with the seconds since the start."""
+
+    seconds: float
+    samples: list[tuple[float, int]] = field(default_factory=list)
+    error: str = ""
+
+    def run(self, progress: Callable[[float], None]) -> None:
+        """Watch a child process that works; ``progress`` is called with the seconds gone."""
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_work, args=(theirs, self.seconds), daemon=True)
+        process.start()
+        theirs.close()
+        try:
+            while ours.poll(SILENCE):
+                message = ours.recv()
+                if isinstance(message, str):
+                    self.error = message
+                    return
+                self.samples.append(message)
+                progress(message[0])
+            self.error = f"no round has ended within {SILENCE} s"
+        except EOFError:
+            process.join()
+            if process.exitcode:
+                self.error = f"the process ended with {process.exitcode}"
+        finally:
+            process.kill()
+
+    @property
+    def growth(self) -> float:
+        """The part by which memory grew from the second minute to the last; of short runs, from half to half."""
+        minute = min(60.0, self.seconds / 3)
+        early = [memory for moment, memory in self.samples if minute <= moment < 2 * minute]
+        late = [memory for moment, memory in self.samples if moment >= self.seconds - minute]
+        return median(late) / median(early) - 1 if early and late else float("nan")
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.error) or not self.growth <= TOLERANCE
+
+    def table(self) -> Table:
+        """Return the curve of the memory: the median of each minute, with a bar."""
+        table = Table("minute", "rounds", "MB", "", box=SIMPLE_HEAD)
+        minutes: dict[int, list[int]] = {}
+        for moment, memory in self.samples:
+            minutes.setdefault(int(moment // 60) + 1, []).append(memory)
+        most = max((memory for _, memory in self.samples), default=1)
+        for minute, found in minutes.items():
+            memory = median(found)
+            table.add_row(str(minute), str(len(found)), f"{memory / 1e6:.1f}", "█" * round(40 * memory / most))
+        return table
+
+
+def _work(connection: Connection, seconds: float) -> None:
+    logging.getLogger("hetero").setLevel(logging.ERROR)
+    try:
+        core = Core()
+        devices = ["TEMPLATE", "HETERO:GPU,TEMPLATE" if "GPU" in str(core.available_devices) else "HETERO:TEMPLATE"]
+        inputs = {name: zoo.inputs(name) for name in MODELS}
+        for device in devices:
+            _round(core, device, inputs)
+        started = time.monotonic()
+        while (gone := time.monotonic() - started) < seconds:
+            for device in devices:
+                _round(core, device, inputs)
+            gc.collect()
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            connection.send((gone, pages * resource.getpagesize()))
+    except Exception as error:
+        connection.send(f"{type(error).__name__}: {error}")
+
+
+def _round(core: Core, device: str, inputs: dict[str, dict]) -> None:
+    for name in MODELS:
+        request = core.compile_model(zoo.path(name), device).create_infer_request()
+        for _ in range(INFERENCES):
+            request.start_async(inputs[name])
+            request.wait()

@@ -1,0 +1,168 @@
+"""Child processes that run cases, so that one may crash, hang or take all memory and be named for it."""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import logging
+import multiprocessing
+import os
+import resource
+import shutil
+import signal
+import tempfile
+import traceback
+import unicodedata
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from hetero.errors import HeteroError
+from tests.robustness.damage import Case, Files
+
+SECONDS = 20
+MEMORY = 2 << 30
+# Address space of a child. What it reserves beyond MEMORY is not counted until it is used.
+ADDRESSES = 16 << 30
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case: ``accepted``, ``refused``, or one of the failures, with the reason in ``text``."""
+
+    kind: str
+    text: str = ""
+    memory: int = 0  # bytes, the most that the child has ever used
+
+    @property
+    def failed(self) -> bool:
+        return self.kind not in ("accepted", "refused")
+
+
+class Worker:
+    """A child process for cases, made anew after each that it does not survive.
+
+    A case hangs after so many seconds, and takes too much where the process has used more than ``memory`` bytes.
+    """
+
+    def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
+        self._seconds, self._memory = seconds, memory
+        self._folder = Path(tempfile.mkdtemp(prefix="hetero-robustness-"))
+        self._process: multiprocessing.process.BaseProcess | None = None
+
+    def run(self, case: Case, samples: list[Files]) -> Outcome:
+        """Make the files of a case in the child and run its format there."""
+        return self._ask(case, samples[case.sample])
+
+    def replay(self, module: str, files: Files) -> Outcome:
+        """Run a format on files as they are."""
+        return self._ask(Case(module, 0, ()), files)
+
+    def close(self) -> None:
+        self._stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _ask(self, case: Case, sample: Files) -> Outcome:
+        if self._process is None:
+            self._start()
+        try:
+            self._connection.send((case, sample))
+            self._connection.recv()  # the files are there
+            if self._connection.poll(self._seconds):
+                outcome = self._connection.recv()
+                if outcome.memory > self._memory // 2:  # so that the next case is not blamed for this one
+                    self._stop()
+                return outcome
+        except (EOFError, ConnectionError):
+            self._process.join()
+            code = self._process.exitcode
+            return self._lost("crash", f"it ended with {signal.Signals(-code).name if code and code < 0 else code}")
+        self._process.join(2)  # while it writes where it hangs
+        return self._lost("hang", f"it took more than {self._seconds} s")
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_serve, args=(theirs, self._folder, self._seconds, self._memory), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+        self._connection.recv()  # it is ready
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process = None
+            self._connection.close()
+
+    def _lost(self, kind: str, reason: str) -> Outcome:
+        self._stop()
+        log = self._folder / "faults"
+        lines = [line.strip() for line in log.read_text(errors="replace").splitlines()] if log.exists() else []
+        return Outcome(kind, "\n".join([reason, *lines[:60]]))
+
+
+def _serve(connection: Connection, folder: Path, seconds: float, most: int) -> None:
+    """Run cases until the parent ends."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    warnings.simplefilter("ignore")
+    logging.getLogger("hetero").setLevel(logging.CRITICAL)
+    with open(folder / "faults", "a") as faults:
+        faulthandler.enable(faults)
+        os.dup2(faults.fileno(), 1)
+        os.dup2(faults.fileno(), 2)
+        connection.send("ready")
+        while True:
+            try:
+                case, sample = connection.recv()
+            except EOFError:
+                return
+            faults.truncate(0)
+            module = importlib.import_module(case.module)
+            write_files(folder / "case", case.make(sample))
+            connection.send("started")
+            faulthandler.dump_traceback_later(seconds, file=faults)
+            kind, text = _outcome(module.run, folder / "case")
+            faulthandler.cancel_dump_traceback_later()
+            memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            if memory > most:
+                kind, text = "memory", f"it used {memory >> 20} MB, then: {kind} {text}"
+            connection.send(Outcome(kind, text, memory))
+
+
+def _outcome(run: Callable[[Path], None], folder: Path) -> tuple[str, str]:
+    try:
+        run(folder)
+        return "accepted", ""
+    except HeteroError as error:
+        cause = error.__cause__
+        # So device_errors writes what it does not know; a lack of memory says all there is to say.
+        is_known = cause is None or isinstance(cause, (HeteroError, MemoryError))
+        if not is_known and f"{type(cause).__name__}: " in str(error):
+            return "foreign", _told(error)
+        # Line breaks and escape sequences would let a name in a file write to a terminal or a log as it likes.
+        if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in str(error)):
+            return "message", _told(error)
+        return "refused", str(error)
+    except BaseException as error:
+        return "foreign", _told(error)
+
+
+def _told(error: BaseException) -> str:
+    """The error in a line, and where it came from."""
+    frames = "".join(traceback.format_exception(error, limit=-6))
+    return f"{type(error).__name__}: {str(error)!r:.500}\n{frames:.6000}"
+
+
+def write_files(folder: Path, files: Files) -> None:
+    """Put the files into the folder, and nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
