@@ -6,13 +6,11 @@ HETERO_DEVICE_PACKAGES says which package to use, such as ``HETERO_DEVICE_PACKAG
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.metadata
 import os
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -20,6 +18,7 @@ import pluggy
 from hetero.errors import DeviceError, reason_of
 from hetero.messages import get_logger
 from hetero.plugin import hookspecs
+from hetero.plugin.package_code import package_code
 
 if TYPE_CHECKING:
     from hetero.frontend import Extension, FrontEnd
@@ -29,8 +28,6 @@ ENTRY_POINT_GROUP = "hetero"
 PACKAGE_CHOICES = "HETERO_DEVICE_PACKAGES"
 # The name of a device, as a regular expression.
 DEVICE_NAME = r"[A-Za-z_]\w*"
-# After this time a package that is still being imported, or a device that is still being made, is named in the log.
-SECONDS_UNTIL_NAMED = 10.0
 log = get_logger("hetero.plugin")
 
 
@@ -40,19 +37,6 @@ def check_device_name(name: object, package: str = "") -> None:
         accepted = "a letter or underscore, followed by letters, digits and underscores, such as NPU"
         source = f" in package {package}" if package else ""
         raise DeviceError(f"{name!r} cannot be the name of a device{source}: it takes {accepted}")
-
-
-@contextlib.contextmanager
-def named_if_slow(doing: str) -> Iterator[None]:
-    """Warn in the log if the block takes longer than SECONDS_UNTIL_NAMED; it is not interrupted."""
-    message = "%s takes longer than %g s and is waited for"
-    timer = threading.Timer(SECONDS_UNTIL_NAMED, log.warning, [message, doing, SECONDS_UNTIL_NAMED])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 class Registry:
@@ -101,14 +85,13 @@ class Registry:
         made: list[Extension] = []
         for factory in self.extensions:
             try:
-                add_extensions(made, as_extensions(factory()))
-            except KeyboardInterrupt:  # see installed_plugins
-                raise
-            except BaseException as error:
+                with package_code(f"making the extensions of {factory.__module__}"):
+                    add_extensions(made, as_extensions(factory()))
+            except Exception as error:
                 self.note_failure(factory.__module__, error)
         return made
 
-    def note_failure(self, package: str, error: BaseException) -> None:
+    def note_failure(self, package: str, error: Exception) -> None:
         """Note that a package, or a part of it, cannot be used."""
         self.failures[package] = reason_of(error)
         log.warning("plugin package %s cannot be used: %s", package, self.failures[package])
@@ -126,18 +109,14 @@ def installed_plugins() -> Registry:
         manager = pluggy.PluginManager("hetero")
         manager.add_hookspecs(hookspecs)
         try:
-            with named_if_slow(f"importing plugin package {entry_point.name}"):
+            with package_code(f"importing plugin package {entry_point.name}"):
                 manager.register(entry_point.load(), entry_point.name)
                 dist = entry_point.dist
                 registry.package = f"{dist.name} {dist.version}" if dist else entry_point.name
                 manager.hook.hetero_register_devices(registry=registry)
                 manager.hook.hetero_register_frontends(registry=registry)
                 manager.hook.hetero_register_extensions(registry=registry)
-        except KeyboardInterrupt:
-            # Ctrl-C ends the program, above all while a package hangs; a package that raises it by itself cannot be
-            # told from that.
-            raise
-        except BaseException as error:  # SystemExit too: a package may not end the program
+        except Exception as error:
             registry.note_failure(entry_point.name, error)
     return registry
 

@@ -20,7 +20,8 @@ from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
 from hetero.plugin.blob_import import device_table, exports_models, import_blob
-from hetero.plugin.registry import Registry, check_device_name, named_if_slow
+from hetero.plugin.package_code import package_code
+from hetero.plugin.registry import Registry, check_device_name
 from hetero.runtime.compiled_model import CompiledModel
 from hetero.runtime.core_properties import CoreProperties
 from hetero.runtime.device_name import parse_device_name
@@ -175,12 +176,13 @@ class Core:
     @property
     def unavailable_devices(self) -> dict[str, str]:
         """The devices and plugin packages that are installed but cannot be used, each with the reason."""
-        present = {
-            f"{plugin.name}: {name}": reason
-            for plugin in self._available_plugins()
-            for name, reason in plugin.unavailable_devices().items()
-        }
-        return {**self._registry.failures, **self._unavailable, **present}
+        found = {}
+        for plugin in self._available_plugins():
+            try:
+                found |= {f"{plugin.name}: {name}": reason for name, reason in plugin.unavailable_devices().items()}
+            except Exception as error:
+                found[plugin.name] = f"it failed to list what cannot be used: {reason_of(error)}"
+        return {**self._registry.failures, **self._unavailable, **found}
 
     def get_property(self, device_name: str, property: str | None = None) -> Any:
         """A property of a device, or with a key alone one of the Core or one that was set for all devices.
@@ -252,13 +254,11 @@ class Core:
             if kind not in self._unavailable:
                 inherited = self._inherited.pop(kind, None)
                 try:
-                    with named_if_slow(f"making device {kind}"):
+                    with package_code(f"making device {kind}"):
                         plugin = inherited or factory()
                         plugin.attach(kind, self)
                         plugin.device_ids()  # a plugin that cannot even list its devices is of no use
-                except KeyboardInterrupt:  # Ctrl-C, above all while the device hangs
-                    raise
-                except BaseException as error:  # SystemExit too: a device may not end the program
+                except Exception as error:
                     self._unavailable[kind] = reason_of(error)
                 else:
                     if inherited is None:

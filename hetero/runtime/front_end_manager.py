@@ -10,6 +10,7 @@ from hetero.frontend import FrontEnd, ModelSource
 from hetero.frontend.extension import framework_name
 from hetero.messages import get_logger
 from hetero.plugin import installed_plugins
+from hetero.plugin.package_code import package_code
 
 log = get_logger("hetero.runtime")
 
@@ -54,15 +55,14 @@ class FrontEndManager:
     def _made(self) -> Iterator[FrontEnd]:
         for factory in installed_plugins().frontends:
             try:
-                frontend = factory()
-            except KeyboardInterrupt:  # Ctrl-C
-                raise
-            except BaseException as error:  # SystemExit too: a package may not end the program
+                with package_code(f"making the frontend of {factory.__module__}"):
+                    frontend = factory()
+            except Exception as error:
                 self._note(factory.__module__, error)
             else:
                 yield frontend
 
-    def _note(self, name: str, error: BaseException) -> None:
+    def _note(self, name: str, error: Exception) -> None:
         self.failures[name] = reason_of(error)
         log.info("frontend %s: %s", name, self.failures[name])
 

@@ -1,5 +1,6 @@
 """What packages register, and what becomes of those that fail, hang, or register what they may not."""
 
+import signal
 import threading
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ from hetero_template.plugin import TemplatePlugin
 
 from hetero import Core
 from hetero.errors import DeviceError
-from hetero.plugin import hookimpl, installed_plugins, registry
+from hetero.plugin import hookimpl, installed_plugins, package_code
 
 
 class Odd(BaseException):
@@ -44,8 +45,12 @@ def install(monkeypatch):
     installed_plugins.cache_clear()
 
 
-def raising(error: BaseException):
+def raising(error: BaseException | signal.Signals):
+    """A function that raises an error, or that the user interrupts by a signal."""
+
     def fail(*_):
+        if isinstance(error, signal.Signals):
+            signal.raise_signal(error)
         raise error
 
     return fail
@@ -62,7 +67,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("error", [SystemExit(3), Odd("x"), StopIteration("s")])
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt("k"), Odd("x"), StopIteration("s")])
 def test_whatever_a_package_raises_is_its_own_failure(install, fault, error):
     core = install(FAULTS[fault](error), package("good", "GOOD"))
     assert core.available_devices == ["GOOD"]
@@ -72,9 +77,11 @@ def test_whatever_a_package_raises_is_its_own_failure(install, fault, error):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_ctrl_c_ends_the_program_all_the_same(install, fault):
-    interrupted = FAULTS[fault](KeyboardInterrupt())
+    handler = signal.getsignal(signal.SIGINT)
+    interrupted = FAULTS[fault](signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         install(interrupted).available_devices  # noqa: B018
+    assert signal.getsignal(signal.SIGINT) == handler
 
 
 @pytest.mark.parametrize("name", ["", "NPU.1", "N PU", "1NPU", "NPU:A", "NPU\n", None, 3, ["NPU"]])
@@ -119,7 +126,7 @@ def test_of_two_packages_with_one_device_the_user_chooses(install, monkeypatch, 
     ("part", "told"), [("load", "importing plugin package slow"), ("factory", "making device SLOW")]
 )
 def test_what_hangs_is_named_and_not_interrupted(install, monkeypatch, part, told):
-    monkeypatch.setattr(registry, "SECONDS_UNTIL_NAMED", 0.01)
+    monkeypatch.setattr(package_code, "SECONDS_UNTIL_NAMED", 0.01)
     warned, named = [], threading.Event()
 
     def warn(message, *arguments):
@@ -130,7 +137,7 @@ def test_what_hangs_is_named_and_not_interrupted(install, monkeypatch, part, tol
         assert named.wait(20)
         return TemplatePlugin()
 
-    monkeypatch.setattr(registry.log, "warning", warn)
+    monkeypatch.setattr(package_code.log, "warning", warn)
     core = install(package("slow", "SLOW", **{part: wait}))
     assert core.available_devices == ["SLOW"]
     assert warned[0] == f"{told} takes longer than 0.01 s and is waited for"
