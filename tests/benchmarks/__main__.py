@@ -13,6 +13,7 @@ from tests.benchmarks import (
     handover,
     import_time,
     inference,
+    kernel_builds,
     memory,
     overlap,
     partitioning,
@@ -32,7 +33,14 @@ def main() -> None:
     for comparison in chain.from_iterable(module.compare() for module in compared):
         print("\n".join(comparison.lines()), flush=True)
     for lines in chain(
-        (reading.compare(), caching.compare(), partitioning.compare(), memory.compare(), transposes.sinking()),
+        (
+            reading.compare(),
+            caching.compare(),
+            kernel_builds.compare(),
+            partitioning.compare(),
+            memory.compare(),
+            transposes.sinking(),
+        ),
         reference.compare(),
     ):
         print("\n".join(lines), flush=True)

@@ -6,6 +6,7 @@ kernels of ours. The verdict is kept for this driver, processor and software.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import json
@@ -13,6 +14,7 @@ import platform
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -24,6 +26,11 @@ from hetero_opencl import pocl
 from hetero_opencl.binaries import default_folder
 from hetero_opencl.child_process import describe_end, start
 from hetero_opencl.platforms import identity
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None
 
 log = get_logger("hetero.opencl")
 
@@ -42,17 +49,29 @@ class Verdict:
 def verdict_on(device: cl.Device) -> Verdict:
     """Return the kept verdict on a device, or try the device in a child process."""
     file = verdict_file(device)
-    try:
-        return Verdict(**json.loads(file.read_bytes()))
-    except (OSError, TypeError, ValueError):  # no file, or a damaged one
-        pass
-    log.info("trying %s of %s, which this machine has not used before", device.name, device.platform.name)
-    verdict, is_final = _try(device)
-    if is_final and cache_folder(file.parent):
-        if verdict.reason:
-            verdict = Verdict(f"{verdict.reason}; delete {file} to try it again")
-        write_cached(file, [json.dumps(asdict(verdict)).encode()])
-    return verdict
+    folder = cache_folder(file.parent)
+    with _one_process(folder):
+        try:
+            return Verdict(**json.loads(file.read_bytes()))
+        except (OSError, TypeError, ValueError):  # no file, or a damaged one
+            pass
+        log.info("trying %s of %s, which this machine has not used before", device.name, device.platform.name)
+        verdict, is_final = _try(device)
+        if is_final and folder:
+            if verdict.reason:
+                verdict = Verdict(f"{verdict.reason}; delete {file} to try it again")
+            write_cached(file, [json.dumps(asdict(verdict)).encode()])
+        return verdict
+
+
+@contextlib.contextmanager
+def _one_process(folder: Path | None) -> Iterator[None]:
+    """Let one process at a time try devices: its measurement is not disturbed, and the others get its verdict."""
+    with contextlib.ExitStack() as stack:
+        if folder and fcntl:
+            with contextlib.suppress(OSError):  # a folder that cannot be written to keeps no verdict either
+                fcntl.flock(stack.enter_context(open(folder / "lock", "w")), fcntl.LOCK_EX)
+        yield
 
 
 def verdict_file(device: cl.Device) -> Path:

@@ -66,12 +66,12 @@ def test_a_verdict_is_kept_unless_the_process_was_killed_from_outside(tmp_path):
     kept = tmp_path / "cache/hetero/trials"
     killed = aborting_driver(tmp_path, end="kill(os.getpid(), 9) or print")
     assert "SIGKILL" in devices(killed)[1]["GPU"]
-    assert list(kept.iterdir()) == []
+    assert list(kept.glob("*.json")) == []
     assert "SIGABRT" in devices(aborting_driver(tmp_path))[1]["GPU"]
-    assert len(list(kept.iterdir())) == len(PLATFORMS)
+    assert len(list(kept.glob("*.json"))) == len(PLATFORMS)
     (tmp_path / "sitecustomize.py").unlink()
     assert "SIGABRT" in devices(killed)[1]["GPU"], "the verdict of the process before"
-    next(kept.iterdir()).write_text("damaged")
+    next(kept.glob("*.json")).write_text("damaged")
     assert len(devices(killed)[0]) == 1
 
 
