@@ -185,7 +185,7 @@ def _read_once(file: Path, modified: int, size: int, convert: Any) -> Any:
         if content["format"] != FORMAT:
             raise ValueError(f"it is of format {content['format']}, not {FORMAT}")
         return convert(content)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         log.warning("%s is ignored, hetero calibrate can write it anew: %s", file, error)
         return None
 

@@ -75,6 +75,7 @@ def changed(**changes):
         lambda text: text.replace("0.001", "-1"),
         lambda text: text.replace("0.001", '"soon"'),
         lambda text: text.replace("0.001", "1e999"),
+        lambda text: text.replace("0.001", "1" + "0" * 400),
         changed(format=0),
         changed(format="1"),
         changed(operations=[1, 2]),
