@@ -32,6 +32,8 @@ log = logging.getLogger("hetero.dispatch")
 
 # Changes with what the files hold.
 FORMAT = 1
+# No time, rate or size is larger, and no rate smaller than its inverse; costs computed from others could overflow.
+MOST = 1e18
 
 
 def default_folder() -> Path:
@@ -185,7 +187,7 @@ def _read_once(file: Path, modified: int, size: int, convert: Any) -> Any:
         if content["format"] != FORMAT:
             raise ValueError(f"it is of format {content['format']}, not {FORMAT}")
         return convert(content)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         log.warning("%s is ignored, hetero calibrate can write it anew: %s", file, error)
         return None
 
@@ -195,7 +197,10 @@ def _figures_of(content: Mapping[str, Any]) -> Figures:
 
 
 def _shapes_of(content: Mapping[str, Any]) -> list[Shape]:
-    return [tuple(int(_not_negative(length)) for length in shape) for shape in content["shapes"]]
+    shapes = [tuple(int(_not_negative(length)) for length in shape) for shape in content["shapes"]]
+    for shape in shapes:
+        _not_negative(math.prod(shape))
+    return shapes
 
 
 def _times_of(content: Mapping[str, Any]) -> OperationTimes:
@@ -207,14 +212,14 @@ def _times_of(content: Mapping[str, Any]) -> OperationTimes:
 
 
 def _not_negative(value: Any) -> float:
-    if not 0 <= value < math.inf:
+    if not 0 <= value <= MOST:
         raise ValueError(f"{value!r} is no time, length or rate")
     return float(value)
 
 
 def _positive(value: Any) -> float:
-    if value == 0:
-        raise ValueError("a rate is 0")
+    if 0 <= value < 1 / MOST:
+        raise ValueError(f"a rate is {value}")
     return _not_negative(value)
 
 
