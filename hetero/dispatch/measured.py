@@ -32,6 +32,8 @@ log = get_logger("hetero.dispatch")
 
 # Changes with what the files hold.
 FORMAT = 1
+# No time, rate or size is larger, and no rate smaller than its inverse; costs computed from others could overflow.
+MOST = 1e18
 
 
 def default_folder() -> Path:
@@ -200,7 +202,10 @@ def _figures_of(content: Mapping[str, Any]) -> Figures:
 
 
 def _shapes_of(content: Mapping[str, Any]) -> list[Shape]:
-    return [tuple(int(_not_negative(length)) for length in shape) for shape in content["shapes"]]
+    shapes = [tuple(int(_not_negative(length)) for length in shape) for shape in content["shapes"]]
+    for shape in shapes:
+        _not_negative(math.prod(shape))
+    return shapes
 
 
 def _times_of(content: Mapping[str, Any]) -> OperationTimes:
@@ -212,14 +217,14 @@ def _times_of(content: Mapping[str, Any]) -> OperationTimes:
 
 
 def _not_negative(value: Any) -> float:
-    if not 0 <= value < math.inf:
+    if not 0 <= value <= MOST:
         raise ValueError(f"{value!r} is no time, length or rate")
     return float(value)
 
 
 def _positive(value: Any) -> float:
-    if value == 0:
-        raise ValueError("a rate is 0")
+    if 0 <= value < 1 / MOST:
+        raise ValueError(f"a rate is {value}")
     return _not_negative(value)
 
 

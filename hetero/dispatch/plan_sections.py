@@ -87,7 +87,7 @@ def plan_in(
     return plan, report
 
 
-_WRONG = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+_WRONG = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
 def _not_understood(error: Exception) -> BlobError:
@@ -129,6 +129,7 @@ def _check(plan: Plan, report: PlacementReport) -> None:
         raise ValueError("an output is written by no step")
     if len(report.subgraphs) != len(plan.steps):
         raise ValueError("the report is of another plan")
+    report.summary()  # which is made of every import: it raises what _WRONG lists if the report contradicts itself
 
 
 def _index(number: Any, count: int) -> int:

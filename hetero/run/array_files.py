@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -13,7 +14,8 @@ import numpy as np
 # Told the shape and the bytes of an element; raises ValueError where they do not fit.
 Check = Callable[[tuple[int, ...], int], None]
 
-_DAMAGED = (EOFError, OSError, RuntimeError, SyntaxError, zipfile.BadZipFile, zlib.error)
+# numpy takes a damaged header apart with tokenize.
+_DAMAGED = (EOFError, OSError, RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 

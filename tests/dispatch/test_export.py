@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import logging
+import re
 
 import numpy as np
 import pytest
@@ -286,6 +287,10 @@ def plan(**changes) -> bytes:
     return json.dumps(json.loads(bytes(read_blob(exported()).sections["plan"])) | changes).encode()
 
 
+def plan_with_report(**changes) -> bytes:
+    return plan(report=json.loads(plan())["report"] | changes)
+
+
 WRONG = {
     "no plan": (repacked(without=["plan"]), "has no section plan"),
     "no ports": (repacked(without=["ports"]), "has no section ports"),
@@ -310,6 +315,11 @@ WRONG = {
     ),
     "an output of nobody": (repacked(plan=plan(outputs=[9])), "IndexError"),
     "a report of something else": (repacked(plan=plan(report={})), "KeyError"),
+    "a report of other devices": (repacked(plan=plan_with_report(devices=["C"])), "plan .* cannot be understood"),
+    "a report of no devices": (repacked(plan=plan_with_report(devices=[])), "plan .* cannot be understood"),
+    "a report of endless work": (
+        repacked(plan=re.sub(rb'"work": [^,}]*', b'"work": 1' + b"0" * 400, plan())), "plan .* cannot be understood",
+    ),
 }  # fmt: skip
 
 

@@ -75,6 +75,7 @@ def changed(**changes):
         lambda text: text.replace("0.001", "-1"),
         lambda text: text.replace("0.001", '"soon"'),
         lambda text: text.replace("0.001", "1e999"),
+        lambda text: text.replace("0.001", "1" + "0" * 400),
         changed(format=0),
         changed(format="1"),
         changed(operations=[1, 2]),
@@ -95,7 +96,13 @@ def test_damaged_files_are_ignored_with_one_warning(tmp_path, device, caplog, da
     assert measured.operation_times(device, "m") == TIMES
 
 
-@pytest.mark.parametrize("content", [{"figures": {"speed": 1.0}}, {"figures": {"bytes": 0.0}}, {"shapes": [[-1]]}, {}])
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"figures": {"speed": 1.0}}, {"figures": {"bytes": 0.0}}, {"figures": {"bytes": 1e-300}},
+        {"figures": {"bytes": 10**400}}, {"shapes": [[-1]]}, {"shapes": [[10**10] * 40]}, {},
+    ],
+)  # fmt: skip
 def test_files_with_other_contents_are_ignored(tmp_path, device, caplog, content):
     measured = Measured(tmp_path)
     measured.keep_figures(device, FIGURES)

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.robustness.damage import Case, draw_case
-from tests.robustness.workers import MEMORY, SECONDS, Outcome, Worker, write_files
+from tests.robustness.workers import MEMORY, PASSED, SECONDS, Outcome, Worker, write_files
 
 
 class Format(NamedTuple):
@@ -42,8 +42,8 @@ FORMATS = {
 CONCURRENCY = "concurrent work"
 MODULES = {name: format.module for name, format in FORMATS.items()} | {CONCURRENCY: "tests.robustness.concurrency"}
 COLUMNS = {
-    "accepted": "accepted", "refused": "refused", "foreign": "errors not ours", "message": "bad messages",
-    "crash": "crashes", "hang": f"hangs > {SECONDS} s", "memory": f"above {MEMORY >> 30} GB",
+    "accepted": "accepted", "refused": "refused", "short of memory": "no memory", "foreign": "errors not ours",
+    "message": "bad messages", "crash": "crashes", "hang": f"hangs > {SECONDS} s", "memory": f"above {MEMORY >> 30} GB",
 }  # fmt: skip
 
 
@@ -68,7 +68,7 @@ class Campaign:
 
     @property
     def failed(self) -> bool:
-        return any(counts.kinds[kind] for counts in self.counts.values() for kind in list(COLUMNS)[2:])
+        return any(counts.kinds[kind] for counts in self.counts.values() for kind in COLUMNS if kind not in PASSED)
 
     def run(self, workers: int, progress: Callable[[int], None]) -> None:
         """Run all cases on so many workers; ``progress`` is called with the number done."""

@@ -101,9 +101,10 @@ class Work:
         in_fork(lambda: self._use_all(rng), resource.RLIMIT_NOFILE, rng.choice([3, 8, 20]))
 
     def limit_memory(self, rng: Random) -> None:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + rng.choice([1 << 16, 1 << 20, 1 << 24])
-        in_fork(lambda: self._use_all(rng), resource.RLIMIT_AS, limit)
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        # Less than some stacks of threads, and Python itself hangs where it starts one.
+        more = rng.choice([1 << 25, 1 << 27])
+        in_fork(lambda: self._use_all(rng), resource.RLIMIT_DATA, pages * resource.getpagesize() + more)
 
     def _use_all(self, rng: Random) -> None:
         """Use models that were compiled before, and compile one with a cache."""
@@ -141,7 +142,7 @@ def in_fork(work: Callable[[], None], limited: int | None = None, limit: int = 0
         try:
             if limited is not None:
                 resource.setrlimit(limited, (limit, limit))
-            with contextlib.suppress(HeteroError, *([MemoryError] if limited == resource.RLIMIT_AS else [])):
+            with contextlib.suppress(HeteroError, *([MemoryError] if limited == resource.RLIMIT_DATA else [])):
                 work()
             status = 0
         except BaseException:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from hetero.errors import DeviceError, HeteroError, device_errors
+from tests.robustness.running import TooMuchMemoryError
 
 NAME = "how"
 MUTATORS = {}
@@ -21,7 +22,10 @@ def run(folder: Path) -> None:
     if how == "hang":
         time.sleep(600)
     if how == "memory":
-        bytearray(600 << 20)
+        raise TooMuchMemoryError("it used 3 GB")
+    if how == "short of memory":
+        with device_errors("A failed"):
+            bytearray(3 << 30)
     if how == "foreign":
         raise KeyError("x")
     if how == "wrapped":

@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from hetero.conformance.onnx_cases import cases
 from tests.frontend.onnx.test_damaged_files import sample
-from tests.robustness.damage import NESTING, NUMBERS, WORDS, Files, Mutator, number, on_file, single
+from tests.robustness.damage import FRACTIONS, NESTING, WORDS, Files, Mutator, number, on_file
 from tests.robustness.running import read_and_run
 
 NAME = "model.onnx"
@@ -42,7 +42,7 @@ def run(folder: Path) -> None:
 
 
 def _of_model(change: Callable[[onnx.ModelProto, Random], None]) -> Mutator:
-    """Make a mutator of files from one of the parsed model; bytes that cannot be parsed any more stay as they are."""
+    """Return a mutator of files made from one of the parsed model; bytes that cannot be parsed stay as they are."""
 
     def mutate(files: Files, rng: Random) -> None:
         with contextlib.suppress(DecodeError, UnicodeDecodeError):
@@ -51,6 +51,29 @@ def _of_model(change: Callable[[onnx.ModelProto, Random], None]) -> Mutator:
             files[NAME] = model.SerializeToString()
 
     return mutate
+
+
+def field_of(kind: type[Message]) -> Mutator:
+    """Return a mutator of one field of one message of this kind: of its items if it is repeated, else of its value."""
+
+    def change(model: onnx.ModelProto, rng: Random) -> None:
+        known = list(_messages(model))
+        message = rng.choice([message for message in known if isinstance(message, kind)] or known)
+        present = [field for field, _ in message.ListFields()]
+        field = rng.choice(present if present and rng.random() < 0.8 else list(message.DESCRIPTOR.fields))
+        if field.is_repeated:
+            items = list(getattr(type(message).FromString(message.SerializeToString()), field.name))
+            _change_items(items, lambda: _value(field, known, rng), rng)
+            message.ClearField(field.name)
+            getattr(message, field.name).extend(items)
+        elif rng.random() < 0.2:
+            message.ClearField(field.name)
+        elif field.message_type:
+            getattr(message, field.name).CopyFrom(_value(field, known, rng))
+        else:
+            setattr(message, field.name, _value(field, known, rng))
+
+    return _of_model(change)
 
 
 def _messages(root: Message) -> Iterator[Message]:
@@ -63,35 +86,10 @@ def _messages(root: Message) -> Iterator[Message]:
                 waiting += value if field.is_repeated else [value]
 
 
-def _graphs(model: onnx.ModelProto) -> list[onnx.GraphProto]:
-    return [message for message in _messages(model) if isinstance(message, onnx.GraphProto)]
-
-
-def change_field(model: onnx.ModelProto, rng: Random) -> None:
-    """Change one field of one message: its items if it is repeated, else its value."""
-    known = list(_messages(model))
-    message = rng.choice(known)
-    present = [field for field, _ in message.ListFields()]
-    field = rng.choice(present if present and rng.random() < 0.8 else list(message.DESCRIPTOR.fields))
-    if field.is_repeated:
-        holder = getattr(message, field.name)
-        items = list(getattr(type(message).FromString(message.SerializeToString()), field.name))
-        _change_items(items, lambda: _value(field, known, rng), rng)
-        del holder[:]
-        holder.extend(items)
-    elif rng.random() < 0.2:
-        message.ClearField(field.name)
-    elif field.message_type:
-        getattr(message, field.name).CopyFrom(_value(field, known, rng))
-    else:
-        setattr(message, field.name, _value(field, known, rng))
-
-
 def _change_items(items: list[Any], make: Callable[[], Any], rng: Random) -> None:
-    kind = rng.choice(["add", "set", "remove", "repeat", "exchange", "clear"])
-    place = rng.randrange(len(items)) if items else None
-    if kind == "add" or place is None:
-        items.append(make())
+    place, kind = rng.randrange(len(items) + 1), rng.choice(["add", "set", "remove", "repeat", "exchange", "clear"])
+    if kind == "add" or place == len(items):
+        items.insert(place, make())
     elif kind == "set":
         items[place] = make()
     elif kind == "remove":
@@ -99,14 +97,13 @@ def _change_items(items: list[Any], make: Callable[[], Any], rng: Random) -> Non
     elif kind == "repeat":
         items.insert(rng.randrange(len(items)), items[place])
     elif kind == "exchange":
-        other = rng.randrange(len(items))
-        items[place], items[other] = items[other], items[place]
+        items.append(items.pop(place))
     else:
         items.clear()
 
 
 def _value(field: FieldDescriptor, known: list[Message], rng: Random) -> Any:
-    """Return a value that the field can hold."""
+    """Return a value that the field can hold; names are those of values and operators, so that cycles come about."""
     if field.message_type:
         kind = GetMessageClass(field.message_type)
         alike = [message for message in known if isinstance(message, kind)]
@@ -116,27 +113,13 @@ def _value(field: FieldDescriptor, known: list[Message], rng: Random) -> Any:
     if field.cpp_type == FieldDescriptor.CPPTYPE_ENUM:
         return rng.choice([value.number for value in field.enum_type.values])
     if field.cpp_type in (FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE):
-        return single(rng)
+        return rng.choice(FRACTIONS)
     if field.type == FieldDescriptor.TYPE_BYTES:
         return rng.choice([b"", rng.randbytes(rng.choice([1, 3, 8, 100])), rng.choice(WORDS).encode()])
-    names = sorted({name for m in known if isinstance(m, onnx.NodeProto) for name in [*m.input, *m.output, m.op_type]})
-    return rng.choice([rng.choice(WORDS), rng.choice(names or [""]), rng.choice(names or [""])])
-
-
-def connect(model: onnx.ModelProto, rng: Random) -> None:
-    """Let a node read a value made anywhere in the model, itself and later nodes included."""
-    nodes = [node for graph in _graphs(model) for node in graph.node]
-    readers, makers = [n for n in nodes if n.input], [n for n in nodes if n.output]
-    if readers and makers:
-        reader = rng.choice(readers)
-        reader.input[rng.randrange(len(reader.input))] = rng.choice(rng.choice(makers).output)
-
-
-def replace_operator(model: onnx.ModelProto, rng: Random) -> None:
-    """Make a node one of another operator of the standard domain."""
-    nodes = [node for graph in _graphs(model) for node in graph.node]
-    if nodes:
-        rng.choice(nodes).op_type = rng.choice(_operators())
+    names = [
+        name for message in known if isinstance(message, onnx.NodeProto) for name in [*message.input, *message.output]
+    ]
+    return rng.choice(rng.choice([WORDS, names or WORDS, names or WORDS, _operators()]))
 
 
 @functools.cache
@@ -156,27 +139,12 @@ def know_input(model: onnx.ModelProto, rng: Random) -> None:
         bits = 64 if kind == TensorProto.INT64 else 32
         numbers = [rng.choice([rng.randint(-1, 5), number(rng, bits)]) for _ in range(int(np.prod(shape)))]
     elif kind == TensorProto.FLOAT:
-        numbers = [single(rng) for _ in range(int(np.prod(shape)))]
+        numbers = [rng.choice(FRACTIONS) for _ in range(int(np.prod(shape)))]
     else:
         return
     array = np.array(numbers).astype(helper.tensor_dtype_to_np_dtype(kind)).reshape(shape)
     model.graph.initializer.append(numpy_helper.from_array(array, value.name))
     model.graph.input.remove(value)
-
-
-def claim_dims(model: onnx.ModelProto, rng: Random) -> None:
-    """Give a tensor other dimensions, while its data stays as it is."""
-    tensors = [message for message in _messages(model) if isinstance(message, TensorProto)]
-    if tensors:
-        rng.choice(tensors).dims[:] = [rng.choice(NUMBERS) % 2**63 for _ in range(rng.randint(0, 4))]
-
-
-def cut_data(model: onnx.ModelProto, rng: Random) -> None:
-    """Cut the raw data of a tensor, or make it longer."""
-    tensors = [message for message in _messages(model) if isinstance(message, TensorProto) and message.raw_data]
-    if tensors:
-        tensor = rng.choice(tensors)
-        tensor.raw_data = (tensor.raw_data * 2)[: rng.randrange(2 * len(tensor.raw_data))]
 
 
 def nest(files: Files, rng: Random) -> None:
@@ -218,12 +186,12 @@ def _part(field: int, content: bytes) -> bytes:
 
 MUTATORS = {
     "bytes": on_file(NAME),
-    "field": _of_model(change_field),
-    "another field": _of_model(change_field),
-    "connect": _of_model(connect),
-    "operator": _of_model(replace_operator),
+    "anything": field_of(Message),
+    "node": field_of(onnx.NodeProto),
+    "attribute": field_of(onnx.AttributeProto),
+    "tensor": field_of(TensorProto),
+    "dimension": field_of(onnx.TensorShapeProto),
+    "graph": field_of(onnx.GraphProto),
     "known input": _of_model(know_input),
-    "dims": _of_model(claim_dims),
-    "raw data": _of_model(cut_data),
     "nest": nest,
 }

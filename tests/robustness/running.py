@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import resource
 from pathlib import Path
 
 import numpy as np
 
-from hetero import CompiledModel, Core, Model
+from hetero import CompiledModel, Core
 from hetero.containers import ContainerType
 from hetero.graph import Output
 from hetero.types import Type
@@ -16,17 +17,22 @@ from hetero.types import Type
 MOST_ELEMENTS = 2**22
 # An endless Loop is a model as any other. It must be possible to cancel it.
 MILLISECONDS_TO_CANCEL = 2000
+MEMORY_TO_COMPILE = 1 << 30
 
 
-def read_and_run(path: Path, device: str = "TEMPLATE") -> None:
-    """Read a model file, compile it and infer once. Raises what hetero raises."""
-    core = Core()
-    run_model(core, core.read_model(path), device)
+class TooMuchMemoryError(Exception):
+    """Reading and compiling a small file took more memory than any file of its size needs."""
 
 
-def run_model(core: Core, model: Model, device: str) -> None:
-    """Compile a model and infer once."""
-    infer_once(core.compile_model(model, device))
+def read_and_run(path: Path) -> None:
+    """Read a model file, compile it and infer once. Raises what hetero raises, and TooMuchMemoryError."""
+    try:
+        compiled = Core().compile_model(path, "TEMPLATE")
+    finally:
+        used = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        if used > MEMORY_TO_COMPILE:
+            raise TooMuchMemoryError(f"the process used {used >> 20} MB to read and compile")
+    infer_once(compiled)
 
 
 def infer_once(compiled: CompiledModel) -> None:

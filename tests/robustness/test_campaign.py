@@ -45,7 +45,8 @@ FAILURES = {
     "refused": ("refused", "it cannot be done"),
     "crash": ("crash", "SIGABRT"),
     "hang": ("hang", "misbehaving.py"),
-    "memory": ("memory", "it used"),
+    "memory": ("memory", "it used 3 GB"),
+    "short of memory": ("short of memory", "MemoryError"),
     "foreign": ("foreign", "KeyError"),
     "wrapped": ("foreign", "A failed: KeyError"),
     "message": ("message", "two"),
@@ -53,7 +54,7 @@ FAILURES = {
 
 
 def test_each_failure_is_named_and_the_next_case_runs():
-    worker = Worker(seconds=3, memory=500 << 20)
+    worker = Worker(seconds=3)
     try:
         for how, (kind, text) in FAILURES.items():
             outcome = worker.replay(misbehaving.__name__, {misbehaving.NAME: how.encode()})

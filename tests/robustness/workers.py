@@ -18,19 +18,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import NoneType
 
 from hetero.errors import HeteroError
 from tests.robustness.damage import Case, Files
+from tests.robustness.running import TooMuchMemoryError
 
 SECONDS = 20
+# The most that a child may use. It is also its limit, so a model that needs more when it runs, as honest ones may, must
+# be refused for lack of memory; files that take much before they run have a smaller limit, see running.py.
 MEMORY = 2 << 30
-# Address space of a child. What it reserves beyond MEMORY is not counted until it is used.
-ADDRESSES = 16 << 30
+# A child that has used so much is replaced, so that the next case is not blamed for it.
+WORN = MEMORY // 4
+PASSED = ("accepted", "refused", "short of memory")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case: ``accepted``, ``refused``, or one of the failures, with the reason in ``text``."""
+    """What became of a case: one of PASSED, or a failure such as ``crash``, with the reason in ``text``."""
 
     kind: str
     text: str = ""
@@ -38,17 +43,17 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return self.kind not in ("accepted", "refused")
+        return self.kind not in PASSED
 
 
 class Worker:
     """A child process for cases, made anew after each that it does not survive.
 
-    A case hangs after so many seconds, and takes too much where the process has used more than ``memory`` bytes.
+    A case hangs if it takes more than ``seconds``.
     """
 
-    def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
-        self._seconds, self._memory = seconds, memory
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._folder = Path(tempfile.mkdtemp(prefix="hetero-robustness-"))
         self._process: multiprocessing.process.BaseProcess | None = None
 
@@ -72,7 +77,7 @@ class Worker:
             self._connection.recv()  # the files are there
             if self._connection.poll(self._seconds):
                 outcome = self._connection.recv()
-                if outcome.memory > self._memory // 2:  # so that the next case is not blamed for this one
+                if outcome.memory > WORN:
                     self._stop()
                 return outcome
         except (EOFError, ConnectionError):
@@ -85,9 +90,7 @@ class Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(
-            target=_serve, args=(theirs, self._folder, self._seconds, self._memory), daemon=True
-        )
+        self._process = context.Process(target=_serve, args=(theirs, self._folder, self._seconds), daemon=True)
         self._process.start()
         theirs.close()
         self._connection.recv()  # it is ready
@@ -106,10 +109,10 @@ class Worker:
         return Outcome(kind, "\n".join([reason, *lines[:60]]))
 
 
-def _serve(connection: Connection, folder: Path, seconds: float, most: int) -> None:
+def _serve(connection: Connection, folder: Path, seconds: float) -> None:
     """Run cases until the parent ends."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     logging.getLogger("hetero").setLevel(logging.CRITICAL)
     with open(folder / "faults", "a") as faults:
@@ -130,7 +133,7 @@ def _serve(connection: Connection, folder: Path, seconds: float, most: int) -> N
             kind, text = _outcome(module.run, folder / "case")
             faulthandler.cancel_dump_traceback_later()
             memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            if memory > most:
+            if memory > MEMORY:
                 kind, text = "memory", f"it used {memory >> 20} MB, then: {kind} {text}"
             connection.send(Outcome(kind, text, memory))
 
@@ -139,11 +142,14 @@ def _outcome(run: Callable[[Path], None], folder: Path) -> tuple[str, str]:
     try:
         run(folder)
         return "accepted", ""
+    except TooMuchMemoryError as error:
+        return "memory", str(error)
     except HeteroError as error:
         cause = error.__cause__
-        # So device_errors writes what it does not know; a lack of memory says all there is to say.
-        is_known = cause is None or isinstance(cause, (HeteroError, MemoryError))
-        if not is_known and f"{type(cause).__name__}: " in str(error):
+        if isinstance(cause, MemoryError):
+            return "short of memory", str(error)
+        # So device_errors writes what it does not know.
+        if not isinstance(cause, (HeteroError, NoneType)) and f"{type(cause).__name__}: " in str(error):
             return "foreign", _told(error)
         # Line breaks and escape sequences would let a name in a file write to a terminal or a log as it likes.
         if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in str(error)):

@@ -32,6 +32,7 @@ def folder(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
     (tmp_path / "claims.npy").write_bytes(header((1, 1 << 40)))
     (tmp_path / "short.npy").write_bytes(header((1, 100)))
+    (tmp_path / "open.npy").write_bytes(header((1, 2)).replace(b")", b"\0"))
     with zipfile.ZipFile(tmp_path / "damaged.npz", "w") as archive:
         archive.write(tmp_path / "claims.npy", "claims.npy")
         archive.write(tmp_path / "short.npy", "short.npy")
@@ -149,6 +150,7 @@ def test_resized_pictures_keep_a_plain_color(folder, size, shape):
         ({"npy": "text"}, "f32", ["text", "no numpy array"]),
         ({"npy": "empty"}, "f32", ["empty", "no numpy array"]),
         ({"npy": "objects.npy"}, "f32", ["no numpy array of plain numbers"]),
+        ({"npy": "open.npy"}, "f32", ["no numpy array of plain numbers"]),
         ({"npy": "two.npz"}, "f32", ["several arrays"]),
         ({"npz": "one.npy"}, "f32", ["is not an npz file"]),
         ({"npz": "two.npz"}, "f32", ["needs a key", "a, b"]),
