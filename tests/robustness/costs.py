@@ -7,11 +7,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from hetero.dispatch.work import assumed_shapes
 
 from hetero import Core
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key, operation_key
+from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import X, Y, chain
 from tests.robustness.damage import Files, on_file
