@@ -230,7 +230,7 @@ def present_devices() -> Devices:
             usable.append((_rank(handle, verdict.gflops), OpenCLDevice(handle)))
         except DeviceError as error:
             unusable[name_of(handle)] = str(error)
-            log.warning("the OpenCL device %s is not used: %s", name_of(handle), error)
+            log.info("the OpenCL device %s is not used: %s", name_of(handle), error)
     if not usable:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in unusable.items())
         raise DeviceError(

@@ -57,6 +57,8 @@ def verdict_on(device: cl.Device) -> Verdict:
             pass
         log.info("trying %s of %s, which this machine has not used before", device.name, device.platform.name)
         verdict, is_final = _try(device)
+        if verdict.reason:
+            log.warning("%s of %s cannot be used: %s", device.name, device.platform.name, verdict.reason)
         if is_final and folder:
             if verdict.reason:
                 verdict = Verdict(f"{verdict.reason}; delete {file} to try it again")
