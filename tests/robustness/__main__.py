@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from tests.robustness.campaign import Campaign, fresh_folder, replay
+from tests.robustness.campaign import Campaign, replay
 from tests.robustness.soak import TOLERANCE, Soak
 
 
@@ -43,13 +43,15 @@ def _progress() -> Progress:
 
 
 def _run_campaign(given: argparse.Namespace, console: Console) -> bool:
-    campaign, started = Campaign(given.cases, given.seed, fresh_folder(given.keep)), time.monotonic()
-    with _progress() as progress:
-        task = progress.add_task("damaged files and concurrent work", total=sum(campaign.planned.values()))
-        campaign.run(given.workers, lambda done: progress.update(task, completed=done))
+    campaign, started = Campaign(given.cases, given.seed, given.keep), time.monotonic()
+    try:
+        with _progress() as progress:
+            task = progress.add_task("damaged files and concurrent work", total=sum(campaign.planned.values()))
+            campaign.run(given.workers, lambda done: progress.update(task, completed=done))
+    finally:
+        console.print(campaign.table())
     seconds = time.monotonic() - started
-    console.print(campaign.table())
-    done = sum(counts.kinds.total() for counts in campaign.counts.values())
+    done = sum(counts.total() for counts in campaign.counts.values())
     console.print(f"{done} cases in {seconds:.0f} s, {done / seconds:.1f} a second, seed {given.seed}")
     for folder in campaign.kept:
         console.print(f"failed: python -m tests.robustness --replay {folder}", markup=False, soft_wrap=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
-import shutil
-import threading
+import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
+from queue import SimpleQueue
 from random import Random
-from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -21,109 +21,77 @@ from rich.table import Table
 from tests.robustness.damage import Case, draw_case
 from tests.robustness.workers import MEMORY, PASSED, SECONDS, Outcome, Worker, write_files
 
-
-class Format(NamedTuple):
-    """The module of a format, and its part of the damaged files, in twentieths."""
-
-    module: str
-    share: int
-
-
+# The modules of the formats, and how many of twenty damaged files are of each. Plans of concurrent work are no files,
+# so they come on top: one for each hundred.
 FORMATS = {
-    "ONNX": Format("tests.robustness.onnx_models", 6),
-    "OpenVINO IR": Format("tests.robustness.ir_models", 5),
-    "TensorFlow Lite": Format("tests.robustness.tflite_models", 3),
-    "exported model": Format("tests.robustness.blobs", 2),
-    "YAML run": Format("tests.robustness.yaml_runs", 2),
-    "measured costs": Format("tests.robustness.costs", 1),
-    "model and kernel cache": Format("tests.robustness.caches", 1),
-}
-# Plans of concurrent work are no files, so they come on top: one for each hundred files.
+    "ONNX": ("onnx_models", 6), "OpenVINO IR": ("ir_models", 5), "TensorFlow Lite": ("tflite_models", 3),
+    "exported model": ("blobs", 2), "YAML run": ("yaml_runs", 2), "measured costs": ("costs", 1),
+    "caches": ("caches", 1), "concurrent work": ("concurrency", 0.2),
+}  # fmt: skip
 CONCURRENCY = "concurrent work"
-MODULES = {name: format.module for name, format in FORMATS.items()} | {CONCURRENCY: "tests.robustness.concurrency"}
+MODULES = {name: f"tests.robustness.{module}" for name, (module, _) in FORMATS.items()}
 COLUMNS = {
     "accepted": "accepted", "refused": "refused", "short of memory": "no memory", "foreign": "errors not ours",
     "message": "bad messages", "crash": "crashes", "hang": f"hangs > {SECONDS} s", "memory": f"above {MEMORY >> 30} GB",
 }  # fmt: skip
 
 
-@dataclass
-class Counts:
-    """What became of the cases of one format."""
-
-    kinds: Counter[str] = field(default_factory=Counter)
-    slowest: float = 0.0  # seconds
-
-
 class Campaign:
-    """Runs cases; ``kept`` lists the folders of failing inputs."""
+    """Runs cases and counts by format what became of them; ``kept`` lists the folders of failing inputs."""
 
     def __init__(self, cases: int, seed: int, folder: Path) -> None:
         self._seed, self._folder = seed, folder
-        planned = {name: -(-cases * format.share // 20) for name, format in FORMATS.items()}
-        self.planned = planned | {CONCURRENCY: -(-cases // 100)}
-        self.counts = {name: Counts() for name in MODULES}
+        self.planned = {name: math.ceil(cases * share / 20) for name, (_, share) in FORMATS.items()}
+        self.counts: dict[str, Counter[str]] = {name: Counter() for name in FORMATS}
+        self.slowest = dict.fromkeys(FORMATS, 0.0)
         self.kept: list[Path] = []
-        self._lock = threading.Lock()
+        self._samples = {name: importlib.import_module(module).samples() for name, module in MODULES.items()}
 
     @property
     def failed(self) -> bool:
-        return any(counts.kinds[kind] for counts in self.counts.values() for kind in COLUMNS if kind not in PASSED)
+        return any(counts[kind] for counts in self.counts.values() for kind in COLUMNS if kind not in PASSED)
 
     def run(self, workers: int, progress: Callable[[int], None]) -> None:
         """Run all cases on so many workers; ``progress`` is called with the number done."""
-        samples = {name: importlib.import_module(module).samples() for name, module in MODULES.items()}
-        waiting, broken = self._cases(), []
+        idle: SimpleQueue[Worker] = SimpleQueue()
+        for _ in range(workers):
+            idle.put(Worker())
 
-        def work() -> None:
-            worker = Worker()
+        def do(item: tuple[str, int]) -> tuple[str, Outcome, float, Path | None]:
+            worker = idle.get()
             try:
-                while (item := self._next(waiting)) is not None and not broken:
-                    name, index = item
-                    case = draw_case(MODULES[name], len(samples[name]), Random(f"{self._seed}/{name}/{index}"))
-                    started = time.monotonic()
-                    outcome = worker.run(case, samples[name])
-                    self._note(name, outcome, time.monotonic() - started)
-                    if outcome.failed:
-                        case, outcome = shrink(case, outcome, lambda c: worker.run(c, samples[name]))  # noqa: B023
-                        self._keep(f"{name.replace(' ', '-')}-{self._seed}-{index}", case, outcome, samples[name])
-                    progress(sum(counts.kinds.total() for counts in self.counts.values()))
-            except BaseException as error:
-                broken.append(error)
+                return self._run_case(worker, *item)
             finally:
-                worker.close()
+                idle.put(worker)
 
-        threads = [threading.Thread(target=work) for _ in range(workers)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if broken:
-            raise broken[0]
+        # Formats side by side, so that a run that is cut short has tried each.
+        cases = sorted((index / count, name, index) for name, count in self.planned.items() for index in range(count))
+        pool = ThreadPoolExecutor(workers)
+        try:
+            for done, (name, outcome, seconds, kept) in enumerate(pool.map(do, (case[1:] for case in cases)), 1):
+                self.counts[name][outcome.kind] += 1
+                self.slowest[name] = max(self.slowest[name], seconds)
+                self.kept += [kept] if kept else []
+                progress(done)
+        finally:
+            pool.shutdown(cancel_futures=True)
+            for _ in range(workers):
+                idle.get().close()
 
-    def _cases(self) -> Iterator[tuple[str, int]]:
-        """Cases of all formats side by side, so that a run that is cut short has tried each."""
-        for index in range(max(self.planned.values())):
-            yield from ((name, index) for name, count in self.planned.items() if index < count)
-
-    def _next(self, waiting: Iterator[tuple[str, int]]) -> tuple[str, int] | None:
-        with self._lock:
-            return next(waiting, None)
-
-    def _note(self, name: str, outcome: Outcome, seconds: float) -> None:
-        with self._lock:
-            counts = self.counts[name]
-            counts.kinds[outcome.kind] += 1
-            counts.slowest = max(counts.slowest, seconds)
-
-    def _keep(self, label: str, case: Case, outcome: Outcome, samples: list[dict[str, bytes]]) -> None:
-        """Write the damaged files into a folder, with a note of where they come from."""
-        folder = self._folder / label
-        write_files(folder / "files", case.make(samples[case.sample]))
-        note = {**asdict(case), "outcome": outcome.kind, "text": outcome.text}
-        (folder / "case.json").write_text(json.dumps(note, indent=1))
-        with self._lock:
-            self.kept.append(folder)
+    def _run_case(self, worker: Worker, name: str, index: int) -> tuple[str, Outcome, float, Path | None]:
+        """Return the format, the outcome, the seconds and, of a failing case, the folder with its input."""
+        samples, kept = self._samples[name], None
+        case = draw_case(MODULES[name], len(samples), Random(f"{self._seed}/{name}/{index}"))
+        started = time.monotonic()
+        outcome = worker.run(case, samples)
+        seconds = time.monotonic() - started
+        if outcome.failed:
+            case, outcome = shrink(case, outcome, lambda fewer: worker.run(fewer, samples))
+            kept = self._folder / f"{name.replace(' ', '-')}-{self._seed}-{index}"
+            write_files(kept / "files", case.make(samples[case.sample]))
+            note = {**asdict(case), "outcome": outcome.kind, "text": outcome.text}
+            (kept / "case.json").write_text(json.dumps(note, indent=1))
+        return name, outcome, seconds, kept
 
     def table(self) -> Table:
         """Return the counts for people to read."""
@@ -136,9 +104,9 @@ class Campaign:
                 table.add_section()
                 table.add_row("all formats", *map(str, [total.total(), *(total[kind] for kind in COLUMNS)]), "")
                 table.add_section()
-            total += counts.kinds
-            row = [counts.kinds.total(), *(counts.kinds[kind] for kind in COLUMNS)]
-            table.add_row(name, *map(str, row), f"{counts.slowest:.1f} s")
+            total += counts
+            row = [counts.total(), *(counts[kind] for kind in COLUMNS)]
+            table.add_row(name, *map(str, row), f"{self.slowest[name]:.1f} s")
         return table
 
 
@@ -164,10 +132,3 @@ def replay(folder: Path, console: Console) -> bool:
         worker.close()
     console.print(f"{outcome.kind}: {outcome.text}", markup=False)
     return outcome.failed
-
-
-def fresh_folder(folder: Path) -> Path:
-    """Empty the folder for failing inputs."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder

@@ -14,13 +14,13 @@ import resource
 import signal
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
-from hetero import CompiledModel
+from hetero import InferRequest
 from hetero.errors import CancelledError, DeviceError, HeteroError
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, X, Y, chain, no_exp
@@ -92,28 +92,25 @@ class Work:
             self.core.unload_plugin(rng.choice(["TEMPLATE", "HETERO"]))
 
     def fork(self, rng: Random) -> None:
-        in_fork(lambda: self._use_all(rng))
+        in_fork(lambda: self._use_all(rng), {})
 
-    def limit_file_size(self, rng: Random) -> None:
-        in_fork(lambda: self._use_all(rng), resource.RLIMIT_FSIZE, rng.choice([0, 100, 10_000]))
-
-    def limit_open_files(self, rng: Random) -> None:
-        in_fork(lambda: self._use_all(rng), resource.RLIMIT_NOFILE, rng.choice([3, 8, 20]))
-
-    def limit_memory(self, rng: Random) -> None:
-        pages = int(Path("/proc/self/statm").read_text().split()[5])
-        # Less than some stacks of threads, and Python itself hangs where it starts one.
-        more = rng.choice([1 << 25, 1 << 27])
-        in_fork(lambda: self._use_all(rng), resource.RLIMIT_DATA, pages * resource.getpagesize() + more)
+    def limit(self, rng: Random) -> None:
+        used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        kind, limits = rng.choice([
+            (resource.RLIMIT_FSIZE, [0, 100, 10_000]),  # as a full disk
+            (resource.RLIMIT_NOFILE, [3, 8, 20]),
+            # With less than some stacks of threads Python itself hangs where it starts one.
+            (resource.RLIMIT_DATA, [used + (1 << 25), used + (1 << 27)]),
+        ])  # fmt: skip
+        in_fork(lambda: self._use_all(rng), {kind: rng.choice(limits)})
 
     def _use_all(self, rng: Random) -> None:
         """Use models that were compiled before, and compile one with a cache."""
         self.infer_in_background(rng)
         check(self.core.compile_model(chain(), rng.choice(DEVICES), {"CACHE_DIR": self.folder / "limited"})(X))
 
-    def _request(self, rng: Random) -> object:
-        compiled: CompiledModel = rng.choice(self.compiled)
-        return compiled.create_infer_request()
+    def _request(self, rng: Random) -> InferRequest:
+        return rng.choice(self.compiled).create_infer_request()
 
 
 def _raise(error: type[BaseException], userdata: object) -> None:
@@ -121,28 +118,31 @@ def _raise(error: type[BaseException], userdata: object) -> None:
 
 
 # Actions that concern the process as a whole, and those of a thread.
-ALONE = ["fork", "limit_file_size", "limit_open_files", "limit_memory"]
+ALONE = ["fork", "limit"]
 ACTIONS = ["compile", "infer", "infer_in_background", "cancel", "drop_request", "raise_in_callback", "export",
            "use_faulty_device", "unload"]  # fmt: skip
 
 
-def check(results: object) -> None:
+def check(results: Mapping) -> None:
     """Raise AssertionError if an inference of the chain has another result than numpy."""
     (found,) = results.values()
     np.testing.assert_allclose(found, Y, rtol=1e-6)
 
 
-def in_fork(work: Callable[[], None], limited: int | None = None, limit: int = 0) -> None:
-    """Do work in a forked child, under a limit if one is given. Raises AssertionError if the child fails or hangs."""
+def in_fork(work: Callable[[], None], limits: dict[int, int]) -> None:
+    """Do work in a forked child under limits. Raises AssertionError if the child fails or hangs.
+
+    Under limits the work may raise HeteroError or MemoryError; without them it must succeed.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         signal.alarm(SECONDS_OF_FORK)
         status = 1
         try:
-            if limited is not None:
-                resource.setrlimit(limited, (limit, limit))
-            with contextlib.suppress(HeteroError, *([MemoryError] if limited == resource.RLIMIT_DATA else [])):
+            for kind, limit in limits.items():
+                resource.setrlimit(kind, (limit, limit))
+            with contextlib.suppress(*([HeteroError, MemoryError] if limits else [])):
                 work()
             status = 0
         except BaseException:

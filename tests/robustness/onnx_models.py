@@ -23,6 +23,8 @@ from tests.robustness.running import read_and_run
 
 NAME = "model.onnx"
 LARGEST, LARGEST_NESTED = 4000, 200_000  # bytes; small models make quick cases
+# What protobuf raises for bytes that are no model, and for names in it that are no text.
+UNREADABLE = (DecodeError, ValueError, TypeError)
 INTEGERS = {
     FieldDescriptor.CPPTYPE_INT32: (32, True),
     FieldDescriptor.CPPTYPE_INT64: (64, True),
@@ -45,7 +47,7 @@ def _of_model(change: Callable[[onnx.ModelProto, Random], None]) -> Mutator:
     """Return a mutator of files made from one of the parsed model; bytes that cannot be parsed stay as they are."""
 
     def mutate(files: Files, rng: Random) -> None:
-        with contextlib.suppress(DecodeError, UnicodeDecodeError):
+        with contextlib.suppress(*UNREADABLE):
             model = onnx.ModelProto.FromString(files[NAME])
             change(model, rng)
             files[NAME] = model.SerializeToString()
@@ -149,7 +151,7 @@ def know_input(model: onnx.ModelProto, rng: Random) -> None:
 
 def nest(files: Files, rng: Random) -> None:
     """Put the graph into an If, in an If, in an If …; as bytes, as protobuf writes no more than 33 in each other."""
-    with contextlib.suppress(DecodeError, UnicodeDecodeError):
+    with contextlib.suppress(*UNREADABLE):
         files[NAME] = _nested(onnx.ModelProto.FromString(files[NAME]), rng.choice(NESTING))
 
 

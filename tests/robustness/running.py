@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import resource
+import zlib
 from pathlib import Path
 
 import numpy as np
 
-from hetero import CompiledModel, Core
+from hetero import CompiledModel
 from hetero.containers import ContainerType
 from hetero.graph import Output
 from hetero.types import Type
+from tests.devices import PickyPlugin, core_with
 
 # Larger inputs would test the memory of whoever makes them. So a model with such is compiled, but not run.
 MOST_ELEMENTS = 2**22
@@ -25,9 +27,14 @@ class TooMuchMemoryError(Exception):
 
 
 def read_and_run(path: Path) -> None:
-    """Read a model file, compile it and infer once. Raises what hetero raises, and TooMuchMemoryError."""
+    """Read a model file, compile it for one device or for two, and infer once.
+
+    Raises what hetero raises, and TooMuchMemoryError.
+    """
+    core = core_with(A=PickyPlugin(lambda node: len(node.type_info.name) % 2 == 0))
+    device = "HETERO:A,TEMPLATE" if zlib.crc32(path.read_bytes()) % 2 else "TEMPLATE"
     try:
-        compiled = Core().compile_model(path, "TEMPLATE")
+        compiled = core.compile_model(path, device)
     finally:
         used = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         if used > MEMORY_TO_COMPILE:

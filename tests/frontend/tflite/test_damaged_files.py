@@ -1,18 +1,16 @@
 """TensorFlow Lite files that are damaged or made to do harm: read or refused in words, soon and in little memory."""
 
+import contextlib
 import functools
+import resource
 
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import Builder
-from hypothesis import given as given_by
-from hypothesis import settings
-from hypothesis import strategies as st
 
 from hetero.errors import FrontendError
 from hetero.frontend.tflite import TfliteFrontEnd
-from tests.frontend.damaged import read
 from tests.frontend.tflite.graphs import Graph, Op, Signature, constant, given, made, variable
 from tests.frontend.tflite.writer import write
 
@@ -120,112 +118,10 @@ def test_truncated(part):
         refused(content[:length], "the TensorFlow Lite model")
 
 
-FRACTIONS = st.floats(0, 1, exclude_max=True)
-
-
-@settings(max_examples=60, deadline=10_000)
-@given_by(st.sampled_from(PARTS), st.lists(st.tuples(FRACTIONS, st.integers(0, 255)), min_size=1, max_size=8))
-def test_any_changed_byte_is_read_or_refused(part, changes):
-    altered = bytearray(sample(part))
-    for place, byte in changes:
-        altered[int(place * len(altered))] = byte
-    read(TfliteFrontEnd(), bytes(altered))
-
-
-@settings(max_examples=60, deadline=10_000)
-@given_by(st.sampled_from(PARTS), st.lists(st.tuples(FRACTIONS, FRACTIONS, st.booleans()), min_size=1, max_size=3))
-def test_offsets_to_elsewhere_are_read_or_refused(part, changes):
-    altered = bytearray(sample(part))
-    for where, target, back in changes:
-        place, offset = int(where * len(altered)) // 4 * 4, int(target * len(altered))
-        altered[place : place + 4] = int.to_bytes(-offset if back else offset, 4, "little", signed=True)
-    read(TfliteFrontEnd(), bytes(altered))
-
-
-NUMBERS = [0, 1, -1, 2, 3, 7, 1000, 127, -128]
-LONG_NUMBERS = [*NUMBERS, 1 << 20, 1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63)]
-LENGTHS = [*NUMBERS, 1 << 20, (1 << 31) - 1, -(1 << 31)]
-CHANGES = ["kind", "inputs", "outputs", "option", "shape", "type", "contents", "graph", "scales", "drop", "buffer"]
-
-
-def change(model: schema.ModelT, data: st.DataObject) -> None:
-    """One change of an operator, a tensor, a graph or a buffer."""
-    pick = lambda values: data.draw(st.sampled_from(list(values)))  # noqa: E731
-    graph = pick(graph for graph in model.subgraphs if graph.operators)
-    operator, tensor, what = pick(graph.operators), pick(graph.tensors), pick(CHANGES)
-    numbers = [-1, *range(len(graph.tensors) + 1)]
-    if what == "kind":
-        code = model.operatorCodes[operator.opcodeIndex]
-        code.builtinCode, code.version = data.draw(st.integers(0, 208)), pick([1, 2, 5, 1000])
-        code.deprecatedBuiltinCode = min(code.builtinCode, 127)
-    elif what in ("inputs", "outputs"):
-        setattr(operator, what, altered_list(getattr(operator, what), numbers, data))
-    elif what == "option":
-        for options in (operator.builtinOptions, operator.builtinOptions2):
-            if options is not None and vars(options):
-                alter_field(options, pick(vars(options)), data)
-    elif what == "shape":
-        tensor.shape = altered_list(tensor.shape, LENGTHS, data)
-    elif what == "type":
-        tensor.type = data.draw(st.integers(0, 20))
-    elif what == "contents":
-        buffer = pick(buffer for buffer in model.buffers if buffer.data is not None and len(buffer.data) >= 4)
-        words = np.array(buffer.data, np.uint8)
-        place = data.draw(st.integers(0, len(words) // 4 - 1)) * 4
-        words[place : place + 4] = np.array([pick(LENGTHS)], np.int32).view(np.uint8)
-        buffer.data = words
-    elif what == "graph":
-        side = pick(["inputs", "outputs"])
-        setattr(graph, side, altered_list(getattr(graph, side), numbers, data))
-    elif what == "scales":
-        scales, zeros = st.sampled_from([0.0, 1.0, -1.0, float("nan"), 1e38]), st.sampled_from([0, 5, 1 << 40])
-        tensor.quantization = schema.QuantizationParametersT(
-            scale=data.draw(st.lists(scales, max_size=4)), zeroPoint=data.draw(st.lists(zeros, max_size=4)),
-            quantizedDimension=pick([0, 1, -1, 9]),
-        )  # fmt: skip
-    elif what == "drop":
-        graph.operators.remove(operator)
-    elif what == "buffer":
-        tensor.buffer = data.draw(st.integers(0, len(model.buffers) + 1))
-
-
-def altered_list(numbers, values, data):
-    """A list with one number changed, added or taken away."""
-    made = [int(number) for number in (numbers if numbers is not None else ())]
-    place, how = data.draw(st.integers(0, len(made))), data.draw(st.sampled_from(["change", "add", "drop"]))
-    made[place : place + (how != "add")] = [] if how == "drop" else [data.draw(st.sampled_from(values))]
-    return made
-
-
-# Numbers in options that the schema gives no sign.
-UNSIGNED = ("subgraph", "comparisonDirection", "compareType")
-
-
-def alter_field(options, name, data):
-    value = getattr(options, name)
-    if isinstance(value, (bool, np.bool_)):
-        setattr(options, name, not value)
-    elif isinstance(value, (int, np.integer)):
-        strange = 0xFFFFFFFF if name in UNSIGNED else -1
-        setattr(options, name, data.draw(st.sampled_from([0, 1, strange, 2, 7, 127])))
-    elif isinstance(value, (list, np.ndarray)):
-        is_short = name in ("compositeAttributes", "windowReversal", "precisionConfig")
-        setattr(options, name, altered_list(value, [0, 1, 40, 255] if is_short else LONG_NUMBERS, data))
-
-
 def packed(model: schema.ModelT) -> bytes:
     builder = Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
-
-
-@settings(max_examples=60, deadline=10_000)
-@given_by(st.data())
-def test_any_change_is_read_or_refused(data):
-    model = schema.ModelT.InitFromPackedBuf(sample(data.draw(st.sampled_from(PARTS))))
-    for _ in range(data.draw(st.integers(1, 3))):
-        change(model, data)
-    read(TfliteFrontEnd(), packed(model))
 
 
 def unpacked(graph: Graph) -> schema.ModelT:
@@ -305,7 +201,11 @@ def test_a_state_that_changes_its_shape():
 
 
 def test_a_state_of_any_size():
-    read(TfliteFrontEnd(), recurrent(1, (1 << 15, 1 << 15)))
+    """Reading the model does not make the state, which has 4 GiB."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with contextlib.suppress(FrontendError):
+        TfliteFrontEnd().convert(recurrent(1, (1 << 15, 1 << 15)))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20  # KiB
 
 
 @pytest.mark.parametrize("kind", ["STRIDED_SLICE", "SLICE", "BROADCAST_ARGS"])
