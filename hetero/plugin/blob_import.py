@@ -31,6 +31,10 @@ def import_blob(
             return device.import_model(blob.sections, {**blob.options, **options}, context)
         except (FrontendError, GraphError) as error:
             raise BlobError(f"{blob.label} holds no model that {device.name} can make: {error}") from error
+        except BlobError as error:
+            if blob.label in str(error):
+                raise
+            raise BlobError(f"{blob.label} is damaged: {error}") from error  # a section does not know its file
 
 
 def exports_models(device: Plugin, options: Mapping[str, Any]) -> bool:

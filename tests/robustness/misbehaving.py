@@ -13,6 +13,11 @@ NAME = "how"
 MUTATORS = {}
 
 
+class TwoLinesError(HeteroError):
+    def __str__(self) -> str:
+        return "two\nlines"
+
+
 def run(folder: Path) -> None:
     how = (folder / NAME).read_text()
     if how == "refused":
@@ -32,4 +37,4 @@ def run(folder: Path) -> None:
         with device_errors("A failed"):
             raise KeyError("x")
     if how == "message":
-        raise HeteroError("two\nlines")
+        raise TwoLinesError()

@@ -35,7 +35,7 @@ INTEGERS = {
 
 @functools.cache
 def samples() -> list[Files]:
-    contents = [sample(), *(case.model.SerializeToString() for case in cases("node").values() if case.model)]
+    contents = [*[sample()] * 20, *(case.model.SerializeToString() for case in cases("node").values() if case.model)]
     return [{NAME: content} for content in contents if len(content) <= LARGEST]
 
 

@@ -64,12 +64,12 @@ def test_each_failure_is_named_and_the_next_case_runs():
 
 
 def test_a_short_soak_runs():
-    soak = Soak(10)
+    soak = Soak(10, ["TEMPLATE"])
     soak.run(lambda seconds: None)
     assert soak.samples and not soak.error
 
 
 def test_growth_between_the_second_minute_and_the_last_fails_the_soak():
-    flat, grown = (Soak(300, [(float(t), 10**8 + t * leak) for t in range(300)]) for leak in (0, 10**5))
+    flat, grown = (Soak(300, samples=[(float(t), 10**8 + t * leak) for t in range(300)]) for leak in (0, 10**5))
     assert not flat.failed
     assert grown.failed and 0.15 < grown.growth < 0.25

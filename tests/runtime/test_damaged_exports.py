@@ -75,6 +75,13 @@ def test_sections_and_headers_that_do_not_hold_what_they_should(change, problem,
     check_refused(repacked(device, **change), device, problem)
 
 
+@pytest.mark.parametrize("without", ["ports", "xml"])
+def test_the_message_names_the_file(without, tmp_path):
+    path = tmp_path / "small.blob"
+    path.write_bytes(repacked("TEMPLATE", without=[without]))
+    check_refused(path, "TEMPLATE", f"{path} is damaged: the exported model has no section {without}")
+
+
 HUGE = {
     "a parameter": (b'shape="2,3"', b'shape="2305843009213693952,3"'),
     "a constant": (b'shape="3, 4"', b'shape="3, 2305843009213693952"'),
