@@ -33,7 +33,7 @@ def _path(find: Callable[[str, Path], Path | str]) -> BeforeValidator:
     """What the YAML file names is seen from its folder, what the command line names from the current one."""
 
     def resolve(value: Any, info: ValidationInfo) -> Path | str:
-        if not isinstance(value, str):
+        if not isinstance(value, str) or "\0" in value:
             raise ValueError(f"takes a path, not {value!r}")
         return find(value, Path() if isinstance(value, Given) else info.context["folder"])
 

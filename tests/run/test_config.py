@@ -44,6 +44,7 @@ def load(folder, text, *settings):
         ("model: ~nobody/a.onnx\ndevice: CPU", ["model: ", "there is no file"]),
         ("model: modle.onnx\ndevice: CPU", ["model: ", "there is no file", "did you mean model.onnx?"]),
         ("model: 3\ndevice: CPU", ["model: ", "takes a path", "3"]),
+        (GOOD + 'outputs: [{npy: "a\\0.npy"}]', ["outputs.0.npy: ", "takes a path", "'a\\x00.npy'"]),
         ("model: .\ndevice: CPU", ["model: ", "is a folder"]),
         ("model: pkg://nopackage/a.onnx\ndevice: CPU", ["nopackage", "not installed"]),
         ("model: pkg://numpy/../pydantic/main.py\ndevice: CPU", ["leads out of the package numpy"]),
