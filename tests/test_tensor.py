@@ -180,7 +180,7 @@ def test_dlpack_with_onnx_runtime():
     assert ours.data.ctypes.data == theirs.data_ptr()
     np.testing.assert_array_equal(ours.data, array)
     ours = Tensor(array)
-    again = onnxruntime_c.OrtValue.from_dlpack(ours.__dlpack__(), False)
+    again = onnxruntime_c.OrtValue.from_dlpack(ours.__dlpack__())
     assert again.data_ptr() == ours.data.ctypes.data and again.shape() == [2, 2]
     np.testing.assert_array_equal(again.numpy(), array)
 
