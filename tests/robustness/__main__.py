@@ -6,6 +6,7 @@ Exits with 1 if anything failed. Failing inputs lie in a folder each, and ``--re
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import time
 from pathlib import Path
@@ -29,6 +30,7 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
     if given.replay:
         return int(replay(given.replay, console))
+    logging.getLogger("hetero").setLevel(logging.ERROR)  # no placement reports between progress bars
     failed = False
     if given.cases:
         failed |= _run_campaign(given, console)

@@ -16,7 +16,7 @@ from tests.robustness.damage import WORDS, Files, change_bytes, on_file
 from tests.robustness.running import infer_once
 from tests.robustness.trees import change_json, change_tree, change_xml
 
-# The names of the files tell the device.
+# The device by the name of the file.
 NAMES = {"TEMPLATE.blob": "TEMPLATE", "HETERO.blob": "HETERO:A,TEMPLATE"}
 
 
@@ -43,7 +43,7 @@ def change_sections(content: bytes, rng: Random) -> bytes:
     """Change the options or a section, inside the blob of a subgraph too, and make the checksum right again."""
     try:
         blob = read_blob(content)
-    except BlobError:  # an earlier change has left nothing to read
+    except BlobError:  # made unreadable by an earlier change
         return content
     sections = {name: bytes(section) for name, section in blob.sections.items()}
     header = {"device": blob.device, "architecture": blob.architecture}

@@ -1,4 +1,4 @@
-"""The model cache and the cache of kernel binaries: a damaged file is made anew, and results stay right."""
+"""The model cache and the cache of kernel binaries: damaged files are written again, and results stay right."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def _compile(folder: Path) -> np.ndarray:
 
 
 def run(folder: Path) -> None:
-    _compile(folder)  # to know what the files of the cache are called
+    _compile(folder)  # creates the files of the cache, under their names
     for path in (folder / "cache").iterdir():
         path.write_bytes((folder / f"cached{path.suffix}").read_bytes().replace(PATH.encode(), _path_of(folder)))
-    for _ in range(2):  # the second time with what the first one has kept
+    for _ in range(2):  # the second compilation uses what the first has cached
         np.testing.assert_allclose(_compile(folder), Y, rtol=1e-6)
     assert Binaries(folder, {}).get(KERNEL) in (BINARY, None)
 

@@ -37,7 +37,7 @@ COLUMNS = {
 
 
 class Campaign:
-    """Runs cases and counts by format what became of them; ``kept`` lists the folders of failing inputs."""
+    """A run of many cases: outcomes counted by format, and the folders of failing inputs in ``kept``."""
 
     def __init__(self, cases: int, seed: int, folder: Path) -> None:
         self._seed, self._folder = seed, folder
@@ -52,7 +52,7 @@ class Campaign:
         return any(counts[kind] for counts in self.counts.values() for kind in COLUMNS if kind not in PASSED)
 
     def run(self, workers: int, progress: Callable[[int], None]) -> None:
-        """Run all cases on so many workers; ``progress`` is called with the number done."""
+        """Run all cases on this number of workers; call ``progress`` with the number of cases done."""
         idle: SimpleQueue[Worker] = SimpleQueue()
         for _ in range(workers):
             idle.put(Worker())
@@ -64,7 +64,7 @@ class Campaign:
             finally:
                 idle.put(worker)
 
-        # Formats side by side, so that a run that is cut short has tried each.
+        # Interleaved, so that an interrupted run has tried every format.
         cases = sorted((index / count, name, index) for name, count in self.planned.items() for index in range(count))
         pool = ThreadPoolExecutor(workers)
         try:
@@ -94,7 +94,7 @@ class Campaign:
         return name, outcome, seconds, kept
 
     def table(self) -> Table:
-        """Return the counts for people to read."""
+        """Return the counts as a table."""
         table = Table(box=SIMPLE_HEAD)
         for title in ("format", "files", *COLUMNS.values(), "slowest"):
             table.add_column(title, justify="left" if title == "format" else "right")
@@ -111,7 +111,7 @@ class Campaign:
 
 
 def shrink(case: Case, outcome: Outcome, run: Callable[[Case], Outcome]) -> tuple[Case, Outcome]:
-    """Leave out changes without which the case fails in the same way."""
+    """Remove the changes without which the case fails in the same way."""
     for change in case.changes:
         fewer = Case(case.module, case.sample, tuple(other for other in case.changes if other is not change))
         found = run(fewer)
@@ -121,7 +121,7 @@ def shrink(case: Case, outcome: Outcome, run: Callable[[Case], Outcome]) -> tupl
 
 
 def replay(folder: Path, console: Console) -> bool:
-    """Run a kept input again and tell what becomes of it; return whether it still fails."""
+    """Run a kept input again and print its outcome; return whether it still fails."""
     note = json.loads((folder / "case.json").read_text())
     root = folder / "files"
     files = {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}

@@ -35,7 +35,7 @@ FAULTS = ["raise", "wrong shape", "wrong type", "create request"]
 
 
 class Work:
-    """What the threads of one plan share: a Core, its compiled models, a folder for the cache."""
+    """The state that the threads of one plan share: a Core, its compiled models, a cache folder."""
 
     def __init__(self, folder: Path) -> None:
         self.core = core_with(A=PickyPlugin(no_exp), B=PickyPlugin())
@@ -45,7 +45,7 @@ class Work:
     def compile(self, rng: Random) -> None:
         cache = rng.choice([{}, {"CACHE_DIR": self.folder / "cache"}])
         made = self.core.compile_model(chain(), rng.choice(DEVICES), rng.choice(OPTIONS) | cache)
-        self.compiled[rng.randrange(len(self.compiled))] = made  # which drops another that may be running
+        self.compiled[rng.randrange(len(self.compiled))] = made  # the replaced model may be running
 
     def infer(self, rng: Random) -> None:
         check(self._request(rng).infer(X))
@@ -99,7 +99,7 @@ class Work:
         kind, limits = rng.choice([
             (resource.RLIMIT_FSIZE, [0, 100, 10_000]),  # as a full disk
             (resource.RLIMIT_NOFILE, [3, 8, 20]),
-            # With less than some stacks of threads Python itself hangs where it starts one.
+            # With less than a few thread stacks, Python itself hangs when it starts a thread.
             (resource.RLIMIT_DATA, [used + (1 << 25), used + (1 << 27)]),
         ])  # fmt: skip
         in_fork(lambda: self._use_all(rng), {kind: rng.choice(limits)})
@@ -117,7 +117,7 @@ def _raise(error: type[BaseException], userdata: object) -> None:
     raise error("of the callback")
 
 
-# Actions that concern the process as a whole, and those of a thread.
+# Actions on the whole process, and actions of one thread.
 ALONE = ["fork", "limit"]
 ACTIONS = ["compile", "infer", "infer_in_background", "cancel", "drop_request", "raise_in_callback", "export",
            "use_faulty_device", "unload"]  # fmt: skip

@@ -44,7 +44,7 @@ def draw_case(module: str, sample_count: int, rng: Random) -> Case:
 
 
 def change_bytes(content: bytes, rng: Random) -> bytes:
-    """Return the bytes with some flipped, overwritten, cut, repeated or inserted."""
+    """Return the bytes with a few of them flipped, overwritten, removed, repeated or inserted."""
     altered = bytearray(content)
     place, size = rng.randrange(len(altered) + 1), rng.choice([1, 4, 16, 100])
     kind = rng.choice(["flip", "flip", "word", "word", "cut", "remove", "insert", "splice"])
@@ -68,7 +68,7 @@ def change_bytes(content: bytes, rng: Random) -> bytes:
 
 
 def on_file(suffix: str, change: Callable[[bytes, Random], bytes] = change_bytes) -> Mutator:
-    """Return a mutator of the content of one of the files whose names end so."""
+    """Return a mutator that applies ``change`` to one of the files whose names have this suffix."""
 
     def mutate(files: Files, rng: Random) -> None:
         names = sorted(name for name in files if name.endswith(suffix))

@@ -23,7 +23,7 @@ from tests.robustness.running import read_and_run
 
 NAME = "model.onnx"
 LARGEST, LARGEST_NESTED = 4000, 200_000  # bytes; small models make quick cases
-# What protobuf raises for bytes that are no model, and for names in it that are no text.
+# Raised by protobuf for bytes that are not a model, and for names that are not text.
 UNREADABLE = (DecodeError, ValueError, TypeError)
 INTEGERS = {
     FieldDescriptor.CPPTYPE_INT32: (32, True),
@@ -44,7 +44,7 @@ def run(folder: Path) -> None:
 
 
 def _of_model(change: Callable[[onnx.ModelProto, Random], None]) -> Mutator:
-    """Return a mutator of files made from one of the parsed model; bytes that cannot be parsed stay as they are."""
+    """Return a mutator of files made from one of the parsed model; unreadable bytes stay as they are."""
 
     def mutate(files: Files, rng: Random) -> None:
         with contextlib.suppress(*UNREADABLE):
@@ -105,11 +105,13 @@ def _change_items(items: list[Any], make: Callable[[], Any], rng: Random) -> Non
 
 
 def _value(field: FieldDescriptor, known: list[Message], rng: Random) -> Any:
-    """Return a value that the field can hold; names are those of values and operators, so that cycles come about."""
+    """Return a value that the field can hold; names of existing values make cycles, names of operators other nodes."""
     if field.message_type:
         kind = GetMessageClass(field.message_type)
         alike = [message for message in known if isinstance(message, kind)]
-        return kind.FromString(rng.choice(alike).SerializeToString() if alike else b"")  # apart from where it goes
+        return kind.FromString(
+            rng.choice(alike).SerializeToString() if alike else b""
+        )  # a copy, as it may contain its new place
     if field.cpp_type in INTEGERS:
         return rng.choice([number(rng, *INTEGERS[field.cpp_type]), rng.randint(0, 25)])
     if field.cpp_type == FieldDescriptor.CPPTYPE_ENUM:
@@ -150,7 +152,7 @@ def know_input(model: onnx.ModelProto, rng: Random) -> None:
 
 
 def nest(files: Files, rng: Random) -> None:
-    """Put the graph into an If, in an If, in an If …; as bytes, as protobuf writes no more than 33 in each other."""
+    """Nest the graph in many levels of If. Written as bytes, as protobuf itself nests 33 levels at most."""
     with contextlib.suppress(*UNREADABLE):
         files[NAME] = _nested(onnx.ModelProto.FromString(files[NAME]), rng.choice(NESTING))
 
@@ -178,7 +180,7 @@ def _branch(name: str) -> bytes:
 
 
 def _part(field: int, content: bytes) -> bytes:
-    """A field of bytes as protobuf writes it: its number and kind, the length, the content."""
+    """Return a field of bytes in the wire format: number and kind, length, content."""
     sizes, size = [], len(content)
     while size >= 128:
         sizes.append(size % 128 + 128)

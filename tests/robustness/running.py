@@ -1,4 +1,4 @@
-"""What each case does with a model: compile it, make inputs of the declared shapes, infer once."""
+"""Compilation of a model and one inference on inputs of the declared shapes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hetero.graph import Output
 from hetero.types import Type
 from tests.devices import PickyPlugin, core_with
 
-# Larger inputs would test the memory of whoever makes them. So a model with such is compiled, but not run.
+# A model with larger inputs is compiled but not run, as making them would take the memory that is watched.
 MOST_ELEMENTS = 2**22
-# An endless Loop is a model as any other. It must be possible to cancel it.
+# A long Loop is a valid model, but it must be possible to cancel it.
 MILLISECONDS_TO_CANCEL = 2000
 MEMORY_TO_COMPILE = 1 << 30
 
@@ -29,7 +29,7 @@ class TooMuchMemoryError(Exception):
 def read_and_run(path: Path) -> None:
     """Read a model file, compile it for one device or for two, and infer once.
 
-    Raises what hetero raises, and TooMuchMemoryError.
+    Raises HeteroError, and TooMuchMemoryError.
     """
     core = core_with(A=PickyPlugin(lambda node: len(node.type_info.name) % 2 == 0))
     device = "HETERO:A,TEMPLATE" if zlib.crc32(path.read_bytes()) % 2 else "TEMPLATE"

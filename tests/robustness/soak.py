@@ -28,10 +28,10 @@ from tests import zoo
 MODELS = ("magika", "ocr_direction", "hey_jarvis", "alexa", "face_detection")
 INFERENCES = 3
 SILENCE = 600  # seconds for a round, in which kernels may be built, before the soak counts as hanging
-# The part by which memory may grow between the second minute and the last. Measured on two cores: single rounds differ
-# by 2.5 %, their medians by 1 %; fragments and tables of the OpenCL driver add 8 kB for each compilation, which is 2 %
-# in ten minutes. A model that is not freed once in each round, 0.5 MB for the smallest, adds 15 %.
-TOLERANCE = 0.03
+# The part by which memory may grow between the second minute and the last. Measured with PoCL: 245 MB became 251 MB,
+# less each minute, while tracemalloc found nothing that Python keeps: heap fragments, and 0.1 kB for each program that
+# the driver does not free. A model that stays behind once in each round, 0.5 MB for the smallest, adds 15 %.
+TOLERANCE = 0.05
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Soak:
 
     @property
     def growth(self) -> float:
-        """The part by which memory grew from the second minute to the last; of short runs, from half to half."""
+        """The part by which memory grew from the second minute to the last, in a short run from third to third."""
         minute = min(60.0, self.seconds / 3)
         early = [memory for moment, memory in self.samples if minute <= moment < 2 * minute]
         late = [memory for moment, memory in self.samples if moment >= self.seconds - minute]
@@ -111,7 +111,7 @@ def _work(connection: Connection, seconds: float, devices: Sequence[str]) -> Non
 
 
 def _return_freed_memory() -> None:
-    """Have glibc give back what it keeps of freed memory; another C library keeps it and adds noise."""
+    """Return freed memory from glibc to the system; with another C library the samples are noisier."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 

@@ -1,4 +1,4 @@
-"""The short campaign: cases of every format in a child process, shrunk by hypothesis where one fails."""
+"""The short campaign: cases of every format in a child process, shrunk by hypothesis if one fails."""
 
 import importlib
 
@@ -12,7 +12,7 @@ from tests.robustness.damage import Case
 from tests.robustness.soak import Soak
 from tests.robustness.workers import Worker
 
-# How many cases there are of each, so that all take about a minute.
+# The number of cases; all together take about a minute.
 EXAMPLES = {"ONNX": 300, "OpenVINO IR": 300, "TensorFlow Lite": 200, "concurrent work": 8}
 
 
@@ -39,7 +39,7 @@ def test_damaged_input_is_accepted_or_refused(name, worker):
     check()
 
 
-# How a case fails, and what the outcome is called and says.
+# How a case ends, the kind of its outcome, and a part of its text.
 FAILURES = {
     "nothing": ("accepted", ""),
     "refused": ("refused", "it cannot be done"),

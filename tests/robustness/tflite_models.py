@@ -58,7 +58,7 @@ def _use_lists(value: Any) -> None:
 
 
 def change_offset(files: Files, rng: Random) -> None:
-    """Let an offset lead elsewhere in the file, forwards or backwards."""
+    """Replace an offset by one to another place in the file, forwards or backwards."""
     content = bytearray(files[NAME])
     place = rng.randrange(max(1, len(content) // 4)) * 4
     content[place : place + 4] = struct.pack("<i", rng.randint(-len(content), len(content)))

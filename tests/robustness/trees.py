@@ -19,7 +19,7 @@ Place = tuple[Any, Any]
 
 
 def change_json(content: bytes, rng: Random) -> bytes:
-    """Return JSON with one change; content that earlier changes have broken stays as it is."""
+    """Return JSON with one change; unreadable content stays as it is."""
     try:
         tree = json.loads(content)
         change_tree(tree, rng)
@@ -29,7 +29,7 @@ def change_json(content: bytes, rng: Random) -> bytes:
 
 
 def change_yaml(content: bytes, rng: Random) -> bytes:
-    """Return YAML with one change; content that earlier changes have broken stays as it is."""
+    """Return YAML with one change; unreadable content stays as it is."""
     try:
         tree = yaml.safe_load(content)
         change_tree(tree, rng)
@@ -39,7 +39,7 @@ def change_yaml(content: bytes, rng: Random) -> bytes:
 
 
 def change_xml(content: bytes, rng: Random) -> bytes:
-    """Return XML with one change; content that earlier changes have broken stays as it is."""
+    """Return XML with one change; unreadable content stays as it is."""
     try:
         root = ElementTree.fromstring(content)
         change_tree(root, rng, is_typed=True)

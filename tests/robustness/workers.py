@@ -1,4 +1,4 @@
-"""Child processes that run cases, so that one may crash, hang or take all memory and be named for it."""
+"""Child processes that run cases, so that a crash, a hang or a lack of memory is reported with its case."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from tests.robustness.damage import Case, Files
 from tests.robustness.running import TooMuchMemoryError
 
 SECONDS = 20
-# The most that a child may use. It is also its limit, so a model that needs more when it runs, as honest ones may, must
-# be refused for lack of memory; files that take much before they run have a smaller limit, see running.py.
+# The limit of a child's memory. A model that needs more when it runs, as valid ones may, must be refused for lack of
+# memory; reading and compiling have a smaller limit, see running.py.
 MEMORY = 2 << 30
-# A child that has used so much is replaced, so that the next case is not blamed for it.
+# A child that has used more is replaced, so that the next case is not blamed for it.
 WORN = MEMORY // 4
 PASSED = ("accepted", "refused", "short of memory")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case: one of PASSED, or a failure such as ``crash``, with the reason in ``text``."""
+    """The outcome of a case: one of PASSED, or a failure such as ``crash``, with the reason in ``text``."""
 
     kind: str
     text: str = ""
@@ -84,7 +84,7 @@ class Worker:
             self._process.join()
             code = self._process.exitcode
             return self._lost("crash", f"it ended with {signal.Signals(-code).name if code and code < 0 else code}")
-        self._process.join(2)  # while it writes where it hangs
+        self._process.join(2)  # until faulthandler has written the stacks
         return self._lost("hang", f"it took more than {self._seconds} s")
 
     def _start(self) -> None:
@@ -148,10 +148,10 @@ def _outcome(run: Callable[[Path], None], folder: Path) -> tuple[str, str]:
         cause = error.__cause__
         if isinstance(cause, MemoryError):
             return "short of memory", str(error)
-        # So device_errors writes what it does not know.
+        # The form in which device_errors reports unexpected exceptions.
         if not isinstance(cause, (HeteroError, NoneType)) and f"{type(cause).__name__}: " in str(error):
             return "foreign", _told(error)
-        # Line breaks and escape sequences would let a name in a file write to a terminal or a log as it likes.
+        # With line breaks or escape sequences a name in a file could write anything to a terminal or a log.
         if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in str(error)):
             return "message", _told(error)
         return "refused", str(error)
@@ -160,13 +160,13 @@ def _outcome(run: Callable[[Path], None], folder: Path) -> tuple[str, str]:
 
 
 def _told(error: BaseException) -> str:
-    """The error in a line, and where it came from."""
+    """Return the error in one line, and its traceback."""
     frames = "".join(traceback.format_exception(error, limit=-6))
     return f"{type(error).__name__}: {str(error)!r:.500}\n{frames:.6000}"
 
 
 def write_files(folder: Path, files: Files) -> None:
-    """Put the files into the folder, and nothing else."""
+    """Write the files into an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     for name, content in files.items():
         path = folder / name
