@@ -31,7 +31,8 @@ SILENCE = 600  # seconds for a round, in which kernels may be built, before the 
 # The part by which memory may grow between the second minute and the last. Measured with PoCL: 245 MB became 251 MB,
 # less each minute, while tracemalloc found nothing that Python keeps: heap fragments, and 0.1 kB for each program that
 # the driver does not free. A model that stays behind once in each round, 0.5 MB for the smallest, adds 15 %.
-TOLERANCE = 0.05
+# Intel's runtime keeps more, and does not pass yet: 279 MB became 330 MB.
+TOLERANCE = 0.03
 
 
 @dataclass
