@@ -20,7 +20,7 @@ test: models lint
 test-full: models lint
 	HETERO_SEEDS=20 $(BIN)/pytest -n 2
 
-# 20,000 damaged files, plans of concurrent work, and ten minutes of compiling and running models; half an hour.
+# 20,000 damaged files, plans of concurrent work, and ten minutes of compiling and running models; some 20 minutes.
 soak: models
 	$(BIN)/python -m tests.robustness
 
