@@ -61,7 +61,7 @@ class Program:
     ) -> list[np.ndarray]:
         """The outputs for these inputs: in new memory, or inputs, constants and contents of variables, or views.
 
-        ``variables`` are read and written; ``observe`` is told of every operation and its time in seconds. ``check``
+        ``variables`` are read and written; ``observe`` is called with every operation and its seconds. ``check``
         is called before each operation and each iteration of a body, and may raise to end the run.
         Raises DeviceError where an operation cannot run on what it gets.
         """

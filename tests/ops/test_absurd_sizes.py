@@ -112,7 +112,7 @@ def test_sizes_that_are_none_are_refused_on_every_device(name, device, known):
         run(NOT_SIZES[name], device, known)
 
 
-# Windows of so many elements that to visit each takes minutes; all but those that meet data meet padding.
+# Visiting every element of these windows takes minutes. Only a few of them meet data, the others meet padding.
 WIDE = 1 << 26
 ROW = np.arange(8, dtype=F32).reshape(1, 1, 8)
 PADS = [WIDE // 2], [WIDE // 2]

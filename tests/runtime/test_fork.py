@@ -1,4 +1,4 @@
-"""A child process of os.fork() computes on, or is told why it cannot; it never hangs."""
+"""A child process of os.fork() goes on computing, or gets an error that says why it cannot; it never hangs."""
 
 import subprocess
 import sys
