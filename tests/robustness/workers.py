@@ -21,6 +21,7 @@ from pathlib import Path
 from types import NoneType
 
 from hetero.errors import HeteroError
+from tests import peak_memory
 from tests.robustness.damage import Case, Files
 from tests.robustness.running import TooMuchMemoryError
 
@@ -39,7 +40,7 @@ class Outcome:
 
     kind: str
     text: str = ""
-    memory: int = 0  # bytes, the most that the child has ever used
+    memory: int = 0  # bytes, the most that the child used meanwhile
 
     @property
     def failed(self) -> bool:
@@ -130,9 +131,10 @@ def _serve(connection: Connection, folder: Path, seconds: float) -> None:
             write_files(folder / "case", case.make(sample))
             connection.send("started")
             faulthandler.dump_traceback_later(seconds, file=faults)
+            peak_memory.start()
             kind, text = _outcome(module.run, folder / "case")
             faulthandler.cancel_dump_traceback_later()
-            memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            memory = peak_memory.read()
             if memory > MEMORY:
                 kind, text = "memory", f"it used {memory >> 20} MB, then: {kind} {text}"
             connection.send(Outcome(kind, text, memory))
