@@ -8,6 +8,7 @@ import hashlib
 import threading
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -33,6 +34,8 @@ log = get_logger("hetero.opencl")
 
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
+# A program takes up to 400 kB. A model of images has 10 to 60 of them.
+RECENT_PROGRAMS = 128
 # Maximum number of compiler errors to report for one kernel.
 MOST_ERRORS = 10
 # Real GPUs first, then accelerators, then implementations on the CPU.
@@ -60,8 +63,10 @@ class OpenCLDevice:
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
         self._queue = queue
-        # While a compiled model uses them: a program that was loaded takes hundreds of kilobytes.
         self._programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
+        # Keeps programs for models that are compiled again. Loading takes time, and on Intel's runtime memory as well:
+        # the process grows by 8 kB for each program that is loaded, run and dropped.
+        self._recent: deque[cl.Program] = deque(maxlen=RECENT_PROGRAMS)
         self._lock = threading.Lock()
 
     @functools.cached_property
@@ -137,6 +142,7 @@ class OpenCLDevice:
                     found[missing[source]] = program
                     binaries.keep(missing[source], binary_of(program))
             self._programs.update(found)
+            self._recent.extend(found.values())
         return [found[name] for name in names]
 
     def binary_names(self, launches: Sequence[Launch]) -> list[str]:

@@ -1,5 +1,6 @@
 """Which devices there are, what they say of themselves, and the file cache of built kernels."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import sys
 import numpy as np
 import pyopencl as cl
 import pytest
+from hetero_opencl.device import OpenCLDevice
 
 import hetero
 from hetero import Model, Parameter, Type, ops
@@ -131,3 +133,10 @@ def test_a_cache_folder_that_cannot_be_written_to_is_no_error(device, tmp_path):
     blocked.write_text("not a folder")
     found = exponential(device, CACHE_DIR=str(blocked))(np.zeros(4, np.float32))[0]
     np.testing.assert_array_equal(found, np.ones(4, np.float32))
+
+
+def test_a_model_that_is_compiled_again_loads_no_program(device, monkeypatch):
+    exponential(device)
+    gc.collect()  # the compiled model is gone
+    monkeypatch.setattr(OpenCLDevice, "_load", lambda self, binary: pytest.fail("a program was loaded again"))
+    exponential(device)(np.zeros(4, np.float32))
