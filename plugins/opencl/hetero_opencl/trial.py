@@ -55,7 +55,7 @@ def verdict_on(device: cl.Device) -> Verdict:
             return Verdict(**json.loads(file.read_bytes()))
         except (OSError, TypeError, ValueError):  # no file, or a damaged one
             pass
-        log.info("trying %s of %s, which this machine has not used before", device.name, device.platform.name)
+        log.warning("trying %s of %s once, as it is new here: some seconds", device.name, device.platform.name)
         verdict, is_final = _try(device)
         if verdict.reason:
             log.warning("%s of %s cannot be used: %s", device.name, device.platform.name, verdict.reason)
