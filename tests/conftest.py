@@ -1,10 +1,33 @@
-"""What is told at the end of a run."""
+"""The summary at the end of a run."""
 
 from collections import Counter, defaultdict
 
+# Files that the table of the longest lists.
+LONGEST = 20
+
 
 def pytest_terminal_summary(terminalreporter):
-    """How many of the ONNX project's backend cases pass on each device, and what becomes of the others."""
+    _write_backend_cases(terminalreporter)
+    _write_longest_files(terminalreporter)
+
+
+def _write_longest_files(terminalreporter):
+    """Write the seconds of the test files that took longest, if there were more files than the table lists."""
+    seconds = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if hasattr(report, "duration"):
+                seconds[report.nodeid.partition("::")[0]] += report.duration
+    if len(seconds) > LONGEST:
+        terminalreporter.write_line(
+            f"seconds of the {LONGEST} files that took longest, of {seconds.total():.0f} in all"
+        )
+        for file, duration in seconds.most_common(LONGEST):
+            terminalreporter.write_line(f"{duration:7.1f} {file}")
+
+
+def _write_backend_cases(terminalreporter):
+    """Write how many of the ONNX project's backend cases pass on each device, and why the others do not."""
     found = defaultdict(Counter)
     for kind in ("passed", "failed"):
         for report in terminalreporter.getreports(kind):

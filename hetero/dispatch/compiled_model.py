@@ -58,7 +58,8 @@ class HeteroCompiledModel(CompiledModel):
         self._use(deployment.plan, deployment.report)
         for device in errors:
             self.scheduler.drop(device)
-        reasons = "; ".join(map(str, errors.values()))
+        # Another request may have failed first, with another error, and had the model deployed anew.
+        reasons = "; ".join(failure.reason for failure in deployment.report.failures if failure.device in errors)
         summary = deployment.report.summary()
         log.warning("%s: no longer on %s: %s; now %s", self.name, " and ".join(errors), reasons, summary)
 
