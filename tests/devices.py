@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from hetero_template.plugin import TemplatePlugin, why_not
+from hetero_template.plugin import TemplatePlugin, unsupported_reason
 
 from hetero import Core, Model
 from hetero.graph import Node
@@ -26,7 +26,7 @@ class PickyPlugin(TemplatePlugin):
 
     def query_model(self, model, options):
         def judge(node: Node) -> str | None:
-            return why_not(node) if self._accepts(node) else f"{self.name} is picky"
+            return unsupported_reason(node) if self._accepts(node) else f"{self.name} is picky"
 
         return get_supported_nodes(
             model, partial(self.transform_model, properties=self.property_table(options)), judge, self.name

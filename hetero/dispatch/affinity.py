@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from hetero.dispatch.groups import Group, find_groups
 from hetero.errors import DeviceError, device_errors
-from hetero.graph import Constant, Model, Node, Parameter, Result, with_bodies
+from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel, Plugin, QueryResult
 from hetero.plugin.blob import read_blob
@@ -90,7 +90,7 @@ def pin(model: Model, patterns: Mapping[str, str]) -> None:
     for pattern, device in patterns.items():
         fitting = [node for node in nodes if _fits(node, pattern)]
         if not fitting:
-            within = next((n for n in nodes if any(_fits(inner, pattern) for inner in with_bodies([n]))), None)
+            within = next((n for n in nodes if any(_fits(inner, pattern) for inner in walk_nested([n]))), None)
             hint = f" but in a body of '{within.friendly_name}', which runs whole: pin that" if within else ""
             raise DeviceError(f"the affinity '{pattern}' fits no operation of model '{model.friendly_name}'{hint}")
         for node in fitting:
@@ -106,7 +106,7 @@ class Placement:
     """Where every operation runs, and for those that no device can run why."""
 
     placed: dict[Node, Placed]
-    homeless: dict[Node, str]
+    unplaced: dict[Node, str]
 
 
 def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryResult], strategy: Strategy) -> Placement:
@@ -120,11 +120,11 @@ def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryRe
     able = {group: _able(group, devices, queries) for group in dict.fromkeys(groups.values())}
     homes = strategy(model, {group: found for group, (found, _) in able.items() if found})
     placed: dict[Node, Placed] = {}
-    homeless: dict[Node, str] = {}
+    unplaced: dict[Node, str] = {}
     for node, group in groups.items():
         pinned = able[group][1]
         if group not in homes:
-            homeless[node] = _refusals(node, group, devices, queries)
+            unplaced[node] = _refusals(node, group, devices, queries)
         elif pinned is None:
             device, reason = homes[group]
             passed_over = devices[: devices.index(device)]
@@ -136,7 +136,7 @@ def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryRe
             )
     for node, where in placed.items():
         node.rt_info[AFFINITY] = where.device.name
-    return Placement(placed, homeless)
+    return Placement(placed, unplaced)
 
 
 def _able(

@@ -35,7 +35,7 @@ class BoundPlan:
         self.plan = plan
         self._protects, self._keeps = protects, keeps
         #: Whether the requests must not be used again: a step hangs in one of them, or one did not take a tensor.
-        self.is_left_behind = False
+        self.is_abandoned = False
         self._request = request  # the user's, whose tensors are bound
         self.requests = [step.create_request() for step in plan.steps]
         for step_request in self.requests:
@@ -250,7 +250,7 @@ class BoundPlan:
             self._infer(index)
         self._times[index] = time.perf_counter() - started
 
-    def hand_out(self) -> None:
+    def write_outputs(self) -> None:
         """After the last step: fill outputs that no step wrote to, and share what was assigned to variables.
 
         Raises StepError where a device fails at that; variables can be restored then.
@@ -275,7 +275,7 @@ class BoundPlan:
                     found.append((state, tensor))
         return found
 
-    def take_over(self, before: BoundPlan) -> None:
+    def resume_from(self, before: BoundPlan) -> None:
         """Go on with the variables of another plan of the request. Raises StepError."""
         for name, state in before.states.items():
             state.states = self.states[name].states
@@ -283,7 +283,7 @@ class BoundPlan:
         self.restore()
 
     def restore(self) -> None:
-        """Let variables be as they were after the last ``hand_out``. Raises StepError."""
+        """Let variables be as they were after the last ``write_outputs``. Raises StepError."""
         for index in range(len(self.requests)):
             self._restore_step(index)
 
@@ -293,9 +293,9 @@ class BoundPlan:
                 with step_errors(self.plan.steps[index].device):
                     state.restore(index)
 
-    def leave_behind(self, index: int) -> None:
+    def abandon(self, index: int) -> None:
         """A step hangs: perhaps its device notices that nobody waits for it any more."""
-        self.is_left_behind = True
+        self.is_abandoned = True
         self.requests[index].cancel()
 
     def cancel(self) -> None:

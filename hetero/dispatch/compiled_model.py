@@ -8,7 +8,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.deployment import Deployer, Deployment
-from hetero.dispatch.fallback import Errors, Fallback, device_timeout
+from hetero.dispatch.failover import Errors, Fallback, device_timeout
 from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
 from hetero.dispatch.plan import Plan
 from hetero.dispatch.plan_sections import plan_sections

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from numbers import Real
 
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.claims import Failure, named, names_of
-from hetero.dispatch.figures import figures_of
-from hetero.dispatch.measured import Figures, Measured, OperationTimes, operation_key
+from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes, operation_key
+from hetero.dispatch.device_benchmark import figures_of
+from hetero.dispatch.support import Failure, named, names_of
 from hetero.errors import DeviceError, device_errors
 from hetero.graph import Model, Node, Output
 from hetero.ops.values import is_exact
@@ -30,7 +30,7 @@ MARGIN, ROUGH_MARGIN = 0.05, 0.5
 class Costs:
     """The costs of one model, of this key, on devices. Values that are known when compiled cost nothing."""
 
-    def __init__(self, model: Model, key: str, devices: Sequence[Device], measured: Measured) -> None:
+    def __init__(self, model: Model, key: str, devices: Sequence[Device], measured: CostDatabase) -> None:
         self._measured = measured
         self.shapes = assumed_shapes(model, measured.input_shapes(key))
         self._times = {device: measured.operation_times(device, key) for device in devices}
@@ -38,10 +38,10 @@ class Costs:
         self.is_rough = False
         #: What devices failed to estimate so far; the work of the operation stands for it.
         self.failures: list[Failure] = []
-        self._figures: dict[Device, Figures] = {}
+        self._figures: dict[Device, DeviceBenchmark] = {}
         self._keys: dict[Node, str] = {}
 
-    def figures(self, device: Device) -> Figures:
+    def figures(self, device: Device) -> DeviceBenchmark:
         if device not in self._figures:
             self._figures[device] = figures_of(device, self._measured)
         return self._figures[device]

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 from hetero.dispatch.affinity import Device, Placed, Placement
 from hetero.dispatch.boundaries import context_of
-from hetero.dispatch.claims import Claims, Failure, named, names_of
-from hetero.dispatch.known_values import fold_known_values
+from hetero.dispatch.constant_boundaries import fold_across_cut
 from hetero.dispatch.overlap import estimated_seconds
 from hetero.dispatch.partition import Subgraph, extract, partition
 from hetero.dispatch.placement.strategy import Strategy
 from hetero.dispatch.plan import Plan, make_plan
 from hetero.dispatch.report import PlacementReport, make_report
+from hetero.dispatch.support import Failure, Support, named, names_of
 from hetero.errors import DeviceError, PropertyError, device_errors
-from hetero.graph import Model, Node, Output, port_name, with_bodies
+from hetero.graph import Model, Node, Output, port_name, walk_nested
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import CompiledModel
 from hetero.plugin.model_sections import port_fits
@@ -32,7 +32,7 @@ _Key = tuple[Device, tuple[Node, ...], tuple[Output, ...], tuple[Output, ...]]
 class Deployment:
     """A model in the form in which devices run it."""
 
-    claims: Claims
+    support: Support
     subgraphs: list[Subgraph]
     plan: Plan
     report: PlacementReport
@@ -41,10 +41,12 @@ class Deployment:
 class Deployer:
     """Deploys one model, and deploys it anew when a device failed: it keeps the model for that."""
 
-    def __init__(self, name: str, model: Model, devices: Sequence[Device], claims: Claims, strategy: Strategy) -> None:
+    def __init__(
+        self, name: str, model: Model, devices: Sequence[Device], support: Support, strategy: Strategy
+    ) -> None:
         self._name, self.model, self.devices, self._strategy = name, model, devices, strategy
-        pinned = [node for node in with_bodies(model.get_ordered_ops()) if AFFINITY in node.rt_info]
-        self._claims = claims
+        pinned = [node for node in walk_nested(model.get_ordered_ops()) if AFFINITY in node.rt_info]
+        self._claims = support
         self._pins = {node: node.rt_info[AFFINITY] for node in pinned}
         self._compiled: dict[_Key, CompiledModel] = {}
         self._known: dict[Node, Placed] = {}
@@ -52,7 +54,7 @@ class Deployer:
     def deploy(self) -> Deployment:
         """Deploy the model for the first time. Raises DeviceError for operations that no device can run."""
         deployment = self._cut_and_compile(*self._place(self._claims))
-        self._claims = deployment.claims
+        self._claims = deployment.support
         return deployment
 
     def deploy_without(self, errors: Mapping[str, Exception]) -> Deployment:
@@ -67,22 +69,22 @@ class Deployer:
         in_use = {id(step.compiled) for step in deployment.plan.steps}
         self._compiled = {key: compiled for key, compiled in self._compiled.items() if id(compiled) in in_use}
 
-    def _place(self, claims: Claims, unpinned: Collection[str] = ()) -> tuple[Claims, Placement]:
-        for node in with_bodies(self.model.get_ordered_ops()):
+    def _place(self, support: Support, unpinned: Collection[str] = ()) -> tuple[Support, Placement]:
+        for node in walk_nested(self.model.get_ordered_ops()):
             node.rt_info.pop(AFFINITY, None)
         for node, device in self._pins.items():
             if device not in unpinned:
                 node.rt_info[AFFINITY] = device
-        claims, placement = claims.place(self.model, self.devices, self._strategy)
-        if placement.homeless:
-            raise claims.nobody_for(f"HETERO:{','.join(d.name for d in self.devices)}", placement.homeless)
-        return claims, placement
+        support, placement = support.place(self.model, self.devices, self._strategy)
+        if placement.unplaced:
+            raise support.unsupported_error(f"HETERO:{','.join(d.name for d in self.devices)}", placement.unplaced)
+        return support, placement
 
-    def _cut_and_compile(self, claims: Claims, placement: Placement, unpinned: Collection[str] = ()) -> Deployment:
+    def _cut_and_compile(self, support: Support, placement: Placement, unpinned: Collection[str] = ()) -> Deployment:
         while True:
             placed = placement.placed | self._known
             device_of = {node: where.device for node, where in placed.items()}
-            gone = fold_known_values(self.model, device_of)
+            gone = fold_across_cut(self.model, device_of)
             self._known |= {node: where for node, where in placed.items() if node in gone}
             subgraphs = partition(self.model, device_of, estimated_seconds)
             compiled, failures = self._compile_all(subgraphs, placed)
@@ -90,9 +92,9 @@ class Deployer:
                 plan = make_plan(self.model, subgraphs, compiled)
                 names = [device.name for device in self.devices]
                 known = set(self._known)
-                report = make_report(self.model, names, placed, subgraphs, known, claims.failures, plan.boundaries)
-                return Deployment(claims.settled(), subgraphs, plan, report)
-            claims, placement = self._place(claims.without(failures), unpinned)
+                report = make_report(self.model, names, placed, subgraphs, known, support.failures, plan.boundaries)
+                return Deployment(support.settled(), subgraphs, plan, report)
+            support, placement = self._place(support.without(failures), unpinned)
 
     def _compile_all(
         self, subgraphs: Sequence[Subgraph], placed: Mapping[Node, Placed]

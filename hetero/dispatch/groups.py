@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero.errors import DeviceError
-from hetero.graph import Node, with_bodies
+from hetero.graph import Node, walk_nested
 from hetero.graph.runtime_info import AFFINITY
 from hetero.ops.values import is_exact
 from hetero.plugin import QueryResult
@@ -24,7 +24,7 @@ class Group:
 
         Raises DeviceError where pins contradict each other.
         """
-        pinned = [node for node in with_bodies(self.nodes) if AFFINITY in node.rt_info]
+        pinned = [node for node in walk_nested(self.nodes) if AFFINITY in node.rt_info]
         first = next(iter(pinned), None)
         for other in pinned:
             if other.rt_info[AFFINITY] != first.rt_info[AFFINITY]:
@@ -77,7 +77,7 @@ def _is_known(node: Node) -> bool:
 
 
 def _variables(node: Node) -> Iterator[str]:
-    for inner in with_bodies([node]):
+    for inner in walk_nested([node]):
         if (info := getattr(inner, "variable_info", None)) is not None:
             yield info.variable_id
 

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from hetero.dispatch.bound_plan import BoundPlan
-from hetero.dispatch.fallback import Attempts
+from hetero.dispatch.failover import Failover
 from hetero.dispatch.plan import Plan, StepError
 from hetero.dispatch.scheduler import Inference, OnEnd
 from hetero.errors import TensorError
@@ -31,7 +31,7 @@ class HeteroInferRequest(SyncInferRequest):
     def __init__(self, compiled_model: HeteroCompiledModel) -> None:
         super().__init__(compiled_model)
         self.bound: BoundPlan | None = None
-        self.attempts = Attempts(self)
+        self.attempts = Failover(self)
         self.attempts.begin()
         self.attempts.commit()
 
@@ -42,7 +42,7 @@ class HeteroInferRequest(SyncInferRequest):
         compiled = self.compiled_model
         bound = BoundPlan(plan, self, protects=compiled.timeout > 0, keeps=compiled.keeps_variables)
         if self.bound is not None:
-            bound.take_over(self.bound)
+            bound.resume_from(self.bound)
         self.bound = bound
 
     def query_state(self) -> list[VariableState]:
@@ -73,14 +73,14 @@ class HeteroInferRequest(SyncInferRequest):
     def inference(self, on_end: OnEnd) -> Inference:
         """The steps of an inference, for the scheduler."""
         bound = self.bound
-        return Inference(bound.plan, bound.run_step, on_end, bound.leave_behind)
+        return Inference(bound.plan, bound.run_step, on_end, bound.abandon)
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         super().set_tensor(port, tensor)
         try:
             self.bound.bind(port, tensor)
         except StepError:
-            self.bound.is_left_behind = True  # the next inference binds all tensors again, and handles the error
+            self.bound.is_abandoned = True  # the next inference binds all tensors again, and handles the error
 
     def check_context(self, port: Output, tensor: RemoteTensor) -> None:
         """Any will do: what the steps do not take is copied."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from hetero.dispatch.turns import ColouredGraph, Turns
+from hetero.dispatch.subgraph_order import ColoredGraph, Turns
 from hetero.graph import Model, Node
 from hetero.ops.work_estimate import assumed_shapes, work_of
 
@@ -28,12 +28,12 @@ def estimated_seconds(model: Model, nodes: Iterable[Node]) -> dict[Node, float]:
     return {n: w.operations / OPERATIONS_PER_SECOND + w.bytes / BYTES_PER_SECOND for n, w in work.items()}
 
 
-def split_for_overlap(graph: ColouredGraph, turns: Turns, estimate: Callable[[], Sequence[float]]) -> Turns:
+def split_for_overlap(graph: ColoredGraph, turns: Turns, estimate: Callable[[], Sequence[float]]) -> Turns:
     """The turns, in which what need not wait goes first, where that is worth a turn more. Linear.
 
     ``estimate`` gives the seconds that each node takes; it is called only where something need not wait.
     """
-    turn_of = [0] * len(graph.colour)
+    turn_of = [0] * len(graph.color)
     for index, (_, taken) in enumerate(turns):
         for node in taken:
             turn_of[node] = index
@@ -47,15 +47,15 @@ def split_for_overlap(graph: ColouredGraph, turns: Turns, estimate: Callable[[],
         done_before.append(done_before[-1] + sum(seconds[node] for node in taken))
     early: dict[int, Turns] = {}
     late: Turns = []
-    for index, (colour, taken) in enumerate(turns):
+    for index, (color, taken) in enumerate(turns):
         at = _best_split(taken, after, index, seconds, done_before, worth)
-        late.append((colour, [node for node in taken if after[node] > at]))
+        late.append((color, [node for node in taken if after[node] > at]))
         if len(late[-1][1]) < len(taken):
-            early.setdefault(at, []).append((colour, [node for node in taken if after[node] <= at]))
+            early.setdefault(at, []).append((color, [node for node in taken if after[node] <= at]))
     return early.get(-1, []) + [turn for index, own in enumerate(late) for turn in (own, *early.get(index, []))]
 
 
-def _turns_waited_for(graph: ColouredGraph, turn_of: Sequence[int]) -> list[int]:
+def _turns_waited_for(graph: ColoredGraph, turn_of: Sequence[int]) -> list[int]:
     """The last turn before its own that each node waits for, itself or by what it reads in its turn; -1 for none."""
     after = [-1] * len(turn_of)
     for node, sources in enumerate(graph.sources):

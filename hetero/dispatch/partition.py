@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from hetero.dispatch.affinity import Device, is_placed
 from hetero.dispatch.overlap import split_for_overlap
-from hetero.dispatch.turns import ColouredGraph, fewest_turns
+from hetero.dispatch.subgraph_order import ColoredGraph, order_subgraphs
 from hetero.graph import Constant, Model, Node, Output, Parameter
 
 
@@ -56,11 +56,11 @@ def partition(model: Model, device_of: Mapping[Node, Device], estimate: Estimate
     sources = [
         tuple({number_of[value.node] for value in node.input_values() if value.node in number_of}) for node in order
     ]
-    graph = ColouredGraph([number_of_device[device_of[node]] for node in order], sources)
-    turns = fewest_turns(graph)
+    graph = ColoredGraph([number_of_device[device_of[node]] for node in order], sources)
+    turns = order_subgraphs(graph)
     if estimate is not None:
         turns = split_for_overlap(graph, turns, lambda: list(estimate(model, order).values()))
-    subgraphs = [Subgraph(devices[colour], [order[number] for number in taken]) for colour, taken in turns]
+    subgraphs = [Subgraph(devices[color], [order[number] for number in taken]) for color, taken in turns]
     _find_boundaries(model, subgraphs)
     return subgraphs
 

@@ -14,7 +14,7 @@ from hetero import properties as props
 from hetero.dispatch.boundaries import Boundaries, plan_boundaries
 from hetero.dispatch.partition import Subgraph
 from hetero.errors import DeviceError, device_errors
-from hetero.graph import Constant, Model, Output, with_bodies
+from hetero.graph import Constant, Model, Output, walk_nested
 from hetero.plugin import CompiledModel, SyncInferRequest
 
 
@@ -123,7 +123,7 @@ def make_plan(model: Model, subgraphs: Sequence[Subgraph], compiled: Sequence[Co
         for value, port in ports:
             plan.places.setdefault(value, []).append(Place(index, port))
         plan.setters |= {
-            node.variable_id: index for node in with_bodies(subgraph.nodes) if node.type_info.name == "Assign"
+            node.variable_id: index for node in walk_nested(subgraph.nodes) if node.type_info.name == "Assign"
         }
     plan.constants = {v: v.node.data for v in plan.outputs if isinstance(v.node, Constant)}
     plan.link()

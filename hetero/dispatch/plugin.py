@@ -8,18 +8,18 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Device, pin
-from hetero.dispatch.claims import Claims
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
+from hetero.dispatch.cost_database import CostDatabase
 from hetero.dispatch.deployment import Deployer
 from hetero.dispatch.devices import find_devices, make_devices, why_left_out
 from hetero.dispatch.drawing import visualize
-from hetero.dispatch.fallback import Fallback, device_timeout, runtime_fallback
-from hetero.dispatch.measured import Measured
+from hetero.dispatch.failover import Fallback, device_timeout, runtime_fallback
 from hetero.dispatch.placement.greedy import greedy
 from hetero.dispatch.placement.strategy import ByCost, Strategy
 from hetero.dispatch.placement.strategy import Placement as PlacementStrategy
 from hetero.dispatch.plan_sections import devices_of_plan, plan_in
 from hetero.dispatch.report import log
+from hetero.dispatch.support import Support
 from hetero.errors import BlobError, DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
@@ -84,7 +84,7 @@ class HeteroPlugin(Plugin):
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)
         if _chosen(table) is not PlacementStrategy.GREEDY:
-            table.fill({costs_state: Measured(table.get(costs_dir)).state()})
+            table.fill({costs_state: CostDatabase(table.get(costs_dir)).state()})
         return table
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
@@ -92,12 +92,12 @@ class HeteroPlugin(Plugin):
         copy = model.clone()
         make_names_unique(copy)
         pin(copy, table.get(affinities))
-        claims, placement = Claims.ask(copy, devices).place(copy, devices, _strategy(table, devices))
+        support, placement = Support.ask(copy, devices).place(copy, devices, _strategy(table, devices))
         result = QueryResult()
         for device in reversed(devices):
-            result.update(claims.queries[device.name])  # this has Parameters, Constants and Results too
+            result.update(support.queries[device.name])  # this has Parameters, Constants and Results too
         result.update((node.friendly_name, where.device.name) for node, where in placement.placed.items())
-        for node, reason in placement.homeless.items():
+        for node, reason in placement.unplaced.items():
             result.pop(node.friendly_name, None)  # a device may claim it, but not all that must be with it
             result.refused[node.friendly_name] = reason
         return result
@@ -113,7 +113,7 @@ class HeteroPlugin(Plugin):
             reasons = [str(error), *why_left_out(self.core, table.get(props.device.priorities))]
             raise UnsupportedOperationError("; ".join(reasons)) from error
         visualize(model, deployment.subgraphs, deployment.report)
-        for failure in deployment.claims.failures[:1]:
+        for failure in deployment.support.failures[:1]:
             log.warning("%s: %s; other devices run what it does not", model.friendly_name, failure.error)
         fallback = Fallback((lambda: deployer) if _may_fall_back(table) else None)
         return HeteroCompiledModel(model, deployment.plan, deployment.report, fallback, self, table)
@@ -121,7 +121,7 @@ class HeteroPlugin(Plugin):
     def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[Device]) -> Deployer:
         make_names_unique(model)
         pin(model, table.get(affinities))
-        return Deployer(model.friendly_name, model, devices, Claims.ask(model, devices), _strategy(table, devices))
+        return Deployer(model.friendly_name, model, devices, Support.ask(model, devices), _strategy(table, devices))
 
     def import_model(
         self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
@@ -138,7 +138,7 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices(options)
         keys = [(device.plugin.cache_key(device.options), self.core.get_versions(device.name)) for device in devices]
         by_cost = _strategy_name(table) != PlacementStrategy.GREEDY
-        calibrations = Measured(table.get(costs_dir)).calibrations() if by_cost else []
+        calibrations = CostDatabase(table.get(costs_dir)).calibrations() if by_cost else []
         return (super().cache_key(table.given()), calibrations, *keys)
 
     def _devices_for(
@@ -211,7 +211,7 @@ def _strategy(table: PropertyTable, devices: Sequence[Device]) -> Strategy:
     if policy.TENSOR_PARALLEL in table.get(props.hint.model_distribution_policy):
         key = props.hint.model_distribution_policy
         raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not there yet: take {policy.PIPELINE_PARALLEL}")
-    by_cost = ByCost(devices, Measured(table.get(costs_dir)))
+    by_cost = ByCost(devices, CostDatabase(table.get(costs_dir)))
     strategies = {
         PlacementStrategy.GREEDY: greedy,
         PlacementStrategy.MIN_CUT: by_cost.min_cut,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from hetero.containers import ContainerType
 from hetero.dispatch.affinity import Placed
 from hetero.dispatch.boundaries import Boundaries
-from hetero.dispatch.claims import Failure
 from hetero.dispatch.partition import Subgraph
+from hetero.dispatch.support import Failure
 from hetero.graph import Model, Node, Output, port_name
 from hetero.messages import escaped, get_logger
 from hetero.ops.work_estimate import assumed_shapes, work_of

@@ -181,7 +181,7 @@ class Scheduler:
 
     def _leave_behind(self, inference: Inference, index: int, thread: threading.Thread) -> None:
         """End a step that hangs, as far as everybody else is concerned."""
-        self._executor.leave_behind(thread)
+        self._executor.abandon(thread)
         inference.on_timeout(index)
         step = inference.plan.steps[index]
         problem = f"{step.device} did not end an inference of '{step.compiled.name}' within {self._timeout * 1e3:g} ms"

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
-from hetero.frontend.given_extensions import as_extensions
+from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.reading_extensions import DecoderTransformationExtension, ProgressReporterExtension
 from hetero.graph import Model
 

@@ -1,12 +1,12 @@
 """The graph: Model, Node, its Inputs and Outputs, and the base class of operations."""
 
 from hetero.graph.attributes import Attribute, AttributeVisitor, choice, floats, integers, texts
-from hetero.graph.class_files import failure_in_class, file_of, place_in_class
 from hetero.graph.execution import ExecutionNode, is_execution_step
 from hetero.graph.model import Model, find_port, port_name
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.operation import Op, defined_operations
-from hetero.graph.order import topological_order, with_bodies
+from hetero.graph.order import topological_order, walk_nested
+from hetero.graph.source_location import failure_in_class, file_of, place_in_class
 from hetero.graph.terminals import Constant, Parameter, Result, is_constant
 from hetero.graph.variable import Variable, VariableInfo
 
@@ -14,5 +14,5 @@ __all__ = [
     "Attribute", "AttributeVisitor", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op",
     "Output", "Parameter", "Result", "Variable", "VariableInfo", "as_output", "choice", "defined_operations",
     "failure_in_class", "file_of", "find_port", "floats", "integers", "is_constant", "is_execution_step",
-    "place_in_class", "port_name", "texts", "topological_order", "with_bodies",
+    "place_in_class", "port_name", "texts", "topological_order", "walk_nested",
 ]  # fmt: skip

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hetero.errors import GraphError
-from hetero.graph.info_paths import InfoPath, has_info, info_at, set_info
 from hetero.graph.node import Node, Output, as_output
-from hetero.graph.order import topological_order, with_bodies
+from hetero.graph.order import topological_order, walk_nested
+from hetero.graph.rt_info_paths import InfoPath, has_info, info_at, set_info
 from hetero.graph.terminals import Parameter, Result
 from hetero.graph.variable import Variable, VariableInfo
 from hetero.messages import escaped
@@ -174,7 +174,7 @@ class Model:
     def variables(self) -> list[Variable]:
         """What the model remembers from one inference to the next, by the operations that read or set it."""
         found: dict[str, VariableInfo] = {}
-        for node in with_bodies(self.get_ordered_ops()):
+        for node in walk_nested(self.get_ordered_ops()):
             info = getattr(node, "variable_info", None)
             if info is not None:
                 found.setdefault(info.variable_id, info)

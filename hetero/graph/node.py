@@ -190,7 +190,7 @@ class Node:
     shape_inputs: tuple[int, ...] = ()
     # Whether the same inputs always give the same outputs: what is not repeatable is neither computed in advance
     # nor merged with another of its kind.
-    repeatable = True
+    deterministic = True
     # The Models that the node runs, of an operation such as Loop.
     bodies: Sequence[Model | None] = ()
     _counter = itertools.count()

@@ -37,7 +37,7 @@ def topological_order(ends: Iterable[Node]) -> list[Node]:
     return order
 
 
-def with_bodies(nodes: Iterable[Node]) -> Iterator[Node]:
+def walk_nested(nodes: Iterable[Node]) -> Iterator[Node]:
     """The nodes, and all that are in the bodies of these, and in the bodies of those."""
     waiting = [iter(nodes)]
     while waiting:

@@ -36,9 +36,9 @@ class MultiSubGraphOp(Op):
         super().__init__(*arguments, **keywords)
 
     @property
-    def repeatable(self) -> bool:
+    def deterministic(self) -> bool:
         """Whether all that the bodies do is the same in every run."""
-        return all(node.repeatable for body in self.bodies if body for node in body.get_ordered_ops())
+        return all(node.deterministic for body in self.bodies if body for node in body.get_ordered_ops())
 
     def copy_unconnected(self) -> Op:
         copy = super().copy_unconnected()

@@ -22,7 +22,7 @@ class RandomUniform(Op, opset=8):
     global_seed = Attribute(int, 0)
     op_seed = Attribute(int, 0)
     alignment = Attribute(choice("tensorflow", "pytorch"), "tensorflow")
-    repeatable = False
+    deterministic = False
 
     def validate_and_infer_types(self) -> None:
         if not is_number(self.output_type):
@@ -54,7 +54,7 @@ class Multinomial(Op, opset=13):
     log_probs = Attribute(bool)
     global_seed = Attribute(int, 0)
     op_seed = Attribute(int, 0)
-    repeatable = False
+    deterministic = False
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")

@@ -21,7 +21,7 @@ class VariableOp(Op):
     """
 
     variable_id = Attribute(_identifier)
-    repeatable = False
+    deterministic = False
 
     @property
     def variable_info(self) -> VariableInfo:

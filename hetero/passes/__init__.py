@@ -6,23 +6,41 @@ from hetero.passes.common_subexpressions import eliminate_common_subexpressions
 from hetero.passes.constant_folding import fold_constants
 from hetero.passes.convolution_fusion import fuse_convolution
 from hetero.passes.dead_code import eliminate_dead_code
+from hetero.passes.fold_constant_if import fold_constant_if
+from hetero.passes.fuse_pad_into_convolution import fuse_pad_into_convolution
 from hetero.passes.gelu import fuse_gelu
-from hetero.passes.known_branches import take_known_branches
 from hetero.passes.layer_norm import fuse_layer_norm
-from hetero.passes.manager import Pass, PassManager, changes_rounding, rounds_otherwise
-from hetero.passes.newest_versions import take_newest_versions
-from hetero.passes.no_ops import eliminate_no_ops
-from hetero.passes.pads import fuse_pads
+from hetero.passes.manager import Pass, PassManager, changes_numerics, changes_rounding
 from hetero.passes.prelu_slopes import align_prelu_slopes
+from hetero.passes.remove_identities import remove_identities
 from hetero.passes.specialization import specialize, value_parameters
 from hetero.passes.transpose_sinking import sink_transposes
 from hetero.passes.unique_names import make_names_unique
+from hetero.passes.upgrade_opset import upgrade_opset
 from hetero.passes.weights import fold_weights
 
 __all__ = [
-    "Pass", "PassManager", "align_prelu_slopes", "changes_rounding", "eliminate_common_subexpressions",
-    "eliminate_dead_code", "eliminate_no_ops", "fold_batch_norm", "fold_constants", "fold_weights",
-    "fuse_attention", "fuse_convolution", "fuse_gelu", "fuse_layer_norm", "fuse_pads", "make_names_unique",
-    "rounds_otherwise", "sink_transposes", "specialize", "split_batch_norm", "take_known_branches",
-    "take_newest_versions", "value_parameters",
+    "Pass",
+    "PassManager",
+    "align_prelu_slopes",
+    "changes_numerics",
+    "changes_rounding",
+    "eliminate_common_subexpressions",
+    "eliminate_dead_code",
+    "fold_batch_norm",
+    "fold_constant_if",
+    "fold_constants",
+    "fold_weights",
+    "fuse_attention",
+    "fuse_convolution",
+    "fuse_gelu",
+    "fuse_layer_norm",
+    "fuse_pad_into_convolution",
+    "make_names_unique",
+    "remove_identities",
+    "sink_transposes",
+    "specialize",
+    "split_batch_norm",
+    "upgrade_opset",
+    "value_parameters",
 ]  # fmt: skip

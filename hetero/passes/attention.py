@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Output
 from hetero.ops.values import exact_value
-from hetero.passes.manager import rounds_otherwise
+from hetero.passes.manager import changes_numerics
 from hetero.passes.pattern import AnyConstant, Anything, Either, Match, Operation, find, replace, single_number
 
 _QUERY, _KEY, _VALUE = Anything("query"), Anything("key"), Anything("value")
@@ -21,7 +21,7 @@ _ATTENTION = Operation(
 )
 
 
-@rounds_otherwise
+@changes_numerics
 def fuse_attention(model: Model) -> bool:
     """Put ScaledDotProductAttention in the place of the operations that compute it.
 

@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Output, is_constant
 from hetero.graph.runtime_info import copy_runtime_info
-from hetero.passes.manager import rounds_otherwise
+from hetero.passes.manager import changes_numerics
 
 
 def split_batch_norm(model: Model) -> bool:
@@ -25,7 +25,7 @@ def split_batch_norm(model: Model) -> bool:
     return bool(found)
 
 
-@rounds_otherwise
+@changes_numerics
 def fold_batch_norm(model: Model) -> bool:
     """Fold batch normalizations, and multiplications and additions of constants, into convolutions.
 

@@ -39,7 +39,7 @@ def _identity(node: Node) -> Hashable | None:
     """What two nodes that compute the same have in common; None for one that must stay."""
     if isinstance(node, Constant):
         return _identity_of_constant(node.data)
-    if isinstance(node, (Parameter, Result)) or not node.repeatable:
+    if isinstance(node, (Parameter, Result)) or not node.deterministic:
         return None
     if not isinstance(node, Op) or not node.is_declared():
         return None  # a class that makes its nodes itself may keep more in them than attributes

@@ -111,7 +111,7 @@ def _known_outputs(node: Node, budget: FoldingBudget) -> list[np.ndarray | None]
     if all(array is not None for array in exact):
         return exact
     sources = node.input_values()
-    if not node.repeatable or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
+    if not node.deterministic or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
         return exact  # a Constant holds a tensor that never changes
     if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or not budget.spend(node):
         return exact

@@ -6,7 +6,7 @@ import math
 
 from hetero import ops
 from hetero.graph import Model
-from hetero.passes.manager import rounds_otherwise
+from hetero.passes.manager import changes_numerics
 from hetero.passes.pattern import Anything, Either, Number, Operation, find, product_of, replace
 
 _X = Anything("x")
@@ -25,7 +25,7 @@ _TANH = product_of(_X, _HALF, Operation(ops.Add, Operation(ops.Tanh, _ANGLE), _O
 _FORMS = {"erf": _ERF, "tanh": _TANH}
 
 
-@rounds_otherwise
+@changes_numerics
 def fuse_gelu(model: Model) -> bool:
     """Put Gelu in the place of the operations that compute it, by the error function or by tanh.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.graph import Model
-from hetero.passes.manager import rounds_otherwise
+from hetero.passes.manager import changes_numerics
 from hetero.passes.pattern import AnyConstant, Anything, Either, Number, Operation, find, replace, single_number
 
 _X, _AXES, _EPSILON = Anything("x"), AnyConstant("axes"), AnyConstant("epsilon")
@@ -24,7 +24,7 @@ _NORMALIZED = Either(
 )
 
 
-@rounds_otherwise
+@changes_numerics
 def fuse_layer_norm(model: Model) -> bool:
     """Put MVN in the place of the operations that subtract the mean and divide by the standard deviation.
 

@@ -14,15 +14,15 @@ Pass = Callable[[Model], bool]
 _log = get_logger("hetero")
 
 
-def rounds_otherwise(one: Pass) -> Pass:
+def changes_numerics(one: Pass) -> Pass:
     """Mark a pass after which results may be rounded otherwise than the model's own operations round them."""
-    one.rounds_otherwise = True  # type: ignore[attr-defined]
+    one.changes_numerics = True  # type: ignore[attr-defined]
     return one
 
 
 def changes_rounding(one: Pass) -> bool:
     """Whether a pass is marked so."""
-    return getattr(one, "rounds_otherwise", False)
+    return getattr(one, "changes_numerics", False)
 
 
 class PassManager:

@@ -9,7 +9,7 @@ import numpy as np
 from hetero.graph import Constant, Model, Node, Parameter
 from hetero.ops import ShapeOf
 from hetero.passes.constant_folding import fold_constants
-from hetero.passes.known_branches import take_known_branches
+from hetero.passes.fold_constant_if import fold_constant_if
 from hetero.types import Type
 
 
@@ -55,6 +55,6 @@ def specialize(
     for parameter in special.parameters:
         parameter.infer()
     fold_constants(special)
-    while take_known_branches(special):
+    while fold_constant_if(special):
         fold_constants(special)
     return special

@@ -176,7 +176,7 @@ class Orders:
     def _take(self, node: Node) -> None:
         reads = self._reads[node] = [self._read(value) for value in node.input_values()]
         movement = None
-        known = reads and node.repeatable and all(read.value.node in self._known for read in reads)
+        known = reads and node.deterministic and all(read.value.node in self._known for read in reads)
         if known or isinstance(node, Constant):
             self._known.add(node)  # its Transposes are carried out when constants are folded
         elif movement := movement_of(node):

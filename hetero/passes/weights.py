@@ -34,7 +34,7 @@ def _made_of_constants(order: list[Node]) -> set[Node]:
     made: set[Node] = set()
     for node in order:
         sources = [value.node for value in node.input_values()]
-        if sources and node.repeatable and all(source in made or is_constant(source) for source in sources):
+        if sources and node.deterministic and all(source in made or is_constant(source) for source in sources):
             made.add(node)
     return made
 

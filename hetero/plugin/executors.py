@@ -75,7 +75,7 @@ class Executor:
             log.warning("what %s runs does not end; its thread is left behind", ", ".join(hanging))
         return not hanging
 
-    def leave_behind(self, thread: threading.Thread) -> None:
+    def abandon(self, thread: threading.Thread) -> None:
         """One of the threads hangs: another takes its place, and nobody waits for it any more, also at the end."""
         with self._lock:
             if thread in self._threads:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hetero.errors import BlobError, FrontendError, GraphError
 from hetero.graph import Attribute, Constant, Model, Node, Op, Output, Parameter, Result, defined_operations
-from hetero.graph.order import with_bodies
+from hetero.graph.order import walk_nested
 from hetero.plugin.blob import Section
 from hetero.plugin.registry import installed_plugins
 from hetero.shape import PartialShape
@@ -171,7 +171,7 @@ def _check_operations(model: Model) -> list[type[Op]]:
     from hetero.frontend.ir.reader import Operations
 
     known, own = Operations(), {}
-    for node in with_bodies(model.get_ordered_ops()):
+    for node in walk_nested(model.get_ordered_ops()):
         cls, info = type(node), node.type_info
         if known[info.version_id].get(info.name) is not cls and own.setdefault(info, cls) is not cls:
             raise FrontendError(f"'{node.friendly_name}' is of another class {info.name} than others in the model")

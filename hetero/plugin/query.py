@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Constant, Model, Node, Parameter, Result, with_bodies
+from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.runtime_info import original_names
 
 # Operations that one message names; a model may have hundreds that a device cannot run.
@@ -54,7 +54,7 @@ def query_fault(found: Any, model: Model, device: str) -> str | None:
     """Return what is wrong with the answer of ``query_model`` of a kind of device; None if it can be used."""
     if not isinstance(found, Mapping):
         return f"query_model returned {type(found).__name__}, not a mapping of operation names to '{device}'"
-    names = {node.friendly_name for node in with_bodies(model.get_ordered_ops())}
+    names = {node.friendly_name for node in walk_nested(model.get_ordered_ops())}
     for name, where in found.items():
         if name not in names:
             return f"query_model names {name!r}, which is no operation of the model"

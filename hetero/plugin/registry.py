@@ -80,7 +80,7 @@ class Registry:
     def made_extensions(self) -> list[Extension]:
         """What the factories of extensions give; one that fails is noted in ``failures``, never raised."""
         from hetero.frontend.extension import add_extensions
-        from hetero.frontend.given_extensions import as_extensions
+        from hetero.frontend.extension_loader import as_extensions
 
         made: list[Extension] = []
         for factory in self.extensions:

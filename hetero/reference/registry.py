@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from hetero.errors import UnsupportedOperationError
-from hetero.graph import Constant, Node, Op, Parameter, Result, with_bodies
-from hetero.reference.by_itself import ByItself
+from hetero.graph import Constant, Node, Op, Parameter, Result, walk_nested
+from hetero.reference.custom_op import CustomOp
 from hetero.reference.output_sizes import with_size_check
 from hetero.types import Type
 
@@ -96,7 +96,7 @@ def _evaluates_itself(node: Node) -> bool:
 
 def unknown_operation(node: Node) -> Node | None:
     """The first operation that the reference cannot evaluate: the node itself, or one in its bodies."""
-    for inner in with_bodies([node]):
+    for inner in walk_nested([node]):
         if not isinstance(inner, (Parameter, Constant, Result)) and not has_evaluate(inner):
             return inner
     return None
@@ -109,7 +109,7 @@ def make_runner(node: Node) -> tuple[Runner, tuple[np.dtype | None, ...]]:
     """
     prepare = _preparers.get(type(node))
     if prepare is None and _evaluates_itself(node):
-        prepare = ByItself
+        prepare = CustomOp
     if prepare is None:
         raise UnsupportedOperationError(f"the reference cannot evaluate {node.type_info.name} '{node.friendly_name}'")
     kinds = [output.element_type for output in node.outputs()]

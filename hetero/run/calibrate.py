@@ -21,7 +21,7 @@ import numpy as np
 from hetero import properties as props
 from hetero.dispatch.affinity import Device, is_placed
 from hetero.dispatch.cost import MARGIN, Costs
-from hetero.dispatch.measured import Measured, OperationTimes, model_key
+from hetero.dispatch.cost_database import CostDatabase, OperationTimes, model_key
 from hetero.dispatch.report import PlacementReport
 from hetero.errors import ConfigError
 from hetero.graph import ExecutionNode, Model, Node, Output, execution, is_constant, port_name
@@ -183,7 +183,7 @@ class _Calibration:
         make_names_unique(model)
         self._kind = device.partition(":")[0]
         self._config = config
-        self._measured = Measured(config.get("COSTS_DIR", ""))
+        self._measured = CostDatabase(config.get("COSTS_DIR", ""))
         self._devices = [Device(name, *core.resolve_device(name)) for name in names]
         self._nodes = {node.friendly_name: node for node in model.get_ordered_ops() if is_placed(node)}
         self._done, self._total = 0, 2 * len(names) + 3

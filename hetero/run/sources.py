@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hetero.errors import ConfigError
-from hetero.frontend.given_extensions import is_module_name
+from hetero.frontend.extension_loader import is_module_name
 
 PACKAGE_SCHEME = "pkg://"
 

@@ -15,7 +15,7 @@ from hetero.cache_folder import cache_folder
 from hetero.errors import DeviceError, device_errors, reason_of
 from hetero.fork import renew_after_fork
 from hetero.frontend.extension import Extension, add_extensions
-from hetero.frontend.given_extensions import as_extensions
+from hetero.frontend.extension_loader import as_extensions
 from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hetero import Model, Parameter, Type, ops
 from hetero.errors import DeviceError
-from hetero.graph import with_bodies
+from hetero.graph import walk_nested
 from hetero.graph.runtime_info import AFFINITY
 from tests.devices import PickyPlugin, core_with
 
@@ -19,7 +19,7 @@ def picky(*refused: str) -> PickyPlugin:
 
 
 def pinned(model: Model, pins) -> Model:
-    for node in with_bodies(model.get_ordered_ops()):
+    for node in walk_nested(model.get_ordered_ops()):
         if node.friendly_name in pins:
             node.rt_info[AFFINITY] = pins[node.friendly_name]
     return model

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hetero import Core, Model, Parameter, Tensor, Type, ops, save_model
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.measured import Figures, Measured, OperationTimes
+from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes
 from hetero.errors import BlobError, DeviceError, NotSupportedError
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin.blob import pack_blob, read_blob
@@ -191,10 +191,10 @@ def test_what_is_calibrated_counts_where_costs_do(placement, expected, tmp_path)
     def is_cached() -> bool:
         return core.compile_model(chain(), "HETERO:A,B", options).get_property("LOADED_FROM_CACHE")
 
-    measured = Measured(costs)
+    measured = CostDatabase(costs)
     for name in ("A", "B"):
         device = Device(name, core.get_plugin(name), {})
-        measured.keep_figures(device, Figures())
+        measured.keep_figures(device, DeviceBenchmark())
     assert [is_cached(), is_cached()] == [False, True]
     measured.keep_operation_times(device, "model", OperationTimes({"operation": 1.0}))
     assert is_cached() is expected

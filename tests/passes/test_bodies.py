@@ -5,7 +5,7 @@ import pytest
 
 import hetero
 from hetero import Model, Parameter, Type, ops
-from hetero.passes import PassManager, fold_constants, take_known_branches
+from hetero.passes import PassManager, fold_constant_if, fold_constants
 from tests.devices import PickyPlugin, core_with
 from tests.frontend.onnx.test_control_flow import X, parse, run, scalars
 
@@ -40,18 +40,18 @@ def test_a_branch_that_is_known_takes_the_place_of_the_if(rows):
     x = np.ones([rows, 3], np.float32)
     assert "If" in kinds(model)
     expected = run(model, {"x": x})["y"]
-    assert take_known_branches(model)
+    assert fold_constant_if(model)
     assert kinds(model) & {"If", "Exp", "Tanh", "Relu"} == ({"Exp", "Relu"} if rows == 2 else {"Tanh"})
-    assert not take_known_branches(model)
+    assert not fold_constant_if(model)
     np.testing.assert_array_equal(run(model, {"x": x})["y"], expected)
     np.testing.assert_allclose(expected, -np.exp(x) if rows == 2 else -np.tanh(x), rtol=1e-6)
 
 
 def test_a_branch_that_is_not_known_stays():
     model = hetero.Core().read_model(parse(BY_SHAPE.format(rows="N")))
-    assert not take_known_branches(model)
+    assert not fold_constant_if(model)
     model.reshape([2, 3])
-    assert take_known_branches(model)
+    assert fold_constant_if(model)
 
 
 def test_a_device_that_runs_the_branch_runs_the_if():

@@ -11,12 +11,12 @@ from hetero.passes import (
     PassManager,
     eliminate_common_subexpressions,
     eliminate_dead_code,
-    eliminate_no_ops,
     fold_constants,
     fuse_attention,
     fuse_convolution,
     fuse_gelu,
     fuse_layer_norm,
+    remove_identities,
 )
 from tests.passes.test_passes import operations, run
 
@@ -276,7 +276,7 @@ def test_common_subexpressions_are_computed_once():
 
 def test_attributes_and_what_is_not_repeatable_tell_operations_apart():
     class Noise(ops.Relu):
-        repeatable = False
+        deterministic = False
 
     def build(x):
         return [ops.Softmax(x, 1), ops.Softmax(x, 2), Noise(x), Noise(x)]
@@ -328,7 +328,7 @@ def static_model(build):
 def test_what_hands_on_its_data_goes(name):
     model = static_model(NO_OPS[name])
     wanted = run(model, X)
-    assert eliminate_no_ops(model)
+    assert remove_identities(model)
     assert operations(model) == ["Relu", "Exp"]
     np.testing.assert_array_equal(run(model, X)[0], wanted[0])
 
@@ -336,7 +336,7 @@ def test_what_hands_on_its_data_goes(name):
 @pytest.mark.parametrize("name", WITH_EFFECT)
 def test_what_has_an_effect_stays(name):
     model = static_model(WITH_EFFECT[name])
-    assert not eliminate_no_ops(model)
+    assert not remove_identities(model)
     assert len(operations(model)) == 3
 
 
@@ -345,11 +345,11 @@ def test_a_pass_is_left_out_by_name():
         return GELUS["x·(½·(…))"](ops.Identity(x))
 
     everything, one_less = model_of(build), model_of(build)
-    passes = [eliminate_no_ops, fuse_gelu, fuse_layer_norm]
-    assert PassManager(passes).run(everything) == ["eliminate_no_ops", "fuse_gelu"]
+    passes = [remove_identities, fuse_gelu, fuse_layer_norm]
+    assert PassManager(passes).run(everything) == ["remove_identities", "fuse_gelu"]
     manager = PassManager(passes, disabled=["fuse_gelu"])
-    assert manager.names == ["eliminate_no_ops", "fuse_layer_norm"]
-    assert manager.run(one_less) == ["eliminate_no_ops"]
+    assert manager.names == ["remove_identities", "fuse_layer_norm"]
+    assert manager.run(one_less) == ["remove_identities"]
     assert operations(everything) == ["Gelu"]
     assert "Erf" in operations(one_less)
 

@@ -307,10 +307,10 @@ def test_a_device_answers_for_every_operation_of_the_model(refused):
         sink_transposes(copy)
         return copy
 
-    def why_not(node):
+    def unsupported_reason(node):
         return "not this one" if node.friendly_name == refused else None
 
-    result = get_supported_nodes(model, transform, why_not, "DEVICE")
+    result = get_supported_nodes(model, transform, unsupported_reason, "DEVICE")
     names = {node.friendly_name for node in model.get_ordered_ops()}
     assert result.keys() | result.refused.keys() >= {n.friendly_name for n in model.get_ordered_ops() if n.inputs()}
     assert (refused in result.refused) == (refused in names) and refused not in result

@@ -104,7 +104,7 @@ def test_a_thread_that_is_left_behind_has_a_successor_and_is_waited_for_by_nobod
     executor.submit(hang)
     executor.submit(ran.set)
     assert begun.wait(30)
-    executor.leave_behind(hanging[0])
+    executor.abandon(hanging[0])
     assert ran.wait(30)
     assert executor.shutdown(30) and "left behind" not in caplog.text
     released.set()

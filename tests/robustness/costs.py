@@ -10,14 +10,14 @@ import numpy as np
 
 from hetero import Core
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key, operation_key
+from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes, model_key, operation_key
 from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import X, Y, chain
 from tests.robustness.damage import Files, on_file
 from tests.robustness.trees import change_json
 
-FIGURES = Figures(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
+FIGURES = DeviceBenchmark(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
 
 
 def _devices(core: Core) -> list[Device]:
@@ -30,7 +30,7 @@ def samples() -> list[Files]:
     shapes = assumed_shapes(model)
     seconds = {operation_key(node, shapes): 1e-3 for node in model.get_ordered_ops()}
     with tempfile.TemporaryDirectory() as folder:
-        measured = Measured(folder)
+        measured = CostDatabase(folder)
         for device in _devices(core):
             measured.keep_figures(device, FIGURES)
             measured.keep_operation_times(device, model_key(model), OperationTimes(seconds, 1e-4, 0.5))
@@ -39,7 +39,7 @@ def samples() -> list[Files]:
 
 
 def run(folder: Path) -> None:
-    core, measured = core_with(A=PickyPlugin(), B=PickyPlugin()), Measured(folder)
+    core, measured = core_with(A=PickyPlugin(), B=PickyPlugin()), CostDatabase(folder)
     for device in _devices(core):
         if measured.figures(device) is None:
             measured.keep_figures(device, FIGURES)  # measuring them again would take seconds

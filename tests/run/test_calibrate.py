@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.measured import Figures, Measured
+from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark
 from hetero.errors import ConfigError
 from hetero.run.calibrate import calibrate, example_inputs, parse_shapes
 from hetero.run.cli import app
@@ -64,8 +64,8 @@ def folder(tmp_path):
     """A folder with figures of all devices, which take seconds to measure."""
     core = core_with(A=SlowPlugin(), B=SlowPlugin())
     for name in ("A", "B", "TEMPLATE"):
-        figures = Figures(1e11, 1e11, 1e11, 1e11, 1e11, 1e-6, 1e-5)
-        Measured(tmp_path).keep_figures(Device(name, *core.resolve_device(name)), figures)
+        figures = DeviceBenchmark(1e11, 1e11, 1e11, 1e11, 1e11, 1e-6, 1e-5)
+        CostDatabase(tmp_path).keep_figures(Device(name, *core.resolve_device(name)), figures)
     return tmp_path
 
 

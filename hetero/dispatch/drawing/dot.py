@@ -13,7 +13,7 @@ def to_dot(picture: Picture) -> str:
         "  node [shape=box, style=filled, fontsize=11]; edge [color=gray33];",
     ]
     for index, box in enumerate(picture.boxes):
-        fill, ink = box.colour
+        fill, ink = box.color
         shape = "" if box.is_framed else ", shape=plaintext"
         parts.append(
             f"  n{index} [label={_quoted(*box.lines)}, tooltip={_quoted(box.tooltip)}, fillcolor={_quoted(fill)}, "

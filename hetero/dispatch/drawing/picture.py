@@ -33,7 +33,7 @@ class Box:
 
     lines: tuple[str, ...]
     tooltip: str
-    colour: Colour = NO_COLOUR
+    color: Colour = NO_COLOUR
     is_framed: bool = True
 
 
@@ -66,9 +66,9 @@ class Where:
 
 def picture_of_affinities(model: Model, devices: Sequence[str], where: Mapping[str, Where]) -> Picture:
     """Every operation as a box in the colour of its device, by friendly names; Constants are left out."""
-    colours = _colours(devices)
+    colors = _colours(devices)
     used = [device for device in devices if any(w.device == device for w in where.values())]
-    picture = Picture([f"{model.friendly_name}: operations by device"], [(device, colours[device]) for device in used])
+    picture = Picture([f"{model.friendly_name}: operations by device"], [(device, colors[device]) for device in used])
     index_of: dict[Node, int] = {}
     for node in model.get_ordered_ops():
         if isinstance(node, Constant):
@@ -77,7 +77,7 @@ def picture_of_affinities(model: Model, devices: Sequence[str], where: Mapping[s
             found = where[node.friendly_name]
             lines = (node.type_info.name, shortened(node.friendly_name))
             about = f"{node.type_info.name} '{node.friendly_name}'\n{found.device or 'no device'}: {found.reason}"
-            box = Box(lines, "\n".join([about, *map(_told, node.outputs())]), colours[found.device])
+            box = Box(lines, "\n".join([about, *map(_told, node.outputs())]), colors[found.device])
         else:
             box = _end(node)
         index_of[node] = picture.add(box)
@@ -89,9 +89,9 @@ def picture_of_affinities(model: Model, devices: Sequence[str], where: Mapping[s
 
 def picture_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], report: PlacementReport) -> Picture:
     """Every subgraph as a box in the colour of its device; what goes from one to others is told between them."""
-    colours = _colours(report.devices)
+    colors = _colours(report.devices)
     used = [device for device in report.devices if device in report.counts]
-    picture = Picture([report.model, *report.summary().split("; ")], [(device, colours[device]) for device in used])
+    picture = Picture([report.model, *report.summary().split("; ")], [(device, colors[device]) for device in used])
     readers: dict[Output, list[int]] = {}
     for index, subgraph in enumerate(subgraphs):
         for value in subgraph.inputs:
@@ -101,7 +101,7 @@ def picture_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], report: Pl
     box_of: dict[Node, int] = {parameter: picture.add(_end(parameter)) for parameter in model.parameters}
     on_the_way: dict[tuple[Output, int], int] = {}
     for index, (subgraph, told) in enumerate(zip(subgraphs, report.subgraphs)):
-        box = picture.add(_subgraph_box(subgraph, told, colours[told.device]))
+        box = picture.add(_subgraph_box(subgraph, told, colors[told.device]))
         for value in subgraph.inputs:
             source = box_of[value.node] if isinstance(value.node, Parameter) else on_the_way[value, index]
             picture.join(source, box, _told(value))
@@ -132,11 +132,11 @@ def printable(text: str) -> str:
     return _FORBIDDEN.sub("\ufffd", text)
 
 
-def _subgraph_box(subgraph: Subgraph, told: SubgraphReport, colour: Colour) -> Box:
+def _subgraph_box(subgraph: Subgraph, told: SubgraphReport, color: Colour) -> Box:
     kinds = Counter(node.type_info.name for node in subgraph.nodes).most_common()
     lines = [f"{told.index}: {told.device}", counted(len(told.operations), "operation")]
     lines += _first_few([f"{count} {kind}" for kind, count in kinds])
-    return Box(tuple(lines), "\n".join(told.operations), colour)
+    return Box(tuple(lines), "\n".join(told.operations), color)
 
 
 def _values_box(values: Sequence[Output], told: Sequence[str]) -> Box:

@@ -89,7 +89,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _box(box: Box, corner: tuple[float, float], size: tuple[float, float]) -> str:
-    (x, y), (width, height), (fill, ink) = corner, size, box.colour
+    (x, y), (width, height), (fill, ink) = corner, size, box.color
     frame = "" if box.is_framed else ' class="plain"'
     parts = [
         f"<g><title>{_text(box.tooltip)}</title>"

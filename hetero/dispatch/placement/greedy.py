@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hetero.dispatch.placement.shape_values import keep_shapes_beside_readers
-from hetero.dispatch.placement.strategy import Candidates, Homes
+from hetero.dispatch.placement.strategy import Assignment, Candidates
 from hetero.graph import Model
 
 
-def greedy(model: Model, candidates: Candidates) -> Homes:
+def greedy(model: Model, candidates: Candidates) -> Assignment:
     """The device of each group; a reason only where that is not the first one."""
     device_of = {node: devices[0] for group, devices in candidates.items() for node in group.nodes}
     able = {group.nodes[0]: devices for group, devices in candidates.items() if len(group.nodes) == 1}

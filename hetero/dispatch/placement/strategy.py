@@ -8,21 +8,21 @@ from enum import StrEnum
 
 from hetero import properties as props
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.claims import EstimateError
 from hetero.dispatch.cost import Costs
+from hetero.dispatch.cost_database import CostDatabase, model_key
 from hetero.dispatch.groups import Group
-from hetero.dispatch.measured import Measured, model_key
 from hetero.dispatch.placement.min_cut import min_cut
 from hetero.dispatch.placement.pipeline import pipeline
 from hetero.dispatch.placement.problem import Choice, Flow, Problem
+from hetero.dispatch.support import EstimateError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero.ops.work_estimate import bytes_of
 
 # The devices that each group may go to, in the user's order; of a pinned one that is one.
 Candidates = Mapping[Group, Sequence[Device]]
 # The device of each group, and why it was chosen; without a reason, because it was the first.
-Homes = Mapping[Group, tuple[Device, str]]
-Strategy = Callable[[Model, Candidates], Homes]
+Assignment = Mapping[Group, tuple[Device, str]]
+Strategy = Callable[[Model, Candidates], Assignment]
 
 # The end of the key by which a device tells the bytes of its memory, such as OpenVINO's GPU_DEVICE_TOTAL_MEM_SIZE.
 TOTAL_MEMORY = "DEVICE_TOTAL_MEM_SIZE"
@@ -39,7 +39,7 @@ class Placement(StrEnum):
 class ByCost:
     """A strategy that goes by the costs of a model."""
 
-    def __init__(self, devices: Sequence[Device], measured: Measured) -> None:
+    def __init__(self, devices: Sequence[Device], measured: CostDatabase) -> None:
         self._devices, self._measured = devices, measured
         self._key: str | None = None
 
@@ -53,17 +53,17 @@ class ByCost:
             raise EstimateError(costs.failures)
         return problem, costs
 
-    def min_cut(self, model: Model, candidates: Candidates) -> Homes:
+    def min_cut(self, model: Model, candidates: Candidates) -> Assignment:
         problem, costs = self._problem(model, candidates)
         choice = min_cut(problem, costs.margin)
         return self._homes(candidates, choice, [self._why(problem, unit, home) for unit, home in enumerate(choice)])
 
-    def pipeline(self, model: Model, candidates: Candidates) -> Homes:
+    def pipeline(self, model: Model, candidates: Candidates) -> Assignment:
         choice = pipeline(self._problem(model, candidates)[0])
         count = len(self._devices)
         return self._homes(candidates, choice, [f"stage {device + 1} of {count}" for device in choice])
 
-    def _homes(self, candidates: Candidates, choice: Choice, reasons: Sequence[str]) -> Homes:
+    def _homes(self, candidates: Candidates, choice: Choice, reasons: Sequence[str]) -> Assignment:
         chosen = zip(candidates.items(), choice, reasons)
         return {group: (self._devices[d], reason if len(able) > 1 else "") for (group, able), d, reason in chosen}
 

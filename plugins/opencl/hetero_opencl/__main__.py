@@ -13,9 +13,9 @@ from hetero.messages import escaped
 from hetero.run.calibrate import example_inputs, parse_shapes
 from hetero.runtime import Core
 from hetero.tensor import Tensor
+from hetero_opencl.lowering_dump import STAGES
 from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.program import Program
-from hetero_opencl.stages import STAGES
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 

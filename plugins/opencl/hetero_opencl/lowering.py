@@ -15,12 +15,12 @@ from hetero.plugin import ExecutedStep
 from hetero.types import Type
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants, in_rows
-from hetero_opencl.decisions import ROWS, Decisions, LayoutUse
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import find_fusions
 from hetero_opencl.kernels import lowering_of
-from hetero_opencl.kernels.own_expressions import brings_expression
-from hetero_opencl.kernels.own_kernels import brings_kernels
+from hetero_opencl.kernels.custom_expressions import brings_expression
+from hetero_opencl.kernels.custom_kernels import brings_kernels
+from hetero_opencl.lowering_report import ROWS, LayoutUse, LoweringReport
 from hetero_opencl.program import Buffer, Launch, Program
 from hetero_opencl.segments import is_held
 
@@ -39,7 +39,7 @@ class Lowering:
         self.device = device
         self._constants = constants
         self.fusion = fusion
-        self.decisions = Decisions()
+        self.decisions = LoweringReport()
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
         self._converted: dict[tuple[Output, Layout], tuple[Buffer, Node]] = {}
@@ -82,7 +82,7 @@ class Lowering:
         if self._node:
             self.decisions.layouts.append(LayoutUse(self._node, value, layout, made))
 
-    def because(self, reason: str) -> None:
+    def note_decision(self, reason: str) -> None:
         """Say, for people to read, why the node at hand gets the kernels that it gets."""
         self.decisions.reasons.setdefault(self._node, []).append(reason)
 
@@ -190,7 +190,7 @@ class Lowering:
         self._add_step(node, self.launches[before:])
         self._node = None
 
-    def decided(self) -> Decisions:
+    def decided(self) -> LoweringReport:
         """The decisions of a lowering that is done; they hold on to no constants."""
         self.decisions.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
         return self.decisions

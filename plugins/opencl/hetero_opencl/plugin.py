@@ -15,11 +15,11 @@ from hetero.passes import (
     align_prelu_slopes,
     eliminate_dead_code,
     fold_batch_norm,
+    fold_constant_if,
     fold_constants,
-    fuse_pads,
+    fuse_pad_into_convolution,
     split_batch_norm,
-    take_known_branches,
-    take_newest_versions,
+    upgrade_opset,
 )
 from hetero.plugin import (
     Plugin,
@@ -38,12 +38,12 @@ from hetero_opencl.binaries import Binaries, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, present_devices
 from hetero_opencl.forks import check_process
-from hetero_opencl.halves import halve
-from hetero_opencl.kernels import why_not
+from hetero_opencl.fp16 import convert_to_fp16
+from hetero_opencl.kernels import unsupported_reason
 from hetero_opencl.kernels.expressions import needs_doubles
 from hetero_opencl.memory_use import memory_statistics, model_memory, statistics_of
 from hetero_opencl.remote import OpenCLContext, create_context
-from hetero_opencl.states import ASSIGNS, READS, why_no_variable
+from hetero_opencl.states import ASSIGNS, READS, variable_unsupported_reason
 
 driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
 total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes
@@ -63,12 +63,12 @@ class OpenCLPlugin(Plugin):
         memory_statistics, model_memory, inference_precision, props.device.details,
     )  # fmt: skip
     passes = (
-        take_known_branches,
-        take_newest_versions,
+        fold_constant_if,
+        upgrade_opset,
         align_prelu_slopes,
         fold_constants,
         eliminate_dead_code,
-        fuse_pads,
+        fuse_pad_into_convolution,
         split_batch_norm,
         fold_batch_norm,
     )
@@ -105,7 +105,7 @@ class OpenCLPlugin(Plugin):
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:
         model = super().transform_model(model, properties)
         if properties.get(props.hint.inference_precision) is Type.f16:
-            halve(model, partial(_refusal, self._device(properties.get(props.device.id))))
+            convert_to_fp16(model, partial(_refusal, self._device(properties.get(props.device.id))))
         return model
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
@@ -175,4 +175,4 @@ def _refusal(device: OpenCLDevice, node: Node) -> str | None:
             reason = "a variable of a body" if isinstance(inner, READS + ASSIGNS) else _refusal(device, inner)
             if reason:
                 return f"{inner.type_info.name} '{inner.friendly_name}' in it: {reason}"
-    return why_no_variable(node) if isinstance(node, READS + ASSIGNS) else why_not(node)
+    return variable_unsupported_reason(node) if isinstance(node, READS + ASSIGNS) else unsupported_reason(node)

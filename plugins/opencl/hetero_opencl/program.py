@@ -19,7 +19,7 @@ from hetero.errors import DeviceError
 from hetero.graph import Model
 from hetero.plugin import ExecutedStep, ProfilingInfo, Region
 from hetero.tensor import Tensor
-from hetero_opencl import at_exit
+from hetero_opencl import exit_guard
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.bindings import Bindings, Place, make_bindings
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
@@ -29,7 +29,7 @@ from hetero_opencl.remote import OpenCLContext
 from hetero_opencl.transfers import copy_region
 
 if TYPE_CHECKING:
-    from hetero_opencl.decisions import Decisions
+    from hetero_opencl.lowering_report import LoweringReport
 
 
 @dataclass(eq=False)
@@ -95,7 +95,7 @@ class Program:
     output_shapes: list[tuple[int, ...] | None]
     found_shapes: dict[int, Buffer]
     binaries: Binaries
-    decisions: Decisions
+    decisions: LoweringReport
 
     def __post_init__(self) -> None:
         self._plans: dict[frozenset[Buffer], MemoryPlan[Buffer]] = {}
@@ -155,7 +155,7 @@ class BoundProgram:
         #: The shapes of the outputs; those that launches find out are known when ``finish`` has returned.
         self.output_shapes = list(program.output_shapes)
         self._sources: list[np.ndarray] = []
-        at_exit.watch(self)
+        exit_guard.watch(self)
 
     def _memory(self, buffer: Buffer) -> cl.Buffer:
         return buffer.memory or self._bindings.memory.get(buffer) or self._arena.part(self._plan.slots[buffer])

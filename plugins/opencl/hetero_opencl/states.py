@@ -15,7 +15,7 @@ READS = (ReadValueV3, ops.ReadValue)
 ASSIGNS = (AssignV3, ops.Assign)
 
 
-def why_no_variable(node: Node) -> str | None:
+def variable_unsupported_reason(node: Node) -> str | None:
     """Why a node cannot read or set its variable; None where it can."""
     kind = node.variable_info.data_type
     return f"no variable holds elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None

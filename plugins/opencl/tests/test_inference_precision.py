@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hetero_opencl.halves import halve
+from hetero_opencl.fp16 import convert_to_fp16
 
 import hetero
 from hetero import Constant, Model, Parameter, Type, ops, opset13
@@ -95,7 +95,7 @@ def test_what_has_no_kernel_of_f16_stays_f32():
         halves = Type.f16 in (value.element_type for value in node.input_values())
         return "no kernel" if isinstance(node, ops.MaxPool) and halves else None
 
-    assert halve(model, refuse)
+    assert convert_to_fp16(model, refuse)
     kinds = types_of(model)
     expected = {"product": Type.f16, "pool": Type.f32, "relu": Type.f32, "last": Type.f16}
     assert {name: kinds[name] for name in expected} == expected

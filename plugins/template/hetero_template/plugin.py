@@ -14,16 +14,16 @@ from hetero.graph import Model, Node
 from hetero.passes import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
-    eliminate_no_ops,
     fold_batch_norm,
+    fold_constant_if,
     fold_constants,
     fuse_attention,
     fuse_convolution,
     fuse_gelu,
     fuse_layer_norm,
-    fuse_pads,
-    take_known_branches,
-    take_newest_versions,
+    fuse_pad_into_convolution,
+    remove_identities,
+    upgrade_opset,
 )
 from hetero.plugin import (
     Plugin,
@@ -44,14 +44,14 @@ class TemplatePlugin(Plugin):
 
     supported_properties = (*common_properties, props.inference_num_threads)
     passes = (
-        take_known_branches,
-        take_newest_versions,
+        fold_constant_if,
+        upgrade_opset,
         fold_constants,
         eliminate_dead_code,
         eliminate_common_subexpressions,
-        eliminate_no_ops,
+        remove_identities,
         fold_batch_norm,
-        fuse_pads,
+        fuse_pad_into_convolution,
         fuse_convolution,
         fuse_attention,
         fuse_layer_norm,
@@ -73,14 +73,14 @@ class TemplatePlugin(Plugin):
 
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         transform = partial(self.transform_model, properties=self.property_table(options))
-        return get_supported_nodes(model, transform, why_not, self.name)
+        return get_supported_nodes(model, transform, unsupported_reason, self.name)
 
     def compile_model(
         self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> TemplateCompiledModel:
         properties = self.property_table(options)
         transformed = self.transform_model(model.clone(), properties)
-        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := why_not(node))}
+        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := unsupported_reason(node))}
         if refused:
             raise unsupported(self.name, refused)
         return TemplateCompiledModel(model, transformed, self, properties, context)
@@ -97,7 +97,7 @@ class TemplatePlugin(Plugin):
         return self._default_context
 
 
-def why_not(node: Node) -> str | None:
+def unsupported_reason(node: Node) -> str | None:
     """Why the device cannot run a node; None where it can."""
     unknown = unknown_operation(node)
     if unknown is None:

@@ -6,7 +6,7 @@ import pytest
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.cost import Costs
-from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key
+from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes, model_key
 from hetero.errors import DeviceError, PropertyError
 from hetero.properties import Property
 from tests.devices import PickyPlugin, core_with
@@ -14,7 +14,7 @@ from tests.devices import PickyPlugin, core_with
 X = np.array([[-1, 0, 0.5, 2]], np.float32)
 Y = np.tanh(np.exp(np.maximum(X, 0)))
 # Transfers and boundaries that cost next to nothing, so that what operations cost decides.
-FAST = Figures(1e12, 1e12, 1e12, 1e12, 1e12, 1e-9, 1e-6)
+FAST = DeviceBenchmark(1e12, 1e12, 1e12, 1e12, 1e12, 1e-9, 1e-6)
 
 
 class PricedPlugin(PickyPlugin):
@@ -43,7 +43,7 @@ def chain():
 def keep_figures(core: Core, folder, *names):
     for name in names:
         plugin, options = core.resolve_device(name)
-        Measured(folder).keep_figures(Device(name, plugin, options), FAST)
+        CostDatabase(folder).keep_figures(Device(name, plugin, options), FAST)
 
 
 def placed(core, folder, model=None, devices="A,B", **options):
@@ -116,7 +116,7 @@ def test_measured_times_win_over_estimates_and_estimates_over_work(tmp_path):
     plugin, options = core.resolve_device("B")
     device, model = Device("B", plugin, options), chain()
     keep_figures(core, tmp_path, "B")
-    measured = Measured(tmp_path)
+    measured = CostDatabase(tmp_path)
     relu, exp, tanh = model.get_ordered_ops()[1:4]
     costs = Costs(model, model_key(model), [device], measured)
     measured.keep_operation_times(device, model_key(model), OperationTimes({costs.key(relu): 3e-5}, 7e-5))
@@ -144,7 +144,7 @@ def test_values_that_are_known_when_compiled_cost_nothing(tmp_path):
     plugin, options = core.resolve_device("A")
     keep_figures(core, tmp_path, "A")
     device = Device("A", plugin, options)
-    costs = Costs(model, model_key(model), [device], Measured(tmp_path))
+    costs = Costs(model, model_key(model), [device], CostDatabase(tmp_path))
     node = next(node for node in model.get_ordered_ops() if node.friendly_name == "shape")
     assert costs.operation(node, device) == costs.leave(node.output(0), device) == 0.0
 
@@ -199,6 +199,6 @@ def test_what_was_calibrated_since_counts_for_cached_models(tmp_path):
     assert compile_again() == (True, "AAA")
     plugin, given = core.resolve_device("B")
     times = {operation: 1e-6 for operation in ("opset1::Exp() f32[1, 4]", "opset1::Tanh() f32[1, 4]")}
-    Measured(tmp_path).keep_operation_times(Device("B", plugin, given), "another", OperationTimes(times))
+    CostDatabase(tmp_path).keep_operation_times(Device("B", plugin, given), "another", OperationTimes(times))
     assert compile_again() == (False, "ABB")
     assert compile_again() == (True, "ABB")

@@ -11,7 +11,7 @@ from hetero import opset13 as ops
 from hetero.frontend.ir import IrFrontEnd
 from hetero.frontend.onnx import OnnxFrontEnd
 from hetero.graph import is_constant
-from hetero.graph.order import with_bodies
+from hetero.graph.order import walk_nested
 from tests import zoo
 from tests.frontend.ir.samples import full_model
 
@@ -25,7 +25,7 @@ def saved(model, tmp_path, **keywords):
 
 
 def constant_types(model):
-    return [str(node.get_element_type()) for node in with_bodies(model.get_ordered_ops()) if is_constant(node)]
+    return [str(node.get_element_type()) for node in walk_nested(model.get_ordered_ops()) if is_constant(node)]
 
 
 def added(array):

@@ -55,9 +55,9 @@ def test_images_of_all_modes(kind, mode):
     stream = BytesIO()
     image.save(stream, kind)
     data = np.frombuffer(stream.getvalue(), np.uint8)
-    colours = np.asarray(image.convert("RGB"))
-    np.testing.assert_array_equal(decoder("RGB")([data])[0], colours)
-    np.testing.assert_array_equal(decoder("BGR")([data])[0], colours[..., ::-1])
+    colors = np.asarray(image.convert("RGB"))
+    np.testing.assert_array_equal(decoder("RGB")([data])[0], colors)
+    np.testing.assert_array_equal(decoder("BGR")([data])[0], colors[..., ::-1])
     np.testing.assert_array_equal(decoder("Grayscale")([data])[0], np.asarray(image.convert("L"))[..., None])
 
 

@@ -26,7 +26,7 @@ def find(node: Node) -> Callable[..., np.ndarray] | None:
     return OPERATIONS.get((node.type_info.name, node.type_info.version_id))
 
 
-def why_not(node: Node) -> str | None:
+def unsupported_reason(node: Node) -> str | None:
     """Why the device cannot run a node; None where it can. Whatever it lets through must work."""
     if isinstance(node, (Parameter, Constant, Result)):
         return None

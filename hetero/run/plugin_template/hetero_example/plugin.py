@@ -12,7 +12,7 @@ from hetero.passes import eliminate_dead_code, fold_constants
 from hetero.plugin import Plugin, QueryResult, RemoteContext, common_properties, get_supported_nodes, unsupported
 
 from hetero_example.compiled_model import ExampleCompiledModel
-from hetero_example.operations import why_not
+from hetero_example.operations import unsupported_reason
 
 
 class ExamplePlugin(Plugin):
@@ -31,7 +31,7 @@ class ExamplePlugin(Plugin):
     def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
         """Judge the operations of the transformed model, and answer under the names of the original one."""
         transform = partial(self.transform_model, properties=self.property_table(options))
-        return get_supported_nodes(model, transform, why_not, self.name)
+        return get_supported_nodes(model, transform, unsupported_reason, self.name)
 
     def compile_model(
         self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
@@ -39,7 +39,7 @@ class ExamplePlugin(Plugin):
         """Transform the model as query_model does, refuse what it refuses, and make the rest ready."""
         properties = self.property_table(options)
         transformed = self.transform_model(model.clone(), properties)
-        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := why_not(node))}
+        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := unsupported_reason(node))}
         if refused:
             raise unsupported(self.name, refused)
         return ExampleCompiledModel(model, transformed, self, properties)

@@ -9,6 +9,7 @@ from hetero_opencl.kernels import (
     convolution,
     ctc,
     cumulative,
+    custom_kernels,
     deformable,
     detection,
     detectron,
@@ -26,7 +27,6 @@ from hetero_opencl.kernels import (
     non_zero,
     normalization,
     one_hot,
-    own_kernels,
     padding,
     patches,
     pooling,
@@ -49,4 +49,4 @@ from hetero_opencl.kernels import (
     unique,
     yolo,
 )  # fmt: skip
-from hetero_opencl.kernels.registry import lowering_of, why_not
+from hetero_opencl.kernels.registry import lowering_of, unsupported_reason

@@ -7,7 +7,7 @@ import ml_dtypes
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.small_types import element_of, rounded
+from hetero_opencl.kernels.sub_byte_types import element_of, rounded
 
 # Where the mantissa of a float, 23 bits, takes it to the next power of two.
 _THRESHOLDS = {"up": 1, "nearest": 1 << 22, "down": 1 << 23}

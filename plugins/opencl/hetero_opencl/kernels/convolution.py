@@ -53,15 +53,15 @@ def convolution(lowering: Lowering, node: Node) -> None:
     zero_point = lowering.fusion.zero_point_of(node)
     bias = _bias(lowering, node, zero_point)
     if channels == 1 and groups > 1:
-        lowering.because("each plane is alone")
+        lowering.note_decision("each plane is alone")
         return _depthwise(lowering, image, filters, (groups, outputs), bias, result, window, zero_point)
     depth, count = channels * math.prod(kernel), math.prod(result.shape[2:])
     columns = lowering.buffer(image)
     sizes = in_three(image.shape[2:]), in_three(result.shape[2:])
     if window.is_point and sizes[0] == sizes[1]:
-        lowering.because("the image is the columns of a product")
+        lowering.note_decision("the image is the columns of a product")
     else:
-        lowering.because("its patches are the columns of a product")
+        lowering.note_decision("its patches are the columns of a product")
         planes, size = image.shape[0] * image.shape[1], image.element_type.size
         columns = lowering.scratch(planes * math.prod(kernel) * count, size)
         patches(lowering, lowering.buffer(image), columns, size, (planes, 1), *sizes, window, zero_point)

@@ -16,12 +16,12 @@ from hetero import ops
 from hetero.graph import Node, Output, is_constant
 from hetero.types import Type
 from hetero_opencl.kernels.conversions import converted
+from hetero_opencl.kernels.custom_expressions import brings_expression
 from hetero_opencl.kernels.expressions import OPERATIONS, constant_number, expression, why_not_elementwise
 from hetero_opencl.kernels.functions import functions_called
-from hetero_opencl.kernels.own_expressions import brings_expression
 from hetero_opencl.kernels.registry import lowers, lowers_those
-from hetero_opencl.kernels.small_types import element_of, elements_of, rounded
 from hetero_opencl.kernels.sources import element_macros
+from hetero_opencl.kernels.sub_byte_types import element_of, elements_of, rounded
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering

@@ -11,10 +11,10 @@ from hetero.graph import Node, is_constant
 from hetero.reference.conversion import as_numbers
 from hetero.types import Type
 from hetero_opencl.kernels.conversions import cast, convert, fake_convert, why_not_cast
+from hetero_opencl.kernels.custom_expressions import brings_expression, own_expression, why_no_expression
 from hetero_opencl.kernels.functions import UNSIGNED
 from hetero_opencl.kernels.literals import FLOATS, literal
-from hetero_opencl.kernels.own_expressions import brings_expression, own_expression, why_no_expression
-from hetero_opencl.kernels.small_types import element_of, is_number
+from hetero_opencl.kernels.sub_byte_types import element_of, is_number
 
 # Of a node, the C type that it computes in, and its inputs, each the name of a variable.
 Expression = Callable[..., str]

@@ -166,7 +166,7 @@ def multiply_batch(
     items = [-(-count // side) * side for count, side in zip((tiles, -(-columns // (16 * vectors))), group)]
     numbers = [*size, batch.inner, *a_strides, *batch.right, *offsets, left.row_stride, left.depth_stride]
     arguments = [a, *buffers, *map(np.int32, numbers)]
-    lowering.because(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
+    lowering.note_decision(f"tiles of {tile_rows} by {16 * vectors} for {rows} by {columns}")
     lowering.launch(text, "product", arguments, [*items, batch.outer * batch.inner], [*group, 1])
 
 

@@ -74,7 +74,7 @@ def lowering_of(node: Node) -> Lower | None:
     return entry[0] if entry else None
 
 
-def why_not(node: Node) -> str | None:
+def unsupported_reason(node: Node) -> str | None:
     """Why a node can be neither lowered nor run by the host; None where it can."""
     if type(node) in _host_steps:
         return None

@@ -26,7 +26,7 @@ def refuse_own(node: Node) -> str | None:
 
 
 @lowers_those(brings_kernels, unless=refuse_own)
-def own_kernels(lowering: Lowering, node: Op) -> None:
+def custom_kernels(lowering: Lowering, node: Op) -> None:
     dynamic = [output for output in node.outputs() if output.partial_shape.is_dynamic]
     if dynamic:
         node.fail(f"its kernels cannot make an output whose shape, {dynamic[0].partial_shape}, depends on data")

@@ -9,7 +9,7 @@ from hetero.graph import Model, Node, is_constant
 from hetero.graph.runtime_info import copy_runtime_info
 
 
-def fuse_pads(model: Model) -> bool:
+def fuse_pad_into_convolution(model: Model) -> bool:
     """Let convolutions pad that read a Pad of zeros which nothing else reads.
 
     Requires: constants are folded, operations are of their newest versions. Ensures: no convolution without automatic

@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Model, Parameter, Type, ops
 from hetero.graph.runtime_info import original_names
-from hetero.passes import fuse_pads
+from hetero.passes import fuse_pad_into_convolution
 from tests.passes.test_passes import operations, run
 
 X = np.random.default_rng(0).standard_normal((2, 4, 5, 6)).astype(np.float32)
@@ -51,7 +51,7 @@ KEPT = {
 def test_fused(make):
     expected = run(model(make), X)
     fused = model(make)
-    assert fuse_pads(fused)
+    assert fuse_pad_into_convolution(fused)
     assert operations(fused) in (["Convolution"], ["GroupConvolution"])
     assert "convolution" in original_names(fused.get_ordered_ops()[-2])
     np.testing.assert_allclose(run(fused, X)[0], expected[0], rtol=1e-5, atol=1e-5)
@@ -60,11 +60,11 @@ def test_fused(make):
 @pytest.mark.parametrize("make", KEPT.values(), ids=KEPT)
 def test_kept(make):
     kept = model(make)
-    assert not fuse_pads(kept)
+    assert not fuse_pad_into_convolution(kept)
     assert operations(kept) == operations(model(make))
 
 
 def test_pads_that_are_known_late_stay():
     x, begin = Parameter(Type.f32, X.shape), Parameter(Type.i64, [4])
     padded = ops.Pad(x, begin, np.int64([0, 0, 0, 0]), "constant", np.float32(0))
-    assert not fuse_pads(Model(convolution(padded), [x, begin]))
+    assert not fuse_pad_into_convolution(Model(convolution(padded), [x, begin]))

@@ -17,7 +17,7 @@ from hetero.passes.constant_folding import FoldingBudget, fold_node
 GROWTH = 8
 
 
-def fold_known_values(model: Model, device_of: Mapping[Node, Device]) -> set[Node]:
+def fold_across_cut(model: Model, device_of: Mapping[Node, Device]) -> set[Node]:
     """Fold values that shape inference knows, and what is computed from Constants and read on another device.
 
     What is computed from Constants and read on the same device is left to that. Returns the operations that are no
@@ -43,7 +43,7 @@ def _constants_that_cross(order: list[Node], device_of: Mapping[Node, Device]) -
     for node in order:
         sources = [value.node for value in node.input_values()]
         of_constants = sources and all(source in computed or is_constant(source) for source in sources)
-        if of_constants and node.repeatable and node in device_of:
+        if of_constants and node.deterministic and node in device_of:
             computed.add(node)
     crossing: set[Node] = set()
     for node in reversed(order):

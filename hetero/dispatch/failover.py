@@ -101,7 +101,7 @@ class Fallback:
         return self._deployments[left_out]
 
 
-class Attempts:
+class Failover:
     """Runs each inference of a request until it goes well or nothing is left to try."""
 
     def __init__(self, request: HeteroInferRequest) -> None:
@@ -115,7 +115,7 @@ class Attempts:
         self._errors = {}
         request, plan = self._request, self._compiled.plan
         try:
-            if request.bound is None or request.bound.plan is not plan or request.bound.is_left_behind:
+            if request.bound is None or request.bound.plan is not plan or request.bound.is_abandoned:
                 request.use(plan)
             elif self._is_stale:
                 request.bound.restore()
@@ -131,7 +131,7 @@ class Attempts:
         try:
             if error is not None:
                 raise error
-            self._request.bound.hand_out()
+            self._request.bound.write_outputs()
         except StepError as failure:
             self._is_stale = True
             self._leave_out(failure)

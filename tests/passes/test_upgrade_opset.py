@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, PartialShape, Type, ops
-from hetero.passes import PassManager, take_newest_versions
+from hetero.passes import PassManager, upgrade_opset
 from hetero.reference import evaluate
 
 DATA = np.random.default_rng(3).uniform(0.5, 2, (1, 3, 4, 4)).astype(np.float32)
@@ -43,14 +43,14 @@ def test_newest(make, newest):
     old.friendly_name = "it"
     expected = results(old, DATA)
     model = Model(list(old.outputs()), [parameter])
-    assert PassManager([take_newest_versions]).run(model) == ["take_newest_versions"]
+    assert PassManager([upgrade_opset]).run(model) == ["upgrade_opset"]
     found = model.results[0].input_value(0).node
     assert (type(found), found.friendly_name) == (newest, "it")
     for output, wanted, array in zip(found.outputs(), expected, results(found, DATA), strict=True):
         np.testing.assert_array_equal(array, wanted)
         assert output.partial_shape.compatible(wanted.shape)
         assert array.dtype == wanted.dtype
-    assert not take_newest_versions(model)
+    assert not upgrade_opset(model)
 
 
 def test_one_hot_and_range():
@@ -58,14 +58,14 @@ def test_one_hot_and_range():
     hot = ops.OneHotV1(indices, NUMBER, np.float32(1), np.float32(0), -1)
     numbers = ops.RangeV1(NUMBER * 0, NUMBER, NUMBER - 1)
     model = Model([hot, numbers], [indices])
-    assert take_newest_versions(model)
+    assert upgrade_opset(model)
     assert [type(result.input_value(0).node) for result in model.results] == [ops.OneHot, ops.Range]
     assert model.output(1).element_type is Type.i64
 
 
 def test_what_has_to_be_known():
     parameter = ops.Parameter(Type.f32, PartialShape.dynamic())
-    assert not take_newest_versions(Model([ops.MVNV2(parameter)], [parameter]))
+    assert not upgrade_opset(Model([ops.MVNV2(parameter)], [parameter]))
 
 
 def test_the_device_runs_them():

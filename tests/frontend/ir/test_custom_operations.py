@@ -11,7 +11,7 @@ from hetero import Core, Model, Op, Parameter, save_model
 from hetero.errors import FrontendError, GraphError
 from hetero.graph import Attribute, floats, integers, texts
 from hetero.types import Type
-from tests.own_operations import Power, X, built, classes, infer, nodes
+from tests.custom_operations import Power, X, built, classes, infer, nodes
 
 
 def reader(ov, *extensions):

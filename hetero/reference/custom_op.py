@@ -12,7 +12,7 @@ from hetero.tensor import Tensor
 from hetero.types import Type
 
 
-class ByItself:
+class CustomOp:
     """The Runner of a node that calls its ``evaluate``.
 
     Raises DeviceError, which names class, file and line, for whatever that raises.

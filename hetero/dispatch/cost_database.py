@@ -72,7 +72,7 @@ def model_key(model: Model) -> str:
 
 
 @dataclass(frozen=True)
-class Figures:
+class DeviceBenchmark:
     """How fast a device is: per second the arithmetic operations of a matrix product and of a convolution, and bytes of
     element-wise work, of uploads and of downloads; and the seconds of one more operation, and of one more subgraph.
 
@@ -101,7 +101,7 @@ class OperationTimes:
     margin: float | None = None
 
 
-class Measured:
+class CostDatabase:
     """The files of one folder. What cannot be read or written is told in the log, and counts as not measured."""
 
     def __init__(self, folder: str | Path = "") -> None:
@@ -111,11 +111,11 @@ class Measured:
     def _folder(self) -> Path | None:
         return cache_folder(self._path)
 
-    def figures(self, device: Device) -> Figures | None:
+    def figures(self, device: Device) -> DeviceBenchmark | None:
         found = self._read(f"{_digest(device_key(device))}.json", _figures_of)
         return found or None
 
-    def keep_figures(self, device: Device, figures: Figures) -> None:
+    def keep_figures(self, device: Device, figures: DeviceBenchmark) -> None:
         key = device_key(device)
         self._write(f"{_digest(key)}.json", {"device": key, "figures": asdict(figures)})
 
@@ -197,8 +197,8 @@ def _read_once(file: Path, modified: int, size: int, convert: Any) -> Any:
         return None
 
 
-def _figures_of(content: Mapping[str, Any]) -> Figures:
-    return Figures(**{name: _positive(value) for name, value in content["figures"].items()})
+def _figures_of(content: Mapping[str, Any]) -> DeviceBenchmark:
+    return DeviceBenchmark(**{name: _positive(value) for name, value in content["figures"].items()})
 
 
 def _shapes_of(content: Mapping[str, Any]) -> list[Shape]:

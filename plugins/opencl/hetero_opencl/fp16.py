@@ -30,7 +30,7 @@ _FOLLOWERS = (
 _LIMITS = np.finfo(np.float16)
 
 
-def halve(model: Model, refuse: Callable[[Node], str | None]) -> bool:
+def convert_to_fp16(model: Model, refuse: Callable[[Node], str | None]) -> bool:
     """Let the nodes that lose little by it compute f16 instead of f32; the model is changed.
 
     ``refuse`` says why a node cannot run, None where it can: one that cannot in f16 stays f32. So do inputs, results,
@@ -42,7 +42,7 @@ def halve(model: Model, refuse: Callable[[Node], str | None]) -> bool:
         if node not in deciding:
             halves.try_node(node, refuse)
         for body in filter(None, node.bodies):
-            halve(body, refuse)
+            convert_to_fp16(body, refuse)
     return eliminate_dead_code(model) or bool(halves)
 
 

@@ -10,7 +10,7 @@ import hetero
 from hetero import Core, Model, Op, Parameter, ops
 from hetero.errors import DeviceError, GraphError
 from hetero.types import Type
-from tests.own_operations import Power, X, built, classes, described, infer, nodes, opset
+from tests.custom_operations import Power, X, built, classes, described, infer, nodes, opset
 
 
 def compared(make):

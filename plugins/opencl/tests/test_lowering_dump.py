@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hetero_opencl.__main__ import app
-from hetero_opencl.stages import STAGES
+from hetero_opencl.lowering_dump import STAGES
 from typer.testing import CliRunner
 
 import hetero

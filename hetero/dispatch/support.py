@@ -36,14 +36,14 @@ class EstimateError(DeviceError):
 
 
 @dataclass(frozen=True)
-class Claims:
+class Support:
     """By device what it can run, and what failed so far."""
 
     queries: Mapping[str, QueryResult]
     failures: tuple[Failure, ...] = field(default=())
 
     @classmethod
-    def ask(cls, model: Model, devices: Sequence[Device]) -> Claims:
+    def ask(cls, model: Model, devices: Sequence[Device]) -> Support:
         """Ask all devices. One that fails to answer claims nothing.
 
         Raises PropertyError for options that are wrong, which is no fault of a device.
@@ -60,7 +60,7 @@ class Claims:
                 failures.append(Failure(device.name, names_of(placed), error))
         return cls(queries).without(failures)
 
-    def without(self, failures: Iterable[Failure]) -> Claims:
+    def without(self, failures: Iterable[Failure]) -> Support:
         """What is left after these failures, the reasons among what the devices refuse."""
         queries, failures = dict(self.queries), tuple(failures)
         for failure in failures:
@@ -68,39 +68,39 @@ class Claims:
             after = QueryResult({name: device for name, device in before.items() if name not in lost})
             after.refused = before.refused | dict.fromkeys(failure.operations, str(failure.error))
             queries[failure.device] = after
-        return Claims(queries, self.failures + failures)
+        return Support(queries, self.failures + failures)
 
-    def place(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> tuple[Claims, Placement]:
+    def place(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> tuple[Support, Placement]:
         """Place every operation; return the placement with what is left after devices failed to estimate costs.
 
         Raises as ``affinity.place`` does.
         """
-        claims = self
+        support = self
         while True:
             try:
-                return claims, place(model, devices, claims.queries, strategy)
+                return support, place(model, devices, support.queries, strategy)
             except EstimateError as error:
-                claims = claims.without(error.failures)
+                support = support.without(error.failures)
 
-    def settled(self) -> Claims:
+    def settled(self) -> Support:
         """The same without what the errors hold: the stack, and with it what a device had at work when it failed."""
         failures = (replace(failure, error=DeviceError(str(failure.error))) for failure in self.failures)
-        return Claims(self.queries, tuple(failures))
+        return Support(self.queries, tuple(failures))
 
-    def without_devices(self, errors: Mapping[str, Exception]) -> Claims:
+    def without_devices(self, errors: Mapping[str, Exception]) -> Support:
         """What is left where devices failed at something else, and get nothing any more."""
         return self.without(Failure(device, tuple(self.queries[device]), error) for device, error in errors.items())
 
-    def nobody_for(self, device: str, homeless: Mapping[Node, str]) -> DeviceError:
+    def unsupported_error(self, device: str, unplaced: Mapping[Node, str]) -> DeviceError:
         """The error for operations that no device runs: that of the first device that failed at one of them, if any."""
         for failure in self.failures:
             names = set(failure.operations)
-            lost = [node for node in homeless if node.friendly_name in names]
+            lost = [node for node in unplaced if node.friendly_name in names]
             if lost:
                 error = DeviceError(f"{failure.error}; no other device can run {named(lost)}")
                 error.__cause__ = failure.error
                 return error
-        return unsupported(device, homeless)
+        return unsupported(device, unplaced)
 
 
 def names_of(nodes: Iterable[Node]) -> tuple[str, ...]:

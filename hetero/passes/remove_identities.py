@@ -10,7 +10,7 @@ from hetero.graph.runtime_info import copy_runtime_info
 from hetero.ops.values import exact_value
 
 
-def eliminate_no_ops(model: Model) -> bool:
+def remove_identities(model: Model) -> bool:
     """Let the readers of an operation that changes neither type nor shape nor contents read its data instead.
 
     Requires: constants are folded. Ensures: no Identity, no Convert to the same type, no Reshape, Squeeze, Unsqueeze,

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.measured import Figures, Measured
+from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark
 from hetero.errors import DeviceError
 from hetero.graph import Model, Node, Parameter
 from hetero.messages import get_logger
@@ -33,7 +33,7 @@ AGREED = 1.1
 FASTEST = 1e14
 
 
-def figures_of(device: Device, measured: Measured) -> Figures:
+def figures_of(device: Device, measured: CostDatabase) -> DeviceBenchmark:
     """The figures that are kept, or else are measured now, and kept."""
     figures = measured.figures(device)
     if figures is None:
@@ -43,9 +43,9 @@ def figures_of(device: Device, measured: Measured) -> Figures:
     return figures
 
 
-def measure(device: Device) -> Figures:
+def measure(device: Device) -> DeviceBenchmark:
     """Measure a device; what it cannot run, or fails in, is left at its default."""
-    default = Figures()
+    default = DeviceBenchmark()
     image = [1, CHANNELS, WIDTH, WIDTH]
     models: dict[str, tuple[list[int], Callable[[Parameter], Node]]] = {
         "one": ([16], ops.Relu),
@@ -70,7 +70,7 @@ def measure(device: Device) -> Figures:
     operations = _rate(2 * SIZE**3, product, default.operations)
     convolution = seconds["convolution"] - one - math.prod(image) * both_ways
     convolutions = _rate(2 * math.prod(image) * CHANNELS * 9, convolution, operations)
-    return Figures(operations, convolutions, of_bytes, upload, download, launch, subgraph)
+    return DeviceBenchmark(operations, convolutions, of_bytes, upload, download, launch, subgraph)
 
 
 def _rate(amount: float, seconds: float, default: float) -> float:

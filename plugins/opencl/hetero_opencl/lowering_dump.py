@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from hetero.graph import Constant, Output, Result, is_constant
-from hetero_opencl.decisions import ROWS
+from hetero_opencl.lowering_report import ROWS
 from hetero_opencl.memory_plan import MemoryPlan
 from hetero_opencl.memory_use import memory_of
 from hetero_opencl.program import Buffer, Launch, Program

@@ -7,7 +7,7 @@ from hetero.graph import Model, Parameter, Result
 from hetero.graph.runtime_info import copy_runtime_info
 
 
-def take_known_branches(model: Model) -> bool:
+def fold_constant_if(model: Model) -> bool:
     """Let the operations of a branch stand in the graph itself where the condition of an If is known.
 
     Requires: types and shapes are up to date. Ensures: no If of a known condition is left, also not of those that

@@ -25,7 +25,7 @@ class LayoutUse:
 
 
 @dataclass
-class Decisions:
+class LoweringReport:
     """What was computed into which buffers, who wants what in which layout, and why nodes got their kernels."""
 
     buffers: dict[Output, Buffer] = field(default_factory=dict)

@@ -9,7 +9,7 @@ import pytest
 
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.affinity import Device
-from hetero.dispatch.measured import Figures, Measured, OperationTimes, model_key, operation_key
+from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes, model_key, operation_key
 from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 
@@ -20,26 +20,26 @@ def device():
     return Device("A", plugin, options)
 
 
-FIGURES = Figures(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
+FIGURES = DeviceBenchmark(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
 TIMES = OperationTimes({"Relu": 1e-3, "Exp": 0.0}, 2e-4)
 
 
 def test_what_is_kept_is_there_again(tmp_path, device):
-    kept = Measured(tmp_path / "new")
+    kept = CostDatabase(tmp_path / "new")
     assert kept.figures(device) is None
     assert kept.operation_times(device, "m") == OperationTimes()
     assert kept.input_shapes("m") == {}
     kept.keep_figures(device, FIGURES)
     kept.keep_operation_times(device, "m", TIMES)
     kept.keep_input_shapes("m", [(1, 3), ()])
-    again = Measured(str(tmp_path / "new"))
+    again = CostDatabase(str(tmp_path / "new"))
     assert again.figures(device) == FIGURES
     assert again.operation_times(device, "m") == TIMES
     assert again.input_shapes("m") == {0: (1, 3), 1: ()}
 
 
 def test_other_models_profit_and_the_own_times_win(tmp_path, device):
-    measured = Measured(tmp_path)
+    measured = CostDatabase(tmp_path)
     measured.keep_operation_times(device, "m", TIMES)
     measured.keep_operation_times(device, "n", OperationTimes({"Relu": 3e-3, "Tanh": 4e-3}, 1.0))
     assert measured.operation_times(device, "m").seconds == {"Relu": 1e-3, "Exp": 0.0, "Tanh": 4e-3}
@@ -50,7 +50,7 @@ def test_other_models_profit_and_the_own_times_win(tmp_path, device):
 
 
 def test_devices_and_precisions_have_times_of_their_own(tmp_path, device):
-    measured = Measured(tmp_path)
+    measured = CostDatabase(tmp_path)
     measured.keep_operation_times(device, "m", TIMES)
     plugin, options = core_with(B=PickyPlugin()).resolve_device("B")
     for other in (
@@ -83,7 +83,7 @@ def changed(**changes):
     ],
 )
 def test_damaged_files_are_ignored_with_one_warning(tmp_path, device, caplog, damage):
-    measured = Measured(tmp_path)
+    measured = CostDatabase(tmp_path)
     measured.keep_operation_times(device, "m", TIMES)
     (file,) = tmp_path.glob("*.json")
     file.write_text(damage(file.read_text()))
@@ -104,7 +104,7 @@ def test_damaged_files_are_ignored_with_one_warning(tmp_path, device, caplog, da
     ],
 )  # fmt: skip
 def test_files_with_other_contents_are_ignored(tmp_path, device, caplog, content):
-    measured = Measured(tmp_path)
+    measured = CostDatabase(tmp_path)
     measured.keep_figures(device, FIGURES)
     measured.keep_input_shapes("m", [(1, 3)])
     for file in tmp_path.glob("*.json"):
@@ -116,10 +116,10 @@ def test_files_with_other_contents_are_ignored(tmp_path, device, caplog, content
 @pytest.mark.parametrize("name", ["file", "x" * 300])
 def test_a_folder_that_cannot_be_used_is_no_error(name, tmp_path, device, caplog):
     (tmp_path / "file").write_text("")
-    measured = Measured(tmp_path / name)
+    measured = CostDatabase(tmp_path / name)
     measured.keep_figures(device, FIGURES)
     assert measured.figures(device) is None
-    assert measured.calibrations() == [] and measured.state() == Measured(tmp_path / "empty").state()
+    assert measured.calibrations() == [] and measured.state() == CostDatabase(tmp_path / "empty").state()
     assert "is not used" in caplog.text
 
 
@@ -130,11 +130,11 @@ def test_several_writers_and_readers(tmp_path, device):
     def write(number):
         for _ in range(50):
             times = {str(key): float(number) for key in range(200)}
-            Measured(tmp_path).keep_operation_times(device, "m", OperationTimes(times))
+            CostDatabase(tmp_path).keep_operation_times(device, "m", OperationTimes(times))
 
     def read():
         while not stop.is_set():
-            seen.append(set(Measured(tmp_path).operation_times(device, "m").seconds.values()))
+            seen.append(set(CostDatabase(tmp_path).operation_times(device, "m").seconds.values()))
 
     reader = threading.Thread(target=read)
     reader.start()

@@ -61,7 +61,7 @@ _OTHERS: dict[type[Op], Callable[[Any], Node | None]] = {
 }  # fmt: skip
 
 
-def take_newest_versions(model: Model) -> bool:
+def upgrade_opset(model: Model) -> bool:
     """Put the newest version of an operation, under its name, in the place of older ones that say the same.
 
     Requires nothing. Ensures: of the operations in the tables above none is left, but for a Range-1 of unknown type

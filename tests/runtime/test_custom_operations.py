@@ -13,7 +13,7 @@ from hetero import Core, Model, Op, Parameter, ops
 from hetero.errors import BlobError
 from hetero.runtime.model_hash import model_hash
 from hetero.types import Type
-from tests.own_operations import Power, X, classes
+from tests.custom_operations import Power, X, classes
 
 core = Core()
 
