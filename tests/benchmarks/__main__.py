@@ -1,11 +1,12 @@
-"""``python -m tests.benchmarks``: run them all and print medians and ratios."""
+"""``python -m tests.benchmarks [NAME …]``: run benchmarks, all by default, and print medians and ratios."""
 
 from __future__ import annotations
 
 import logging
 import os
 import platform
-from itertools import chain
+import sys
+from collections.abc import Callable, Iterable, Sequence
 
 from tests.benchmarks import (
     boundaries,
@@ -25,26 +26,28 @@ from tests.benchmarks import (
     transposes,
 )
 
+# Each yields groups of lines, one group for each comparison.
+BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
+    **{
+        module.__name__.rpartition(".")[2]: lambda compare=module.compare: (found.lines() for found in compare())
+        for module in (import_time, boundaries, overlap, requests, tracing, handover, inference, transposes, placement)
+    },
+    **{
+        module.__name__.rpartition(".")[2]: lambda compare=module.compare: [compare()]
+        for module in (reading, caching, kernel_builds, partitioning, memory)
+    },
+    "sinking": lambda: [transposes.sinking()],
+    "reference": reference.compare,
+}
 
-def main() -> None:
+
+def main(names: Sequence[str]) -> None:
     logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # nobody reads where tiny models go
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
-    compared = (import_time, boundaries, overlap, requests, tracing, handover, inference, transposes, placement)
-    for comparison in chain.from_iterable(module.compare() for module in compared):
-        print("\n".join(comparison.lines()), flush=True)
-    for lines in chain(
-        (
-            reading.compare(),
-            caching.compare(),
-            kernel_builds.compare(),
-            partitioning.compare(),
-            memory.compare(),
-            transposes.sinking(),
-        ),
-        reference.compare(),
-    ):
-        print("\n".join(lines), flush=True)
+    for name in names or BENCHMARKS:
+        for lines in BENCHMARKS[name]():
+            print("\n".join(lines), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
