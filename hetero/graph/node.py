@@ -98,6 +98,14 @@ class Output:
     def get_rt_info(self) -> dict:
         return self.rt_info
 
+    def describes_same(self, other: Output) -> bool:
+        """Return whether type, shape and known value are those of another output, the same objects."""
+        return (
+            self.element_type is other.element_type
+            and self.partial_shape is other.partial_shape
+            and self.value is other.value
+        )
+
     def get_target_inputs(self) -> list[Input]:
         """The inputs that read this value, in the order in which they were connected."""
         return list(self._targets)
