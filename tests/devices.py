@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
-from hetero_template.plugin import TemplatePlugin, unsupported_reason
+from hetero_template.plugin import TemplatePlugin
 
 from hetero import Core, Model
 from hetero.graph import Node
-from hetero.plugin import get_supported_nodes
 
 # Every OpenCL device there is. Where there is none, tests fail by the device that is not there; PoCL is installed.
 GPUS = [name for name in Core().available_devices if name.startswith("GPU")] or ["GPU"]
@@ -24,13 +22,8 @@ class PickyPlugin(TemplatePlugin):
         self._accepts = accepts
         self.compiled: list[Model] = []
 
-    def query_model(self, model, options):
-        def judge(node: Node) -> str | None:
-            return unsupported_reason(node) if self._accepts(node) else f"{self.name} is picky"
-
-        return get_supported_nodes(
-            model, partial(self.transform_model, properties=self.property_table(options)), judge, self.name
-        )
+    def unsupported_reason(self, node, device):
+        return super().unsupported_reason(node, device) if self._accepts(node) else f"{self.name} is picky"
 
     def compile_model(self, model: Model, options: Mapping[str, Any], context=None):
         self.compiled.append(model)

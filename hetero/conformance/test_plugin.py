@@ -20,7 +20,7 @@ def test_is_available(core, device):
 
 def test_each_id_is_a_device_and_others_are_none(core, device, sample):
     kind = parse_device_name(device).kind
-    names = [full_name(kind, device_id) for device_id in core.get_plugin(kind).device_ids()]
+    names = [full_name(kind, device.id) for device in core.get_plugin(kind).devices()]
     assert len(set(names)) == len(names)
     array = sample.array()
     for name in names:

@@ -16,26 +16,18 @@ from hetero.dispatch.report import NOTICE, PlacementReport, log
 from hetero.dispatch.runtime_model import join_runtime_models
 from hetero.dispatch.scheduler import Scheduler
 from hetero.graph import Model
-from hetero.plugin import AsyncInferRequest, CompiledModel, Plugin, Section
+from hetero.plugin import AsyncInferRequest, CompiledModel, PreparedModel, Section
 from hetero.plugin.model_sections import ports_section
-from hetero.properties import Property, PropertyTable
+from hetero.properties import Property
 
 placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mutability.RO)
 
 
 class HeteroCompiledModel(CompiledModel):
-    def __init__(
-        self,
-        model: Model,
-        plan: Plan,
-        report: PlacementReport,
-        fallback: Fallback,
-        plugin: Plugin,
-        properties: PropertyTable,
-    ) -> None:
-        super().__init__(model, plugin, properties)
+    def __init__(self, prepared: PreparedModel, plan: Plan, report: PlacementReport, fallback: Fallback) -> None:
+        super().__init__(prepared)
         #: Seconds that a device may take for a step; 0 is any time.
-        self.timeout = properties.get(device_timeout) / 1e3
+        self.timeout = prepared.properties.get(device_timeout) / 1e3
         self.fallback = fallback
         #: Makes a deployer from the model, for one that was imported.
         self.make_deployer: Callable[[Model], Deployer] | None = None

@@ -17,10 +17,10 @@ from hetero.errors import DeviceError, PropertyError
 from hetero.plugin import Plugin, full_name
 
 if TYPE_CHECKING:
-    from hetero.runtime import Core
+    from hetero.plugin.host import Host
 
 
-def find_devices(core: Core, user: str, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
+def find_devices(host: Host, user: str, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
     """The plugins behind these names, and the options that the names mean, for the device ``user``.
 
     A device whose plugin is installed but cannot be used here, without a driver for example, is left out and told in
@@ -28,20 +28,20 @@ def find_devices(core: Core, user: str, names: Sequence[str]) -> dict[str, tuple
     twice, where ``GPU`` is the first of its kind.
     """
     if not names:
-        example = f"{user}:{','.join(core.available_devices)}"
+        example = f"{user}:{','.join(host.available_devices)}"
         raise DeviceError(f"{user} is given no devices: name them in order of priority, as in {example}")
     found: dict[str, tuple[Plugin, dict[str, Any]]] = {}
     missing: dict[str, DeviceError] = {}
     taken: dict[str, str] = {}
     for name in names:
         try:
-            plugin, options = core.resolve_device(name)
+            plugin, options = host.resolve_device(name)
         except DeviceError as error:
-            if _kind_of(name) not in core.unavailable_devices:
+            if _kind_of(name) not in host.unavailable_devices:
                 raise
             missing[name] = error
             continue
-        device = full_name(plugin.name, options.get(props.device.id) or next(iter(plugin.device_ids()), ""))
+        device = full_name(plugin.name, plugin.device(options).id)
         if plugin.name == user:
             raise DeviceError(f"{user}:{','.join(names)} cannot use itself: name other devices")
         if device in taken:
@@ -56,9 +56,9 @@ def find_devices(core: Core, user: str, names: Sequence[str]) -> dict[str, tuple
     return found
 
 
-def why_left_out(core: Core, names: Sequence[str]) -> list[str]:
+def why_left_out(host: Host, names: Sequence[str]) -> list[str]:
     """Of these devices, those that cannot be used here, with the reasons."""
-    unavailable = core.unavailable_devices
+    unavailable = host.unavailable_devices
     kinds = [kind for kind in map(_kind_of, names) if kind in unavailable]
     return [f"device {kind} is not available: {unavailable[kind]}" for kind in kinds]
 
@@ -74,7 +74,7 @@ def _tell_left_out(user: str, reason: str) -> None:
 
 
 def make_devices(
-    core: Core,
+    host: Host,
     names: Sequence[str],
     found: Mapping[str, tuple[Plugin, dict[str, Any]]],
     shared: Mapping[str, Any],
@@ -90,7 +90,7 @@ def make_devices(
             raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
     devices = []
     for name, (plugin, options) in found.items():
-        supported = core.get_property(name, props.supported_properties)
+        supported = host.get_property(name, props.supported_properties)
         known = {key: value for key, value in shared.items() if key in supported}
         own = {**per_device.get(plugin.name, {}), **per_device.get(name, {})}
         if props.device.id in own:

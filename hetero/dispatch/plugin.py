@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hetero import plugin
 from hetero import properties as props
 from hetero.dispatch.affinity import Device, pin
 from hetero.dispatch.compiled_model import HeteroCompiledModel, placement_report
@@ -23,7 +24,7 @@ from hetero.dispatch.support import Support
 from hetero.errors import BlobError, DeviceError, NotSupportedError, PropertyError, UnsupportedOperationError
 from hetero.graph import Model
 from hetero.passes.unique_names import make_names_unique
-from hetero.plugin import Plugin, QueryResult, RemoteContext, scheduling_properties
+from hetero.plugin import Plugin, PreparedModel, QueryResult, RemoteContext, scheduling_properties
 from hetero.plugin.model_sections import ports_in
 from hetero.properties import Property, PropertyTable
 from hetero.properties.values import member_of
@@ -34,6 +35,18 @@ costs_dir = Property("COSTS_DIR", str, "")
 # Changes when a model is calibrated, so that a cached model is compiled again then.
 costs_state = Property("COSTS_STATE", str, "", props.Mutability.RO)
 affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names or patterns with a device for each")
+
+
+class _SeveralDevices(plugin.Device):
+    def properties(self) -> dict[str, Any]:
+        return {**super().properties(), props.caching_properties: (costs_state,)}
+
+
+_SEVERAL_DEVICES = _SeveralDevices(
+    full_name="several devices as one",
+    capabilities=(props.device.Capability.EXPORT_IMPORT,),
+    max_streams=os.cpu_count() or 1,
+)
 
 
 class HeteroPlugin(Plugin):
@@ -70,16 +83,11 @@ class HeteroPlugin(Plugin):
         props.hint.num_requests,
     )
 
-    def device_ids(self) -> list[str]:
-        return []  # there is no device of its own to list
+    def devices(self) -> list[plugin.Device]:
+        return []  # none that users can name
 
-    def describe(self, device_id: str) -> dict[str, Any]:
-        return {
-            props.device.full_name: "several devices as one",
-            props.device.capabilities: (props.device.Capability.EXPORT_IMPORT,),
-            props.caching_properties: (costs_state,),
-            props.range_for_streams: (1, os.cpu_count() or 1),
-        }
+    def device(self, options: Mapping[str, Any]) -> plugin.Device:
+        return _SEVERAL_DEVICES
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
         table = super().property_table(options)
@@ -110,13 +118,14 @@ class HeteroPlugin(Plugin):
         try:
             deployment = deployer.deploy()
         except UnsupportedOperationError as error:
-            reasons = [str(error), *why_left_out(self.core, table.get(props.device.priorities))]
+            reasons = [str(error), *why_left_out(self.host, table.get(props.device.priorities))]
             raise UnsupportedOperationError("; ".join(reasons)) from error
         visualize(model, deployment.subgraphs, deployment.report)
         for failure in deployment.support.failures[:1]:
             log.warning("%s: %s; other devices run what it does not", model.friendly_name, failure.error)
         fallback = Fallback((lambda: deployer) if _may_fall_back(table) else None)
-        return HeteroCompiledModel(model, deployment.plan, deployment.report, fallback, self, table)
+        prepared = PreparedModel(self, self.device(options), table, model, model)
+        return HeteroCompiledModel(prepared, deployment.plan, deployment.report, fallback)
 
     def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[Device]) -> Deployer:
         make_names_unique(model)
@@ -129,14 +138,15 @@ class HeteroPlugin(Plugin):
         table, devices = self._devices_for(devices_of_plan(sections), options)
         ports = ports_in(sections)
         plan, report = plan_in(sections, lambda name, blob: devices[name].import_blob(blob))
-        compiled = HeteroCompiledModel(ports, plan, report, Fallback(None), self, table)
+        prepared = PreparedModel(self, self.device(options), table, ports, ports)
+        compiled = HeteroCompiledModel(prepared, plan, report, Fallback(None))
         if _may_fall_back(table):
             compiled.make_deployer = lambda model: self._deployer(model, table, list(devices.values()))
         return compiled
 
     def cache_key(self, options: Mapping[str, Any]) -> tuple:
         table, devices = self._devices(options)
-        keys = [(device.plugin.cache_key(device.options), self.core.get_versions(device.name)) for device in devices]
+        keys = [(device.plugin.cache_key(device.options), self.host.get_versions(device.name)) for device in devices]
         by_cost = _strategy_name(table) != PlacementStrategy.GREEDY
         calibrations = CostDatabase(table.get(costs_dir)).calibrations() if by_cost else []
         return (super().cache_key(table.given()), calibrations, *keys)
@@ -148,7 +158,7 @@ class HeteroPlugin(Plugin):
         begin = f"the exported model runs on {' and '.join(needed)}"
         for name in needed:
             try:
-                self.core.resolve_device(name)
+                self.host.resolve_device(name)
             except DeviceError as error:
                 raise BlobError(f"{begin}, but {error}") from error
         table, devices = self._devices(options)
@@ -170,12 +180,12 @@ class HeteroPlugin(Plugin):
         table = self.property_table({key: value for key, value in options.items() if key in keys})
         shared = {key: value for key, value in options.items() if key not in keys}
         names = table.get(props.device.priorities)
-        found = find_devices(self.core, self.name, names)
+        found = find_devices(self.host, self.name, names)
         known = {key for plugin, _ in found.values() for key in plugin.supported_properties}
         if unknown := {key: value for key, value in shared.items() if key not in known}:
             self.property_table(unknown)  # raises PropertyError for a key that no device has
         shared.update({key: value for key, value in table.given().items() if key in self._handed_on})
-        return table, make_devices(self.core, names, found, shared, table.get(props.device.properties))
+        return table, make_devices(self.host, names, found, shared, table.get(props.device.properties))
 
 
 def _may_fall_back(table: PropertyTable) -> bool:

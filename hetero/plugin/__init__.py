@@ -3,11 +3,13 @@
 from hetero.plugin.async_infer_request import AsyncInferRequest
 from hetero.plugin.blob import Section
 from hetero.plugin.compiled_model import CompiledModel
+from hetero.plugin.device import Device
 from hetero.plugin.executors import Executor, Executors
 from hetero.plugin.hookspecs import hookimpl
 from hetero.plugin.memory_plan import plan_memory
 from hetero.plugin.model_sections import model_sections, models_in
 from hetero.plugin.plugin import Plugin
+from hetero.plugin.prepared_model import PreparedModel
 from hetero.plugin.profiling import ExecutionTimes, ProfilingInfo
 from hetero.plugin.query import QueryResult, get_supported_nodes, unsupported
 from hetero.plugin.registry import Registry, installed_plugins
@@ -18,9 +20,9 @@ from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_ten
 from hetero.plugin.variable_state import VariableState
 
 __all__ = [
-    "STAGES", "AsyncInferRequest", "CompiledModel", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
-    "Plugin", "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory", "RemoteTensor",
-    "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_tensor", "common_properties", "full_name",
-    "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model", "model_sections", "models_in",
-    "overlap", "plan_memory", "scheduling_properties", "unsupported",
+    "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
+    "Plugin", "PreparedModel", "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory",
+    "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_tensor", "common_properties",
+    "full_name", "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model", "model_sections",
+    "models_in", "overlap", "plan_memory", "scheduling_properties", "unsupported",
 ]  # fmt: skip

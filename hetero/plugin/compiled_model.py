@@ -16,10 +16,9 @@ from hetero.plugin.executors import Executor
 from hetero.plugin.profiling import ExecutionTimes
 from hetero.plugin.shared_properties import full_name, priority_of
 from hetero.plugin.sync_infer_request import SyncInferRequest
-from hetero.properties import PropertyTable
 
 if TYPE_CHECKING:
-    from hetero.plugin.plugin import Plugin
+    from hetero.plugin.prepared_model import PreparedModel
     from hetero.plugin.remote import RemoteContext
 
 
@@ -30,26 +29,24 @@ _OF_THE_PLACE = (props.device.id, props.cache_dir)
 class CompiledModel(ABC):
     """A model made ready for a device. An author defines ``create_sync_infer_request``.
 
-    ``model`` is the model as the user gave it, from which the ports are taken; it is not kept. ``properties`` are
-    those of the compilation, which can be read and no longer be set; ``context`` is the memory of the device that the
-    user chose, if any.
+    The ports are copies of those of ``prepared.original``, which is not kept. The properties of the compilation can be
+    read but not set.
     """
 
-    def __init__(
-        self, model: Model, plugin: Plugin, properties: PropertyTable, context: RemoteContext | None = None
-    ) -> None:
-        self.name = model.friendly_name
-        self.inputs = [_detached(port) for port in model.inputs]
-        self.outputs = [_detached(port) for port in model.outputs]
-        self.plugin = plugin
-        device_id = properties.value_of(props.device.id)
+    def __init__(self, prepared: PreparedModel) -> None:
+        original, plugin, properties = prepared.original, prepared.plugin, prepared.properties
+        self.name = original.friendly_name
+        self.inputs = [_detached(port) for port in original.inputs]
+        self.outputs = [_detached(port) for port in original.outputs]
+        self.plugin, self.device = plugin, prepared.device
         own = (props.model_name, props.execution_devices, props.loaded_from_cache)
         self.properties = properties.settled(f"compiled model '{self.name}' of {plugin.name}", own)
+        device_id = properties.value_of(props.device.id)
         self.properties.fill(
             {props.model_name: self.name, props.execution_devices: (full_name(plugin.name, device_id),)}
         )
         plugin.log.info("'%s' is compiled, for %d streams", self.name, properties.value_of(props.num_streams))
-        self._context = context
+        self._context = prepared.context
         #: Filled by requests while PERF_COUNT is set.
         self.execution_times = ExecutionTimes()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hetero import properties as props
@@ -12,38 +12,47 @@ from hetero.errors import DeviceError, NotSupportedError, PropertyError
 from hetero.graph import Model, Node
 from hetero.messages import get_logger
 from hetero.passes import Pass, PassManager, changes_rounding
+from hetero.plugin.device import Device
 from hetero.plugin.executors import Executors
-from hetero.plugin.query import QueryResult
-from hetero.plugin.shared_properties import decide_streams, set_log_level
+from hetero.plugin.host import Host
+from hetero.plugin.model_sections import models_in
+from hetero.plugin.prepared_model import PreparedModel
+from hetero.plugin.query import QueryResult, get_supported_nodes, is_terminal, unsupported
+from hetero.plugin.shared_properties import decide_streams, full_name, set_log_level
 from hetero.properties import Property, PropertyTable
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
     from hetero.plugin.remote import RemoteContext
-    from hetero.runtime import Core
+
+# The device of a plugin that does not say which there are.
+_ONE_DEVICE = (Device(),)
 
 
-class Plugin(ABC):
-    """A kind of device. One object serves all devices of the kind, which ``DEVICE_ID`` tells apart.
+class Plugin:
+    """A kind of device. One object serves all devices of the kind.
 
-    An author defines ``supported_properties``, ``query_model`` and ``compile_model``; the rest has a default.
+    An author defines ``supported_properties``, ``unsupported_reason`` and ``compile``; everything else has a default.
     """
 
     #: The property keys of the device with types and defaults (required).
     supported_properties: Iterable[Property] = ()
-    #: What the device does to a model before it runs it, in order (optional).
+    #: Graph passes that the device applies to a model before it runs it, in order (optional).
     passes: Sequence[Pass] = ()
 
     def __init__(self) -> None:
         self.name = type(self).__name__
         self.executors = Executors()
-        self._core: Core | None = None
-        # By device id; what is set without one counts for all devices of the kind.
+        self._host: Host | None = None
+        # By device id; options set without an id apply to all devices of the kind.
         self._options: dict[str, dict[str, Any]] = {"": {}}
 
-    def attach(self, name: str, core: Core) -> None:
-        """Called by Core before anything else: the name that the device is registered under, and the Core itself."""
-        self.name, self._core = name, core
+    def attach(self, name: str, host: Host) -> None:
+        """Set the name that the device is registered under, and the host. Core calls this before anything else."""
+        self.name, self._host = name, host
+
+    def close(self) -> None:
+        """Release what the plugin holds (optional). Compiled models go on working. By default there is nothing."""
 
     @property
     def log(self) -> logging.Logger:
@@ -51,29 +60,81 @@ class Plugin(ABC):
         return get_logger(f"hetero.{self.name}")
 
     @property
-    def core(self) -> Core:
-        """The Core that made the plugin, for devices that use other devices."""
-        if self._core is None:
+    def host(self) -> Host:
+        """Access to other devices, for a plugin that uses them. Raises DeviceError if no Core made the plugin."""
+        if self._host is None:
             raise DeviceError(f"{self.name} is used without a Core")
-        return self._core
+        return self._host
 
-    @abstractmethod
-    def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
-        """Which operations of the model the device can run (required): friendly name to device name.
+    # What an author defines.
 
-        Only names of the model's own nodes count, and only this device's name, with or without an id.
-        The helper ``get_supported_nodes`` makes the result from one function that judges a single node.
+    def unsupported_reason(self, node: Node, device: Device) -> str | None:
+        """Return why a device cannot run a node of a transformed model, None if it can (required).
+
+        Shapes may be partly unknown. Parameters, Constants and Results are not asked about.
         """
+        raise NotImplementedError(f"{type(self).__name__} does not define unsupported_reason")
 
-    @abstractmethod
+    def compile(self, prepared: PreparedModel) -> CompiledModel:
+        """Compile a model of which every operation is supported (required). ``prepared.model`` may be changed."""
+        raise NotImplementedError(f"{type(self).__name__} does not define compile")
+
+    def devices(self) -> Sequence[Device]:
+        """Return the devices that are present (optional): by default one, with an empty id."""
+        return _ONE_DEVICE
+
+    def unavailable_devices(self) -> dict[str, str]:
+        """Return the devices of this kind that are present but cannot be used (optional): the reason by full name."""
+        return {}
+
+    # The steps of OpenVINO's plugin API. The defaults build on the methods above.
+
+    def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
+        """Return which operations of the model the device can run: friendly name to device name, such as "GPU.1".
+
+        By default every node of the transformed model is judged by ``unsupported_reason``. Only names of the model's
+        own nodes count, and only this device's name, with or without an id.
+        """
+        properties = self.property_table(options)
+        device = self.device(properties.given())
+        return get_supported_nodes(
+            model,
+            partial(self.transform_model, properties=properties),
+            partial(self.unsupported_reason, device=device),
+            full_name(self.name, device.id),
+        )
+
     def compile_model(
         self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
     ) -> CompiledModel:
-        """Make the model ready to run (required). The model may be changed: it is the caller's copy for the device.
+        """Compile a model. It is the caller's copy for the device, which may change it.
 
-        Options are properties for this compilation; they win over the plugin's own. ``context``: the device memory that
-        remote tensors for the compiled model come from, one of the device's own making; None where none was chosen.
+        ``options`` are properties of this compilation; they win over the plugin's own. ``context`` is device memory for
+        remote tensors, made by this plugin. Raises UnsupportedOperationError, which names operations, if the device
+        cannot run the whole model. By default the transformed model is handed to ``compile``.
         """
+        properties = self.property_table(options)
+        device = self.device(properties.given())
+        transformed = self.transform_model(model.clone(), properties)
+        refused = {}
+        for node in transformed.get_ordered_ops():
+            if not is_terminal(node) and (reason := self.unsupported_reason(node, device)):
+                refused[node] = reason
+        if refused:
+            raise unsupported(self.name, refused)
+        return self.compile(PreparedModel(self, device, properties, model, transformed, context))
+
+    def import_model(
+        self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
+    ) -> CompiledModel:
+        """Restore a compiled model from the sections that its ``export_sections`` returned.
+
+        By default the model in sections made by ``model_sections`` is handed to ``compile``.
+        """
+        original, transformed = models_in(sections)
+        properties = self.property_table(options)
+        device = self.device(properties.given())
+        return self.compile(PreparedModel(self, device, properties, original, transformed, context, sections))
 
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:
         """What the device makes of a model before it runs it (optional); the model itself is changed.
@@ -88,15 +149,6 @@ class Plugin(ABC):
             changed = PassManager(self.passes, disabled).run(model)
             self.log.debug("'%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
         return model
-
-    def import_model(
-        self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
-    ) -> CompiledModel:
-        """Make a compiled model from what its ``export_sections`` gave (optional).
-
-        By default raises NotSupportedError.
-        """
-        raise NotSupportedError(f"{self.name} cannot import compiled models")
 
     def cache_key(self, options: Mapping[str, Any]) -> tuple:
         """What a compilation depends on besides the model and the software, for the model cache (optional).
@@ -125,17 +177,18 @@ class Plugin(ABC):
         """
         return None
 
-    def device_ids(self) -> list[str]:
-        """The ids of the devices present (optional): by default there is one, with the empty id."""
-        return [""]
+    def device(self, options: Mapping[str, Any]) -> Device:
+        """Return the device that DEVICE_ID names in the options or in the plugin's own; without one the first device.
 
-    def unavailable_devices(self) -> dict[str, str]:
-        """Return the devices of this kind that are present but cannot be used (optional): the reason by full name."""
-        return {}
-
-    def describe(self, device_id: str) -> dict[str, Any]:
-        """The read-only properties of one device (optional), such as FULL_DEVICE_NAME."""
-        return {}
+        Raises PropertyError for an id that no device has.
+        """
+        devices = self.devices()
+        wanted = str(options.get(props.device.id) or self._options[""].get(props.device.id, ""))
+        found = next((device for device in devices if device.id == wanted or not wanted), None)
+        if found is None:
+            ids = ", ".join(device.id for device in devices if device.id) or "none, as there is one device"
+            raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{wanted}': it takes {ids}")
+        return found
 
     def get_property(self, key: str, options: Mapping[str, Any]) -> Any:
         """A property's value; ``options`` may hold DEVICE_ID. Raises PropertyError for an unknown key."""
@@ -155,15 +208,10 @@ class Plugin(ABC):
         Raises PropertyError for what is wrong with the options.
         """
         table = PropertyTable(self.supported_properties, self.name)
-        ids = self.device_ids()
-        wanted = str(options.get(props.device.id) or self._options[""].get(props.device.id, ""))
-        if wanted and wanted not in ids:
-            takes = ", ".join(filter(None, ids)) or "none, as there is one device"
-            raise PropertyError(f"property {props.device.id} of {self.name} cannot be '{wanted}': it takes {takes}")
-        device_id = wanted or next(iter(ids), "")
-        own = self._options.get(device_id, {}) if device_id else {}
+        device = self.device(options)
+        own = self._options.get(device.id, {}) if device.id else {}
         table.set({**self._options[""], **own, **options})
-        known = {props.available_devices: tuple(ids), **self.describe(device_id)}
+        known = {props.available_devices: tuple(device.id for device in self.devices()), **device.properties()}
         table.fill({key: value for key, value in known.items() if key in table})
         decide_streams(table)
         if props.log.level in options:

@@ -36,7 +36,7 @@ def get_supported_nodes(
     result = QueryResult()
     accepted: set[str] = set()
     for node in transform(model.clone()).get_ordered_ops():
-        if isinstance(node, (Parameter, Constant, Result)):
+        if is_terminal(node):
             continue
         reason = is_supported(node)
         for name in original_names(node):
@@ -48,6 +48,11 @@ def get_supported_nodes(
     _follow_readers(model, accepted, result)
     result.update((node.friendly_name, device) for node in model.get_ordered_ops() if node.friendly_name in accepted)
     return result
+
+
+def is_terminal(node: Node) -> bool:
+    """Return whether a node is one that every device has: a Parameter, a Constant or a Result."""
+    return isinstance(node, (Parameter, Constant, Result))
 
 
 def query_fault(found: Any, model: Model, device: str) -> str | None:

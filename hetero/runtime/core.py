@@ -164,7 +164,7 @@ class Core:
         found = []
         for kind in self._factories:
             try:
-                ids = self.get_plugin(kind).device_ids()
+                ids = [device.id for device in self.get_plugin(kind).devices()]
             except DeviceError:
                 continue
             found += [full_name(kind, device_id) for device_id in ids] if len(ids) > 1 else [kind] * len(ids)
@@ -228,8 +228,10 @@ class Core:
         """
         with self._lock:
             kind = parse_device_name(device_name).kind
-            if self._plugins.pop(kind, None) is None and self._inherited.pop(kind, None) is None:
+            plugin = self._plugins.pop(kind, None) or self._inherited.pop(kind, None)
+            if plugin is None:
                 raise DeviceError(f"device {kind} is not loaded; loaded are {', '.join(self._plugins) or 'none'}")
+            plugin.close()
 
     def register_plugin(self, plugin: Callable[[], Plugin], device_name: str) -> None:
         """Add a device to this Core that no installed package brings; ``plugin()`` gives its Plugin when first used.
@@ -257,7 +259,7 @@ class Core:
                     with package_code(f"making device {kind}"):
                         plugin = inherited or factory()
                         plugin.attach(kind, self)
-                        plugin.device_ids()  # a plugin that cannot even list its devices is of no use
+                        plugin.devices()  # a plugin that cannot even list its devices is of no use
                 except Exception as error:
                     self._unavailable[kind] = reason_of(error)
                 else:
@@ -272,8 +274,8 @@ class Core:
         kind, options = parse_device_name(device_name)
         plugin = self.get_plugin(kind)
         wanted = options.get(props.device.id)
-        if wanted is not None and wanted not in plugin.device_ids():
-            known = ", ".join(full_name(kind, device_id) for device_id in plugin.device_ids())
+        if wanted is not None and wanted not in (ids := [device.id for device in plugin.devices()]):
+            known = ", ".join(full_name(kind, device_id) for device_id in ids)
             raise DeviceError(f"there is no device {kind}.{wanted}; there is {known or 'none of this kind'}")
         return plugin, options
 

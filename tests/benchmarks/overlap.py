@@ -34,9 +34,8 @@ class _SleepingModel(TemplateCompiledModel):
 
 
 class _SleepingPlugin(TemplatePlugin):
-    def compile_model(self, model, options, context=None):
-        properties = self.property_table(options)
-        return _SleepingModel(model, self.transform_model(model.clone(), properties), self, properties)
+    def compile(self, prepared):
+        return _SleepingModel(prepared)
 
 
 def compare() -> Iterator[Comparison]:

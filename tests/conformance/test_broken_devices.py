@@ -113,12 +113,12 @@ class Forgetful(AsyncInferRequest):
 
 
 class Compiled(TemplateCompiledModel):
-    def __init__(self, model, transformed, plugin, properties, context=None):
-        super().__init__(model, transformed, plugin, properties, context)
-        if plugin.fault == "mixes up ports":
+    def __init__(self, prepared):
+        super().__init__(prepared)
+        if self.plugin.fault == "mixes up ports":
             self.outputs.reverse()
-        if plugin.fault == "leaves threads":
-            threading.Thread(target=plugin.leave.wait, daemon=True).start()
+        if self.plugin.fault == "leaves threads":
+            threading.Thread(target=self.plugin.leave.wait, daemon=True).start()
 
     def create_sync_infer_request(self):
         return Request(self)
@@ -181,11 +181,10 @@ class Broken(TemplatePlugin):
                 super().compile_model(model, options, context)
             except HeteroError as error:
                 raise RuntimeError(str(error)) from None
-        properties = self.property_table({} if self.fault == "does not look at options" else options)
-        transformed = self.transform_model(model.clone(), properties)
-        if any(node.type_info.name == "Unheard" for node in model.get_ordered_ops()):
-            super().compile_model(model, options, context)
-        return Compiled(model, transformed, self, properties, context)
+        return super().compile_model(model, {} if self.fault == "does not look at options" else options, context)
+
+    def compile(self, prepared):
+        return Compiled(prepared)
 
     def property_table(self, options):
         table = super().property_table(options)

@@ -106,7 +106,5 @@ class Faulty(PickyPlugin):
         #: How it writes to an input with the fault "writes inputs".
         self.write: Callable[[Tensor], object] = lambda tensor: tensor.data.fill(7)
 
-    def compile_model(self, model, options, context=None):
-        self.compiled.append(model)
-        properties = self.property_table(options)
-        return _CompiledModel(model, self.transform_model(model.clone(), properties), self, properties)
+    def compile(self, prepared):
+        return _CompiledModel(prepared)

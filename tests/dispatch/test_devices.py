@@ -7,6 +7,7 @@ import pytest
 
 from hetero import Model, Parameter, Type, ops
 from hetero.errors import DeviceError, PropertyError
+from hetero.plugin import Device
 from hetero.run.config import load_config
 from tests.devices import PickyPlugin, core_with
 
@@ -21,14 +22,13 @@ class Pair(PickyPlugin):
         super().__init__(accepts)
         self.ids_compiled_for: list[tuple[str, int]] = []
 
-    def device_ids(self):
-        return ["0", "1"]
+    def devices(self):
+        return [Device("0"), Device("1")]
 
-    def query_model(self, model, options):
-        found = super().query_model(model, options)
-        if options.get("DEVICE_ID") == "1" and found.pop("exp", None):
-            found.refused["exp"] = "the second has none"
-        return found
+    def unsupported_reason(self, node, device):
+        if device.id == "1" and node.type_info.name == "Exp":
+            return "the second has none"
+        return super().unsupported_reason(node, device)
 
     def compile_model(self, model, options, context=None):
         compiled = super().compile_model(model, options, context)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hetero import Core, Model, Parameter, Tensor, Type, ops, save_model
+from hetero import Core, Model, Parameter, Tensor, Type, ops, plugin, save_model
 from hetero.dispatch.affinity import Device
 from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes
 from hetero.errors import BlobError, DeviceError, NotSupportedError
@@ -134,8 +134,8 @@ def test_more_devices_do_no_harm():
 
 
 class Renewed(PickyPlugin):
-    def describe(self, device_id):
-        return super().describe(device_id) | {"DEVICE_ARCHITECTURE": "newer"}
+    def devices(self):
+        return [plugin.Device(architecture="newer", capabilities=("EXPORT_IMPORT",))]
 
 
 def test_a_device_of_another_architecture():

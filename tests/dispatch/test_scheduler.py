@@ -51,9 +51,8 @@ class Watched(PickyPlugin):
 
         return Watch()
 
-    def compile_model(self, model, options, context=None):
-        properties = self.property_table(options)
-        return _CompiledModel(model, self.transform_model(model.clone(), properties), self, properties)
+    def compile(self, prepared):
+        return _CompiledModel(prepared)
 
 
 def branches() -> Model:

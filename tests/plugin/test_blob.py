@@ -199,4 +199,5 @@ def test_any_value_in_a_header_is_taken_or_refused(field, value):
         blob = read_blob(sealed(header(**{field: value})))
     except BlobError:
         return
-    assert blob.options == (value if field == "options" else {})
+    # As text, since NaN is not equal to itself.
+    assert repr(blob.options) == repr(value if field == "options" else {})

@@ -60,8 +60,8 @@ FAULTS = {
     "import": lambda error: package("bad", "BAD", load=raising(error)),
     "hook": lambda error: package("bad", "BAD", hook=raising(error)),
     "factory": lambda error: package("bad", "BAD", factory=raising(error)),
-    "device_ids": lambda error: package(
-        "bad", "BAD", factory=type("NoIds", (TemplatePlugin,), {"device_ids": raising(error)})
+    "devices": lambda error: package(
+        "bad", "BAD", factory=type("NoDevices", (TemplatePlugin,), {"devices": raising(error)})
     ),
 }
 

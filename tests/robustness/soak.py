@@ -28,11 +28,11 @@ from tests import zoo
 MODELS = ("magika", "ocr_direction", "hey_jarvis", "alexa", "face_detection")
 INFERENCES = 3
 SILENCE = 600  # seconds for a round, in which kernels may be built, before the soak counts as hanging
-# The part by which memory may grow between the second minute and the last. Measured with PoCL: 245 MB became 251 MB,
-# less each minute, while tracemalloc found nothing that Python keeps: heap fragments, and 0.1 kB for each program that
-# the driver does not free. A model that stays behind once in each round, 0.5 MB for the smallest, adds 15 %.
-# Intel's runtime keeps more, and does not pass yet: 279 MB became 330 MB.
-TOLERANCE = 0.03
+# The part by which memory may grow between the second minute and the last. Measured: 245 to 251 MB with PoCL, 351
+# to 361 MB with Intel's on a busy machine, while tracemalloc found nothing that Python keeps: heap fragments, and
+# about 1 kB that Intel's runtime keeps of each program that was loaded and run. A model that stays behind once in each
+# round, 0.5 MB for the smallest, adds 15 %.
+TOLERANCE = 0.05
 
 
 @dataclass

@@ -10,7 +10,7 @@ from hetero_template.infer_request import TemplateInferRequest
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.errors import CancelledError, DeviceError, RequestBusyError, UnsupportedOperationError
-from hetero.plugin import QueryResult
+from hetero.plugin import Device, QueryResult
 from hetero.run.devices import find_devices
 from tests.devices import PickyPlugin, core_with
 
@@ -50,6 +50,11 @@ class _CompiledModel(TemplateCompiledModel):
         return _Request(self)
 
 
+class _NamelessDevice(Device):
+    def properties(self):
+        raise KeyError("name")
+
+
 class _Faulty(PickyPlugin):
     """The reference, with a fault."""
 
@@ -59,11 +64,10 @@ class _Faulty(PickyPlugin):
         super().__init__(lambda node: node.type_info.name != "Exp")
         self.fault, self.released = fault, threading.Event()
 
-    def device_ids(self):
-        return {}["bus"] if self.fault == "device ids" else super().device_ids()
-
-    def describe(self, device_id):
-        return {}["name"] if self.fault == "properties" else super().describe(device_id)
+    def devices(self):
+        if self.fault == "properties":
+            return [_NamelessDevice()]
+        return {}["bus"] if self.fault == "devices" else super().devices()
 
     def query_model(self, model, options):
         if self.fault == "query":
@@ -77,13 +81,15 @@ class _Faulty(PickyPlugin):
             raise ZeroDivisionError("by nothing")
         if any(not self._accepts(node) for node in model.get_ordered_ops()):
             raise UnsupportedOperationError(f"{self.name} cannot run Exp 'exp'")
-        properties = self.property_table(options)
-        return _CompiledModel(model, self.transform_model(model.clone(), properties), self, properties)
+        return super().compile_model(model, options, context)
+
+    def compile(self, prepared):
+        return _CompiledModel(prepared)
 
 
 FAULTS = {
     "constructor": "device NPU is not available: OSError: libnpu.so",
-    "device ids": "device NPU is not available: KeyError: 'bus'",
+    "devices": "device NPU is not available: KeyError: 'bus'",
     "properties": "NPU failed to tell its property SUPPORTED_PROPERTIES: KeyError: 'name'",
     "query": "NPU failed to tell what it can run of 'chain': IndexError: out of lists",
     "claims too much": "NPU cannot run Exp 'exp'",

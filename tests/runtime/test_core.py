@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.errors import DeviceError, FrontendError, PropertyError
-from hetero.plugin import Plugin, installed_plugins
+from hetero.plugin import Device, Plugin, installed_plugins
 from hetero.runtime.device_name import parse_device_name
 from tests.devices import PickyPlugin, core_with
 
@@ -42,8 +42,8 @@ class Broken(Plugin):
 class Several(PickyPlugin):
     """Two devices of one kind; it says which one was asked for."""
 
-    def device_ids(self):
-        return ["0", "1"]
+    def devices(self):
+        return [Device("0"), Device("1")]
 
     def compile_model(self, model, options, context=None):
         self.asked = options["DEVICE_ID"]

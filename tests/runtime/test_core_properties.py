@@ -9,6 +9,7 @@ import pytest
 from hetero import Core, Model, Parameter, Type, ops
 from hetero import properties as props
 from hetero.errors import DeviceError, PropertyError
+from hetero.plugin import Device
 from hetero.runtime.version import Version
 from tests.devices import PickyPlugin, core_with
 
@@ -16,11 +17,8 @@ from tests.devices import PickyPlugin, core_with
 class Several(PickyPlugin):
     """Two devices of one kind, each with a name."""
 
-    def device_ids(self):
-        return ["0", "1"]
-
-    def describe(self, device_id):
-        return {**super().describe(device_id), props.device.full_name: f"device {device_id}"}
+    def devices(self):
+        return [Device(number, f"device {number}") for number in "01"]
 
 
 class Few(PickyPlugin):

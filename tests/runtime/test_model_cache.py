@@ -13,6 +13,7 @@ import pytest
 from hetero import Constant, Core, Model, Op, Parameter, Type, ops, serialize
 from hetero.errors import FrontendError, PropertyError
 from hetero.graph import Attribute
+from hetero.plugin import Device
 from hetero.runtime.model_hash import model_hash
 from tests import zoo
 from tests.devices import PickyPlugin, core_with
@@ -209,8 +210,8 @@ def test_other_options_and_properties_are_compiled(tmp_path):
 class Renewed(PickyPlugin):
     """The reference on a device of another architecture."""
 
-    def describe(self, device_id):
-        return super().describe(device_id) | {"DEVICE_ARCHITECTURE": "newer"}
+    def devices(self):
+        return [Device(architecture="newer", capabilities=("EXPORT_IMPORT",))]
 
 
 def test_another_device_and_another_architecture_are_compiled(tmp_path):
@@ -232,8 +233,8 @@ def test_another_version_is_compiled(part, tmp_path, monkeypatch):
 
 
 class CannotExport(PickyPlugin):
-    def describe(self, device_id):
-        return super().describe(device_id) | {"OPTIMIZATION_CAPABILITIES": ("FP32",)}
+    def devices(self):
+        return [Device(capabilities=("FP32",))]
 
 
 def test_devices_that_do_not_export_compile(tmp_path):

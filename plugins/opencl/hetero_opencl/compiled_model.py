@@ -18,18 +18,18 @@ from hetero.plugin import (
     CompiledModel,
     ExecutedStep,
     Executor,
-    Plugin,
+    PreparedModel,
     Section,
     make_runtime_model,
     model_sections,
 )
-from hetero.properties import PropertyTable
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.constants import Constants
 from hetero_opencl.device import binary_of
 from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering import lower_model
-from hetero_opencl.memory_use import memory_of, memory_statistics, model_memory, statistics_of
+from hetero_opencl.memory import allocations_on, memory_statistics
+from hetero_opencl.memory_use import memory_of, model_memory
 from hetero_opencl.program import Program
 from hetero_opencl.programs import Programs
 from hetero_opencl.remote import OpenCLContext
@@ -48,21 +48,14 @@ class StatefulPrograms:
 class OpenCLCompiledModel(CompiledModel):
     """Lowers the model at once where all shapes are known, else at the first inference of each input shape."""
 
-    def __init__(
-        self,
-        model: Model,
-        transformed: Model,
-        plugin: Plugin,
-        properties: PropertyTable,
-        context: OpenCLContext,
-        binaries: Binaries,
-    ) -> None:
-        super().__init__(model, plugin, properties, context)
-        self._model, self.device, self._binaries = transformed, context.device, binaries
+    def __init__(self, prepared: PreparedModel, context: OpenCLContext, binaries: Binaries) -> None:
+        super().__init__(prepared)
+        self._context = context
+        self._model, self.device, self._binaries = prepared.model, context.device, binaries
         # Kernels want weights arranged; what is exported has them as small as they are.
-        self._computed = transformed.clone()
+        self._computed = prepared.model.clone()
         fold_weights(self._computed)
-        self.variables = variables_of(transformed)
+        self.variables = variables_of(prepared.model)
         self._constants = Constants(self.device)
         self._made: weakref.WeakSet[Program] = weakref.WeakSet()
         self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
@@ -119,7 +112,7 @@ class OpenCLCompiledModel(CompiledModel):
         if key == model_memory:
             return memory_of(self.last_programs())
         if key == memory_statistics:
-            return statistics_of(self.device.handle)
+            return allocations_on(self.device.handle).statistics()
         return super().get_property(key)
 
     def create_sync_infer_request(self) -> OpenCLInferRequest:

@@ -12,19 +12,22 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyopencl as cl
 
+from hetero import properties as props
 from hetero.allocation import check_allocation
 from hetero.errors import DeviceError
 from hetero.messages import get_logger
+from hetero.plugin import Device
+from hetero.properties import Property
 from hetero_opencl import pocl, pocl_cache, trial
 from hetero_opencl.binaries import Binaries
 from hetero_opencl.compiler import BuildRequest, Compiler
 from hetero_opencl.forks import check_process, note_drivers
-from hetero_opencl.memory import allocations_on
+from hetero_opencl.memory import allocations_on, memory_statistics
 from hetero_opencl.platforms import all_devices
 
 if TYPE_CHECKING:
@@ -32,6 +35,10 @@ if TYPE_CHECKING:
 
 log = get_logger("hetero.opencl")
 
+driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
+total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes
+# One inference computes while the inputs or outputs of another are transferred.
+MAX_STREAMS = 2
 # Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
 SLACK = 256
 # A program takes up to 400 kB. A model of images has 10 to 60 of them.
@@ -42,7 +49,7 @@ MOST_ERRORS = 10
 _KINDS = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
 
 
-class OpenCLDevice:
+class OpenCLDevice(Device):
     """One device, with a context and the programs built in it.
 
     The context is its own unless the user's is given; with the user's queue all commands go there.
@@ -55,6 +62,14 @@ class OpenCLDevice:
         queue: cl.CommandQueue | None = None,
         builds_in_process: bool = False,
     ) -> None:
+        super().__init__(
+            full_name=name_of(handle),
+            architecture=f"{handle.vendor.strip()} {handle.name.strip()}, {handle.version.strip()}",
+            type=props.device.Type.INTEGRATED if handle.host_unified_memory else props.device.Type.DISCRETE,
+            capabilities=("FP32", "FP16", "EXPORT_IMPORT"),
+            memory_size=handle.global_mem_size,
+            max_streams=MAX_STREAMS,
+        )
         self.handle = handle
         # A compiler for GPUs is part of a driver that this process has to trust anyway.
         own_process = handle.type & cl.device_type.CPU and not builds_in_process
@@ -69,9 +84,19 @@ class OpenCLDevice:
         self._recent: deque[cl.Program] = deque(maxlen=RECENT_PROGRAMS)
         self._lock = threading.Lock()
 
-    @functools.cached_property
+    @property
     def name(self) -> str:
-        return name_of(self.handle)
+        return self.full_name
+
+    def properties(self) -> dict[str, Any]:
+        return {
+            **super().properties(),
+            props.device.details: self.details(),
+            driver_version: self.handle.driver_version,
+            total_memory: self.memory_size,
+            memory_statistics: allocations_on(self.handle).statistics(),
+            props.caching_properties: (driver_version,),
+        }
 
     def details(self) -> dict[str, str]:
         """What the device is and can do, for people."""
@@ -243,6 +268,8 @@ def present_devices() -> Devices:
             f"no OpenCL device can be used ({reasons}): pip install hetero-opencl[intel] brings another one"
         )
     usable.sort(key=itemgetter(0))
+    for index, (_, device) in enumerate(usable):
+        device.id = str(index)
     return Devices(tuple(device for _, device in usable), unusable)
 
 

@@ -13,10 +13,14 @@ import numpy as np
 import pyopencl as cl
 
 from hetero.fork import renew_after_fork
+from hetero.properties import Mutability, Property
 from hetero_opencl.memory_plan import Slot
 
 if TYPE_CHECKING:
     from hetero_opencl.device import OpenCLDevice
+
+#: OpenVINO's: bytes that the plugin has in OpenCL buffers on the device, ``cl_mem``, and ``cl_mem_peak``, the most.
+memory_statistics = Property("GPU_MEMORY_STATISTICS", dict, {}, Mutability.RO)
 
 
 class CountedBuffer(cl.Buffer):
@@ -41,6 +45,10 @@ class Allocations:
         self._count(byte_size)
         weakref.finalize(buffer, self._count, -byte_size).atexit = False
         return buffer
+
+    def statistics(self) -> dict[str, int]:
+        """Return the value of GPU_MEMORY_STATISTICS."""
+        return {"cl_mem": self.current, "cl_mem_peak": self.peak}
 
     def reset_peak(self) -> None:
         """Count the peak from what there is now."""

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyopencl as cl
-
 from hetero.properties import Mutability, Property
-from hetero_opencl.memory import allocations_on
 from hetero_opencl.program import Program
 
-#: OpenVINO's: bytes that the plugin has in OpenCL buffers on the device, ``cl_mem``, and ``cl_mem_peak``, the most.
-memory_statistics = Property("GPU_MEMORY_STATISTICS", dict, {}, Mutability.RO)
 #: Of a compiled model, in bytes, for the programs that it used last: ``weights``, the buffers of all constants, as
 #: kernels want them; ``arena``, the memory of each request for all other values; and ``largest_live_set``, the most of
 #: it that is needed at once.
 model_memory = Property("GPU_MODEL_MEMORY", dict, {}, Mutability.RO)
-
-
-def statistics_of(device: cl.Device) -> dict[str, int]:
-    """The value of ``memory_statistics``."""
-    taken = allocations_on(device)
-    return {"cl_mem": taken.current, "cl_mem_peak": taken.peak}
 
 
 def memory_of(programs: Sequence[Program]) -> dict[str, int]:

@@ -8,34 +8,18 @@ import numpy as np
 
 from hetero import properties as props
 from hetero.graph import Model
-from hetero.plugin import (
-    CompiledModel,
-    ExecutedStep,
-    Plugin,
-    RemoteContext,
-    Section,
-    make_runtime_model,
-    model_sections,
-)
-from hetero.properties import PropertyTable
+from hetero.plugin import CompiledModel, ExecutedStep, PreparedModel, Section, make_runtime_model, model_sections
 from hetero.reference import Program
 from hetero_template.infer_request import TemplateInferRequest
 
 
 class TemplateCompiledModel(CompiledModel):
-    def __init__(
-        self,
-        model: Model,
-        transformed: Model,
-        plugin: Plugin,
-        properties: PropertyTable,
-        context: RemoteContext | None = None,
-    ) -> None:
-        super().__init__(model, plugin, properties, context)
-        self.transformed = transformed
-        self.program = Program(transformed)
+    def __init__(self, prepared: PreparedModel) -> None:
+        super().__init__(prepared)
+        self.transformed = prepared.model
+        self.program = Program(prepared.model)
         self._threads = self.properties.get(props.inference_num_threads)
-        self.variables = [variable.info for variable in transformed.variables]
+        self.variables = [variable.info for variable in prepared.model.variables]
 
     def run(self, *arguments: Any) -> list[np.ndarray]:
         """Run the program, with these arguments, on INFERENCE_NUM_THREADS; 0 leaves it to numpy."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 import os
 import platform
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hetero import properties as props
-from hetero.graph import Model, Node
+from hetero.graph import Node
 from hetero.passes import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
@@ -25,15 +24,7 @@ from hetero.passes import (
     remove_identities,
     upgrade_opset,
 )
-from hetero.plugin import (
-    Plugin,
-    QueryResult,
-    RemoteContext,
-    common_properties,
-    get_supported_nodes,
-    models_in,
-    unsupported,
-)
+from hetero.plugin import Device, Plugin, PreparedModel, common_properties
 from hetero.reference import unknown_operation
 from hetero_template.compiled_model import TemplateCompiledModel
 from hetero_template.remote import TemplateContext
@@ -58,37 +49,28 @@ class TemplatePlugin(Plugin):
         fuse_gelu,
     )
 
-    @functools.cached_property
-    def _default_context(self) -> TemplateContext:
-        return TemplateContext(self.name, {})
+    def __init__(self) -> None:
+        super().__init__()
+        self._device = Device(
+            full_name="numpy reference",
+            architecture=platform.machine(),
+            capabilities=("FP32", "FP16", "BIN", "INT8", "EXPORT_IMPORT"),
+            max_streams=os.cpu_count() or 1,
+        )
 
-    def describe(self, device_id: str) -> dict[str, Any]:
-        return {
-            props.device.full_name: "numpy reference",
-            props.device.architecture: platform.machine(),
-            props.device.type: props.device.Type.INTEGRATED,
-            props.device.capabilities: ("FP32", "FP16", "BIN", "INT8", "EXPORT_IMPORT"),
-            props.range_for_streams: (1, os.cpu_count() or 1),
-        }
+    def devices(self) -> Sequence[Device]:
+        return [self._device]
 
-    def query_model(self, model: Model, options: Mapping[str, Any]) -> QueryResult:
-        transform = partial(self.transform_model, properties=self.property_table(options))
-        return get_supported_nodes(model, transform, unsupported_reason, self.name)
+    def unsupported_reason(self, node: Node, device: Device) -> str | None:
+        unknown = unknown_operation(node)
+        if unknown is None:
+            return None
+        where = "" if unknown is node else f" '{unknown.friendly_name}' in its body"
+        hint = ": its class has no evaluate" if unknown.type_info.version_id == "extension" else ""
+        return f"the reference does not evaluate {unknown.type_info.version_id}::{unknown.type_info.name}{where}{hint}"
 
-    def compile_model(
-        self, model: Model, options: Mapping[str, Any], context: RemoteContext | None = None
-    ) -> TemplateCompiledModel:
-        properties = self.property_table(options)
-        transformed = self.transform_model(model.clone(), properties)
-        refused = {node: reason for node in transformed.get_ordered_ops() if (reason := unsupported_reason(node))}
-        if refused:
-            raise unsupported(self.name, refused)
-        return TemplateCompiledModel(model, transformed, self, properties, context)
-
-    def import_model(
-        self, sections: Mapping[str, memoryview], options: Mapping[str, Any], context: RemoteContext | None = None
-    ) -> TemplateCompiledModel:
-        return TemplateCompiledModel(*models_in(sections), self, self.property_table(options), context)
+    def compile(self, prepared: PreparedModel) -> TemplateCompiledModel:
+        return TemplateCompiledModel(prepared)
 
     def create_context(self, params: Mapping[str, Any]) -> TemplateContext:
         return TemplateContext(self.name, params)
@@ -96,12 +78,6 @@ class TemplatePlugin(Plugin):
     def get_default_context(self, params: Mapping[str, Any]) -> TemplateContext:
         return self._default_context
 
-
-def unsupported_reason(node: Node) -> str | None:
-    """Why the device cannot run a node; None where it can."""
-    unknown = unknown_operation(node)
-    if unknown is None:
-        return None
-    where = "" if unknown is node else f" '{unknown.friendly_name}' in its body"
-    hint = ": its class has no evaluate" if unknown.type_info.version_id == "extension" else ""
-    return f"the reference does not evaluate {unknown.type_info.version_id}::{unknown.type_info.name}{where}{hint}"
+    @functools.cached_property
+    def _default_context(self) -> TemplateContext:
+        return TemplateContext(self.name, {})

@@ -27,8 +27,10 @@ class PricedPlugin(PickyPlugin):
 
     supported_properties = (*PickyPlugin.supported_properties, Property("X_DEVICE_TOTAL_MEM_SIZE", int, 0))
 
-    def describe(self, device_id):
-        return {**super().describe(device_id), "X_DEVICE_TOTAL_MEM_SIZE": self._memory}
+    def property_table(self, options):
+        table = super().property_table(options)
+        table.fill({"X_DEVICE_TOTAL_MEM_SIZE": self._memory})
+        return table
 
     def estimate_cost(self, node, options):
         self.asked += 1

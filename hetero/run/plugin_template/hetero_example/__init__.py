@@ -11,8 +11,8 @@ def hetero_register_devices(registry: Registry) -> None:
 
 
 def _make_plugin() -> Plugin:
-    # Imported when the device is first used, so that registering stays cheap. Raise here, or in the plugin's
-    # constructor, where there is no such device or driver: it is then listed as unavailable, with your message.
+    # Imported on first use, so that registering is cheap. Raise an error here or in the plugin's constructor if there
+    # is no device or driver: the device is then listed as unavailable with your message.
     from hetero_example.plugin import ExamplePlugin
 
     return ExamplePlugin()

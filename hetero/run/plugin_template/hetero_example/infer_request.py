@@ -14,7 +14,7 @@ class ExampleInferRequest(SyncInferRequest):
     compiled_model: ExampleCompiledModel
 
     def start(self) -> None:
-        """Compute the outputs. A device with a queue of its own begins here, and waits for the end in ``wait``."""
+        """Compute the outputs. A device with a command queue starts here and waits for the end in ``wait``."""
         compiled = self.compiled_model
         values = dict(compiled.constants)
         for port, tensor in zip(compiled.reads, self.input_tensors()):
@@ -23,4 +23,4 @@ class ExampleInferRequest(SyncInferRequest):
             self.check_cancelled()
             values[output] = function(node, *(values[port] for port in inputs))
         for port, tensor in zip(compiled.writes, self.output_tensors()):
-            tensor.copy_from(values[port])  # the tensor takes the shape too, where it was dynamic
+            tensor.copy_from(values[port])  # sets the shape too if it was dynamic

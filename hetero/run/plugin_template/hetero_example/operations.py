@@ -1,4 +1,4 @@
-"""The operations that the device runs, and which it refuses and why."""
+"""The operations that the device supports."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 from hetero import Node, Type
-from hetero.graph import Constant, Parameter, Result
 
 
 def relu(node: Node, x: np.ndarray) -> np.ndarray:
-    """The output for an input array; ``node`` has the attributes of operations that have any."""
+    """Return the output for an input array; ``node`` has the operation's attributes."""
     return np.maximum(x, 0)
 
 
-# By type and operation set: an operation may change its meaning from one set to the next.
+# By type and operation set: the meaning of an operation may differ between sets.
 OPERATIONS: dict[tuple[str, str], Callable[..., np.ndarray]] = {
     ("Relu", "opset1"): relu,
 }
@@ -22,14 +21,12 @@ TYPES = (Type.f32, Type.f16)
 
 
 def find(node: Node) -> Callable[..., np.ndarray] | None:
-    """The function that computes a node; None where there is none."""
+    """Return the function that computes a node, None if the device does not support it."""
     return OPERATIONS.get((node.type_info.name, node.type_info.version_id))
 
 
 def unsupported_reason(node: Node) -> str | None:
-    """Why the device cannot run a node; None where it can. Whatever it lets through must work."""
-    if isinstance(node, (Parameter, Constant, Result)):
-        return None
+    """Return why the device cannot run a node, None if it can. Every node that is accepted must compile and run."""
     if find(node) is None:
         return f"there is no {node.type_info.name} of {node.type_info.version_id} in operations.py"
     for value in node.input_values():

@@ -1,0 +1,35 @@
+"""Device: one device of a plugin's kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hetero import properties as props
+
+
+@dataclass(eq=False)
+class Device:
+    """One device of a kind, and what users can read about it. A plugin may derive a class of its own from it."""
+
+    #: What DEVICE_ID and ``GPU.1`` name it by; empty if the kind has one device.
+    id: str = ""
+    full_name: str = ""
+    architecture: str = ""
+    type: props.device.Type = props.device.Type.INTEGRATED
+    #: OPTIMIZATION_CAPABILITIES, such as "FP16" and "EXPORT_IMPORT".
+    capabilities: tuple[str, ...] = ()
+    #: Device memory in bytes; 0 if unknown.
+    memory_size: int = 0
+    #: Maximum number of inferences that run at the same time to advantage.
+    max_streams: int = 1
+
+    def properties(self) -> dict[str, Any]:
+        """Return the values of read-only properties by key. A derived class adds its own (optional)."""
+        return {
+            props.device.full_name: self.full_name,
+            props.device.architecture: self.architecture,
+            props.device.type: self.type,
+            props.device.capabilities: self.capabilities,
+            props.range_for_streams: (1, self.max_streams),
+        }

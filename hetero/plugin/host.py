@@ -1,0 +1,30 @@
+"""Host: what a plugin can ask of the Core that loaded it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from hetero.plugin.plugin import Plugin
+
+
+class Host(Protocol):
+    """Access to the other devices, for a plugin that uses them. Methods raise DeviceError for an unknown device."""
+
+    @property
+    def available_devices(self) -> list[str]:
+        """The names of the devices that can be used, such as "GPU.0"."""
+
+    @property
+    def unavailable_devices(self) -> dict[str, str]:
+        """The devices and packages that cannot be used, by name, each with the reason."""
+
+    def resolve_device(self, device_name: str) -> tuple[Plugin, dict[str, Any]]:
+        """Return the plugin behind a device string and the options that the string implies."""
+
+    def get_property(self, device_name: str, property: str) -> Any:
+        """Return a property of a device."""
+
+    def get_versions(self, device_name: str) -> Mapping[str, Any]:
+        """Return the versions of the packages behind a device string, by device name."""
