@@ -12,7 +12,7 @@ from hetero_example.compiled_model import ExampleCompiledModel
 
 
 class ExamplePlugin(Plugin):
-    # The keys that users can read and set. Add your own: (*common_properties, Property("EXAMPLE_MODE", str, "fast")).
+    # The keys that users can read and set. Your own follow them: Property("EXAMPLE_MODE", str, "fast").
     supported_properties = common_properties
 
     def devices(self) -> Sequence[Device]:
