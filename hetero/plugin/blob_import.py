@@ -1,4 +1,4 @@
-"""A blob handed to the device that it is for."""
+"""Import of a blob by its device."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hetero.properties import PropertyTable
 def import_blob(
     device: Plugin, blob: Blob, options: Mapping[str, Any], context: RemoteContext | None = None
 ) -> CompiledModel:
-    """The compiled model in a blob; ``options`` win over those that it was compiled with.
+    """Return the compiled model in a blob; ``options`` win over those that it was compiled with.
 
-    Raises BlobError for a blob of something else and for sections that hold no model, DeviceError for what fails.
+    Raises BlobError if the blob belongs to another device or is damaged, DeviceError if the import fails.
     """
     blob.check_fits(device.name, device_table(device, options).value_of(props.device.architecture))
     try:
@@ -38,10 +38,10 @@ def import_blob(
 
 
 def exports_models(device: Plugin, options: Mapping[str, Any]) -> bool:
-    """Whether the device says that it can export compiled models and import them."""
+    """Return whether the device has the capability EXPORT_IMPORT."""
     return props.device.Capability.EXPORT_IMPORT in device_table(device, options).value_of(props.device.capabilities)
 
 
 def device_table(device: Plugin, options: Mapping[str, Any]) -> PropertyTable:
-    """The properties of the device that the options choose."""
+    """Return the properties of the device that DEVICE_ID chooses, without the other options."""
     return device.property_table({key: value for key, value in options.items() if key == props.device.id})

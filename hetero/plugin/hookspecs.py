@@ -1,8 +1,8 @@
-"""What a plugin package may hook into.
+"""The hooks of plugin packages.
 
-A package declares an entry point in the group ``hetero`` that names a module; functions of that module with
-these names, marked by ``hookimpl``, are called once when the first Core is made. Register only: a name
-and something to call later. Nothing heavy may be imported or opened before that call.
+A package declares an entry point in the group ``hetero`` that names a module. Functions of that module with these names,
+marked by ``hookimpl``, are called once, when the first Core is made. They only register names and factories; heavy
+imports belong into the factories.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ hookimpl = pluggy.HookimplMarker("hetero")
 
 @hookspec
 def hetero_register_devices(registry: Registry) -> None:
-    """Register devices: ``registry.register_device("NPU", factory)``, where ``factory()`` gives a Plugin."""
+    """Register devices: ``registry.register_device("NPU", factory)``, where ``factory()`` returns a Plugin."""
 
 
 @hookspec
 def hetero_register_frontends(registry: Registry) -> None:
-    """Register readers of model formats: ``registry.register_frontend(factory)``; ``factory()`` gives a FrontEnd."""
+    """Register frontends: ``registry.register_frontend(factory)``, where ``factory()`` returns a FrontEnd."""
 
 
 @hookspec
 def hetero_register_extensions(registry: Registry) -> None:
-    """Register what frontends are to learn: ``registry.register_extension(factory)``; ``factory()`` gives an extension,
-    the class of an operation, or a list of them.
+    """Register extensions: ``registry.register_extension(factory)``, where ``factory()`` returns an extension, the class
+    of an operation, or a list of them.
     """

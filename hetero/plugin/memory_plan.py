@@ -1,4 +1,4 @@
-"""The memory plan: what is never needed at the same time shares a slot."""
+"""Memory planning: buffers whose lifetimes do not overlap share a slot."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Buffer = TypeVar("Buffer", bound=Hashable)
 def plan_memory(
     uses: Sequence[Sequence[Buffer]], byte_size: Callable[[Buffer], int]
 ) -> tuple[dict[Buffer, int], list[int]]:
-    """The slot of each buffer, and the bytes of each slot.
+    """Return the slot of each buffer, and the size of each slot in bytes.
 
-    ``uses`` has the buffers of each point in time, in order; those of one time never share. A buffer takes the free
-    slot that fits it best, or the largest one, which then grows.
+    ``uses`` lists the buffers in use at each point in time. A buffer gets the best-fitting free slot, or if none is
+    large enough the largest free slot, which grows.
     """
     last_use = {buffer: index for index, buffers in enumerate(uses) for buffer in buffers}
     slot_of: dict[Buffer, int] = {}

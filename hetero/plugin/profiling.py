@@ -1,4 +1,4 @@
-"""What inferences spend their time on: ProfilingInfo of the last one, and ExecutionTimes of all so far."""
+"""Times of inferences: ProfilingInfo of the last one, ExecutionTimes of all so far."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Status(enum.Enum):
 
 @dataclass
 class ProfilingInfo:
-    """What one operation, stage or subgraph of the last inference took; fields as OpenVINO's.
+    """The time that one operation, stage or subgraph of the last inference took. The fields are OpenVINO's.
 
-    ``exec_type`` is what executed it: a kernel, or a device. ``cpu_time`` is that part of ``real_time`` in which
-    the host's processor was busy.
+    ``exec_type`` is the kernel or device that executed it. ``cpu_time`` is the part of ``real_time`` in which the
+    host's processor was busy.
     """
 
     node_name: str = ""
@@ -41,7 +41,7 @@ class ProfilingInfo:
 
 
 class ExecutionTimes:
-    """How long each operation of a compiled model took in all inferences so far, of all requests."""
+    """The times of the operations of a compiled model in all inferences of all requests so far."""
 
     def __init__(self) -> None:
         self._sums: dict[str, tuple[timedelta, int]] = {}
@@ -52,7 +52,7 @@ class ExecutionTimes:
         self._lock = threading.Lock()
 
     def add(self, infos: Iterable[ProfilingInfo]) -> None:
-        """Count one inference. What is told of one name several times, as of several kernels, counts as one."""
+        """Add one inference. Entries with the same name, such as several kernels of one operation, are summed."""
         times: dict[str, timedelta] = {}
         for info in infos:
             if info.status is Status.EXECUTED and info.node_type != STAGE:
@@ -63,7 +63,7 @@ class ExecutionTimes:
                 self._sums[name] = total + time, count + 1
 
     def mean(self, name: str) -> timedelta | None:
-        """The mean of the inferences in which an operation ran; None where it did in none."""
+        """Return the mean over the inferences in which an operation ran, None if there are none."""
         with self._lock:
             total, count = self._sums.get(name, (timedelta(0), 0))
         return total / count if count else None

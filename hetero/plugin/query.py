@@ -1,4 +1,4 @@
-"""Which operations of a model a device supports, told under the names that the user knows."""
+"""Queries: the operations of a model that a device supports, by their names in the original model."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hetero.errors import UnsupportedOperationError
 from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.runtime_info import original_names
 
-# Operations that one message names; a model may have hundreds that a device cannot run.
+# Maximum number of operations to name in one message.
 MOST_NAMED = 5
 
 
 class QueryResult(dict[str, str]):
-    """Friendly name of each supported operation to the device's name; ``refused`` has the others with the reason."""
+    """Supported operations: friendly name to device name. ``refused`` maps the other operations to the reasons."""
 
     def __init__(self, supported: Mapping[str, str] | None = None) -> None:
         super().__init__(supported or {})
@@ -27,11 +27,11 @@ def get_supported_nodes(
     is_supported: Callable[[Node], str | None],
     device: str,
 ) -> QueryResult:
-    """Ask about every node of the transformed model, and answer under the names of the original one.
+    """Judge every node of the transformed model and return the result under the names of the original model.
 
-    ``is_supported`` gives None for a node that the device can run, else the reason why it cannot. A fused
-    node answers for all that it came from. A node that the transformation made disappear goes with
-    its readers, and so do Parameters and Constants; a Result goes with its source.
+    ``is_supported`` returns None for a supported node, else the reason why not. The result for a fused node holds for
+    all operations that it was fused from. A node that the transformation removed is supported if one of its readers is,
+    as are Parameters and Constants; a Result is supported if its source is.
     """
     result = QueryResult()
     accepted: set[str] = set()
@@ -56,7 +56,7 @@ def is_terminal(node: Node) -> bool:
 
 
 def query_fault(found: Any, model: Model, device: str) -> str | None:
-    """Return what is wrong with the answer of ``query_model`` of a kind of device; None if it can be used."""
+    """Return what is wrong with a result of ``query_model``, None if it is valid."""
     if not isinstance(found, Mapping):
         return f"query_model returned {type(found).__name__}, not a mapping of operation names to '{device}'"
     names = {node.friendly_name for node in walk_nested(model.get_ordered_ops())}
@@ -71,7 +71,7 @@ def query_fault(found: Any, model: Model, device: str) -> str | None:
 
 
 def unsupported(device: str, refused: Mapping[Node, str]) -> UnsupportedOperationError:
-    """The error that a device raises when it is given operations that it cannot run; it names the first few."""
+    """Return the error for operations that a device cannot run, which names the first few."""
     shown = [f"{n.type_info.name} '{n.friendly_name}' ({reason})" for n, reason in list(refused.items())[:MOST_NAMED]]
     more = f" and {len(refused) - MOST_NAMED} more" if len(refused) > MOST_NAMED else ""
     return UnsupportedOperationError(f"{device} cannot run {', '.join(shown)}{more}")

@@ -1,4 +1,4 @@
-"""The devices and frontends that the installed packages register, found by their entry points.
+"""The registry of devices, frontends and extensions of the installed packages, found by their entry points.
 
 If two packages register one device name, the device is unavailable until the environment variable
 HETERO_DEVICE_PACKAGES says which package to use, such as ``HETERO_DEVICE_PACKAGES="GPU=hetero-opencl,NPU=acme-npu"``.
@@ -32,7 +32,7 @@ log = get_logger("hetero.plugin")
 
 
 def check_device_name(name: object, package: str = "") -> None:
-    """Raise DeviceError if no device can have this name; ``package`` is the one that registers it."""
+    """Raise DeviceError for an invalid device name. ``package`` is the package that registers it."""
     if not isinstance(name, str) or not re.fullmatch(DEVICE_NAME, name):
         accepted = "a letter or underscore, followed by letters, digits and underscores, such as NPU"
         source = f" in package {package}" if package else ""
@@ -40,7 +40,7 @@ def check_device_name(name: object, package: str = "") -> None:
 
 
 class Registry:
-    """Factories by device name, factories of frontends, and why a package could not be loaded."""
+    """Factories of devices, frontends and extensions, and why packages could not be loaded."""
 
     def __init__(self) -> None:
         self.devices: dict[str, Callable[[], Plugin]] = {}
@@ -49,15 +49,15 @@ class Registry:
         self.failures: dict[str, str] = {}
         # The package of each device, by name and version.
         self.packages: dict[str, str] = {}
-        # The package whose hooks run at the moment, and the factories of each device by such packages.
+        # The package whose hooks are running, and the factories of each device by package.
         self.package = ""
         self._offered: dict[str, dict[str, Callable[[], Plugin]]] = {}
 
     def register_device(self, name: str, factory: Callable[[], Plugin]) -> None:
-        """Offer a device. The factory is called when a Core first uses it; what it raises makes the device unavailable.
+        """Register a device. The factory is called when a Core first uses it; if it raises, the device is unavailable.
 
         A device that several packages register is unavailable, unless HETERO_DEVICE_PACKAGES names one of them.
-        Raises DeviceError for a name that no device can have, and for one that the package has registered before.
+        Raises DeviceError for an invalid name, and for one that the package has registered before.
         """
         check_device_name(name, self.package)
         offered = self._offered.setdefault(name, {})
@@ -69,16 +69,16 @@ class Registry:
         self.packages[name] = used or self.package
 
     def register_frontend(self, factory: Callable[[], FrontEnd]) -> None:
-        """Offer a reader of a model format. The factory is called when the first model is read."""
+        """Register a frontend. The factory is called when the first model is read."""
         self.frontends.append(factory)
 
     def register_extension(self, factory: Callable[[], Any]) -> None:
-        """Offer what ``Core.add_extension`` takes. The factory is called for the first model or extension of a user."""
+        """Register extensions. The factory is called for the first model that is read or extension that is added."""
         self.extensions.append(factory)
 
     @functools.cached_property
     def made_extensions(self) -> list[Extension]:
-        """What the factories of extensions give; one that fails is noted in ``failures``, never raised."""
+        """The extensions that the factories return. An error is recorded in ``failures`` and not raised."""
         from hetero.frontend.extension import add_extensions
         from hetero.frontend.extension_loader import as_extensions
 
@@ -92,16 +92,16 @@ class Registry:
         return made
 
     def note_failure(self, package: str, error: Exception) -> None:
-        """Note that a package, or a part of it, cannot be used."""
+        """Record that a package, or a part of it, cannot be used."""
         self.failures[package] = reason_of(error)
         log.warning("plugin package %s cannot be used: %s", package, self.failures[package])
 
 
 @functools.cache
 def installed_plugins() -> Registry:
-    """The registry filled by all installed packages. A package that fails is noted in ``failures``, never raised."""
+    """Return the registry of all installed packages. An error of a package is recorded in ``failures``, not raised."""
     registry = Registry()
-    # The package's own devices and frontends come first.
+    # hetero's own devices and frontends come first.
     entry_points = sorted(
         importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda e: (e.name != "builtin", e.name)
     )
@@ -122,7 +122,7 @@ def installed_plugins() -> Registry:
 
 
 def _chosen_package(device: str, packages: Iterable[str]) -> str | None:
-    """Return the package that the user chose for a device; None if it is none of these."""
+    """Return the package that the user chose for a device, None if it is not one of these."""
     choices = dict(choice.strip().partition("=")[::2] for choice in os.environ.get(PACKAGE_CHOICES, "").split(","))
     chosen = _normalized(choices.get(device, ""))
     return next((package for package in packages if _normalized(_name_of(package)) == chosen), None)
@@ -138,5 +138,5 @@ def _name_of(package: str) -> str:
 
 
 def _normalized(package: str) -> str:
-    """Return a name in the form in which PyPI compares names."""
+    """Return a package name in normalized form (PEP 503)."""
     return re.sub(r"[-_.]+", "-", package.strip()).lower()

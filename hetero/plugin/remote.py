@@ -1,7 +1,7 @@
-"""RemoteContext and RemoteTensor: tensors in memory that a device owns.
+"""RemoteContext and RemoteTensor: tensors in device memory.
 
-What an author writes: a RemoteMemory that can be read and written by the host, and a RemoteContext that makes it.
-All else, shapes, regions and copies between any two tensors, is here once for all devices.
+An author implements a RemoteMemory, which the host can read and write, and a RemoteContext, which allocates it. Shapes,
+regions and copies between tensors are implemented here for all devices.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hetero.types import Type
 
 @dataclass(frozen=True)
 class Region:
-    """Which bytes of a memory a tensor is made of: where its first element is, and from there ``strides``, in bytes."""
+    """The part of a memory that a tensor occupies: the offset of its first element, and its strides, both in bytes."""
 
     offset: int
     dtype: np.dtype
@@ -31,28 +31,28 @@ class Region:
 
     @classmethod
     def whole(cls, dtype: np.dtype, shape: Sequence[int]) -> Region:
-        """Elements one after the other, in rows, from the start of the memory."""
+        """Return a dense row-major region at the start of the memory."""
         strides = [dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
         return cls(0, dtype, tuple(shape), tuple(strides))
 
     @property
     def byte_size(self) -> int:
-        """Bytes of its elements, without what may lie between them."""
+        """The bytes of its elements, without gaps between them."""
         return math.prod(self.shape) * self.dtype.itemsize
 
     def is_continuous(self) -> bool:
-        """Whether its elements lie one after the other, in rows."""
+        """Return whether the region is dense and row-major."""
         dense = Region.whole(self.dtype, self.shape).strides
         return 0 in self.shape or all(n == 1 or a == b for n, a, b in zip(self.shape, self.strides, dense))
 
     def part(self, slices: Sequence[slice]) -> Region:
-        """The region of a part of each axis."""
+        """Return the region of a slice along each axis."""
         offset = self.offset + sum(part.start * stride for part, stride in zip(slices, self.strides))
         return Region(offset, self.dtype, tuple(part.stop - part.start for part in slices), self.strides)
 
 
 class RemoteMemory(ABC):
-    """Memory of a device. An author defines ``read`` and ``write``; the rest has a default."""
+    """Device memory. An author defines ``read`` and ``write``; the rest has a default."""
 
     def __init__(self, context: RemoteContext, byte_size: int) -> None:
         self.context = context
@@ -60,92 +60,95 @@ class RemoteMemory(ABC):
 
     @abstractmethod
     def read(self, region: Region, array: np.ndarray) -> None:
-        """Copy a region into an array of the host, of the region's shape and type (required)."""
+        """Copy a region to a host array of the same shape and type (required)."""
 
     @abstractmethod
     def write(self, region: Region, array: np.ndarray) -> None:
-        """Copy an array of the host, of the region's shape and type, into a region (required)."""
+        """Copy a host array to a region of the same shape and type (required)."""
 
     def copy(self, region: Region, source: RemoteMemory, source_region: Region) -> None:
-        """Copy a region of another memory of the same shape and type into one of this (optional).
+        """Copy a region of another memory to a region of this one, of the same shape and type (optional).
 
-        By default through host memory; a device does it by itself where the context is its own.
+        By default through host memory. A device copies directly if the source is in a context of its own.
         """
         array = np.empty(region.shape, region.dtype)
         source.read(source_region, array)
         self.write(region, array)
 
     def array(self, region: Region) -> np.ndarray:
-        """The region itself as an array (optional): where the host sees the memory. By default raises TensorError."""
+        """Return a region as an array without a copy (optional), if the memory is host-visible.
+
+        By default raises TensorError.
+        """
         raise TensorError(f"the host does not see the memory of {self.context.get_device_name()}")
 
     def overlaps(self, region: Region, other: RemoteMemory, other_region: Region) -> bool:
-        """Whether two regions may have a byte in common (optional). By default wherever the memory is the same."""
+        """Return whether two regions may overlap (optional): by default if they are in the same memory."""
         return other is self
 
     def resize(self, byte_size: int) -> None:
-        """Become larger; what was there may be lost (optional). By default raises TensorError."""
+        """Grow; the contents may be lost (optional). By default raises TensorError."""
         raise TensorError(
             f"a tensor over {self.byte_size} bytes of {self.context.get_device_name()} cannot grow to {byte_size} bytes"
         )
 
     def get_params(self) -> dict[str, Any]:
-        """The handles behind it, under the device's keys (optional)."""
+        """Return the native handles by the device's keys (optional)."""
         return {}
 
 
 class RemoteContext(ABC):
-    """Memory of a device that tensors are made in. Two contexts that are equal share their memory."""
+    """An allocator of device memory. Two equal contexts share their memory."""
 
     def __init__(self, device_name: str) -> None:
         self._device_name = device_name
 
     @abstractmethod
     def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> RemoteMemory:
-        """Memory of at least so many bytes (required): new, or what ``properties`` names under keys of the device.
+        """Return memory of at least ``byte_size`` bytes (required): new, or what ``properties`` names by the device's keys.
 
         Raises PropertyError for keys that the device does not know.
         """
 
     def get_device_name(self) -> str:
-        """The device that the memory is of: ``GPU.0``."""
+        """Return the name of the device, such as ``GPU.0``."""
         return self._device_name
 
     def get_params(self) -> dict[str, Any]:
-        """The handles behind the context, under the device's keys (optional)."""
+        """Return the native handles by the device's keys (optional)."""
         return {}
 
     def create_tensor(
         self, type: Type, shape: Sequence[int], properties: Mapping[str, Any] | None = None
     ) -> RemoteTensor:
-        """A tensor in the device's memory: in new memory, or in what ``properties`` names.
+        """Return a tensor in device memory: in new memory, or in the memory that ``properties`` names.
 
-        Raises TensorError for a type that devices do not hold and where the memory named is too small or not the
-        context's, PropertyError for a bad key or value.
+        Raises TensorError for a type that device memory cannot hold, and if the memory named is too small or belongs to
+        another context; PropertyError for a bad key or value.
         """
         byte_size = math.prod(shape) * _dtype_of(type).itemsize
         return RemoteTensor(self.create_memory(byte_size, properties or {}), type, shape)
 
     def create_host_tensor(self, type: Type, shape: Sequence[int]) -> Tensor:
-        """A tensor in host memory, of the kind that the device copies from fastest (optional).
+        """Return a tensor in the host memory that the device copies from fastest (optional).
 
-        Where the device computes in memory that the host sees, that is a SharedTensor.
+        If the device computes in host-visible memory, this is a SharedTensor.
         """
         return Tensor(type, shape)
 
     def holds(self, tensor: Tensor) -> bool:
-        """Whether the device computes in the memory of a tensor itself, so that nothing is copied (optional).
+        """Return whether the device can use the memory of a tensor without a copy (optional).
 
-        By default in that of remote and shared tensors of an equal context.
+        By default it can for remote and shared tensors of an equal context.
         """
         return isinstance(tensor, (RemoteTensor, SharedTensor)) and (tensor.context is self or tensor.context == self)
 
 
 class RemoteTensor(Tensor):
-    """A tensor in memory that a device owns: made by ``RemoteContext.create_tensor``, or a region of another one.
+    """A tensor in device memory, made by ``RemoteContext.create_tensor``, or a region of another remote tensor.
 
-    ``RemoteTensor(remote, begin, end)`` is a region as that of a Tensor is. Its elements are to be had by ``copy_to``.
-    An element of a type of less than 8 bits takes a byte.
+    ``RemoteTensor(remote, begin, end)`` is a region, as for a Tensor. ``copy_to`` reads the elements. An element of a
+    type with less than 8 bits takes a byte.
     """
 
     @overload
@@ -171,19 +174,19 @@ class RemoteTensor(Tensor):
         return self.memory.context
 
     def get_device_name(self) -> str:
-        """The device that holds it: ``GPU.0``."""
+        """Return the name of the device, such as ``GPU.0``."""
         return self.context.get_device_name()
 
     def get_params(self) -> dict[str, Any]:
-        """The handles behind the tensor, under the device's keys, for work on it by other means."""
+        """Return the native handles by the device's keys."""
         return self.memory.get_params()
 
     @staticmethod
     def type_check(tensor: Tensor, type_info: Mapping[str, Any] | None = None) -> None:
-        """Raise TensorError unless the tensor is a remote one whose parameters are as said.
+        """Raise TensorError unless the tensor is a remote tensor with the given parameters.
 
-        For each key of ``type_info`` the value that the parameter must have, or a list of those that it may have; with
-        an empty list or None the parameter only has to be there.
+        ``type_info`` maps keys of ``get_params`` to the accepted value or a list of accepted values; None or an empty
+        list accepts any value.
         """
         if not isinstance(tensor, RemoteTensor):
             raise TensorError(f"a remote tensor is wanted, but this {type(tensor).__name__} is in host memory")
@@ -198,7 +201,7 @@ class RemoteTensor(Tensor):
 
     @property
     def data(self) -> np.ndarray:
-        """Raises TensorError: the host does not see the memory."""
+        """Raises TensorError, as the memory is not host-visible."""
         raise TensorError(
             f"a remote tensor is in the memory of {self.get_device_name()}: copy it to a host tensor by copy_to, "
             "or take a region of it by RemoteTensor(remote, begin, end)"
@@ -234,9 +237,9 @@ class RemoteTensor(Tensor):
         return self.region.is_continuous()
 
     def set_shape(self, shape: Sequence[int]) -> None:
-        """Give the tensor another shape; what it held is lost.
+        """Set the shape; the contents are lost.
 
-        Raises TensorError where memory of the user's own is too small, and where a region would grow along an axis.
+        Raises TensorError if memory of the user is too small, or a region would grow along an axis.
         """
         shape = tuple(shape)
         if shape == self.shape:
@@ -250,9 +253,9 @@ class RemoteTensor(Tensor):
         self.region = region
 
     def copy_from(self, source: Tensor | np.ndarray) -> None:
-        """Copy the elements of a tensor, remote or not, or an array into this one, which takes its shape.
+        """Set shape and elements to those of a tensor, remote or not, or an array.
 
-        Raises TensorError where the element type differs, or the memory cannot take the shape.
+        Raises TensorError if the element type differs, or the memory cannot take the shape.
         """
         found = source.element_type if isinstance(source, Tensor) else Type(source.dtype)
         if found is not self.element_type:
@@ -264,13 +267,13 @@ class RemoteTensor(Tensor):
             self.memory.write(self.region, source.data if isinstance(source, Tensor) else source)
 
     def read(self, array: np.ndarray) -> None:
-        """Copy the elements into an array of the tensor's shape. Raises TensorError where its type differs."""
+        """Copy the elements to an array of the same shape. Raises TensorError if its type differs."""
         if array.dtype != self.region.dtype:
             raise TensorError(f"a remote tensor of {self.element_type} cannot be copied to {array.dtype} elements")
         self.memory.read(self.region, array)
 
     def take(self, array: np.ndarray) -> None:
-        """Hold what the array holds, by copying it."""
+        """Set shape and elements to those of an array, which is copied."""
         self.copy_from(array)
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -278,9 +281,9 @@ class RemoteTensor(Tensor):
 
 
 class SharedTensor(Tensor):
-    """A tensor in memory that a device computes in and the host sees, which ``RemoteMemory.array`` hands out.
+    """A tensor in host-visible device memory, see ``RemoteMemory.array``.
 
-    To devices that do not share the memory it is a tensor in host memory as any other.
+    For other devices it is a tensor in host memory.
     """
 
     def __init__(self, memory: RemoteMemory, type: Type, shape: Sequence[int]) -> None:
@@ -307,7 +310,7 @@ class SharedTensor(Tensor):
         self.set_shape(shape)
 
     def set_shape(self, shape: Sequence[int]) -> None:
-        """Give the tensor another shape; what it held is lost."""
+        """Set the shape; the contents are lost."""
         if tuple(shape) != self.shape:
             self.region = Region.whole(self.region.dtype, shape)
             if self.region.byte_size > self.memory.byte_size:
@@ -315,7 +318,7 @@ class SharedTensor(Tensor):
 
 
 def overlap(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors may have memory in common, so that what is written to one is read from the other."""
+    """Return whether two tensors may share memory."""
     if one is other:
         return True
     if isinstance(one, RemoteTensor) and isinstance(other, RemoteTensor):

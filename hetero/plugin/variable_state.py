@@ -1,4 +1,4 @@
-"""VariableState: what an infer request remembers of one variable of the model."""
+"""VariableState: the contents of one variable of the model in an infer request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetero.types import Type
 
 
 class VariableState(ABC):
-    """The contents of one variable, which live in an infer request from one inference to the next."""
+    """The contents of one variable, which an infer request keeps between inferences."""
 
     def __init__(self, info: VariableInfo) -> None:
         self.info = info
@@ -24,9 +24,9 @@ class VariableState(ABC):
 
     @property
     def state(self) -> Tensor:
-        """A copy of the contents; zeros of the smallest shape that fits while there are none.
+        """A copy of the contents, or ``empty()`` if the variable has not been assigned.
 
-        Setting it raises TensorError when type or shape do not fit the variable.
+        Setting it raises TensorError if type or shape do not fit the variable.
         """
         return self.get_state()
 
@@ -40,19 +40,19 @@ class VariableState(ABC):
         self.set_state(tensor)
 
     def empty(self) -> Tensor:
-        """Zeros of the smallest shape that fits: what ``state`` is while there are no contents."""
+        """Return zeros of the smallest shape that fits the variable."""
         kind, shape = self.info.data_type, self.info.data_shape
         known = shape if shape.has_rank else PartialShape([0])
         return Tensor(Type.f32 if kind.is_dynamic() else kind, [dimension.min_length for dimension in known])
 
     @abstractmethod
     def get_state(self) -> Tensor:
-        """A copy of the contents, ``empty()`` while there are none (required)."""
+        """Return a copy of the contents, or ``empty()`` if there are none (required)."""
 
     @abstractmethod
     def set_state(self, tensor: Tensor) -> None:
-        """Let the contents be a copy of a tensor, of which type and shape are checked already (required)."""
+        """Set the contents to a copy of a tensor whose type and shape fit (required)."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget the contents: the next inference begins with the model's initial value (required)."""
+        """Remove the contents, so that the next inference uses the model's initial value (required)."""
