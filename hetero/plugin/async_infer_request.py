@@ -83,17 +83,17 @@ class AsyncInferRequest:
         self._submit(0, done)
 
     def wait(self) -> None:
-        """Wait for the inference that was started last, if any, and raise what it raised.
+        """Wait for the inference that was started last, if any, and raise its error.
 
         Raises RequestBusyError in the request's own callback, and CancelledError in a process that was forked while
-        the inference was under way.
+        the inference ran.
         """
         self._check_outside_callback("wait")
         if self._done is not None:
             self._done.result()
 
     def wait_for(self, timeout: float) -> bool:
-        """Wait as ``wait`` does, but at most ``timeout`` milliseconds; whether the inference has ended."""
+        """Wait at most ``timeout`` milliseconds, and return whether the inference has ended. Raises as ``wait`` does."""
         self._check_outside_callback("wait_for")
         if self._done is None:
             return True
@@ -106,18 +106,18 @@ class AsyncInferRequest:
         return True
 
     def cancel(self) -> None:
-        """Ask the running inference to end: stages that have not begun do not run, and wait raises CancelledError."""
+        """Cancel the running inference: stages that have not begun do not run, and ``wait`` raises CancelledError."""
         with self._lock:
             if self._busy:
                 self.request.cancel()
 
     def set_callback(self, callback: Callback | None) -> None:
-        """Call this with None, or the error, when an inference in the background has ended. Raises RequestBusyError."""
+        """Call ``callback(error)`` at the end of each inference in the background. Raises RequestBusyError."""
         self.check_idle()
         self._callback = callback
 
     def check_idle(self) -> None:
-        """Raise RequestBusyError while an inference is under way."""
+        """Raise RequestBusyError if an inference is running."""
         if self._busy:
             compiled, seconds = self.request.compiled_model, time.perf_counter() - self._began
             raise RequestBusyError(
@@ -160,8 +160,8 @@ class AsyncInferRequest:
             self.end(done, None)
 
     def end(self, done: Completion, error: BaseException | None) -> None:
-        """An inference in the background has ended, with this error or none: tell the callback and those who wait."""
-        # Idle before the callback, so that the callback may start the next inference.
+        """End an inference in the background, with an error or None: call the callback and wake the waiting threads."""
+        # Before the callback, which may start the next inference.
         self._set_idle()
         name = self.request.compiled_model.name
         if error is not None:

@@ -1,7 +1,7 @@
-"""Blobs: exported models as bytes. All checks of what comes from a file are made here, not by each device.
+"""Blobs: exported models as bytes. Untrusted content is checked here, once for all devices.
 
-A blob begins with a prefix, little-endian: the magic bytes (8), the format's version (u32), the CRC-32 of all that
-follows (u32), the size of the whole blob (u64) and that of the header (u64). The header is JSON: the device's name and
+A blob begins with a little-endian prefix: the magic bytes (8), the format version (u32), the CRC-32 of everything
+after it (u32), the size of the whole blob (u64) and that of the header (u64). The header is JSON: the device's name and
 architecture, hetero's version, the options of the compilation, and the name and size of each section. The sections
 follow in order, each at the next multiple of ``ALIGNMENT`` bytes.
 """
@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, NamedTuple
 from hetero.errors import BlobError
 from hetero.frontend.source import map_file
 
-# Bytes, or several pieces of them that are written one after the other.
+# Bytes, or a sequence of pieces to be concatenated.
 Section = bytes | memoryview | Sequence[bytes | memoryview]
 BlobSource = bytes | bytearray | memoryview | str | os.PathLike | BinaryIO
 
@@ -32,15 +32,15 @@ MAGIC = b"\x89HETERO\n"
 FORMAT = 1
 ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIIQQ")
-_CHECKED_FROM = 16  # where what the checksum covers begins
-# A stream is read in pieces of this size, so that memory grows with what is there, not with what a header claims.
+_CHECKED_FROM = 16  # offset of the first byte that the checksum covers
+# A stream is read in pieces of this size, so that a header with a false size does not allocate memory.
 _PIECE = 2**24
 _LABEL = "the exported model"
 
 
 @dataclass(frozen=True)
 class Blob:
-    """An exported model: what it was made for, with which options, and the device's sections."""
+    """An exported model: its device, the options of its compilation, and the device's sections."""
 
     device: str
     architecture: str
@@ -50,7 +50,7 @@ class Blob:
     label: str = _LABEL
 
     def check_fits(self, device: str, architecture: str) -> None:
-        """Raise BlobError unless the blob is for this device, of this architecture, and of this version of hetero."""
+        """Raise BlobError unless the blob is for this device, this architecture and this version of hetero."""
         if self.device != device:
             raise BlobError(f"{self.label} is for device {self.device}, not for {device}: import it there")
         if self.architecture != architecture:
@@ -64,14 +64,14 @@ class Blob:
 
 @functools.cache
 def hetero_version() -> str:
-    """The version of the installed hetero."""
+    """Return the version of the installed package."""
     return importlib.metadata.version("hetero")
 
 
 def pack_blob(
     device: str, architecture: str, options: Mapping[str, Any], sections: Mapping[str, Section]
 ) -> list[bytes | memoryview]:
-    """The pieces of a blob, to be written one after the other; contents of sections are not copied."""
+    """Return the pieces of a blob, to be concatenated. The contents of sections are not copied."""
     parts = {
         name: [*section] if isinstance(section, (list, tuple)) else [section] for name, section in sections.items()
     }
@@ -94,10 +94,10 @@ def pack_blob(
 
 
 def read_blob(source: BlobSource) -> Blob:
-    """The blob in bytes, in the file of a path, or in a binary stream from where it stands; files are mapped.
+    """Read a blob from bytes, from the file of a path, or from the position of a binary stream. Files are mapped.
 
-    A mapped file must not change while the model lives; to replace it is safe. Raises BlobError for what is no whole
-    and unaltered blob.
+    A mapped file must not change while the model lives; replacing it is safe. Raises BlobError if the blob is
+    incomplete or altered.
     """
     label = _LABEL
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -152,13 +152,13 @@ def _read_prefix(content: memoryview, label: str = _LABEL) -> _Prefix:
 
 
 def _is_file(stream: BinaryIO) -> bool:
-    """Whether the bytes of a stream are those of a file, which can be mapped."""
+    """Return whether a stream is a file that can be mapped."""
     raw = stream.raw if isinstance(stream, (io.BufferedReader, io.BufferedRandom)) else stream
     return isinstance(raw, io.FileIO) and stream.seekable()
 
 
 def _map_rest(file: BinaryIO) -> memoryview:
-    """The blob at which a file stands, or as much of it as there is; the file is left behind it."""
+    """Map the blob at the position of a file, or as much of it as exists, and move the position to its end."""
     begin = file.tell()
     file.seek(0, os.SEEK_END)
     if file.tell() <= begin:
@@ -170,7 +170,7 @@ def _map_rest(file: BinaryIO) -> memoryview:
 
 
 def _read_stream(stream: BinaryIO) -> memoryview:
-    """The blob at which a stream stands, or as much of it as there is."""
+    """Read the blob at the position of a stream, or as much of it as exists."""
     content = bytearray()
     wanted = _PREFIX.size
     while len(content) < wanted:
@@ -204,7 +204,7 @@ def _read_content(content: memoryview, header_size: int, label: str) -> Blob:
 
 
 def _plain(value: Any) -> Any:
-    """The value of an option as JSON has it, from which the option's property makes the same one."""
+    """Return the JSON form of an option, from which its property restores the value."""
     return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""CompiledModel: a model made ready for a device."""
+"""CompiledModel: a model compiled for a device."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from hetero.plugin.remote import RemoteContext
 
 
-# Options that say where a model is compiled: they do not go with it.
-_OF_THE_PLACE = (props.device.id, props.cache_dir)
+# Options that are not exported, as they depend on the machine.
+_MACHINE_OPTIONS = (props.device.id, props.cache_dir)
 
 
 class CompiledModel(ABC):
-    """A model made ready for a device. An author defines ``create_sync_infer_request``.
+    """A model compiled for a device. An author defines ``create_sync_infer_request``.
 
     The ports are copies of those of ``prepared.original``, which is not kept. The properties of the compilation can be
     read but not set.
@@ -47,7 +47,7 @@ class CompiledModel(ABC):
         )
         plugin.log.info("'%s' is compiled, for %d streams", self.name, properties.value_of(props.num_streams))
         self._context = prepared.context
-        #: Filled by requests while PERF_COUNT is set.
+        #: Filled by requests if PERF_COUNT is set.
         self.execution_times = ExecutionTimes()
 
     @property
@@ -57,9 +57,9 @@ class CompiledModel(ABC):
 
     @functools.cached_property
     def context(self) -> RemoteContext:
-        """The device's memory that requests take remote tensors of: the default one, unless another was chosen.
+        """The context of remote tensors for this model: the one given to the compilation, else the default.
 
-        Raises NotSupportedError where the device has none.
+        Raises NotSupportedError if the device has none.
         """
         if self._context is not None:
             return self._context
@@ -68,18 +68,18 @@ class CompiledModel(ABC):
 
     @abstractmethod
     def create_sync_infer_request(self) -> SyncInferRequest:
-        """A request with tensors of its own (required). Requests of one compiled model run independently."""
+        """Create a request with its own tensors (required). Requests of one compiled model are independent."""
 
     def create_infer_request(self) -> AsyncInferRequest:
-        """A request that can also run in the background (optional): by default all of it on ``executor``."""
+        """Create a request that can run in the background (optional): by default as a whole on ``executor``."""
         request = self.create_sync_infer_request()
         return AsyncInferRequest(request, [(self.executor, request.infer)])
 
     @functools.cached_property
     def executor(self) -> Executor:
-        """The threads for inferences in the background, NUM_STREAMS of them; they end with the compiled model.
+        """NUM_STREAMS threads for inferences in the background, which end with the compiled model.
 
-        With EXCLUSIVE_ASYNC_REQUESTS one thread that all compiled models of the device share which have it too.
+        With EXCLUSIVE_ASYNC_REQUESTS it is one thread, shared by all such compiled models of the device.
         """
         if self.properties.value_of(props.exclusive_async_requests):
             return self.plugin.executors.get(f"{self.device_name} exclusive")
@@ -87,43 +87,43 @@ class CompiledModel(ABC):
 
     @functools.cached_property
     def priority(self) -> int:
-        """MODEL_PRIORITY as executors have it: where several compiled models share one, a larger number goes first."""
+        """MODEL_PRIORITY as a number for executors: tasks with larger numbers run first."""
         return priority_of(self.properties)
 
     def export_sections(self) -> dict[str, Section]:
-        """What the plugin's ``import_model`` makes this compiled model from again (optional), under names of its own.
+        """Return the named sections from which the plugin's ``import_model`` restores this model (optional).
 
-        Of a transformed model ``model_sections`` makes them. By default raises NotSupportedError.
+        ``model_sections`` returns them for a transformed model. By default raises NotSupportedError.
         """
         raise NotSupportedError(f"{self.device_name} cannot export compiled models")
 
     def export_model(self) -> list[bytes | memoryview]:
-        """The exported model, in pieces to be written one after the other: the sections behind a header."""
-        options = {key: value for key, value in self.properties.given().items() if key not in _OF_THE_PLACE}
+        """Return the exported model as pieces to be concatenated: a header and the sections."""
+        options = {key: value for key, value in self.properties.given().items() if key not in _MACHINE_OPTIONS}
         architecture = self.properties.value_of(props.device.architecture)
         return pack_blob(self.device_name, architecture, options, self.export_sections())
 
     def take_original(self, original: Model | Callable[[], Model]) -> None:  # noqa: B027
-        """Called by the model cache on what it imported: the model that was compiled, the user's own, or what reads it.
+        """Receive the original model, or a function that reads it, after an import by the model cache (optional).
 
-        For devices that may want to compile again (optional). By default nothing is done.
+        For devices that may compile again. By default does nothing.
         """
 
     def get_runtime_model(self) -> Model:
-        """What is really executed, as a graph (optional). By default raises NotSupportedError."""
+        """Return the graph that is executed (optional). By default raises NotSupportedError."""
         raise NotSupportedError(f"{self.device_name} does not tell what it executes")
 
     def get_property(self, key: str) -> Any:
-        """A property's value (optional): those of the compilation. Raises PropertyError for an unknown key."""
+        """Return a property of the compilation (optional). Raises PropertyError for an unknown key."""
         return self.properties.get(key)
 
     def set_property(self, values: Mapping[str, Any]) -> None:
-        """Set properties (optional). By default raises PropertyError: those of the compilation are settled."""
+        """Set properties (optional). By default raises PropertyError, as those of a compilation are read-only."""
         self.properties.set(values)
 
 
 def _detached(port: Output) -> Output:
-    """A port of the same type, shape and names that does not keep the model's graph in memory."""
+    """Return a port of the same type, shape and names that does not refer to the model's graph."""
     copy = Parameter(port.element_type, port.partial_shape, name=port.node.friendly_name).output(0)
     copy.names = set(port.names)
     return copy

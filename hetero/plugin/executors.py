@@ -1,4 +1,4 @@
-"""Executors: threads that run the stages of inferences in the background."""
+"""Executors: thread pools for the stages of inferences in the background."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from hetero.tracing import span
 
 log = get_logger("hetero.plugin")
 
-# How long the end of the program waits for tasks under way; what takes longer hangs, and is left behind.
+# Seconds that the program waits at exit for running tasks; longer ones are abandoned.
 SECONDS_AT_EXIT = 5.0
 _alive: weakref.WeakSet[Executor] = weakref.WeakSet()
 
 
 class Executor:
-    """Some threads and a queue of tasks: those of higher priority go first, then those that came first.
+    """A thread pool with a priority queue. Tasks of equal priority run in the order in which they were submitted.
 
-    The threads begin when they are needed and end when nobody holds the executor any more. They never keep the
-    program from ending. In a child process of os.fork() the executor starts with new threads and no tasks.
+    Threads start on demand and end when the executor is garbage-collected. They do not keep the program from ending. In
+    a child process of os.fork() the executor starts with new threads and no tasks.
     """
 
     def __init__(self, name: str, threads: int = 1) -> None:
@@ -51,7 +51,7 @@ class Executor:
             self._end.detach()
 
     def submit(self, task: Callable[..., None], *arguments: Any, priority: int = 0) -> None:
-        """Have a task run by the next free thread. Raises DeviceError after ``shutdown``."""
+        """Queue a task. Raises DeviceError after ``shutdown``."""
         with self._lock:
             if not self._end.alive:
                 raise DeviceError(f"executor {self.name} was shut down")
@@ -60,9 +60,9 @@ class Executor:
             self._tasks.put((-priority, next(self._number), task, arguments))
 
     def shutdown(self, timeout: float | None = None) -> bool:
-        """Take no more tasks, run those that are waiting, and end; whether the threads ended within the seconds given.
+        """Run the queued tasks and end the threads. Return whether all ended within ``timeout`` seconds each.
 
-        A thread that did not is reported in the log.
+        Threads that did not are logged.
         """
         with self._lock:
             if self._end.detach():
@@ -76,7 +76,7 @@ class Executor:
         return not hanging
 
     def abandon(self, thread: threading.Thread) -> None:
-        """One of the threads hangs: another takes its place, and nobody waits for it any more, also at the end."""
+        """Replace a thread that hangs. It is not waited for any more, also at exit."""
         with self._lock:
             if thread in self._threads:
                 self._threads.remove(thread)
@@ -91,7 +91,7 @@ class Executor:
 
 
 class Executors:
-    """Executors by name, shared by all who ask for the same name; one that nobody holds any more ends."""
+    """Executors by name. An executor lives as long as somebody refers to it."""
 
     def __init__(self) -> None:
         self._by_name: weakref.WeakValueDictionary[str, Executor] = weakref.WeakValueDictionary()
@@ -102,7 +102,7 @@ class Executors:
         self._lock = threading.Lock()
 
     def get(self, name: str, threads: int = 1) -> Executor:
-        """The executor of this name, made with so many threads when there is none."""
+        """Return the executor of this name, created with this number of threads if it does not exist."""
         with self._lock:
             executor = self._by_name.get(name)
             if executor is None:
@@ -111,19 +111,19 @@ class Executors:
 
 
 def _work(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
-    # It holds these and not the executor, which would else never be let go.
+    # A reference to the executor would keep it alive.
     while threading.current_thread() in threads:
         _, number, task, arguments = tasks.get()
         if task is None:
             if threading.current_thread() not in threads:
-                tasks.put((float("inf"), number, None, ()))  # it was for another one
+                tasks.put((float("inf"), number, None, ()))  # the end was for another thread
             return
         try:
             with span("task"):
                 task(*arguments)
-        except BaseException:  # SystemExit too: it would end this thread, for which there is no successor
+        except BaseException:  # SystemExit too, as it would end this thread
             log.exception("a task of %s failed", threading.current_thread().name)
-        del task, arguments  # they are not kept alive while the thread waits
+        del task, arguments  # not kept alive while the thread waits
 
 
 def _send_end(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:

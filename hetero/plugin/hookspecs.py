@@ -1,8 +1,8 @@
 """The hooks of plugin packages.
 
-A package declares an entry point in the group ``hetero`` that names a module. Functions of that module with these names,
-marked by ``hookimpl``, are called once, when the first Core is made. They only register names and factories; heavy
-imports belong into the factories.
+A package declares an entry point in the group ``hetero`` that names a module. Functions of that module with these
+names, marked by ``hookimpl``, are called once, when the first Core is made. They only register names and factories;
+heavy imports belong into the factories.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ def hetero_register_frontends(registry: Registry) -> None:
 
 @hookspec
 def hetero_register_extensions(registry: Registry) -> None:
-    """Register extensions: ``registry.register_extension(factory)``, where ``factory()`` returns an extension, the class
-    of an operation, or a list of them.
+    """Register extensions: ``registry.register_extension(factory)``.
+
+    ``factory()`` returns an extension, the class of an operation, or a list of them.
     """

@@ -1,4 +1,4 @@
-"""A transformed model as the sections of a blob, for devices that go on from there: an IR, and the model's ports."""
+"""A transformed model as the sections of a blob: an OpenVINO IR, and the ports of the original model."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def model_sections(compiled: CompiledModel, transformed: Model) -> dict[str, Section]:
-    """The sections ``ports``, ``xml`` and ``weights``; ``models_in`` is the way back.
+    """Return the sections ``ports``, ``xml`` and ``weights``, which ``models_in`` reads.
 
-    Contents of constants are not copied. Raises BlobError for what an IR cannot hold, such as sequences.
+    The contents of constants are not copied. Raises BlobError if an IR cannot hold the model, such as for sequences.
     """
     return {"ports": ports_section(compiled), **ir_sections(compiled.name, transformed)}
 
 
 def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
-    """A model with the ports of the one that was compiled, and nothing between them, and the transformed model.
+    """Return the original model, reduced to its ports, and the transformed model.
 
-    Raises BlobError and FrontendError for sections that do not hold these.
+    Raises BlobError and FrontendError for missing or damaged sections.
     """
     original, transformed = ports_in(sections), ir_in(sections)
     for kind, mine, others in (
@@ -42,13 +42,13 @@ def models_in(sections: Mapping[str, memoryview]) -> tuple[Model, Model]:
 
 
 def ports_section(compiled: CompiledModel) -> bytes:
-    """The name and the ports of a compiled model; ``ports_in`` is the way back."""
+    """Return the section with the name and the ports of a compiled model, which ``ports_in`` reads."""
     ports = {"name": compiled.name, "inputs": compiled.inputs, "outputs": compiled.outputs}
     return json.dumps(ports, default=port_fields).encode()
 
 
 def ports_in(sections: Mapping[str, memoryview]) -> Model:
-    """A model with the ports in the section ``ports``, and nothing between them. Raises BlobError."""
+    """Return a model that has only the ports in the section ``ports``. Raises BlobError."""
     try:
         fields = json.loads(section_of(sections, "ports").tobytes())
         parameters = [parameter_of(port) for port in fields["inputs"]]
@@ -59,11 +59,11 @@ def ports_in(sections: Mapping[str, memoryview]) -> Model:
 
 
 def ir_sections(name: str, model: Model) -> dict[str, Section]:
-    """The sections ``xml`` and ``weights`` of a model; ``ir_in`` is the way back. Raises BlobError with the name.
+    """Return the sections ``xml`` and ``weights`` of a model, which ``ir_in`` reads. Raises BlobError.
 
-    A section ``operations`` tells the classes of operations that are none of hetero's.
+    A section ``operations`` lists the classes of custom operations.
     """
-    # Readers and writers of formats are only imported by those who export.
+    # The IR frontend is imported only for exports.
     from hetero.frontend.ir.weights import WeightsWriter
     from hetero.frontend.ir.writer import encoded, model_element
 
@@ -80,7 +80,7 @@ def ir_sections(name: str, model: Model) -> dict[str, Section]:
 
 
 def ir_in(sections: Mapping[str, memoryview]) -> Model:
-    """The model in the sections ``xml`` and ``weights``. Raises BlobError and FrontendError."""
+    """Return the model in the sections ``xml`` and ``weights``. Raises BlobError and FrontendError."""
     from hetero.frontend import OpExtension
     from hetero.frontend.ir import IrFrontEnd
 
@@ -91,7 +91,7 @@ def ir_in(sections: Mapping[str, memoryview]) -> Model:
 
 
 def _own_operations(sections: Mapping[str, memoryview]) -> list[type[Op]]:
-    """The classes that the section ``operations`` tells of. Raises BlobError where one is not there."""
+    """Return the classes in the section ``operations``. Raises BlobError if one is not defined."""
     if "operations" not in sections:
         return []
     try:
@@ -102,7 +102,7 @@ def _own_operations(sections: Mapping[str, memoryview]) -> list[type[Op]]:
 
 
 class _ClassFields(NamedTuple):
-    """What tells a class of operations from others."""
+    """The identity of an operation class."""
 
     name: str
     version: str
@@ -115,10 +115,10 @@ class _ClassFields(NamedTuple):
 
 
 def _class_of(fields: _ClassFields) -> type[Op]:
-    """The class, or where there is none such another one of the operation's type. Raises BlobError."""
+    """Return the class, or else another class with the same type info. Raises BlobError if there is none."""
     for make_extensions in (False, True):
         if make_extensions:
-            installed_plugins().made_extensions  # noqa: B018 - packages define their classes when they are needed
+            installed_plugins().made_extensions  # noqa: B018 - packages define their classes there
         named = [cls for cls in defined_operations() if tuple(cls.type_info) == fields[:2]]
         exact = [cls for cls in named if _ClassFields.of(cls) == fields]
         if named:
@@ -130,14 +130,14 @@ def _class_of(fields: _ClassFields) -> type[Op]:
 
 
 def section_of(sections: Mapping[str, memoryview], name: str) -> memoryview:
-    """A section by its name. Raises BlobError where there is none such."""
+    """Return a section by name. Raises BlobError if it is missing."""
     if name not in sections:
         raise BlobError(f"the exported model has no section {name}")
     return sections[name]
 
 
 def port_fields(port: Output) -> dict[str, Any]:
-    """What is known of a port, as plain data; ``parameter_of`` makes a Parameter with such a port from it."""
+    """Return the name, type and shape of a port as plain data, which ``parameter_of`` reads."""
     return {
         "name": port.node.friendly_name, "names": sorted(port.names), "type": str(port.element_type),
         "shape": str(port.partial_shape),
@@ -145,18 +145,18 @@ def port_fields(port: Output) -> dict[str, Any]:
 
 
 def parameter_of(fields: Mapping[str, Any]) -> Parameter:
-    """A Parameter with the port of these fields. Raises ValueError, TypeError and KeyError for wrong ones."""
+    """Return a Parameter for the fields of a port. Raises ValueError, TypeError and KeyError for invalid fields."""
     return _named(fields, Parameter(*_type_and_shape(fields)))
 
 
 class _Pieces(list):
-    """A file in which what is written stays in pieces."""
+    """A file-like object that keeps the pieces that are written to it."""
 
     write = list.append
 
 
 class _Stated(Op):
-    """A value of which type and shape are known, and not who makes it."""
+    """A value of known type and shape without a producer."""
 
     element_type = Attribute(Type)
     partial_shape = Attribute(PartialShape)
@@ -166,7 +166,7 @@ class _Stated(Op):
 
 
 def _check_operations(model: Model) -> list[type[Op]]:
-    """The classes that are none of hetero's. Raises FrontendError for an operation that would not be read as it is."""
+    """Return the classes of custom operations. Raises FrontendError for an operation that an IR would change."""
     from hetero.frontend.ir.attributes import read_back
     from hetero.frontend.ir.reader import Operations
 
@@ -184,7 +184,7 @@ def _check_operations(model: Model) -> list[type[Op]]:
 
 
 def _check_nothing_else(node: Op, again: Op) -> None:
-    """Raises FrontendError where a node holds what its class did not show as an attribute: it would be lost."""
+    """Raise FrontendError if a node has state that its class does not declare as an attribute: it would be lost."""
     for name, value in vars(node).items():
         is_plain = isinstance(value, (bool, int, float, str)) and name != "_friendly_name"
         if is_plain and getattr(again, name, None) != value:

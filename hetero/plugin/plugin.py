@@ -137,10 +137,10 @@ class Plugin:
         return self.compile(PreparedModel(self, device, properties, original, transformed, context, sections))
 
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:
-        """What the device makes of a model before it runs it (optional); the model itself is changed.
+        """Apply the device's graph passes to a model in place and return it (optional).
 
-        By default its ``passes``, without those that DISABLED_PASSES names, without those that round otherwise in
-        the EXECUTION_MODE_HINT ACCURACY, and none with DISABLE_TRANSFORMATIONS.
+        By default these are ``passes``, without those in DISABLED_PASSES, without those that change rounding if
+        EXECUTION_MODE_HINT is ACCURACY, and none with DISABLE_TRANSFORMATIONS.
         """
         if not properties.value_of(props.disable_transformations):
             disabled = [*properties.value_of(props.disabled_passes)]
@@ -151,29 +151,29 @@ class Plugin:
         return model
 
     def cache_key(self, options: Mapping[str, Any]) -> tuple:
-        """What a compilation depends on besides the model and the software, for the model cache (optional).
+        """Return everything that a compilation depends on besides the model and the software (optional).
 
-        By default the device's name, architecture, CACHING_PROPERTIES and all that can be set, but where it is done.
+        It is part of the key of the model cache: by default the device's name and architecture, CACHING_PROPERTIES and
+        all writable properties except DEVICE_ID and CACHE_DIR.
         """
         table = self.property_table(options)
         mutable = [key for key, kind in table.get(props.supported_properties).items() if kind == props.Mutability.RW]
-        told = [props.device.architecture, props.device.full_name, *table.value_of(props.caching_properties)]
-        keys = sorted({*mutable, *told} - {str(props.device.id), str(props.cache_dir)})
+        fixed = [props.device.architecture, props.device.full_name, *table.value_of(props.caching_properties)]
+        keys = sorted({*mutable, *fixed} - {str(props.device.id), str(props.cache_dir)})
         return (self.name, *((key, str(table.get(key))) for key in keys if key in table))
 
     def create_context(self, params: Mapping[str, Any]) -> RemoteContext:
-        """A context for tensors in the device's memory (optional). By default raises NotSupportedError."""
+        """Return a context for tensors in device memory (optional). By default raises NotSupportedError."""
         raise NotSupportedError(f"{self.name} has no remote contexts: use tensors in host memory")
 
     def get_default_context(self, params: Mapping[str, Any]) -> RemoteContext:
-        """The context that is used where none is chosen (optional). By default raises NotSupportedError."""
+        """Return the context that is used by default (optional). By default raises NotSupportedError."""
         raise NotSupportedError(f"{self.name} has no remote contexts: use tensors in host memory")
 
     def estimate_cost(self, node: Node, options: Mapping[str, Any]) -> float | None:
-        """The seconds that a node takes on the device (optional); None, as by default, where it does not know.
+        """Estimate the seconds that a node takes on the device (optional): finite, not negative, None if unknown.
 
-        A finite number, not negative.
-        Shapes may be dynamic. The dispatcher asks when it places by cost what has not been measured.
+        Shapes may be dynamic. The dispatcher asks if it places operations by cost and has no measurement.
         """
         return None
 
@@ -191,21 +191,21 @@ class Plugin:
         return found
 
     def get_property(self, key: str, options: Mapping[str, Any]) -> Any:
-        """A property's value; ``options`` may hold DEVICE_ID. Raises PropertyError for an unknown key."""
+        """Return the value of a property; ``options`` may hold DEVICE_ID. Raises PropertyError for an unknown key."""
         return self.property_table(options).get(key)
 
     def set_property(self, values: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-        """Set properties for later compilations, of one device only where ``options`` has a DEVICE_ID.
+        """Set properties for later compilations, for one device only if ``options`` has a DEVICE_ID.
 
-        Raises PropertyError for an unknown or read-only key or a bad value, and sets nothing then.
+        Raises PropertyError for an unknown or read-only key or an invalid value; then no property is set.
         """
         self.property_table({**values, **options})
         self._options.setdefault(options.get(props.device.id, ""), {}).update(values)
 
     def property_table(self, options: Mapping[str, Any]) -> PropertyTable:
-        """The device's properties with the values that were set and those of ``options`` on top.
+        """Return the device's properties: values that were set, overridden by ``options``.
 
-        Raises PropertyError for what is wrong with the options.
+        Raises PropertyError for an unknown key or an invalid value.
         """
         table = PropertyTable(self.supported_properties, self.name)
         device = self.device(options)

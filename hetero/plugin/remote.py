@@ -105,7 +105,7 @@ class RemoteContext(ABC):
 
     @abstractmethod
     def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> RemoteMemory:
-        """Return memory of at least ``byte_size`` bytes (required): new, or what ``properties`` names by the device's keys.
+        """Return memory of at least ``byte_size`` bytes (required): new, or the memory that ``properties`` name.
 
         Raises PropertyError for keys that the device does not know.
         """

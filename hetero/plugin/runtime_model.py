@@ -1,4 +1,4 @@
-"""Runtime models: what a device really executes, as a graph that people and tools can read."""
+"""Runtime models: the graph that a device executes, for people and tools."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True)
 class ExecutedStep:
-    """What a device executes as one: nodes of the model that it runs, and what by.
+    """One execution step of a device: an operation or several fused ones, and their implementation.
 
-    ``node`` gives the type, and the name under which ``get_profiling_info`` tells the time. ``fused`` are all nodes
-    that are executed at once, in order, where there are more than this one; the last one makes the outputs.
+    ``node`` has the type of the step and its name in ``get_profiling_info``. ``fused`` lists all nodes of a fused step
+    in order, of which the last one computes the outputs; it is empty for a single node.
     """
 
     node: Node
@@ -29,7 +29,7 @@ class ExecutedStep:
 
     @property
     def inputs(self) -> list[Output]:
-        """The values that come from outside; of a node alone all that it reads, else each once."""
+        """The values that the step reads. A fused step lists each once."""
         if not self.fused:
             return self.node.input_values()
         inside = set(self.fused)
@@ -46,11 +46,10 @@ class ExecutedStep:
 
 
 def make_runtime_model(model: Model, steps: Iterable[ExecutedStep], times: ExecutionTimes) -> Model:
-    """The runtime model of a model that a device compiled.
+    """Return the runtime model of a compiled model.
 
-    The steps, in the order in which they are executed, run all but its Parameters, Constants and Results. Nodes are
-    ExecutionNodes, with Parameters and Results at the ends; rt_info has what OpenVINO's has. Times are means of
-    all inferences so far, ``not_executed`` for what none ran or nobody timed.
+    ``steps`` are in execution order and cover all nodes but Parameters, Constants and Results. Each becomes an
+    ExecutionNode with OpenVINO's keys in rt_info. Times are means of all inferences so far, ``not_executed`` without.
     """
     builder = RuntimeModelBuilder()
     for parameter in model.parameters:
@@ -65,27 +64,24 @@ def make_runtime_model(model: Model, steps: Iterable[ExecutedStep], times: Execu
 
 
 class RuntimeModelBuilder:
-    """Puts a runtime model together, node by node in the order of execution, numbered in that order.
-
-    Values of the model that is executed stand for those of the runtime model.
-    """
+    """Builds a runtime model node by node in execution order. Values are named by those of the executed model."""
 
     def __init__(self) -> None:
         self._copies: dict[Output, Output] = {}
         self._nodes: list[Node] = []
 
     def add(self, node: Node, values: Sequence[Output] = ()) -> None:
-        """Add a node that reads what the builder has, and say which values its outputs stand for."""
+        """Add a node; its outputs represent ``values`` of the executed model."""
         node.rt_info[execution.EXECUTION_ORDER] = str(len(self._nodes))
         self._nodes.append(node)
         self._copies.update(zip(values, node.outputs()))
 
     def let(self, value: Output, copy: Output) -> None:
-        """Let an output of the runtime model stand for a value."""
+        """Let an output of the runtime model represent a value of the executed model."""
         self._copies[value] = copy
 
     def add_step(self, name: str, inputs: Sequence[Output], outputs: Sequence[Output]) -> ExecutionNode:
-        """Add a node that reads and makes values."""
+        """Add a node with these inputs and outputs."""
         node = ExecutionNode(
             [self.source_of(value) for value in inputs],
             [(value.element_type, value.partial_shape) for value in outputs],
@@ -104,13 +100,13 @@ class RuntimeModelBuilder:
         self.add(result)
 
     def source_of(self, value: Output) -> Output:
-        """What stands for a value; a Constant is added when it is first read."""
+        """Return the output that represents a value. A Constant is added when it is first read."""
         if value not in self._copies and isinstance(value.node, Constant):
             self._add_end(ExecutionNode([], [(value.element_type, value.partial_shape)]), value, "Const")
         return self._copies[value]
 
     def build(self, name: str) -> Model:
-        """The runtime model. Nodes that nobody reads are its sinks."""
+        """Return the runtime model. Nodes without readers are its sinks."""
         ends = [node for node in self._nodes if isinstance(node, ExecutionNode) and not _is_read(node)]
         results = [node for node in self._nodes if isinstance(node, Result)]
         parameters = [node for node in self._nodes if isinstance(node, Parameter)]
@@ -125,7 +121,7 @@ class RuntimeModelBuilder:
 def describe(
     node: Node, layer_type: str, implementation: str, names: Iterable[str], time: timedelta | None = None
 ) -> None:
-    """Make the notes on a node, whose outputs and name are set: what it is, what by and how long it runs."""
+    """Write type, implementation, precisions, layouts and time of a node to its rt_info, by OpenVINO's keys."""
     precisions = [str(output.element_type) for output in node.outputs()]
     node.rt_info |= {
         execution.LAYER_TYPE: layer_type,
@@ -139,7 +135,7 @@ def describe(
 
 
 def _layout(value: Output) -> str:
-    """Letters for the axes in the order in which they lie in memory: rows one after the other, ``abcd``."""
+    """Return the memory layout as letters of axes, outermost first: row-major ``abcd``."""
     if not value.partial_shape.has_rank:
         return "undef"
     return string.ascii_letters[: max(1, len(value.partial_shape))]

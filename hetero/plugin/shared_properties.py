@@ -1,4 +1,4 @@
-"""The properties that devices share, and what several of them mean together."""
+"""The properties that devices share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hetero.properties.log import Level
 from hetero.properties.values import element_type
 from hetero.types import Type
 
-#: How requests are run, which a device leaves to the classes of the plugin API.
+#: Properties that the classes of the plugin API implement.
 scheduling_properties = (
     props.range_for_async_infer_requests,
     props.range_for_streams,
@@ -24,7 +24,7 @@ scheduling_properties = (
     props.enable_profiling,
     props.log.level,
 )
-#: What a device has that computes in the model's own types; one that offers others adds an INFERENCE_PRECISION_HINT.
+#: Properties of a device that computes in the model's types. Other devices replace INFERENCE_PRECISION_HINT.
 common_properties = (
     props.available_devices,
     props.device.full_name,
@@ -50,10 +50,10 @@ _LOG_LEVELS = {
 
 
 def decide_streams(properties: PropertyTable) -> None:
-    """Fill in NUM_STREAMS where it was left to the device, and the number of requests that keeps them busy.
+    """Set NUM_STREAMS if the user did not, and the optimal number of requests.
 
-    Without NUM_STREAMS the mode LATENCY has one stream, and THROUGHPUT as many as RANGE_FOR_STREAMS ends with, but no
-    more than PERFORMANCE_HINT_NUM_REQUESTS, if that is set. NUM_STREAMS=AUTO means the streams of THROUGHPUT.
+    LATENCY has one stream. THROUGHPUT, and NUM_STREAMS=AUTO, have the maximum of RANGE_FOR_STREAMS, but no more than
+    PERFORMANCE_HINT_NUM_REQUESTS if that is set.
     """
     streams = properties.value_of(props.num_streams)
     least, most = properties.value_of(props.range_for_streams)
@@ -71,15 +71,15 @@ def decide_streams(properties: PropertyTable) -> None:
 
 
 def set_log_level(logger: logging.Logger, level: Level) -> None:
-    """Let a device's logger pass messages of this level and more urgent ones."""
+    """Set the level of a device's logger."""
     logger.setLevel(_LOG_LEVELS[level])
 
 
 def priority_of(properties: PropertyTable) -> int:
-    """MODEL_PRIORITY as executors have it: a larger number goes first."""
+    """Return MODEL_PRIORITY as a number for executors: larger ones run first."""
     return list(Priority).index(properties.value_of(props.hint.model_priority))
 
 
 def full_name(device: str, device_id: str) -> str:
-    """The name of one device among several of its kind: ``GPU.1``; without an id, the kind's."""
+    """Return the name of a device: ``GPU.1``, or without an id that of its kind."""
     return f"{device}.{device_id}" if device_id else device

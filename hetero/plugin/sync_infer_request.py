@@ -28,53 +28,53 @@ _numbers = itertools.count()
 
 
 class SyncInferRequest(ABC):
-    """One inference at a time: a tensor for every port, and an inference in stages.
+    """A tensor for each port, and an inference in stages. It runs one inference at a time.
 
-    The stages are ``preprocess``, ``start``, ``wait`` and ``postprocess``, in this order. An author defines
-    ``start``, which may do all the work; the others are for devices that work on their own after they were started,
-    so that transfers and computations of different requests overlap.
+    The stages are ``preprocess``, ``start``, ``wait`` and ``postprocess``. An author defines ``start``, which may do
+    all the work. The others are for devices that run asynchronously, so that transfers and computations of different
+    requests overlap.
 
-    A tensor object bound to a port stays bound until ``set_tensor``; an inference changes what it
-    holds, and its shape where that is dynamic. So several requests may share one.
+    A tensor object stays bound to a port until ``set_tensor``; an inference changes its contents, and its shape if that
+    is dynamic. Several requests may share a tensor.
 
-    An inference must not change its inputs, which others may read too: their arrays may be read-only, and a device that
-    computes in place copies them first. Nothing protects inputs that are remote tensors, in memory that the device
-    shares with the host, or exported by DLPack. An inference must write every output, to the memory that the tensor has
-    at that time. Under HETERO a device that does not keep to this loses its part of the model to others.
+    An inference must not change its inputs, which others may read: their arrays may be read-only, and a device that
+    computes in place must copy them. Inputs are not protected if they are remote tensors, in memory shared with the
+    host, or exported by DLPack. An inference must write every output, to the memory that the tensor has at that time.
+    Under HETERO a device that violates this loses its operations to other devices.
     """
 
     def __init__(self, compiled_model: CompiledModel) -> None:
         self.compiled_model = compiled_model
-        #: Tells requests apart in a trace.
+        #: Identifies the request in a trace.
         self.number = next(_numbers)
         self._tensors: dict[Output, Tensor] = {}
         self._batches: dict[Output, list[Tensor]] = {}
         self.cancelled = False
-        #: Whether times are wanted: the model was compiled with PERF_COUNT.
+        #: Whether the model was compiled with PERF_COUNT.
         self.is_profiled: bool = compiled_model.properties.value_of(props.enable_profiling)
-        #: Seconds that each stage of the last inference took, where times are wanted.
+        #: Seconds of each stage of the last profiled or traced inference.
         self.stage_times = dict.fromkeys(STAGES, 0.0)
 
     def __init_subclass__(cls) -> None:
-        # What a device leaves to this class to do nothing in costs nothing: a cut runs hundreds of small requests.
+        # Stages that do nothing are not called: a model cut into pieces runs hundreds of small requests.
         cls._own_stages = tuple(s for s in STAGES if getattr(cls, s) not in _NOTHING_TO_DO)
 
     def preprocess(self) -> None:
-        """Make the inputs ready (optional): by default batches are joined and all inputs checked."""
+        """Prepare the inputs (optional): by default batches are joined and all inputs are checked."""
         if self._batches:
             self._join_batches()
         self.check_inputs()
 
     @abstractmethod
     def start(self) -> None:
-        """Compute the outputs from the inputs, or begin to (required)."""
+        """Compute the outputs, or start to (required)."""
 
     def wait(self) -> None:
-        """Wait until what ``start`` began is done (optional)."""
+        """Wait for the end of the computation (optional)."""
         return
 
     def postprocess(self) -> None:
-        """Hand out the outputs (optional)."""
+        """Write the outputs to their tensors (optional)."""
         return
 
     def infer(self) -> None:
@@ -83,9 +83,9 @@ class SyncInferRequest(ABC):
         self._finish()
 
     def run_stage(self, stage: str) -> None:
-        """Run one stage, unless the inference was cancelled; after the last one, check that the outputs fit.
+        """Run one stage. After the last one, check the outputs.
 
-        Raises CancelledError, and DeviceError with the device's name for whatever the device raises.
+        Raises CancelledError if the inference was cancelled, and DeviceError for any error of the device.
         """
         self._run([stage])
         if stage == STAGES[-1]:
@@ -121,18 +121,18 @@ class SyncInferRequest(ABC):
             self.compiled_model.execution_times.add(self.get_profiling_info())
 
     def cancel(self) -> None:
-        """Ask a running inference to end early; stages that have not begun do not run (a device may do more)."""
+        """Cancel the running inference: stages that have not begun do not run. A device may do more."""
         self.cancelled = True
 
     def check_cancelled(self) -> None:
-        """Raise CancelledError when the inference was cancelled; for devices to call now and then."""
+        """Raise CancelledError if the inference was cancelled. Devices call it regularly."""
         if self.cancelled:
             raise CancelledError(f"the inference of '{self.compiled_model.name}' was cancelled")
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        """What the last inference spent its time on (optional): by default its stages; nothing without PERF_COUNT.
+        """Return the times of the last inference (optional): by default of its stages, nothing without PERF_COUNT.
 
-        A device adds its operations behind them, by the names that ``get_runtime_model`` tells too.
+        A device appends its operations, by their names in ``get_runtime_model``.
         """
         if not self.is_profiled:
             return []
@@ -140,18 +140,18 @@ class SyncInferRequest(ABC):
         return [ProfilingInfo(stage, STAGE, device, timedelta(seconds=s)) for stage, s in self.stage_times.items()]
 
     def query_state(self) -> list[VariableState]:
-        """The state of each variable of the model, which the request keeps between inferences (optional)."""
+        """Return the state of each variable, which the request keeps between inferences (optional)."""
         return []
 
     def get_tensor(self, port: Output) -> Tensor:
-        """The tensor of a port; made on first use, in the smallest shape that fits."""
+        """Return the tensor of a port. It is created on first use, in the smallest shape that fits."""
         tensor = self._tensors.get(port)
         if tensor is None:
             tensor = self._tensors[port] = smallest_tensor(port)
         return tensor
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
-        """Bind a tensor to a port. Raises TensorError when type, shape or remote context do not fit the port."""
+        """Bind a tensor to a port. Raises TensorError if type, shape or remote context do not fit the port."""
         check_tensor(port, tensor)
         if isinstance(tensor, RemoteTensor):
             self.check_context(port, tensor)
@@ -159,9 +159,9 @@ class SyncInferRequest(ABC):
         self._tensors[port] = tensor
 
     def set_tensors(self, port: Output, tensors: Sequence[Tensor]) -> None:
-        """Bind several tensors to an input; they are joined along its first axis, the batch, when an inference begins.
+        """Bind a batch of tensors to an input. They are joined along the first axis at the start of each inference.
 
-        Raises TensorError when they do not fit together, or joined do not fit the port.
+        Raises TensorError if they differ in other dimensions, or the joined tensor does not fit the port.
         """
         if port not in self.compiled_model.inputs:
             raise TensorError(f"'{port_name(port)}' is an output: only inputs take a batch of tensors")
@@ -182,19 +182,19 @@ class SyncInferRequest(ABC):
         return [self.get_tensor(port) for port in self.compiled_model.outputs]
 
     def check_inputs(self) -> None:
-        """Raise TensorError when an input tensor does not fit its port, as when none was set yet."""
+        """Raise TensorError if an input tensor does not fit its port."""
         for port in self.compiled_model.inputs:
             check_tensor(port, self.get_tensor(port))
 
     def takes(self, tensor: RemoteTensor) -> bool:
-        """Whether the compiled model's context holds a remote tensor, so that the device can compute in its memory."""
+        """Return whether the device can use a remote tensor without a copy, as its context is the compiled model's."""
         try:
             return self.compiled_model.context.holds(tensor)
         except NotSupportedError:
             return False
 
     def check_context(self, port: Output, tensor: RemoteTensor) -> None:
-        """Raise TensorError when the request does not take a remote tensor."""
+        """Raise TensorError if the request does not accept a remote tensor."""
         if self.takes(tensor):
             return
         where = f"'{port_name(port)}' is given a remote tensor of {tensor.get_device_name()}"
@@ -205,7 +205,7 @@ class SyncInferRequest(ABC):
         raise TensorError(f"{where} in {other}: copy it to a host tensor, or make it in the model's get_context()")
 
     def check_outputs(self) -> None:
-        """Raise DeviceError when what the device gave does not fit the model."""
+        """Raise DeviceError if an output tensor does not fit its port."""
         for port in self.compiled_model.outputs:
             try:
                 check_tensor(port, self.get_tensor(port))
@@ -222,19 +222,19 @@ class SyncInferRequest(ABC):
                 begin = end
 
 
-# The stages that are optional.
+# Default implementations of the optional stages.
 _NOTHING_TO_DO = (SyncInferRequest.wait, SyncInferRequest.postprocess)
 
 
 def smallest_tensor(port: Output) -> Tensor:
-    """Zeros in the smallest shape that fits a port."""
+    """Return zeros in the smallest shape that fits a port."""
     partial = port.partial_shape if port.partial_shape.has_rank else PartialShape([-1])
     shape = [d.min_length for d in partial]
     return Tensor(Type.f32 if port.element_type.is_dynamic() else port.element_type, shape)
 
 
 def check_tensor(port: Output, tensor: Tensor) -> None:
-    """Raise TensorError when a tensor does not fit a port."""
+    """Raise TensorError if a tensor does not fit a port."""
     if tensor.element_type != port.element_type and not port.element_type.is_dynamic():
         problem = f"takes {port.element_type} elements, but the tensor has {tensor.element_type}"
     elif not port.partial_shape.admits(tensor.shape):
