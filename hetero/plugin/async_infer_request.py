@@ -93,7 +93,7 @@ class AsyncInferRequest:
             self._done.result()
 
     def wait_for(self, timeout: float) -> bool:
-        """Wait at most ``timeout`` milliseconds, and return whether the inference has ended. Raises as ``wait`` does."""
+        """Wait at most ``timeout`` milliseconds. Return whether the inference has ended, or raise as ``wait`` does."""
         self._check_outside_callback("wait_for")
         if self._done is None:
             return True

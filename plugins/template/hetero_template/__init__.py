@@ -1,14 +1,14 @@
-"""Device TEMPLATE: the numpy reference, and the guide for who writes a device with all that a device may have.
+"""Device TEMPLATE: the numpy reference, and an example of a plugin with every optional feature.
 
-Read its files in this order, which is that of the roles in ``hetero.plugin``; each method is the least that is right:
+Its files, in the order of the roles in ``hetero.plugin``:
 
-1. ``plugin.py`` is the Plugin: its properties, what it can run, how it compiles and imports, its memory.
-2. ``compiled_model.py``: the CompiledModel, what is worked out once for all inferences.
-3. ``infer_request.py``: the SyncInferRequest, one inference. The default AsyncInferRequest is enough for it.
-4. ``remote.py``: the RemoteContext and the memory behind its RemoteTensors.
-5. ``variable_state.py``: the VariableState, what is remembered from one inference to the next.
+1. ``plugin.py``: the Plugin with its device, properties, supported operations and contexts.
+2. ``compiled_model.py``: the CompiledModel, prepared once for all inferences.
+3. ``infer_request.py``: the SyncInferRequest, one inference. It uses the default AsyncInferRequest.
+4. ``remote.py``: the RemoteContext and the memory of its RemoteTensors.
+5. ``variable_state.py``: the VariableState, which keeps a variable between inferences.
 
-A package to begin with, of a device with less, is written by ``hetero plugin new NAME``.
+``hetero plugin new NAME`` writes a package with a minimal plugin to start from.
 """
 
 from __future__ import annotations

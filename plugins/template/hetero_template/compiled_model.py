@@ -22,10 +22,10 @@ class TemplateCompiledModel(CompiledModel):
         self.variables = [variable.info for variable in prepared.model.variables]
 
     def run(self, *arguments: Any) -> list[np.ndarray]:
-        """Run the program, with these arguments, on INFERENCE_NUM_THREADS; 0 leaves it to numpy."""
+        """Run the program with at most INFERENCE_NUM_THREADS threads; 0 leaves the number to numpy."""
         if not self._threads:
             return self.program.run(*arguments)
-        from hetero_template.threads import at_most  # needed by few
+        from hetero_template.threads import at_most  # imported only if needed
 
         with at_most(self._threads):
             return self.program.run(*arguments)

@@ -29,7 +29,7 @@ class TemplateInferRequest(SyncInferRequest):
         self._profile = []
         observe = self._note_time if self.is_profiled else None
         results = self.compiled_model.run(inputs, self._variables, observe, self.check_cancelled)
-        self._hand_out(results, [*inputs, *self._variables.values()])
+        self._write_outputs(results, [*inputs, *self._variables.values()])
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         return [*super().get_profiling_info(), *self._profile]
@@ -41,15 +41,17 @@ class TemplateInferRequest(SyncInferRequest):
         took = timedelta(seconds=seconds)
         self._profile.append(ProfilingInfo(node.friendly_name, node.type_info.name, "numpy", took, took))
 
-    def _hand_out(self, results: list[np.ndarray], others: list[np.ndarray]) -> None:
+    def _write_outputs(self, results: list[np.ndarray], others: list[np.ndarray]) -> None:
         is_constant = self.compiled_model.program.is_constant
         taken = set(map(id, others))
         for index, array in enumerate(results):
-            # An input, a constant or a view of one is not the tensor's to hold: the user may write to it.
+            # The user may write to an output tensor, so it must not hold an input, a constant or a view of one.
             if not array.flags.owndata or id(array) in taken or is_constant(array):
                 results[index] = array.copy()
             taken.add(id(array))
-        for array, tensor in zip(results, self.output_tensors()):  # which may be in the memory of an input
+        for array, tensor in zip(
+            results, self.output_tensors()
+        ):  # after all copies, as outputs may share memory with inputs
             tensor.take(array)
 
 

@@ -1,4 +1,4 @@
-"""The plugin: what the device can run, and how a model is compiled for it."""
+"""The plugin: the device, the operations that it supports, and its memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hetero_template.remote import TemplateContext
 
 
 class TemplatePlugin(Plugin):
-    """Runs every operation that the reference can evaluate, one after the other, with numpy on the host."""
+    """Runs every operation that the reference can evaluate, with numpy on the host."""
 
     supported_properties = (*common_properties, props.inference_num_threads)
     passes = (

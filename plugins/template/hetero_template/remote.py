@@ -1,4 +1,4 @@
-"""Remote memory: a vector of bytes in host memory, as if it were the device's own."""
+"""Remote memory: bytes in host memory that represent device memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TemplateContext(RemoteContext):
         _check_none(f"a context of {device_name}", params)
 
     def holds(self, tensor: Tensor) -> bool:
-        """All that is in host memory, as numpy computes there."""
+        """Return True for all tensors in host memory, as numpy computes there."""
         return not isinstance(tensor, RemoteTensor) or super().holds(tensor)
 
     def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> Vector:
@@ -32,7 +32,7 @@ class Vector(RemoteMemory):
         self._bytes = np.zeros(byte_size, np.uint8)
 
     def array(self, region: Region) -> np.ndarray:
-        """The memory of a region itself, which the device computes with."""
+        """Return a region without a copy."""
         return np.ndarray(region.shape, region.dtype, self._bytes, region.offset, region.strides)
 
     def read(self, region: Region, array: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""INFERENCE_NUM_THREADS: how many threads the linear algebra library behind numpy may use."""
+"""INFERENCE_NUM_THREADS: the number of threads of the linear algebra library that numpy uses."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _unbounded: list[int] = []
 
 @contextlib.contextmanager
 def at_most(threads: int) -> Iterator[None]:
-    """Let matrix products use at most so many threads meanwhile.
+    """Limit the threads of matrix products inside the ``with`` block.
 
-    The library has one pool for the process: while several inferences run, the smallest bound of them counts.
+    The library has one thread pool for the process: if several inferences run, the lowest limit applies to all.
     """
     with _lock:
         if not _bounds:
@@ -57,4 +57,4 @@ def _apply() -> None:
 
 @functools.cache
 def _libraries() -> list[LibController]:
-    return ThreadpoolController().select(user_api="blas").lib_controllers  # to look for them takes milliseconds
+    return ThreadpoolController().select(user_api="blas").lib_controllers  # the search takes milliseconds
