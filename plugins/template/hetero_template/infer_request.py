@@ -51,7 +51,7 @@ class TemplateInferRequest(SyncInferRequest):
             taken.add(id(array))
         for array, tensor in zip(
             results, self.output_tensors()
-        ):  # after all copies, as outputs may share memory with inputs
+        ):
             tensor.take(array)
 
 
