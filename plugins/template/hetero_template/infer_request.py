@@ -49,9 +49,7 @@ class TemplateInferRequest(SyncInferRequest):
             if not array.flags.owndata or id(array) in taken or is_constant(array):
                 results[index] = array.copy()
             taken.add(id(array))
-        for array, tensor in zip(
-            results, self.output_tensors()
-        ):
+        for array, tensor in zip(results, self.output_tensors()):
             tensor.take(array)
 
 
