@@ -1,4 +1,4 @@
-"""What hetero itself registers: the dispatcher as a device, and the frontends. Found like any other plugin."""
+"""The built-in plugin: device HETERO and the frontends. It is found through an entry point, like any other plugin."""
 
 from __future__ import annotations
 

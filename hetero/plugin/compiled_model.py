@@ -44,7 +44,7 @@ class CompiledModel(ABC):
         self.plugin = plugin
         device_id = properties.value_of(props.device.id)
         own = (props.model_name, props.execution_devices, props.loaded_from_cache)
-        self.properties = properties.settled(f"compiled model '{self.name}' of {plugin.name}", own)
+        self.properties = properties.read_only_copy(f"compiled model '{self.name}' of {plugin.name}", own)
         self.properties.fill(
             {props.model_name: self.name, props.execution_devices: (full_name(plugin.name, device_id),)}
         )
@@ -102,7 +102,7 @@ class CompiledModel(ABC):
 
     def export_model(self) -> list[bytes | memoryview]:
         """The exported model, in pieces to be written one after the other: the sections behind a header."""
-        options = {key: value for key, value in self.properties.given().items() if key not in _OF_THE_PLACE}
+        options = {key: value for key, value in self.properties.explicit().items() if key not in _OF_THE_PLACE}
         architecture = self.properties.value_of(props.device.architecture)
         return pack_blob(self.device_name, architecture, options, self.export_sections())
 

@@ -29,7 +29,7 @@ from hetero.ops.work_estimate import Shape, assumed_shape
 from hetero.passes.unique_names import make_names_unique
 from hetero.plugin import ProfilingInfo
 from hetero.plugin.profiling import STAGE
-from hetero.run.runner import told_in_the_report
+from hetero.run.runner import placement_log_muted
 from hetero.runtime import CompiledModel, Core
 from hetero.types import Type
 
@@ -212,7 +212,7 @@ class _Calibration:
         if first is not None:
             names = [first.name, *(name for name in names if name != first.name)]
         options = {**self._config, "PLACEMENT": "GREEDY" if first else "MIN_CUT", **options}
-        with told_in_the_report():
+        with placement_log_muted():
             compiled = self._core.compile_model(self._model, f"{self._kind}:{','.join(names)}", options)
         return _Running(compiled, self._inputs)
 

@@ -25,7 +25,7 @@ from pydantic import (
 from hetero.errors import ConfigError
 from hetero.files import open_regular
 from hetero.run.plain_yaml import parse_yaml
-from hetero.run.settings import Given, apply_setting
+from hetero.run.settings import CommandLineText, apply_setting
 from hetero.run.sources import existing_file, extension_source, refuse_overwriting, writable_file
 
 
@@ -35,7 +35,7 @@ def _path(find: Callable[[str, Path], Path | str]) -> BeforeValidator:
     def resolve(value: Any, info: ValidationInfo) -> Path | str:
         if not isinstance(value, str) or "\0" in value:
             raise ValueError(f"takes a path, not {value!r}")
-        return find(value, Path() if isinstance(value, Given) else info.context["folder"])
+        return find(value, Path() if isinstance(value, CommandLineText) else info.context["folder"])
 
     return BeforeValidator(resolve)
 
@@ -153,7 +153,7 @@ class CtcAlphabet(Section):
     def _find_file(cls, data: Any, info: ValidationInfo) -> Any:
         named = data.get("characters") if isinstance(data, dict) else None
         if isinstance(named, str) and not named.startswith("metadata:"):
-            folder = Path() if isinstance(named, Given) else info.context["folder"]
+            folder = Path() if isinstance(named, CommandLineText) else info.context["folder"]
             return {**data, "characters": existing_file(named, folder)}
         return data
 

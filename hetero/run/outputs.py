@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from hetero.errors import ConfigError
-from hetero.files import replacing
+from hetero.files import atomic_write
 from hetero.graph import Model, Output, port_name
 from hetero.run.config import CtcAlphabet, CtcOutput, ImageOutput, NpyOutput, NpzOutput, TopKOutput, writes
 
@@ -199,7 +199,7 @@ def make_image(array: np.ndarray, spec: ImageOutput) -> Image:
 def save(path: Path, write: Callable[[BinaryIO], None]) -> dict[str, Any]:
     """Write a file whole or not at all: beside its place first, then moved there. Raises ValueError."""
     try:
-        with replacing(path) as (file,):
+        with atomic_write(path) as (file,):
             write(file)
     except OSError as error:
         raise ValueError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -116,7 +116,7 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     properties = dict(config.properties)
     if config.affinities:
         properties[affinities] = config.affinities
-    with told_in_the_report():
+    with placement_log_muted():
         compiled = core.compile_model(model, config.device, properties)
     compile_seconds = time.perf_counter() - started
 
@@ -150,7 +150,7 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
 
 
 @contextmanager
-def told_in_the_report() -> Iterator[None]:
+def placement_log_muted() -> Iterator[None]:
     """The dispatcher's line on the placement is a part of the report: it is not told twice."""
     placement_log.addFilter(_no)
     try:

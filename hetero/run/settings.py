@@ -8,7 +8,7 @@ from hetero.errors import ConfigError
 from hetero.run.plain_yaml import parse_yaml
 
 
-class Given(str):
+class CommandLineText(str):
     """A string from the command line: a path in it is seen from the current folder."""
 
 
@@ -54,7 +54,7 @@ def _next_key(place: Any, parts: list[str], setting: str) -> tuple[str | int, li
 
 def _mark(value: Any) -> Any:
     if isinstance(value, str):
-        return Given(value)
+        return CommandLineText(value)
     if isinstance(value, list):
         return [_mark(item) for item in value]
     if isinstance(value, dict):

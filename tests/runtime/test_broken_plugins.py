@@ -84,8 +84,8 @@ class _Faulty(PickyPlugin):
 FAULTS = {
     "constructor": "device NPU is not available: OSError: libnpu.so",
     "device ids": "device NPU is not available: KeyError: 'bus'",
-    "properties": "NPU failed to tell its property SUPPORTED_PROPERTIES: KeyError: 'name'",
-    "query": "NPU failed to tell what it can run of 'chain': IndexError: out of lists",
+    "properties": "NPU failed to get property SUPPORTED_PROPERTIES: KeyError: 'name'",
+    "query": "NPU failed to query model 'chain': IndexError: out of lists",
     "claims too much": "NPU cannot run Exp 'exp'",
     "compile": "NPU failed to compile 'chain/0': ZeroDivisionError: by nothing",
     "create request": "NPU failed to create a request of 'chain/0': ValueError: no more requests",
@@ -124,7 +124,7 @@ def test_devices_are_listed_whatever_one_of_them_does(fault):
     assert ("NPU" in core.available_devices) == ("NPU" not in core.unavailable_devices)
     assert {"B", *core.available_devices} <= {device.name for device in find_devices(core)}
     if fault == "properties":
-        with pytest.raises(DeviceError, match="NPU failed to tell its property FULL_DEVICE_NAME: KeyError: 'name'"):
+        with pytest.raises(DeviceError, match="NPU failed to get property FULL_DEVICE_NAME: KeyError: 'name'"):
             core.get_property("NPU", "FULL_DEVICE_NAME")
 
 

@@ -99,8 +99,8 @@ def test_the_dispatcher_is_no_device_of_its_own():
     [
         ("PERF_COUNTS", "YES", "A has no property PERF_COUNTS; did you mean PERF_COUNT"),
         ("PERF_COUNT", "MAYBE", "property PERF_COUNT of A cannot be 'MAYBE': it takes YES or NO"),
-        ("NUM_STREAMS", 0, "property NUM_STREAMS of A cannot be 0: it takes a whole number of at least 1"),
-        ("FULL_DEVICE_NAME", "x", "property FULL_DEVICE_NAME of A can be read but not set"),
+        ("NUM_STREAMS", 0, "property NUM_STREAMS of A cannot be 0: it takes an integer of at least 1"),
+        ("FULL_DEVICE_NAME", "x", "property FULL_DEVICE_NAME of A is read-only"),
     ],
 )
 def test_properties_that_cannot_be_set(key, value, message):
