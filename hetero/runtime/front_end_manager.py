@@ -69,6 +69,5 @@ class FrontEndManager:
     def _describe_all(self) -> str:
         """Return the available formats and the failed frontends, for messages."""
         failed = "; ".join(f"{name} ({reason})" for name, reason in self.failures.items())
-        return f"there are {', '.join(self.get_available_front_ends())}" + (
-            f"; these failed: {failed}" if failed else ""
-        )
+        available = ", ".join(self.get_available_front_ends())
+        return f"there are {available}; these failed: {failed}" if failed else f"there are {available}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Version:
-    """Version as in OpenVINO: three numbers, the whole version as ``build_number`` and the package as ``description``."""
+    """A version: three numbers, the whole text as ``build_number``, and the package's name as ``description``."""
 
     major: int
     minor: int
