@@ -227,7 +227,7 @@ def test_extensions_of_other_commands(folder):
     [
         (["run", "none.yaml"], ["there is no file none.yaml"]),
         (["run", "."], ["Is a directory"]),
-        (["query", "model.onnx", "-d", "PICKY", "--draw", "x.png"], ["x.png is no file to draw into", ".svg or .dot"]),
+        (["query", "model.onnx", "-d", "PICKY", "--draw", "x.png"], ["cannot draw to x.png", ".svg or .dot"]),
         (["query", "model.onnx", "-d", "PICKY", "--draw", "no/x.svg"], ["there is no folder no to write x.svg into"]),
         (["run", "model.onnx"], ["model.onnx", "not a YAML file"]),
         (["run", "run.yaml", "--set", "device=NPU"], ["no device NPU", "TEMPLATE"]),
@@ -238,7 +238,7 @@ def test_extensions_of_other_commands(folder):
         (["run", "run.yaml", "--set", "model=broken.onnx"], ["broken.onnx"]),
         (["run", "run.yaml", "--set", "model=unknown.onnx"], ["NoSuchOperation"]),
         (["run", "run.yaml", "--set", "inputs={z: {npy: x.npy}}"], ["no input z", "x"]),
-        (["run", "run.yaml", "--set", "inputs={}"], ["nothing is given for the model's input x"]),
+        (["run", "run.yaml", "--set", "inputs={}"], ["missing the model's input x"]),
         (["run", "run.yaml", "--set", "inputs.x.npy=wide.npy"], ["inputs.x", "[1,3]", "[1, 4]"]),
         (["run", "run.yaml", "--set", "inputs.x.npy=complex.npy"], ["inputs.x", "f32", "complex64"]),
         (["run", "run.yaml", "--set", "properties.PERF_CONT=true"], ["PERF_CONT", "PERF_COUNT"]),
@@ -284,7 +284,7 @@ def test_a_file_that_cannot_be_written_is_left_as_it_was(folder, monkeypatch):
 def test_no_file_is_written_when_another_output_does_not_fit(folder):
     result = hetero("run", "run.yaml", "--set", "outputs=[npy: y.npy, ctc: {characters: run.yaml}]")
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: outputs.1: CTC text needs") and result.stderr.count("\n") == 1
+    assert result.stderr.startswith("error: outputs.1: ctc needs") and result.stderr.count("\n") == 1
     assert not (folder / "y.npy").exists()
 
 

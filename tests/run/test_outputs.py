@@ -114,10 +114,13 @@ def test_pictures(folder, array, more, expected):
         ({"top_k": 1, "labels": "few.txt"}, ["1 labels", "3 classes"]),
         ({"top_k": 1, "labels": "labels.txt", "key": "a"}, ["outputs.0: ", "not a JSON file"]),
         ({"top_k": 1, "labels": "labels.json", "key": "space.nam"}, ["no key space.nam"]),
-        ({"top_k": 1, "labels": "labels.json", "key": "space.count"}, ["is no list of labels"]),
+        ({"top_k": 1, "labels": "labels.json", "key": "space.count"}, ["is not a list of labels"]),
         ({"ctc": {"characters": "metadata:letters"}}, ["no metadata letters", "character"]),
-        ({"image": "out.txt"}, ["outputs.0: ", "out.txt is none of a picture that can be written, such as out.png"]),
-        ({"image": "out.png"}, ["a picture of the layout NHWC is asked for, but the output is [2, 3]"]),
+        (
+            {"image": "out.txt"},
+            ["outputs.0: ", "out.txt has no suffix of a picture format, such as out.png"],
+        ),
+        ({"image": "out.png"}, ["the layout NHWC does not fit the output of shape [2, 3]"]),
         ({"ctc": {"characters": "characters.txt"}}, ["[items, steps, 4]", "[2, 3]"]),
     ],
 )

@@ -75,7 +75,7 @@ def test_files_that_no_frontend_knows(tmp_path):
 def test_frontends_that_fail_do_no_harm():
     manager = FrontEndManager()
     assert isinstance(manager.load_by_model(zoo.path("squeezenet")), OnnxFrontEnd)
-    told = r"; these failed: .*test_front_end_manager \(ModuleNotFoundError: No module .*\); broken \(ZeroDivisionError: .*\)"
+    failed = r"; these failed: .*test_front_end_manager \(ModuleNotFoundError: .*\); broken \(ZeroDivisionError: .*\)"
     with pytest.raises(FrontendError, match=failed):
         manager.load_by_model(b"nothing known")
 
