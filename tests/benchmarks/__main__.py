@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks``: run them all and print medians and ratios."""
+"""``python -m tests.benchmarks``: run all benchmarks and print medians and ratios."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.benchmarks import (
 
 
 def main() -> None:
-    logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # nobody reads where tiny models go
+    logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # hides the placement of tiny models
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
     compared = (import_time, boundaries, overlap, requests, tracing, handover, inference, transposes, placement)
     for comparison in chain.from_iterable(module.compare() for module in compared):
