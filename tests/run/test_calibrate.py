@@ -104,7 +104,7 @@ def test_measured_times_decide_later_placements(folder):
     assert placement(core_with(A=SlowPlugin(), B=SlowPlugin()), folder) == "ABA"
 
 
-def test_a_cut_that_is_not_faster_is_not_made(folder):
+def test_cut_is_rejected_if_it_is_not_faster(folder):
     """By its operations a cut would save 10 ms, but the subgraphs run 20 ms longer, which only a measurement shows."""
     core = core_with(A=SlowPlugin(in_parts=0.01, Exp=0.01), B=SlowPlugin(Relu=0.01, Tanh=0.01))
     report = calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)

@@ -1,4 +1,4 @@
-"""Reading a YAML run: what is wrong with a bad one is said in one line."""
+"""Parsing of YAML runs, and their one-line errors."""
 
 import os
 from pathlib import Path
@@ -94,13 +94,13 @@ LARGE = {
 
 
 @pytest.mark.parametrize(("text", "problem"), LARGE.values(), ids=LARGE)
-def test_a_run_that_is_too_large_is_refused_soon(folder, text, problem):
+def test_large_runs_are_rejected_quickly(folder, text, problem):
     with pytest.raises(ConfigError, match=f"run.yaml is not a YAML file: {problem}"):
         load(folder, text)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000])
-def test_the_name_of_a_run_may_be_impossible(name):
+def test_impossible_file_names(name):
     with pytest.raises(ConfigError, match="cannot be read: File name too long"):
         load_config(Path(name))
 
@@ -117,20 +117,20 @@ def test_the_name_of_a_run_may_be_impossible(name):
         ("outputs: [npy: out, npz: ../run/out]", "../run/out", "out is written"),
     ],
 )
-def test_outputs_overwrite_no_file_of_the_run(folder, text, written, taken):
+def test_outputs_must_not_overwrite_files_of_the_run(folder, text, written, taken):
     with pytest.raises(ConfigError) as caught:
         load(folder, GOOD + text)
     assert str(caught.value) == f"{folder}/{written} cannot be written: {folder}/{taken} by this run"
 
 
-def test_paths_of_the_file_are_seen_from_its_folder(folder):
+def test_paths_in_the_file_are_relative_to_its_folder(folder):
     text = GOOD + "inputs: {x: {image: line.png}}\noutputs: [{top_k: 1, labels: labels.txt}, {npy: out.npy}]"
     config = load(folder, text)
     assert (config.model, config.inputs["x"].image) == (folder / "model.onnx", folder / "line.png")
     assert (config.outputs[0].labels, config.outputs[1].npy) == (folder / "labels.txt", folder / "out.npy")
 
 
-def test_paths_of_settings_are_seen_from_the_current_folder(folder, tmp_path_factory, monkeypatch):
+def test_paths_in_settings_are_relative_to_the_current_folder(folder, tmp_path_factory, monkeypatch):
     here = tmp_path_factory.mktemp("here")
     (here / "other.png").touch()
     monkeypatch.chdir(here)

@@ -1,4 +1,4 @@
-"""The arrays of a YAML run's inputs, beside numpy, Pillow and the formula."""
+"""Input arrays of a YAML run, compared with numpy, Pillow and the formula."""
 
 import io
 import zipfile
@@ -16,7 +16,7 @@ GRADIENT = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 
 
 def header(shape):
-    """The beginning of an npy file, with no elements behind it."""
+    """Return the header of an npy file without elements."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
     return file.getvalue()

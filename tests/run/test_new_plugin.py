@@ -1,4 +1,4 @@
-"""``hetero plugin new``: what it writes, and what it refuses. That it works is tested in tests/conformance."""
+"""``hetero plugin new``: its files and errors. tests/conformance tests that the package works."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def hetero(*arguments):
 
 
 @pytest.mark.parametrize("name", ["n", "NPU", "my_very_long_name_20", "Example_a"])
-def test_the_package_is_named_and_clean(name, folder):
+def test_package_has_all_files_with_the_name_replaced(name, folder):
     result = hetero(name)
     assert result.exit_code == 0, result.stderr
     package = "hetero_" + name.lower()
@@ -39,7 +39,7 @@ def test_the_package_is_named_and_clean(name, folder):
         assert result.returncode == 0, result.stdout
 
 
-def test_a_folder_of_choice(folder):
+def test_option_folder(folder):
     assert hetero("NPU", "--folder", "some/where").exit_code == 0
     assert Path("some/where/hetero_npu/plugin.py").is_file()
 
@@ -61,7 +61,7 @@ def test_a_folder_of_choice(folder):
         (["NPU", "--folder", "file/below"], "file"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(arguments, message, folder):
+def test_errors_are_one_line(arguments, message, folder):
     (folder / "taken").mkdir()
     (folder / "file").write_text("mine")
     result = hetero(*arguments)

@@ -1,4 +1,4 @@
-"""What is made of the outputs of a run, beside numpy and results worked out by hand."""
+"""Outputs of a YAML run, compared with numpy and with results computed by hand."""
 
 import json
 
@@ -132,7 +132,7 @@ def test_unfit_outputs(folder, spec, parts):
 
 
 @pytest.mark.parametrize("before", [None, b"old"])
-def test_a_failing_writer_leaves_no_file(tmp_path, before):
+def test_failing_writer_leaves_no_file(tmp_path, before):
     path = tmp_path / "out.npy"
     if before is not None:
         path.write_bytes(before)

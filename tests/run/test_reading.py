@@ -9,8 +9,8 @@ from hetero.run.reading import read_model
 from hetero.runtime import Core
 
 
-def test_each_hundredth_is_told_once(tmp_path):
-    """So that a bar is drawn at most a hundred times, however many nodes there are."""
+def test_progress_is_reported_once_per_percent(tmp_path):
+    """The progress bar is drawn at most a hundred times, for any number of nodes."""
     names = [f"v{n}" for n in range(1001)]
     nodes = [helper.make_node("Neg", [a], [b]) for a, b in itertools.pairwise(names)]
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in (names[0], names[-1])]

@@ -1,4 +1,4 @@
-"""Properties of one device among several, of all devices at once and of Core; versions; letting devices go."""
+"""Properties of one of several devices, of all devices and of Core; versions; unloading of devices."""
 
 import logging
 
@@ -38,7 +38,7 @@ def read(core, key, *devices):
     return [core.get_property(device, key) for device in devices]
 
 
-def test_a_property_of_one_of_several_devices():
+def test_property_of_one_of_several_devices():
     core = core_with(N=Several())
     core.set_property("N.1", {"PERF_COUNT": True})
     assert read(core, "PERF_COUNT", "N", "N.0", "N.1") == [False, False, True]
@@ -51,7 +51,7 @@ def test_a_property_of_one_of_several_devices():
     assert compiled.get_property("PERF_COUNT") and compiled.get_property("EXECUTION_DEVICES") == ("N.1",)
 
 
-def test_the_device_that_a_kind_means():
+def test_default_device_of_a_kind():
     core = core_with(N=Several())
     core.set_property("N", {"DEVICE_ID": "1"})
     core.set_property("N.1", {"NUM_STREAMS": 5})
@@ -63,7 +63,7 @@ def test_the_device_that_a_kind_means():
         core.set_property("N", {"DEVICE_ID": 2})
 
 
-def test_properties_for_all_devices_that_have_them():
+def test_properties_for_all_devices():
     core = core_with(A=PickyPlugin(), F=Few())
     core.set_property({"PERF_COUNT": True, "NUM_STREAMS": 2})
     assert read(core, "PERF_COUNT", "A", "F", "TEMPLATE", "GPU") == [True] * 4
@@ -85,7 +85,7 @@ def test_properties_for_all_devices_that_have_them():
         ({"FULL_DEVICE_NAME": "x"}, "property FULL_DEVICE_NAME of .* is read-only"),
     ],
 )
-def test_what_cannot_be_set_for_all_changes_nothing(values, message, tmp_path):
+def test_rejected_properties_for_all_devices_change_nothing(values, message, tmp_path):
     core = core_with(A=PickyPlugin())
     with pytest.raises(PropertyError, match=message):
         core.set_property({"PERF_COUNT": True, "CACHE_DIR": str(tmp_path), **values})
@@ -94,7 +94,7 @@ def test_what_cannot_be_set_for_all_changes_nothing(values, message, tmp_path):
         core.get_property("PERF_COUNT")
 
 
-def test_a_device_that_fails_keeps_no_other_from_its_properties(caplog):
+def test_failing_device_does_not_keep_others_from_their_properties(caplog):
     class Failing(PickyPlugin):
         def set_property(self, values, options):
             raise OSError("the driver hung up")
@@ -108,7 +108,7 @@ def test_a_device_that_fails_keeps_no_other_from_its_properties(caplog):
         core.set_property("A", {"PERF_COUNT": True})
 
 
-def test_pairs_as_properties_give_them():
+def test_properties_as_pairs():
     core = core_with(A=PickyPlugin())
     core.set_property("A", props.hint.performance_mode("THROUGHPUT"))
     core.set_property(props.enable_profiling(True))
@@ -116,7 +116,7 @@ def test_pairs_as_properties_give_them():
     assert core.get_property("A", "PERF_COUNT") and core.get_property(props.enable_profiling())
 
 
-def test_versions_of_the_packages_of_devices():
+def test_versions():
     core = core_with(A=PickyPlugin())
     versions = core.get_versions("HETERO:GPU,TEMPLATE")
     assert {name: v.description for name, v in versions.items()} == {
@@ -132,12 +132,12 @@ def test_versions_of_the_packages_of_devices():
         core.get_versions("NPU")
 
 
-def test_a_device_is_let_go_and_made_anew():
-    made = []
+def test_unload_plugin():
+    plugins = []
 
     def make():
-        made.append(PickyPlugin())
-        return made[-1]
+        plugins.append(PickyPlugin())
+        return plugins[-1]
 
     core = Core()
     core.register_plugin(make, "A")
@@ -150,6 +150,6 @@ def test_a_device_is_let_go_and_made_anew():
     request.start_async(np.float32([2]))
     request.wait()
     assert request.results[0] == [2]
-    assert core.get_property("A", "NUM_STREAMS") == 1 and len(made) == 2
+    assert core.get_property("A", "NUM_STREAMS") == 1 and len(plugins) == 2
     with pytest.raises(DeviceError, match="device B is not loaded; loaded devices: A"):
         core.unload_plugin("B")
