@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from hetero.plugin.hookspecs import hookimpl
 from hetero.plugin.registry import Registry
 
 
 @hookimpl
 def hetero_register_devices(registry: Registry) -> None:
-    def dispatcher():
-        from hetero.dispatch import HeteroPlugin
-
-        return HeteroPlugin()
-
-    registry.register_device("HETERO", dispatcher)
+    registry.register_device("HETERO", _factory("hetero.dispatch", "HeteroPlugin"))
 
 
 @hookimpl
 def hetero_register_frontends(registry: Registry) -> None:
-    def onnx():
-        from hetero.frontend.onnx import OnnxFrontEnd
+    registry.register_frontend(_factory("hetero.frontend.onnx", "OnnxFrontEnd"))
+    registry.register_frontend(_factory("hetero.frontend.ir", "IrFrontEnd"))
+    registry.register_frontend(_factory("hetero.frontend.tflite", "TfliteFrontEnd"))
 
-        return OnnxFrontEnd()
 
-    def ir():
-        from hetero.frontend.ir import IrFrontEnd
-
-        return IrFrontEnd()
-
-    def tflite():
-        from hetero.frontend.tflite import TfliteFrontEnd
-
-        return TfliteFrontEnd()
-
-    for frontend in (onnx, ir, tflite):
-        registry.register_frontend(frontend)
+def _factory(module: str, name: str) -> Callable[[], Any]:
+    """Return a function that imports a class and creates an instance, so that registration imports nothing."""
+    return lambda: getattr(import_module(module), name)()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterable
 
 # Control characters, line separators, bidirectional marks and overrides, and lone surrogates.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -12,6 +13,15 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\
 def escaped(text: str) -> str:
     r"""Return the text with escapes such as ``\x1b`` for all characters that move the cursor or reorder text."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def suggest(name: object, choices: Iterable[str]) -> str:
+    """Return "did you mean X?" with the choice most similar to an unknown name, or "it has X, Y, Z"."""
+    import difflib
+
+    choices = list(choices)
+    similar = difflib.get_close_matches(str(name), choices, n=1)
+    return f"did you mean {similar[0]}?" if similar else f"it has {', '.join(choices)}"
 
 
 def get_logger(name: str) -> logging.Logger:

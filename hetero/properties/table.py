@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hetero.errors import PropertyError
+from hetero.messages import suggest
 from hetero.properties.property import Mutability, Property
 
 supported_properties = Property("SUPPORTED_PROPERTIES", dict, {}, Mutability.RO)
@@ -75,6 +75,4 @@ class PropertyTable:
     def _find(self, key: str) -> Property:
         if key in self._properties:
             return self._properties[key]
-        near = difflib.get_close_matches(str(key), self._properties, n=1)
-        hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(sorted(self._properties))}"
-        raise PropertyError(f"{self._owner} has no property {key}{hint}")
+        raise PropertyError(f"{self._owner} has no property {key}; {suggest(key, sorted(self._properties))}")

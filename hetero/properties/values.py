@@ -8,15 +8,28 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from hetero.types import Type
+
+Converter = TypeVar("Converter", bound=Callable[[Any], Any])
 
 _BOOLEANS = {"YES": True, "TRUE": True, "ON": True, "NO": False, "FALSE": False, "OFF": False}
 # Aliases of element types that OpenVINO accepts.
 _TYPE_NAMES = {"fp64": "f64", "fp32": "f32", "fp16": "f16", "undefined": "dynamic"}
 
 
+def accepting(accepts: str) -> Callable[[Converter], Converter]:
+    """Return a decorator that sets the attribute ``accepts`` of a converter."""
+
+    def decorate(converter: Converter) -> Converter:
+        converter.accepts = accepts  # type: ignore[attr-defined]
+        return converter
+
+    return decorate
+
+
+@accepting("YES or NO")
 def boolean(value: Any) -> bool:
     """Convert a bool or one of OpenVINO's spellings, such as YES, NO, TRUE, FALSE."""
     if isinstance(value, bool):
@@ -26,20 +39,17 @@ def boolean(value: Any) -> bool:
     return _BOOLEANS[str(value).upper()]
 
 
-boolean.accepts = "YES or NO"  # type: ignore[attr-defined]
-
-
 def member_of(kind: type[enum.StrEnum]) -> Callable[[Any], enum.StrEnum]:
     """Return a converter to a member of the enumeration, from the member, its value or its name in any case."""
     by_name = {name.upper(): member for name, member in kind.__members__.items()}
     by_name |= {member.value.upper(): member for member in kind}
 
+    @accepting(f"one of {', '.join(kind)}")
     def convert(value: Any) -> enum.StrEnum:
         if str(value).upper() not in by_name:
             raise ValueError
         return by_name[str(value).upper()]
 
-    convert.accepts = f"one of {', '.join(kind)}"  # type: ignore[attr-defined]
     return convert
 
 
@@ -47,26 +57,27 @@ def set_of(kind: type[enum.StrEnum]) -> Callable[[Any], set[enum.StrEnum]]:
     """Return a converter to a set of members, from a sequence or from a string with commas."""
     convert_one = member_of(kind)
 
+    @accepting(f"any of {', '.join(kind)}")
     def convert(value: Any) -> set[enum.StrEnum]:
         return {convert_one(name) for name in names(value)}
 
-    convert.accepts = f"any of {', '.join(kind)}"  # type: ignore[attr-defined]
     return convert
 
 
 def element_type(*accepted: Type) -> Callable[[Any], Type]:
     """Return a converter to one of the element types, from the Type, its name or a numpy dtype."""
 
+    @accepting(f"one of {', '.join(map(str, accepted))}")
     def convert(value: Any) -> Type:
         converted = Type(_TYPE_NAMES.get(value.lower(), value.lower()) if isinstance(value, str) else value)
         if converted not in accepted:
             raise ValueError
         return converted
 
-    convert.accepts = f"one of {', '.join(map(str, accepted))}"  # type: ignore[attr-defined]
     return convert
 
 
+@accepting("an integer of at least 0")
 def count(value: Any) -> int:
     """Convert to an integer of at least 0."""
     if isinstance(value, bool) or int(value) != float(value) or int(value) < 0:
@@ -74,18 +85,14 @@ def count(value: Any) -> int:
     return int(value)
 
 
-count.accepts = "an integer of at least 0"  # type: ignore[attr-defined]
-
-
+@accepting("names separated by commas")
 def names(value: Any) -> tuple[str, ...]:
     """Convert a sequence of strings, or one string with commas, to a tuple without empty strings."""
     parts = value.split(",") if isinstance(value, str) else value
     return tuple(str(part).strip() for part in parts if str(part).strip())
 
 
-names.accepts = "names separated by commas"  # type: ignore[attr-defined]
-
-
+@accepting("a mapping")
 def mapping(value: Any) -> dict:
     """Convert a mapping to a dictionary."""
     if not isinstance(value, Mapping):
@@ -93,9 +100,7 @@ def mapping(value: Any) -> dict:
     return dict(value)
 
 
-mapping.accepts = "a mapping"  # type: ignore[attr-defined]
-
-
+@accepting("a mapping from device names to their properties")
 def by_device(value: Any) -> dict[str, dict[str, Any]]:
     """Convert a mapping, or JSON text, to a dictionary of properties for each device."""
     try:
@@ -103,6 +108,3 @@ def by_device(value: Any) -> dict[str, dict[str, Any]]:
     except RecursionError:
         raise ValueError from None
     return {str(device): mapping(properties) for device, properties in mapping(devices).items()}
-
-
-by_device.accepts = "a mapping from device names to their properties"  # type: ignore[attr-defined]

@@ -5,15 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hetero.errors import HeteroError
 from hetero.messages import escaped
+
+if TYPE_CHECKING:
+    from hetero.graph import Model
+    from hetero.runtime import Core
 
 # The commands import the modules for YAML, tables and devices themselves, so that --help is fast.
 app = typer.Typer(
@@ -106,15 +110,10 @@ def query(
     with _one_line_errors(debug):
         from hetero.run.devices import draw_operations, drawing_file, query_operations
         from hetero.run.display import make_console, progress_bar, show_query
-        from hetero.run.reading import read_model
-        from hetero.run.sources import existing_file, extension_source
-        from hetero.runtime import Core
 
-        core = Core()
         file = drawing_file(drawing) if drawing else None
-        path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
         with progress_bar() as progress:
-            network = read_model(core, path, sources, progress)
+            core, network = _read_model(model, extensions, progress)
             progress(f"Querying {device}", 1, 2)
             operations = query_operations(core, network, device)
             if file:
@@ -142,14 +141,9 @@ def calibrate(
     with _one_line_errors(debug):
         from hetero.run import calibrate as calibration
         from hetero.run.display import make_console, progress_bar, show_calibration
-        from hetero.run.reading import read_model
-        from hetero.run.sources import existing_file, extension_source
-        from hetero.runtime import Core
 
-        core = Core()
-        path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
         with progress_bar() as progress:
-            network = read_model(core, path, sources, progress)
+            core, network = _read_model(model, extensions, progress)
             inputs = calibration.example_inputs(network, calibration.parse_shapes(shapes))
             config = {"COSTS_DIR": folder}
             report = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
@@ -173,6 +167,17 @@ def new(
 
         package = new_plugin(name, folder)
         print(escaped(f"{package}: pip install -e '{package}[test]', and read its README.md"))
+
+
+def _read_model(model: str, extensions: list[str], progress: Callable[[str, int, int], None]) -> tuple[Core, Model]:
+    """Read a model file with extensions, whose paths are relative to the current folder. Returns its Core too."""
+    from hetero.run.reading import read_model
+    from hetero.run.sources import existing_file, extension_source
+    from hetero.runtime import Core
+
+    core = Core()
+    path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
+    return core, read_model(core, path, sources, progress)
 
 
 @contextmanager

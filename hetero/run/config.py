@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,6 +23,7 @@ from pydantic import (
 
 from hetero.errors import ConfigError
 from hetero.files import open_regular
+from hetero.messages import suggest
 from hetero.run.plain_yaml import parse_yaml
 from hetero.run.settings import CommandLineText, apply_setting
 from hetero.run.sources import existing_file, extension_source, refuse_overwriting, writable_file
@@ -63,9 +63,7 @@ class Section(BaseModel):
     def _reject_unknown_keys(cls, data: Any) -> Any:
         for key in data if isinstance(data, dict) else ():
             if key not in cls.model_fields:
-                near = difflib.get_close_matches(str(key), cls.model_fields, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(cls.model_fields)}"
-                raise ValueError(f"unknown key {key}; {hint}")
+                raise ValueError(f"unknown key {key}; {suggest(key, cls.model_fields)}")
         return data
 
 

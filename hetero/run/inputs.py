@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 import warnings
@@ -13,6 +12,7 @@ import numpy as np
 
 from hetero.errors import ConfigError
 from hetero.graph import Output, port_name
+from hetero.messages import suggest
 from hetero.run import array_files
 from hetero.run.config import BytesInput, ImageInput, InlineInput, NpyInput, NpzInput, RandomInput, RandomValues
 from hetero.types import Type
@@ -26,12 +26,8 @@ def make_inputs(ports: list[Output], specs: Mapping[str, Any]) -> dict[str, np.n
     by_name = {port_name(port): port for port in ports}
     arrays = {}
     for name, spec in specs.items():
-        port = next((p for p in ports if name in p.names or name == p.node.friendly_name), None)
-        if port is None:
-            near = difflib.get_close_matches(name, by_name, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(by_name)}"
-            raise ConfigError(f"inputs: the model has no input {name}; {hint}")
         try:
+            port = find_by_name(ports, name, "input")
             arrays[port_name(port)] = make_array(spec, port)
         except (ValueError, OSError, MemoryError, OverflowError) as error:
             raise ConfigError(f"inputs.{name}: {str(error) or 'there is not enough memory'}") from error
@@ -39,6 +35,14 @@ def make_inputs(ports: list[Output], specs: Mapping[str, Any]) -> dict[str, np.n
     if missing:
         raise ConfigError(f"inputs: missing the model's input {', '.join(missing)}")
     return arrays
+
+
+def find_by_name(ports: Sequence[Output], name: str, kind: str) -> Output:
+    """Return the port with this tensor name or friendly name. Raises ValueError if there is none."""
+    for port in ports:
+        if name in port.names or name == port.node.friendly_name:
+            return port
+    raise ValueError(f"the model has no {kind} {name}; {suggest(name, map(port_name, ports))}")
 
 
 def make_array(spec: Any, port: Output) -> np.ndarray:
@@ -162,16 +166,6 @@ def draw(spec: RandomInput, port: Output) -> np.ndarray:
     return generator.integers(int(low), int(high), shape)
 
 
-def read_npy(spec: NpyInput, port: Output) -> np.ndarray:
-    """Read the array of an npy file."""
-    return array_files.read_npy(spec.npy, functools.partial(check_size, port))
-
-
-def read_npz(spec: NpzInput, port: Output) -> np.ndarray:
-    """Read one array of an npz file."""
-    return array_files.read_npz(spec.npz, spec.key, functools.partial(check_size, port))
-
-
 def read_inline(spec: InlineInput, port: Output) -> np.ndarray:
     """Return the numbers in the YAML file as an array."""
     try:
@@ -187,7 +181,7 @@ _READERS: dict[type, Callable[[Any, Output], np.ndarray]] = {
     ImageInput: read_image,
     BytesInput: read_bytes,
     RandomInput: draw,
-    NpyInput: read_npy,
-    NpzInput: read_npz,
+    NpyInput: lambda spec, port: array_files.read_npy(spec.npy, functools.partial(check_size, port)),
+    NpzInput: lambda spec, port: array_files.read_npz(spec.npz, spec.key, functools.partial(check_size, port)),
     InlineInput: read_inline,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,8 +12,9 @@ import numpy as np
 
 from hetero.errors import ConfigError
 from hetero.files import atomic_write
-from hetero.graph import Model, Output, port_name
+from hetero.graph import Model, port_name
 from hetero.run.config import CtcAlphabet, CtcOutput, ImageOutput, NpyOutput, NpzOutput, TopKOutput, writes
+from hetero.run.inputs import find_by_name
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -50,7 +50,7 @@ def _make_presenter(spec: Any, model: Model) -> Presenter:
         return lambda arrays: [summarize(name, array) for name, array in arrays.items()]
     if isinstance(spec, NpzOutput):
         return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **arrays))]
-    name = _find_output(model.outputs, spec.output)
+    name = port_name(find_by_name(model.outputs, spec.output, "output") if spec.output else model.outputs[0])
     if isinstance(spec, NpyOutput):
         return lambda arrays: [save(spec.npy, lambda file: np.save(file, arrays[name], allow_pickle=False))]
     if isinstance(spec, ImageOutput):
@@ -63,19 +63,6 @@ def _make_presenter(spec: Any, model: Model) -> Presenter:
         characters = read_characters(spec.ctc, model)
         return lambda arrays: [{"kind": "ctc", "output": name, **line} for line in read_text(arrays[name], characters)]
     raise ValueError(f"{spec!r} is not a kind of output")
-
-
-def _find_output(ports: Sequence[Output], name: str | None) -> str:
-    """Return the name of an output, by default of the first one. Raises ValueError for an unknown name."""
-    names = [port_name(port) for port in ports]
-    if name is None:
-        return names[0]
-    for port in ports:
-        if name in port.names or name == port.node.friendly_name:
-            return port_name(port)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(names)}"
-    raise ValueError(f"the model has no output {name}; {hint}")
 
 
 def summarize(name: str, array: np.ndarray) -> dict[str, Any]:
