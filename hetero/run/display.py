@@ -129,7 +129,7 @@ def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
     times_by_column = {
         "ms": [s.milliseconds for s in placement.subgraphs],
-        "of which transfers": [s.transfer_milliseconds for s in placement.subgraphs],
+        "transfers (ms)": [s.transfer_milliseconds for s in placement.subgraphs],
     }
     times_by_column = {column: times for column, times in times_by_column.items() if None not in times}
     table = _table("subgraph", "device", "operations", "inputs", "outputs", *times_by_column)
@@ -160,7 +160,7 @@ def _show_times(console: Console, report: RunReport) -> None:
         line += f"first run {_ms(report.first_milliseconds)} ms, then a median of {_ms(median(report.milliseconds))} ms"
         line += f" in {count} runs (min {_ms(min(report.milliseconds))}, max {_ms(max(report.milliseconds))})"
     if report.transfer_milliseconds is not None:
-        line += f", of which transfers {_ms(report.transfer_milliseconds)} ms"
+        line += f", including {_ms(report.transfer_milliseconds)} ms of transfers"
     _line(console, line)
 
 
@@ -195,7 +195,7 @@ _SHOW_OUTPUT = {"summary": _show_summary, "top_k": _show_top_k, "ctc": _show_tex
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        is_number = column.startswith("ms on ") or column in ("ms", "of which transfers", "value", "inputs", "outputs")
+        is_number = column.startswith("ms on ") or column in ("ms", "transfers (ms)", "value", "inputs", "outputs")
         table.add_column(column, justify="right" if is_number else "left", overflow="fold")
     return table
 

@@ -44,12 +44,12 @@ def writable_file(text: str, folder: Path) -> Path:
 
 def refuse_overwriting(written: Iterable[Path], read: Iterable[Path]) -> None:
     """Raise ConfigError if a run writes a file twice, or writes a file that it reads."""
-    taken = {_identity(path): f"{path} is read" for path in read}
+    uses = {_identity(path): f"{path} is read" for path in read}
     for path in written:
         identity = _identity(path)
-        if identity in taken:
-            raise ConfigError(f"{path} cannot be written: {taken[identity]} by this run")
-        taken[identity] = f"{path} is written"
+        if identity in uses:
+            raise ConfigError(f"{path} cannot be written: {uses[identity]} by this run")
+        uses[identity] = f"{path} is written"
 
 
 def package_file(text: str) -> Path:

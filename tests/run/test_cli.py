@@ -129,10 +129,10 @@ def test_run_with_times_of_operations(folder):
     for subgraph in report["placement"]["subgraphs"]:
         assert 0 <= subgraph["transfer_milliseconds"] <= subgraph["milliseconds"]
     text = hetero("run", "run.yaml", *setting).stdout
-    assert "slowest operations" in text and "of which transfers" in text
+    assert "slowest operations" in text and "transfers (ms)" in text
     untimed = json.loads(hetero("run", "run.yaml", "--json").stdout)["placement"]["subgraphs"]
     assert all(subgraph["milliseconds"] is subgraph["transfer_milliseconds"] is None for subgraph in untimed)
-    assert "of which transfers" not in (text := hetero("run", "run.yaml").stdout) and "subgraph   device" in text
+    assert "transfers (ms)" not in (text := hetero("run", "run.yaml").stdout) and "subgraph   device" in text
 
 
 def test_run_with_affinities(folder):
@@ -164,12 +164,12 @@ def test_devices(folder, monkeypatch):
 
 def test_devices_with_details(folder):
     report = json.loads(hetero("devices", "--json").stdout)
-    told = {device["name"]: device["details"] for device in report["devices"]}
-    gpu = next(name for name in told if name.startswith("GPU"))
-    assert told["TEMPLATE"] == {}
-    assert {"driver", "processor", "vectors", "memory", "element types"} <= told[gpu].keys()
+    details = {device["name"]: device["details"] for device in report["devices"]}
+    gpu = next(name for name in details if name.startswith("GPU"))
+    assert details["TEMPLATE"] == {}
+    assert {"driver", "processor", "vectors", "memory", "element types"} <= details[gpu].keys()
     printed = hetero("devices").stdout
-    for name, text in told[gpu].items():
+    for name, text in details[gpu].items():
         assert name in printed and text in printed
 
 

@@ -106,7 +106,7 @@ def test_impossible_file_names(name):
 
 
 @pytest.mark.parametrize(
-    ("text", "written", "taken"),
+    ("text", "written", "conflict"),
     [
         ("outputs: [npy: model.onnx]", "model.onnx", "model.onnx is read"),
         ("inputs: {x: {npy: line.png}}\noutputs: [npy: ../run/line.png]", "../run/line.png", "line.png is read"),
@@ -117,10 +117,10 @@ def test_impossible_file_names(name):
         ("outputs: [npy: out, npz: ../run/out]", "../run/out", "out is written"),
     ],
 )
-def test_outputs_must_not_overwrite_files_of_the_run(folder, text, written, taken):
+def test_outputs_must_not_overwrite_files_of_the_run(folder, text, written, conflict):
     with pytest.raises(ConfigError) as caught:
         load(folder, GOOD + text)
-    assert str(caught.value) == f"{folder}/{written} cannot be written: {folder}/{taken} by this run"
+    assert str(caught.value) == f"{folder}/{written} cannot be written: {folder}/{conflict} by this run"
 
 
 def test_paths_in_the_file_are_relative_to_its_folder(folder):

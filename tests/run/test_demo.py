@@ -82,7 +82,11 @@ def test_selfie_finds_the_person(device, tmp_path):
     """The picture consists of ellipses, so the position of the person is known."""
     mask = tmp_path / "mask.png"
     run("selfie", f"model={zoo.path('selfie_segmentation')}", f"device={device}", f"outputs=[{{image: {mask}}}]")
-    found = np.asarray(Image.open(mask))
-    assert (found.shape, found.dtype) == ((256, 256), np.uint8)
-    face, shoulders, corners = found[60:150, 104:152], found[220:, 70:190], found[:60, [*range(60), *range(196, 256)]]
+    pixels = np.asarray(Image.open(mask))
+    assert (pixels.shape, pixels.dtype) == ((256, 256), np.uint8)
+    face, shoulders, corners = (
+        pixels[60:150, 104:152],
+        pixels[220:, 70:190],
+        pixels[:60, [*range(60), *range(196, 256)]],
+    )
     assert face.min() > 250 and shoulders.min() > 250 and corners.max() < 5

@@ -25,17 +25,17 @@ def test_package_has_all_files_with_the_name_replaced(name, folder):
     result = hetero(name)
     assert result.exit_code == 0, result.stderr
     package = "hetero_" + name.lower()
-    (made,) = folder.iterdir()
-    assert made.name == package.replace("_", "-") and made.name in result.stdout
-    files = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    (package_folder,) = folder.iterdir()
+    assert package_folder.name == package.replace("_", "-") and package_folder.name in result.stdout
+    files = {str(path.relative_to(package_folder)) for path in package_folder.rglob("*") if path.is_file()}
     modules = ("__init__", "plugin", "operations", "compiled_model", "infer_request")
     own = {f"{package}/{module}.py" for module in modules}
     assert files == {"pyproject.toml", "README.md", f"tests/test_{name.lower()}.py", *own}
-    text = "".join((made / file).read_text() for file in files)
+    text = "".join((package_folder / file).read_text() for file in files)
     assert name.upper() in text and ("example" in name.lower() or "example" not in text.lower())
     ruff = [sys.executable, "-m", "ruff"]
     for command in (["check", "--select", "E,F,I,UP,B,SIM,RUF", "--ignore", "B905"], ["format", "--check"]):
-        result = subprocess.run([*ruff, *command, "."], cwd=made, capture_output=True, text=True)
+        result = subprocess.run([*ruff, *command, "."], cwd=package_folder, capture_output=True, text=True)
         assert result.returncode == 0, result.stdout
 
 

@@ -81,8 +81,8 @@ def test_text_with_the_blank_last_and_no_space(folder):
 
 @pytest.mark.parametrize("kind", ["npy", "npz"])
 def test_files(folder, kind):
-    (told,) = present(folder, {kind: f"out.{kind}"}, SCORES)
-    assert told == {"kind": "file", "file": str(folder / f"out.{kind}")}
+    (entry,) = present(folder, {kind: f"out.{kind}"}, SCORES)
+    assert entry == {"kind": "file", "file": str(folder / f"out.{kind}")}
     read = np.load(folder / f"out.{kind}")
     np.testing.assert_array_equal(read if kind == "npy" else read[read.files[0]], SCORES)
 

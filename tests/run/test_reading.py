@@ -16,8 +16,8 @@ def test_progress_is_reported_once_per_percent(tmp_path):
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in (names[0], names[-1])]
     graph = helper.make_graph(nodes, "long", value[:1], value[1:])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "long.onnx")
-    told = []
-    model = read_model(Core(), tmp_path / "long.onnx", [], lambda *report: told.append(report))
+    steps = []
+    model = read_model(Core(), tmp_path / "long.onnx", [], lambda *report: steps.append(report))
     assert len(model.get_ops()) == 1002
     expected = [("Reading the model", done, 1000) for done in range(10, 1001, 10)]
-    assert told == [("Reading the model", 0, 1), *expected]
+    assert steps == [("Reading the model", 0, 1), *expected]

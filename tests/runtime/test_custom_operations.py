@@ -148,8 +148,8 @@ def test_import_in_another_process(tmp_path):
 def test_import_without_the_class(tmp_path):
     run(tmp_path, 2, "export", tmp_path / "blob", "TEMPLATE")
     code = f"from hetero import Core; Core().import_model({os.fspath(tmp_path / 'blob')!r}, 'TEMPLATE')"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
-    assert "operations extension::Times, the class Times of __main__, which is not there: import it" in told
+    stderr = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+    assert "operations extension::Times, the class Times of __main__, which is not there: import it" in stderr
 
 
 def test_cache_ignores_models_compiled_with_an_older_class(tmp_path):

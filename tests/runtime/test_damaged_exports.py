@@ -38,9 +38,9 @@ def section(device, name) -> bytes:
 
 
 def check_refused(content, device, problem=None):
-    with pytest.raises((BlobError, DeviceError), match=problem) as found:
+    with pytest.raises((BlobError, DeviceError), match=problem) as raised:
         core.import_model(content, device)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(raised.value)
 
 
 def ports(**changes) -> bytes:
@@ -107,11 +107,11 @@ def test_forged_sizes_allocate_no_memory(what, claim, device):
 @given(data=st.data())
 def test_changed_bytes_and_truncation(device, data):
     content = bytearray(exported(device))
-    place = data.draw(st.integers(0, len(content) - 1))
+    position = data.draw(st.integers(0, len(content) - 1))
     if data.draw(st.booleans()):
-        content[place] ^= data.draw(st.integers(1, 255))
+        content[position] ^= data.draw(st.integers(1, 255))
     else:
-        del content[place:]
+        del content[position:]
     check_refused(bytes(content), device)
 
 

@@ -83,8 +83,8 @@ class TestOnADevice:
         assert core.compile_model(small(), device).export_model(stream) is None
         assert stream.tell() == 6
         x = np.float32([[1, -2]])
-        found = core.import_model(stream, device)(x)["raised"]
-        np.testing.assert_allclose(found, np.exp(np.maximum(x, 0)), rtol=1e-6)
+        result = core.import_model(stream, device)(x)["raised"]
+        np.testing.assert_allclose(result, np.exp(np.maximum(x, 0)), rtol=1e-6)
 
     def test_imported_file_may_be_deleted(self, device, tmp_path):
         path = tmp_path / "model.blob"
@@ -128,8 +128,8 @@ def test_variables_in_bodies():
     compiled = core.compile_model(counter_in_bodies(), "TEMPLATE")
     inputs = [np.float32([sign]) for sign in (1, -1, 1)]
     results = []
-    for one in (compiled, core.import_model(compiled.export_model(), "TEMPLATE")):
-        request = one.create_infer_request()
+    for model in (compiled, core.import_model(compiled.export_model(), "TEMPLATE")):
+        request = model.create_infer_request()
         results.append([request.infer(array)[0].item() for array in inputs])
     assert results[0] == results[1] and len(set(results[0])) == 3
 

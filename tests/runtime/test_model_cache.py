@@ -66,8 +66,8 @@ class TestOnADevice:
         assert not loaded(core.compile_model(path, device, options))
         compiled = core.compile_model(path, device, options)
         assert loaded(compiled) and loaded(core.compile_model(core.read_model(path), device, options))
-        found = compiled(zoo.inputs("magika"))
-        np.testing.assert_allclose(found[0], next(iter(zoo.expected("magika").values())), rtol=1e-4, atol=1e-6)
+        results = compiled(zoo.inputs("magika"))
+        np.testing.assert_allclose(results[0], next(iter(zoo.expected("magika").values())), rtol=1e-4, atol=1e-6)
 
     @pytest.mark.parametrize(
         "damage", [lambda c: b"", lambda c: c[:100], lambda c: c[:-1] + bytes([c[-1] ^ 1]), lambda c: b"x" * 1000]
@@ -95,17 +95,17 @@ class TestOnADevice:
         np.testing.assert_array_equal(compiled(X)[0], [[2, -2]])
 
     def test_concurrent_threads(self, device, tmp_path):
-        core, found = Core(), []
+        core, results = Core(), []
 
         def compile_and_run():
-            found.append(core.compile_model(small(), device, {"CACHE_DIR": tmp_path})(X)[0])
+            results.append(core.compile_model(small(), device, {"CACHE_DIR": tmp_path})(X)[0])
 
         threads = [threading.Thread(target=compile_and_run) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [result.tolist() for result in found] == [[[2, -2]]] * 8
+        assert [result.tolist() for result in results] == [[[2, -2]]] * 8
         assert len(blobs(tmp_path)) == 1 and not list(tmp_path.glob(".*"))
 
 
@@ -290,11 +290,11 @@ def test_concurrent_processes(device, tmp_path):
         processes = [context.Process(target=compile_in_a_process, args=arguments) for _ in range(count)]
         for process in processes:
             process.start()
-        found = [results.get(timeout=60) for _ in processes]
+        outcomes = [results.get(timeout=60) for _ in processes]
         for process in processes:
             process.join()
-        assert len({content for _, content in found}) == 1
-        assert may_compile or found[0][0]
+        assert len({content for _, content in outcomes}) == 1
+        assert may_compile or outcomes[0][0]
         assert len(blobs(tmp_path)) == 1 and not list(tmp_path.glob(".*"))
 
 
@@ -348,8 +348,8 @@ def filled(kind: Type, byte: int) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", [kind for kind in Type if kind.is_static()], ids=str)
 def test_hash_depends_on_constants_of_each_type(kind):
-    found = [model_hash(Model(Constant(filled(kind, byte), name="c"), [])) for byte in (0, 1, 1)]
-    assert found[0] != found[1] == found[2]
+    results = [model_hash(Model(Constant(filled(kind, byte), name="c"), [])) for byte in (0, 1, 1)]
+    assert results[0] != results[1] == results[2]
 
 
 class WithTable(OfTheUser):

@@ -92,10 +92,10 @@ def test_times_of_executed_nodes(device):
         requests = [compiled.create_infer_request() for _ in range(2)]
         for request in requests * 2:
             request.infer([ROWS])
-        told = {name for name, time in times().items() if time.isdecimal()}
+        timed = {name for name, time in times().items() if time.isdecimal()}
         named = {info.node_name for info in requests[0].profiling_info if info.node_type not in ("Stage", "Subgraph")}
-        assert told == (named - {"flat"} if profiled else set())
-        assert bool(told) == profiled
+        assert timed == (named - {"flat"} if profiled else set())
+        assert bool(timed) == profiled
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -141,17 +141,17 @@ def test_subgraph_without_runtime_model_is_one_node():
     silent = SilentPlugin(lambda node: node.friendly_name in ("product", "sum", "parts"))
     compiled = core_with(SILENT=silent).compile_model(small_model(), "HETERO:SILENT,TEMPLATE")
     nodes = by_order(compiled.get_runtime_model())
-    told = [
+    silent_nodes = [
         (node.rt_info["layerType"], original_names(node)) for node in nodes if node.rt_info.get("affinity") == "SILENT"
     ]
-    assert told == [("Subgraph", ["product", "sum"]), ("Subgraph", ["parts"])]
+    assert silent_nodes == [("Subgraph", ["product", "sum"]), ("Subgraph", ["parts"])]
     assert [str(result.output(0).partial_shape) for result in nodes[-4:]] == ["[2,1]", "[2,1]", "[6]", "[2,3]"]
 
 
 def test_fused_operations_of_gpu_are_one_node_with_its_kernel():
     nodes = by_order(compiled_for("GPU").get_runtime_model())
-    told = {tuple(original_names(node)): node.rt_info["primitiveType"] for node in nodes}
-    assert told["product", "sum"] == "product" and told["relu",] == "elementwise" and told["flat",] == "none"
+    kernels = {tuple(original_names(node)): node.rt_info["primitiveType"] for node in nodes}
+    assert kernels["product", "sum"] == "product" and kernels["relu",] == "elementwise" and kernels["flat",] == "none"
 
 
 def pinned(*names):

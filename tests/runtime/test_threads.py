@@ -46,10 +46,10 @@ def test_eight_threads_with_their_own_requests(device):
                 if index % 5 == 0:
                     request.start_async(x)
                     request.wait()
-                    found = request.results[0]
+                    result = request.results[0]
                 else:
-                    found = request.infer(x)[0]
-                if not np.allclose(found, y, rtol=1e-5, atol=1e-6):
+                    result = request.infer(x)[0]
+                if not np.allclose(result, y, rtol=1e-5, atol=1e-6):
                     wrong.append(x)
 
         infer(INFERENCES // 2)
@@ -91,12 +91,12 @@ def test_threads_end_with_the_core(device):
     for _ in range(20):
         queue.start_async(x)
     queue.wait_all()
-    gone = [weakref.ref(thing) for thing in (core, compiled._compiled, queue[0]._request.request)]
+    references = [weakref.ref(thing) for thing in (core, compiled._compiled, queue[0]._request.request)]
     threads = set(threading.enumerate()) - before
     assert threads
     del core, compiled, queue
     gc.collect()
-    assert [reference() for reference in gone] == [None] * 3
+    assert [reference() for reference in references] == [None] * 3
     for thread in threads:
         thread.join(30)
         assert not thread.is_alive()
