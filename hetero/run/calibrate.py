@@ -3,7 +3,8 @@
 The model is compiled with each device as the first in the order of priority, with and without PERF_COUNT. The times
 that a device reports for its operations are scaled to the measured time of its subgraphs, and the time of a fused
 operation is divided among the operations that it replaces. Then MIN_CUT's placement is measured. If it is not faster
-than all placements before, this is repeated with a higher overhead per subgraph. In the end the model is not cut.
+than all placements before, this is repeated with a higher overhead per subgraph. If no attempt is faster, the model
+is not cut.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ class _Candidate:
 
     @property
     def subgraphs(self) -> dict[int, float]:
-        """Median time of each subgraph by its index; empty without PERF_COUNT."""
+        """Median time of each subgraph by its index."""
         return {index: median(times) for index, times in self._subgraphs.items()}
 
     def steps(self, subgraph: int) -> dict[str, float]:

@@ -95,7 +95,7 @@ def read_image(spec: ImageInput, port: Output) -> np.ndarray:
     with file:
         width, height = _picture_size(spec, *file.size)
         if width * height > Image.MAX_IMAGE_PIXELS:
-            raise ValueError(f"{spec.image} would become {width} x {height} pixels, which is too large")
+            raise ValueError(f"{spec.image} would have {width} x {height} pixels after scaling, which is too large")
         padded = max(width, spec.min_width)
         check_size(port, _arrange(np.broadcast_to(np.float32(), (height, padded, channels)), spec).shape, 4)
         try:
@@ -147,11 +147,11 @@ def read_bytes(spec: BytesInput, port: Output) -> np.ndarray:
     return values[None]
 
 
-def draw(spec: RandomInput, port: Output) -> np.ndarray:
+def random_array(spec: RandomInput, port: Output) -> np.ndarray:
     """Return random numbers from a seed, the same on every machine."""
     options: RandomValues = spec.random
     if options.shape is None and port.partial_shape.is_dynamic:
-        raise ValueError(f"random needs a shape, as the model takes {port.partial_shape}")
+        raise ValueError(f"random needs a shape, because the model takes {port.partial_shape}")
     shape = port.partial_shape.to_shape() if options.shape is None else tuple(options.shape)
     check_size(port, shape, 8)
     generator = np.random.default_rng(options.seed)
@@ -180,7 +180,7 @@ def read_inline(spec: InlineInput, port: Output) -> np.ndarray:
 _READERS: dict[type, Callable[[Any, Output], np.ndarray]] = {
     ImageInput: read_image,
     BytesInput: read_bytes,
-    RandomInput: draw,
+    RandomInput: random_array,
     NpyInput: lambda spec, port: array_files.read_npy(spec.npy, functools.partial(check_size, port)),
     NpzInput: lambda spec, port: array_files.read_npz(spec.npz, spec.key, functools.partial(check_size, port)),
     InlineInput: read_inline,

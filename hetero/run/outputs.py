@@ -50,7 +50,8 @@ def _make_presenter(spec: Any, model: Model) -> Presenter:
         return lambda arrays: [summarize(name, array) for name, array in arrays.items()]
     if isinstance(spec, NpzOutput):
         return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **arrays))]
-    name = port_name(find_by_name(model.outputs, spec.output, "output") if spec.output else model.outputs[0])
+    port = model.outputs[0] if spec.output is None else find_by_name(model.outputs, spec.output, "output")
+    name = port_name(port)
     if isinstance(spec, NpyOutput):
         return lambda arrays: [save(spec.npy, lambda file: np.save(file, arrays[name], allow_pickle=False))]
     if isinstance(spec, ImageOutput):

@@ -259,7 +259,7 @@ class Core:
             if kind not in self._unavailable:
                 inherited = self._inherited.pop(kind, None)
                 try:
-                    with package_code(f"making device {kind}"):
+                    with package_code(f"creating device {kind}"):
                         plugin = inherited or factory()
                         plugin.attach(kind, self)
                         plugin.device_ids()  # raises if the plugin cannot list its devices

@@ -38,7 +38,7 @@ class CoreProperties:
                 raise PropertyError(f"neither Core nor any device has a property {key}; Core has {props.cache_dir}")
         for plugin in plugins:
             # On a temporary table: raises before any property is set.
-            PropertyTable(plugin.supported_properties, plugin.name).set(_known(plugin, others))
+            PropertyTable(plugin.supported_properties, plugin.name).set(_supported(plugin, others))
         self._own.set(own)
         self._for_devices |= others
         for plugin in plugins:
@@ -51,11 +51,11 @@ class CoreProperties:
 
     def _apply(self, plugin: Plugin, values: Mapping[str, Any]) -> None:
         try:
-            if known := _known(plugin, values):
-                plugin.set_property(known, {})
+            if supported := _supported(plugin, values):
+                plugin.set_property(supported, {})
         except Exception as error:  # the other devices must still get theirs
-            log.warning("%s rejected %s: %s", plugin.name, ", ".join(known), error)
+            log.warning("%s rejected %s: %s", plugin.name, ", ".join(supported), error)
 
 
-def _known(plugin: Plugin, values: Mapping[str, Any]) -> dict[str, Any]:
+def _supported(plugin: Plugin, values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in plugin.supported_properties}

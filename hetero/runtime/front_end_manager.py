@@ -55,7 +55,7 @@ class FrontEndManager:
     def _create_all(self) -> Iterator[FrontEnd]:
         for factory in installed_plugins().frontends:
             try:
-                with package_code(f"making the frontend of {factory.__module__}"):
+                with package_code(f"creating the frontend of {factory.__module__}"):
                     frontend = factory()
             except Exception as error:
                 self._add_failure(factory.__module__, error)
