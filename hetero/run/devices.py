@@ -42,16 +42,11 @@ class OperationQuery:
 def find_devices(core: Core) -> list[DeviceInfo]:
     """List the usable devices. Properties that a device lacks, or fails to return, are empty."""
 
-    def read(device: str, key: str) -> Any:
+    def read(device: str, key: str, default: Any = "") -> Any:
         try:
             return core.get_property(device, key)
         except HeteroError:
-            return ""
-
-    def read_details(device: str) -> dict[str, str]:
-        if props.device.details not in (read(device, props.supported_properties) or ()):
-            return {}
-        return {str(name): str(value) for name, value in (read(device, props.device.details) or {}).items()}
+            return default
 
     return [
         DeviceInfo(
@@ -59,7 +54,7 @@ def find_devices(core: Core) -> list[DeviceInfo]:
             str(read(name, props.device.full_name)),
             str(read(name, props.device.type)),
             tuple(read(name, props.device.capabilities)),
-            read_details(name),
+            {str(key): str(value) for key, value in read(name, props.device.details, {}).items()},
         )
         for name in core.available_devices
     ]
