@@ -25,7 +25,7 @@ class FrontendError(HeteroError):
 
 
 class DeviceError(HeteroError):
-    """A device that is unknown, unavailable or failed."""
+    """A device that is unknown or unavailable, or that failed."""
 
 
 class UnsupportedOperationError(DeviceError):

@@ -1,4 +1,4 @@
-"""Escaping of text for terminals and logs, because names in it come from untrusted models, files and packages."""
+"""Helpers for messages: escaping of names from untrusted files, suggestions for misspelled names, loggers."""
 
 from __future__ import annotations
 

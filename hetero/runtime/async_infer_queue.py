@@ -60,8 +60,8 @@ class AsyncInferQueue:
             index = self._idle.get(block=not self._is_in_callback())
         except queue.Empty:
             raise RequestBusyError(
-                f"start_async() in the callback of a queue cannot wait for one of the {len(self)} requests, which are "
-                "all busy: call it there only if is_ready()"
+                f"start_async() in the callback of a queue cannot wait for an idle request, and all {len(self)} are busy: "
+                "check is_ready() first"
             ) from None
         try:
             self._raise_first_error()

@@ -25,7 +25,7 @@ from hetero.graph.runtime_info import AFFINITY
 
 SIZES = (1_000, 10_000, 100_000)
 COMPILED = (100, 300, 1_000)
-OPENVINO_UP_TO = 300
+MAX_OPENVINO_SIZE = 300
 WIDTH = 30  # number of parallel branches
 ROUNDS = 3
 
@@ -48,7 +48,7 @@ def compare() -> list[str]:
         median = statistics.median(times)
         task = f"partitioning {size} nodes"
         lines.append(
-            f"{task:32} {f'{devices} devices':16} {median * 1e3:10.2f} ms   {median / size * 1e6:6.2f} us a node"
+            f"{task:32} {f'{devices} devices':16} {median * 1e3:10.2f} ms   {median / size * 1e6:6.2f} us per node"
             f"   {counts[size, devices]} subgraphs"
         )
     return lines + _compilations()
@@ -66,7 +66,7 @@ def _compilations() -> list[str]:
     for size in COMPILED:
         for what in ("query_model", "compile_model"):
             for module, core, devices in ((hetero, ours, ("A", "B")), (openvino, theirs, ("CPU", "CPU_AGAIN"))):
-                if module is openvino and size > OPENVINO_UP_TO:
+                if module is openvino and size > MAX_OPENVINO_SIZE:
                     continue
                 lines.append(
                     f"{f'{what} of {size} nodes':32} {module.__name__:16} {_measure(module, core, what, size, devices)}"

@@ -13,7 +13,7 @@ from hetero.run.config import RunConfig
 from hetero.run.outputs import make_presenters, save
 
 SCORES = np.array([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]], np.float32)
-# Classes 0 to 3 are blank, a, b and space; the best of the steps are a a blank a b space.
+# Classes 0 to 3 are blank, a, b and space. The best classes of the steps are: a, a, blank, a, b, space.
 STEPS = np.zeros((1, 6, 4), np.float32)
 STEPS[0, range(6), [1, 1, 0, 1, 2, 3]] = [0.5, 0.9, 1, 0.7, 0.8, 1]
 
