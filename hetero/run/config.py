@@ -121,27 +121,19 @@ class RandomValues(Section):
 
 
 class RandomInput(Section):
-    """Random numbers."""
-
     random: RandomValues
 
 
 class NpyInput(Section):
-    """The array of an npy file."""
-
     npy: InputFile
 
 
 class NpzInput(Section):
-    """An array of an npz file."""
-
     npz: InputFile
     key: str | None = None  # optional if the file has only one array
 
 
 class InlineInput(Section):
-    """Numbers in the YAML file."""
-
     values: Any
 
 

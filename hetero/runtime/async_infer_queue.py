@@ -60,7 +60,7 @@ class AsyncInferQueue:
             index = self._idle.get(block=not self._is_in_callback())
         except queue.Empty:
             raise RequestBusyError(
-                f"start_async() in the callback of a queue cannot wait for an idle request, and all {len(self)} are busy: "
+                f"start_async() in the callback of a queue cannot wait, and all {len(self)} requests are busy: "
                 "check is_ready() first"
             ) from None
         try:
