@@ -147,10 +147,8 @@ class InferRequest:
 
     def set_input_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """Use a tensor for an input: ``set_input_tensor(index, tensor)``, or ``(tensor)`` for the only input."""
-        if tensor is None:
-            self.set_tensor(self._compiled_model.input(), index)
-        else:
-            self.set_tensor(self._compiled_model.input(index), tensor)
+        index, tensor = (None, index) if tensor is None else (index, tensor)
+        self.set_tensor(self._compiled_model.input(index), tensor)
 
     def set_tensors(
         self, inputs: Mapping[PortKey, Tensor] | str | Output, tensors: Sequence[Tensor] | None = None
@@ -176,10 +174,9 @@ class InferRequest:
         if isinstance(inputs, Mapping):
             for key, tensor in inputs.items():
                 self.set_tensor(self._compiled_model.input(key), tensor)
-        elif tensors is None:
-            self._set_batch(self._compiled_model.input(), inputs)
         else:
-            self._set_batch(self._compiled_model.input(inputs), tensors)
+            index, tensors = (None, inputs) if tensors is None else (inputs, tensors)
+            self._set_batch(self._compiled_model.input(index), tensors)
 
     def set_output_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
         """Use tensors for outputs: a dictionary by index, name or port."""
@@ -188,10 +185,8 @@ class InferRequest:
 
     def set_output_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """Use a tensor for an output: ``set_output_tensor(index, tensor)``, or ``(tensor)`` for the only output."""
-        if tensor is None:
-            self.set_tensor(self._compiled_model.output(), index)
-        else:
-            self.set_tensor(self._compiled_model.output(index), tensor)
+        index, tensor = (None, index) if tensor is None else (index, tensor)
+        self.set_tensor(self._compiled_model.output(index), tensor)
 
     def get_profiling_info(self) -> list[plugin.ProfilingInfo]:
         """Return the time of each operation in the last inference; needs PERF_COUNT."""
