@@ -1,4 +1,4 @@
-"""hetero: one neural network on several devices at once."""
+"""hetero: run one neural network on several devices at once."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ __all__ = [
     "save_model", "serialize",
 ]  # fmt: skip
 
-# hetero.opset1 … hetero.opset16, as modules that can be imported
+# Make hetero.opset1 … hetero.opset16 importable as modules.
 globals().update(make_modules())
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hetero.runtime import AsyncInferQueue, CompiledModel, Core, FrontEndManager, InferRequest
 
 
-_LOADED_WHEN_USED = {
+_LAZY_ATTRIBUTES = {
     **dict.fromkeys(("AsyncInferQueue", "CompiledModel", "Core", "FrontEndManager", "InferRequest"), "hetero.runtime"),
     **dict.fromkeys(("ProfilingInfo", "RemoteContext", "RemoteTensor"), "hetero.plugin"),
     "OpExtension": "hetero.frontend",
@@ -37,9 +37,9 @@ _LOADED_WHEN_USED = {
 
 
 def __getattr__(name: str) -> object:
-    """Load operations, runtime and writers when they are first used."""
+    """Import operations, runtime and writers on first use, so that ``import hetero`` stays fast."""
     if name in ("ops", "properties"):
         return import_module(f"hetero.{name}")
-    if name not in _LOADED_WHEN_USED:
+    if name not in _LAZY_ATTRIBUTES:
         raise AttributeError(f"module 'hetero' has no attribute '{name}'")
-    return getattr(import_module(_LOADED_WHEN_USED[name]), name)
+    return getattr(import_module(_LAZY_ATTRIBUTES[name]), name)

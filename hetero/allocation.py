@@ -1,7 +1,7 @@
-"""The memory that is available, asked for before large arrays are made.
+"""Checks of the available memory before large arrays are allocated.
 
-Operating systems promise more memory than there is and end a process that uses what they promised, so a failed
-allocation alone is too late a sign.
+Operating systems overcommit memory and kill a process that uses what they promised, so waiting for an allocation to
+fail is not enough.
 """
 
 from __future__ import annotations
@@ -15,44 +15,44 @@ from pathlib import Path
 
 import numpy as np
 
-# Bytes below which nothing is checked: such arrays are common, and the check takes longer than the allocation.
-SMALLEST_CHECKED = 1 << 26
+# Arrays of fewer bytes are not checked: they are common, and the check takes longer than the allocation.
+MIN_CHECKED_BYTES = 1 << 26
 
-# The largest array of strings that may take more than 8 times what its strings take.
-MOST_TEXT = 1 << 28
+# Bytes of the largest string array that may be more than 8 times as large as its strings (at 4 bytes a character).
+MAX_STRING_BYTES = 1 << 28
 
-# The limit of a container, by version 2 and version 1 of control groups.
+# Files that hold the memory limit of a container: cgroup version 2, then version 1.
 _CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def check_allocation(byte_size: int, what: str) -> None:
-    """Raise MemoryError, naming ``what`` and its size, if ``byte_size`` bytes are more than what is available."""
-    if byte_size >= SMALLEST_CHECKED and byte_size > (available := available_memory()):
+    """Raise MemoryError if fewer than ``byte_size`` bytes are available. ``what`` names the array in the message."""
+    if byte_size >= MIN_CHECKED_BYTES and byte_size > (available := available_memory()):
         raise MemoryError(f"{what} takes {byte_size:,} bytes, but only {available:,} are available")
 
 
 def string_array(texts: Sequence[str]) -> np.ndarray:
-    """Return a vector of strings. Raises ValueError if one long string among many short ones makes it far too large."""
+    """Return a 1-D array of strings. Raises ValueError if one long string would make it far too large."""
     check_strings(texts)
     return np.array(texts, np.str_)
 
 
 def check_strings(texts: Sequence[str]) -> None:
-    """Raise ValueError if an array of these strings takes far more memory than they do.
+    """Raise ValueError if an array of these strings takes far more memory than the strings themselves.
 
-    numpy gives each element the room of the longest one, at 4 bytes a character.
+    numpy pads each element to the length of the longest one, at 4 bytes a character.
     """
     longest = max(map(len, texts), default=0)
     byte_size = 4 * longest * len(texts)
-    if byte_size > max(MOST_TEXT, 32 * sum(map(len, texts))):
+    if byte_size > max(MAX_STRING_BYTES, 32 * sum(map(len, texts))):
         raise ValueError(
             f"{len(texts)} strings of up to {longest} characters take {byte_size:,} bytes as an array, "
-            f"at most {MOST_TEXT:,} are accepted"
+            f"at most {MAX_STRING_BYTES:,} are accepted"
         )
 
 
 def available_memory() -> int:
-    """Return the bytes that this process can still take; ``sys.maxsize`` if the system does not say."""
+    """Return the number of bytes that this process can still allocate, or ``sys.maxsize`` if it is unknown."""
     limits = [_host_memory()]
     for path in _CONTAINER_LIMITS:
         with contextlib.suppress(OSError, ValueError):  # the file holds "max" if there is no limit

@@ -1,6 +1,10 @@
-"""What hetero itself registers: the dispatcher as a device, and the frontends. Found like any other plugin."""
+"""The built-in plugin: device HETERO and the frontends. It is found through an entry point, like any other plugin."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 from hetero.plugin.hookspecs import hookimpl
 from hetero.plugin.registry import Registry
@@ -8,30 +12,16 @@ from hetero.plugin.registry import Registry
 
 @hookimpl
 def hetero_register_devices(registry: Registry) -> None:
-    def dispatcher():
-        from hetero.dispatch import HeteroPlugin
-
-        return HeteroPlugin()
-
-    registry.register_device("HETERO", dispatcher)
+    registry.register_device("HETERO", _factory("hetero.dispatch", "HeteroPlugin"))
 
 
 @hookimpl
 def hetero_register_frontends(registry: Registry) -> None:
-    def onnx():
-        from hetero.frontend.onnx import OnnxFrontEnd
+    registry.register_frontend(_factory("hetero.frontend.onnx", "OnnxFrontEnd"))
+    registry.register_frontend(_factory("hetero.frontend.ir", "IrFrontEnd"))
+    registry.register_frontend(_factory("hetero.frontend.tflite", "TfliteFrontEnd"))
 
-        return OnnxFrontEnd()
 
-    def ir():
-        from hetero.frontend.ir import IrFrontEnd
-
-        return IrFrontEnd()
-
-    def tflite():
-        from hetero.frontend.tflite import TfliteFrontEnd
-
-        return TfliteFrontEnd()
-
-    for frontend in (onnx, ir, tflite):
-        registry.register_frontend(frontend)
+def _factory(module: str, name: str) -> Callable[[], Any]:
+    """Return a function that imports a class and creates an instance, so that registration imports nothing."""
+    return lambda: getattr(import_module(module), name)()

@@ -1,4 +1,4 @@
-"""Cache folders. Their files only save time: a folder that cannot be used is reported in the log and is no error."""
+"""Cache folders. Caches only save time, so an unusable folder is logged and does not raise."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hetero.files import replacing
+from hetero.files import atomic_write
 from hetero.messages import get_logger
 
 log = get_logger("hetero.cache")
 
 
 def cache_folder(path: str | Path) -> Path | None:
-    """Return the path of a folder that belongs to this user, created with mode 0700 if it is missing.
+    """Return the path of a cache folder, after creating it with mode 0700 if it is missing.
 
-    Returns None, and logs one warning for each folder and reason, if it cannot be created or read, or if it belongs
-    to another user: kernels loaded from a cache run as this user.
+    Returns None if the folder cannot be created or read, or if it belongs to another user, because kernels loaded from
+    it would run as this user. Each folder and reason is logged once.
     """
     path = Path(path)
     try:
@@ -37,13 +37,13 @@ def cache_folder(path: str | Path) -> Path | None:
 
 
 def write_cached(file: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    """Write a file of a cache folder, whole or not at all. A failure is logged once for each folder and reason."""
-    with _failure_logged(file.parent), replacing(file) as (stream,):
+    """Write a file into a cache folder atomically. Each folder and reason of a failure is logged once."""
+    with _failure_logged(file.parent), atomic_write(file) as (stream,):
         stream.writelines(pieces)
 
 
 def has_space(folder: Path, byte_size: int) -> bool:
-    """Return whether a file of this size can be written into a cache folder. A failure is logged as above."""
+    """Return whether a file of this size can be written into a cache folder. A failure is logged once."""
     with _failure_logged(folder):
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(byte_size))

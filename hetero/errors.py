@@ -1,4 +1,4 @@
-"""The errors a user can cause. Each message is one sentence: what is wrong, where, what would be right."""
+"""Errors that a user can cause. Each message is one sentence: what failed, where, and what is accepted."""
 
 import contextlib
 from types import TracebackType
@@ -7,9 +7,9 @@ from hetero.messages import escaped
 
 
 class HeteroError(RuntimeError):
-    """Base of every error that hetero raises on purpose (a RuntimeError, as OpenVINO's errors are).
+    """Base of all errors that hetero raises on purpose; a RuntimeError, like OpenVINO's errors.
 
-    Its message is one line, and escaped: names in it come from models and files of strangers.
+    The message is one line with control characters escaped, because names in it come from untrusted models and files.
     """
 
     def __str__(self) -> str:
@@ -17,73 +17,74 @@ class HeteroError(RuntimeError):
 
 
 class GraphError(HeteroError):
-    """A graph that cannot be: wrong number of inputs, types or shapes that do not fit, a cycle."""
+    """An invalid graph: a wrong number of inputs, incompatible types or shapes, or a cycle."""
 
 
 class FrontendError(HeteroError):
-    """A model file that cannot be read: not there, of no known format, damaged, or with unknown operations."""
+    """A model file that cannot be read: missing, of an unknown format, damaged, or with unknown operations."""
 
 
 class DeviceError(HeteroError):
-    """A device that is unknown, unavailable, or failed at its work."""
+    """A device that is unknown or unavailable, or that failed."""
 
 
 class UnsupportedOperationError(DeviceError):
-    """Operations that the chosen device, or none of the chosen devices, can run."""
+    """A model with operations that none of the chosen devices supports."""
 
 
 class NotSupportedError(DeviceError, NotImplementedError):
-    """Something that a device may do, and that this one does not."""
+    """An optional feature that the device does not have."""
 
 
 class PropertyError(HeteroError):
-    """A property with an unknown key, a value that does not fit, or one that cannot be set."""
+    """An unknown property key, an invalid value, or an attempt to set a read-only property."""
 
 
 class TensorError(HeteroError):
-    """A tensor of the wrong type, shape, memory or name."""
+    """A tensor with the wrong element type, shape, memory or name."""
 
 
 class RequestBusyError(HeteroError):
-    """An infer request was asked for something while an inference of it is under way."""
+    """An infer request that was used while its inference is running."""
 
 
 class CancelledError(HeteroError):
-    """An inference that was cancelled before it ended."""
+    """An inference that was cancelled before it finished."""
 
 
 class BlobError(HeteroError):
-    """A model that cannot be exported, or an exported one that is altered, cut short or made for something else."""
+    """A model that cannot be exported, or a blob that is altered, truncated or made for another device or version."""
 
 
 class ConfigError(HeteroError, ValueError):
-    """A description of a run that cannot be followed: an unknown key, a bad value, a file that is not there."""
+    """An invalid YAML run or command line: an unknown key, a bad value or a missing file."""
 
 
 class device_errors(contextlib.AbstractContextManager[None]):
-    """Context manager that turns what a device raises into a DeviceError: ``NPU failed to compile 'm': OSError: …``.
+    """Context manager that converts exceptions of a device to DeviceError.
 
-    Errors that hetero or the device raised on purpose pass as they are. It is no generator, which would let
-    StopIteration through (contextlib takes a RuntimeError caused by StopIteration for Python's own).
+    ``failure`` begins the message: ``NPU failed to compile 'm': OSError: …``. A HeteroError passes unchanged. This is
+    a class because a generator-based context manager would let StopIteration through: contextlib takes a RuntimeError
+    caused by StopIteration for one of Python's own.
     """
 
-    def __init__(self, doing: str) -> None:
-        self._doing = doing
+    def __init__(self, failure: str) -> None:
+        self._failure = failure
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         if isinstance(error, Exception) and not isinstance(error, HeteroError):
-            raise DeviceError(f"{self._doing}: {reason_of(error)}") from error
+            raise DeviceError(f"{self._failure}: {reason_of(error)}") from error
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what an error says, with its type unless hetero or a device raised it on purpose."""
+    """Return the message of an error, prefixed with its type unless it is a HeteroError."""
     return str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
 
 
-def as_exception(error: BaseException, doing: str) -> Exception:
-    """Return the error, or a HeteroError in place of one that is meant to end a program or thread (SystemExit, …)."""
+def as_exception(error: BaseException, failure: str) -> Exception:
+    """Return the error itself, or a HeteroError in place of one that would end a program or thread (SystemExit, …)."""
     if isinstance(error, Exception):
         return error
-    stand_in = HeteroError(f"{doing}: {reason_of(error)}")
-    stand_in.__cause__ = error
-    return stand_in
+    replacement = HeteroError(f"{failure}: {reason_of(error)}")
+    replacement.__cause__ = error
+    return replacement

@@ -13,32 +13,34 @@ from typing import BinaryIO
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file for reading. Raises OSError for anything else: a pipe or a device may block for ever."""
+    """Open a regular file for reading. Raises OSError for anything else, because a pipe or device may block forever."""
     mode = os.stat(path).st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # open() itself refuses a folder
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # open() rejects a folder
         raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
     return open(path, "rb")
 
 
 @contextlib.contextmanager
-def replacing(*paths: Path) -> Iterator[list[BinaryIO]]:
-    """Files that take their places under their names when all are written, and are gone where anything fails.
+def atomic_write(*paths: Path) -> Iterator[list[BinaryIO]]:
+    """Write files atomically: yield temporary files, and rename them to ``paths`` after the block succeeds.
 
-    So others see all of a file or nothing. Raises OSError.
+    Other processes see a complete file or none. If the block or a rename fails, the temporary files are deleted.
+    Raises OSError.
     """
-    made: list[Path] = []
+    temporary: list[Path] = []
     try:
         with contextlib.ExitStack() as files:
             opened = []
             for path in paths:
-                scratch = path.with_name(f".hetero-{secrets.token_hex(8)}")  # not longer than most names
-                opened.append(files.enter_context(open(scratch, "xb")))
-                made.append(scratch)
+                # A short name, because a suffix could make the name longer than the file system accepts.
+                file = path.with_name(f".hetero-{secrets.token_hex(8)}")
+                opened.append(files.enter_context(open(file, "xb")))
+                temporary.append(file)
             yield opened
-        for scratch, path in zip(list(made), paths):
-            os.replace(scratch, path)
-            made.remove(scratch)
+        for file, path in zip(list(temporary), paths):
+            os.replace(file, path)
+            temporary.remove(file)
     except BaseException:
-        for scratch in made:
-            scratch.unlink()
+        for file in temporary:
+            file.unlink()
         raise

@@ -1,6 +1,6 @@
-"""Renewal of objects in a child process of os.fork().
+"""Reinitialization of objects in a child process of os.fork().
 
-The child has only the thread that forked: the others do not exist there, and locks that they held stay locked.
+Only the thread that called fork() exists in the child. Locks that other threads held stay locked there.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _renewals: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakK
 
 
 def renew_after_fork(owner: Any, renew: Callable[[Any], None]) -> None:
-    """Call ``renew(owner)`` in every child process forked while the owner lives, in the order of registration.
+    """Call ``renew(owner)`` in each child process forked while the owner is alive, in the order of registration.
 
-    ``renew`` replaces locks by new ones: resetting the old ones would break the ``with`` block of a thread that forks
+    ``renew`` must create new locks. Releasing the old ones would break the ``with`` block of a thread that forks
     inside it.
     """
     _renewals[owner] = renew
@@ -27,5 +27,5 @@ def _renew_all() -> None:
         renew(owner)
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+if hasattr(os, "register_at_fork"):  # missing on Windows, which has no fork()
     os.register_at_fork(after_in_child=_renew_all)

@@ -1,21 +1,31 @@
-"""Text that people read on a terminal or in a log: names from models, files and packages cannot change how it looks."""
+"""Helpers for messages: escaping of names from untrusted files, suggestions for misspelled names, loggers."""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterable
 
-# Control characters, line separators, marks and overrides of the writing direction, and lone surrogates.
+# Control characters, line separators, bidirectional marks and overrides, and lone surrogates.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def escaped(text: str) -> str:
-    r"""Return a text with ``\x1b`` or ``\u202e`` in the place of characters that move the cursor or reorder text."""
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    r"""Return the text with escapes such as ``\x1b`` for all characters that move the cursor or reorder text."""
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def suggest(name: object, choices: Iterable[str]) -> str:
+    """Return "did you mean X?" with the choice most similar to an unknown name, or "it has X, Y, Z"."""
+    import difflib
+
+    choices = list(choices)
+    similar = difflib.get_close_matches(str(name), choices, n=1)
+    return f"did you mean {similar[0]}?" if similar else f"it has {', '.join(choices)}"
 
 
 def get_logger(name: str) -> logging.Logger:
-    """Return the logger of a name. Its messages are one line each, and escaped."""
+    """Return the logger of this name, with each message escaped to one line."""
     logger = logging.getLogger(name)
     logger.addFilter(_escape_message)
     return logger

@@ -1,10 +1,10 @@
-"""Tracing: spans of time around what hetero does, and who collects them: a Recorder, or an ITT collector such as VTune.
+"""Tracing: timed spans around the work of hetero, collected by a Recorder or by ITT tools such as VTune.
 
     with Recorder() as recorder:
         compiled(inputs)
     recorder.save("trace.json")  # opens in https://ui.perfetto.dev
 
-Without a collector a span costs about as much as a function call.
+A span without a collector costs about as much as a function call.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from hetero.files import replacing
+from hetero.files import atomic_write
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Span:
-    """A piece of work: its name, what it worked on, its thread, and the infer request that it belongs to, if any.
+    """A timed piece of work.
 
-    ``start`` and ``end`` are nanoseconds of ``time.perf_counter_ns``. ``thread`` numbers threads from 0 in the order in
-    which they began their first span; ``error`` is the error that ended the work, in words, or empty.
+    ``name``: the kind of work. ``detail``: the object of the work, such as a model's name. ``request``: the number of
+    the infer request, or None. ``start``, ``end``: nanoseconds of ``time.perf_counter_ns``. ``thread``: number of the
+    thread, counted from 0 in the order of their first spans. ``error``: ``repr`` of the exception that ended the work,
+    or "".
     """
 
     __slots__ = ("_collectors", "detail", "end", "error", "name", "request", "start", "thread", "thread_name")
@@ -49,21 +51,21 @@ class Span:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self.end = time.perf_counter_ns()
         if error is not None:
-            self.error = repr(error)  # the error itself would keep alive what its frames hold
-        # Those that saw it begin see it end, in the reverse order.
+            self.error = repr(error)  # the exception itself would keep its frames alive
+        # In reverse order, and only those that saw the span begin.
         for collector in reversed(self._collectors):
             collector.finish(self)
 
 
 class Collector(Protocol):
-    """Told of every span when it begins and when it ends, on the span's thread."""
+    """Interface of a collector: called at the begin and the end of each span, on the span's thread."""
 
     def begin(self, span: Span) -> None: ...
     def finish(self, span: Span) -> None: ...
 
 
 class _NoSpan:
-    """Stands for a span where nobody collects."""
+    """The span that is used while there is no collector."""
 
     __slots__ = ()
 
@@ -82,17 +84,17 @@ _of_thread = threading.local()
 
 
 def span(name: str, detail: str = "", request: int | None = None) -> Span | _NoSpan:
-    """A context manager around a piece of work; ``detail`` says what it works on, such as a model's name."""
+    """Return a context manager that times its block. ``detail``: the object of the work, such as a model's name."""
     return Span(name, detail, request, _collectors) if _collectors else _NO_SPAN
 
 
 def is_traced() -> bool:
-    """Whether anybody collects spans, for code that runs so often that spans for nobody would count."""
+    """Return whether there is a collector. Code that runs very often checks this before it creates spans."""
     return bool(_collectors)
 
 
 def traced(name: str) -> Callable[[Function], Function]:
-    """A decorator: every call of the function is a span of this name."""
+    """Return a decorator that makes each call of a function a span of this name."""
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
@@ -106,7 +108,7 @@ def traced(name: str) -> Callable[[Function], Function]:
 
 
 class Recorder:
-    """Collects the spans of all threads that begin while it is entered, in the order in which they end."""
+    """A collector of all spans that begin inside its ``with`` block, on any thread, in the order in which they end."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
@@ -125,9 +127,9 @@ class Recorder:
         self.spans.append(span)
 
     def to_chrome_trace(self) -> dict[str, Any]:
-        """The spans as Chrome's trace events, a row for each thread.
+        """Return the spans in Chrome's "Trace Event Format", with one row for each thread.
 
-        Format: "Trace Event Format", complete ("X") and metadata ("M") events; times in microseconds.
+        Spans are complete events ("X") and thread names metadata events ("M"). Times are in microseconds.
         """
         spans = sorted(self.spans, key=lambda s: s.start)
         rows = dict.fromkeys((s.thread, s.thread_name) for s in spans)
@@ -139,14 +141,14 @@ class Recorder:
         return {"displayTimeUnit": "ms", "traceEvents": names + [_event(s, process) for s in spans]}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace as JSON, whole or not at all. Raises OSError."""
+        """Write the trace as JSON, atomically. Raises OSError."""
         content = json.dumps(self.to_chrome_trace()).encode()
-        with replacing(Path(path)) as (file,):
+        with atomic_write(Path(path)) as (file,):
             file.write(content)
 
 
 class IttCollector:
-    """Hands spans to whatever collects ITT tasks, as tasks of the domain ``hetero``."""
+    """A collector that forwards spans to ITT, as tasks of the domain ``hetero``."""
 
     def __init__(self) -> None:
         import ittapi
@@ -192,7 +194,7 @@ def _event(span: Span, process: int) -> dict[str, Any]:
 
 
 def _collect_for_itt() -> None:
-    """An ITT collector tells by this variable which library it has loaded into the programs that it looks at."""
+    """Forward spans to ITT if a profiler is attached: it names its library in this environment variable."""
     if os.environ.get("INTEL_LIBITTNOTIFY64"):
         try:
             _add_collector(IttCollector())

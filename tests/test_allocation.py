@@ -19,13 +19,13 @@ def test_available_memory_is_that_of_the_container_where_it_is_less(tmp_path, mo
 
 def test_only_large_allocations_are_checked(monkeypatch):
     monkeypatch.setattr(allocation, "available_memory", lambda: 1)
-    check_allocation(allocation.SMALLEST_CHECKED - 1, "it")
+    check_allocation(allocation.MIN_CHECKED_BYTES - 1, "it")
     with pytest.raises(MemoryError, match="it takes 67,108,864 bytes, but only 1 are available"):
-        check_allocation(allocation.SMALLEST_CHECKED, "it")
+        check_allocation(allocation.MIN_CHECKED_BYTES, "it")
 
 
 def test_strings_are_refused_only_if_they_take_far_more_as_an_array(monkeypatch):
-    monkeypatch.setattr(allocation, "MOST_TEXT", 1000)
+    monkeypatch.setattr(allocation, "MAX_STRING_BYTES", 1000)
     for texts in ([], ["a"] * 1000, ["a" * 1000, "b" * 1000], ["a" * 200, ""]):
         np.testing.assert_array_equal(string_array(texts), np.array(texts, np.str_))
     with pytest.raises(ValueError, match="21 strings of up to 100 characters take 8,400 bytes as an array"):

@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from hetero import Model, Parameter, Type, ops, serialize
-from hetero.files import replacing
+from hetero.files import atomic_write
 
 READ = """
 import sys
@@ -72,7 +72,7 @@ def test_pipes_are_refused(tmp_path):
 
 def test_a_name_as_long_as_names_may_be_can_be_written(tmp_path):
     path = tmp_path / ("x" * 255)
-    with replacing(path) as (file,):
+    with atomic_write(path) as (file,):
         file.write(b"content")
     assert path.read_bytes() == b"content" and len(list(tmp_path.iterdir())) == 1
 

@@ -1,10 +1,11 @@
-"""What README.md shows does run."""
+"""The programs and files that README.md and docs/ show: they run, and they exist."""
 
 import re
 from pathlib import Path
 
 import numpy as np
 import onnx.parser
+import pytest
 
 from hetero import Core
 from hetero.run.config import load_config
@@ -12,22 +13,25 @@ from hetero.run.runner import run
 from tests import zoo
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(language: str, page: str) -> list[str]:
+    """Return the code blocks of a language in one page, in order."""
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_first_program(capsys):
-    program = blocks("python")[0].replace(".zoo/resnet50.onnx", str(zoo.path("resnet50")))
+def test_first_program(capsys):
+    (program,) = blocks("python", "README.md")
+    program = program.replace(".zoo/resnet50.onnx", str(zoo.path("resnet50")))
     exec(compile(program, "README.md", "exec"), {})
     devices, summary, best = capsys.readouterr().out.splitlines()
     assert "TEMPLATE" in devices and "GPU" in summary and 0 <= int(best) < 1000
 
 
-def test_the_file_of_extensions(tmp_path):
-    (tmp_path / "my_ops.py").write_text(blocks("python")[1], encoding="utf-8")
+def test_extension_file(tmp_path):
+    (program,) = blocks("python", "docs/models.md")
+    (tmp_path / "my_ops.py").write_text(program, encoding="utf-8")
     chain = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17, "me" : 1]>
         agraph (float[6] x) => (float[6] y) {
             a = me.MyRelu (x)
@@ -40,8 +44,8 @@ def test_the_file_of_extensions(tmp_path):
     assert core.compile_model(chain, "TEMPLATE")(x)[0].tolist() == [0, 0, 0, 3, 6, 0]
 
 
-def test_the_operation_of_ones_own(tmp_path):
-    (tmp_path / "operations.py").write_text(blocks("python")[2], encoding="utf-8")
+def test_custom_operation(tmp_path):
+    (tmp_path / "operations.py").write_text(blocks("python", "docs/custom_operations.md")[0], encoding="utf-8")
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17, "me" : 1]>
         agraph (float[4] x) => (float[4] y) {
             a = Neg (x)
@@ -54,15 +58,47 @@ def test_the_operation_of_ones_own(tmp_path):
         np.testing.assert_allclose(core.compile_model(model, device)(x)[0], -x / (1 + np.abs(x) / 2), rtol=1e-6)
 
 
-def test_the_yaml_run(tmp_path):
+def test_placement_programs():
+    """Both ways to pin an operation give the same placement."""
+    by_node, by_property = blocks("python", "docs/placement.md")
+    core = Core()
+    names = {"core": core, "model": core.read_model(zoo.path("squeezenet"))}
+    node = next(n for n in names["model"].get_ordered_ops() if n.type_info.name == "Softmax")
+    by_property = "compiled = " + by_property.replace("Softmax.*", node.friendly_name)
+    reports = []
+    for program in (by_property, by_node + 'compiled = core.compile_model(model, "HETERO:GPU,TEMPLATE")'):
+        exec(compile(program, "docs/placement.md", "exec"), names | {"node": node}, names)
+        reports.append(names["compiled"].get_property("PLACEMENT_REPORT").counts)
+    assert reports[0] == reports[1] and reports[0]["TEMPLATE"] == 1
+
+
+def test_inference_programs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    compiled = Core().compile_model(zoo.path("squeezenet"), "TEMPLATE")
+    names = {"compiled": compiled, "inputs": zoo.inputs("squeezenet")}
+    for program in blocks("python", "docs/inference.md"):
+        exec(compile(program, "docs/inference.md", "exec"), names)
+    assert names["request"].results[0].shape == compiled(names["inputs"])[0].shape
+    assert (tmp_path / "trace.json").stat().st_size > 0
+
+
+def test_yaml_run(tmp_path):
     (tmp_path / "line.png").write_bytes((ROOT / "configs" / "line.png").read_bytes())
-    (yaml,) = blocks("yaml")
+    (yaml,) = blocks("yaml", "docs/yaml.md")
     (tmp_path / "run.yaml").write_text(yaml, encoding="utf-8")
     report = run(load_config(tmp_path / "run.yaml", ["iterations=1"]))
     assert report.outputs[1]["text"] == "Any device, one network: 2026"
     assert {s.device for s in report.placement.subgraphs} == {"GPU", "TEMPLATE"}
 
 
-def test_every_file_that_it_names_is_there():
-    named = re.findall(r"\]\(([\w/.]+)\)|(configs/\w+\.yaml)", README)
-    assert named and all((ROOT / (link or config)).exists() for link, config in named)
+@pytest.mark.parametrize("page", PAGES)
+def test_linked_files_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
+    configs = re.findall(r"configs/\w+\.yaml", text)
+    missing = [link for link in links if not ((ROOT / page).parent / link).exists()]
+    assert not missing + [config for config in configs if not (ROOT / config).exists()]
+
+
+def test_readme_links_every_page():
+    assert set(re.findall(r"\((docs/\w+\.md)\)", (ROOT / "README.md").read_text(encoding="utf-8"))) == set(PAGES[1:])

@@ -41,7 +41,7 @@ class Device:
     options: dict[str, Any]
 
     def query(self, model: Model) -> QueryResult:
-        problem = f"{self.name} failed to tell what it can run of '{model.friendly_name}'"
+        problem = f"{self.name} failed to query model '{model.friendly_name}'"
         with device_errors(problem), span("query", self.name):
             found = self.plugin.query_model(model, self.options)
         if fault := query_fault(found, model, self.plugin.name):

@@ -149,7 +149,7 @@ class HeteroPlugin(Plugin):
         keys = [(device.plugin.cache_key(device.options), self.host.get_versions(device.name)) for device in devices]
         by_cost = _strategy_name(table) != PlacementStrategy.GREEDY
         calibrations = CostDatabase(table.get(costs_dir)).calibrations() if by_cost else []
-        return (super().cache_key(table.given()), calibrations, *keys)
+        return (super().cache_key(table.explicit()), calibrations, *keys)
 
     def _devices_for(
         self, needed: Sequence[str], options: Mapping[str, Any]
@@ -184,7 +184,7 @@ class HeteroPlugin(Plugin):
         known = {key for plugin, _ in found.values() for key in plugin.supported_properties}
         if unknown := {key: value for key, value in shared.items() if key not in known}:
             self.property_table(unknown)  # raises PropertyError for a key that no device has
-        shared.update({key: value for key, value in table.given().items() if key in self._handed_on})
+        shared.update({key: value for key, value in table.explicit().items() if key in self._handed_on})
         return table, make_devices(self.host, names, found, shared, table.get(props.device.properties))
 
 
@@ -202,7 +202,7 @@ def _strategy_name(table: PropertyTable) -> PlacementStrategy:
     if policy.TENSOR_PARALLEL in policies:
         key = props.hint.model_distribution_policy
         raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not there yet: take {policy.PIPELINE_PARALLEL}")
-    if policy.PIPELINE_PARALLEL in policies and placement_strategy not in table.given():
+    if policy.PIPELINE_PARALLEL in policies and placement_strategy not in table.explicit():
         return PlacementStrategy.PIPELINE
     return table.get(placement_strategy)
 
@@ -210,7 +210,7 @@ def _strategy_name(table: PropertyTable) -> PlacementStrategy:
 def _chosen(table: PropertyTable) -> PlacementStrategy:
     """The placement that was chosen; MODEL_DISTRIBUTION_POLICY is OpenVINO's way to ask for a pipeline."""
     policies = table.get(props.hint.model_distribution_policy)
-    if props.hint.ModelDistributionPolicy.PIPELINE_PARALLEL in policies and placement_strategy not in table.given():
+    if props.hint.ModelDistributionPolicy.PIPELINE_PARALLEL in policies and placement_strategy not in table.explicit():
         return PlacementStrategy.PIPELINE
     return table.get(placement_strategy)
 

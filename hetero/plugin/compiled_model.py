@@ -40,7 +40,7 @@ class CompiledModel(ABC):
         self.outputs = [_detached(port) for port in original.outputs]
         self.plugin, self.device = plugin, prepared.device
         own = (props.model_name, props.execution_devices, props.loaded_from_cache)
-        self.properties = properties.settled(f"compiled model '{self.name}' of {plugin.name}", own)
+        self.properties = properties.read_only_copy(f"compiled model '{self.name}' of {plugin.name}", own)
         device_id = properties.value_of(props.device.id)
         self.properties.fill(
             {props.model_name: self.name, props.execution_devices: (full_name(plugin.name, device_id),)}
@@ -99,7 +99,7 @@ class CompiledModel(ABC):
 
     def export_model(self) -> list[bytes | memoryview]:
         """Return the exported model as pieces to be concatenated: a header and the sections."""
-        options = {key: value for key, value in self.properties.given().items() if key not in _MACHINE_OPTIONS}
+        options = {key: value for key, value in self.properties.explicit().items() if key not in _MACHINE_OPTIONS}
         architecture = self.properties.value_of(props.device.architecture)
         return pack_blob(self.device_name, architecture, options, self.export_sections())
 

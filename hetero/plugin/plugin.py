@@ -96,7 +96,7 @@ class Plugin:
         own nodes count, and only this device's name, with or without an id.
         """
         properties = self.property_table(options)
-        device = self.device(properties.given())
+        device = self.device(properties.explicit())
         return get_supported_nodes(
             model,
             partial(self.transform_model, properties=properties),
@@ -114,7 +114,7 @@ class Plugin:
         cannot run the whole model. By default the transformed model is handed to ``compile``.
         """
         properties = self.property_table(options)
-        device = self.device(properties.given())
+        device = self.device(properties.explicit())
         transformed = self.transform_model(model.clone(), properties)
         refused = {}
         for node in transformed.get_ordered_ops():
@@ -133,7 +133,7 @@ class Plugin:
         """
         original, transformed = models_in(sections)
         properties = self.property_table(options)
-        device = self.device(properties.given())
+        device = self.device(properties.explicit())
         return self.compile(PreparedModel(self, device, properties, original, transformed, context, sections))
 
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:

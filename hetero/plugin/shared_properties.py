@@ -57,7 +57,7 @@ def decide_streams(properties: PropertyTable) -> None:
     """
     streams = properties.value_of(props.num_streams)
     least, most = properties.value_of(props.range_for_streams)
-    if streams == props.streams.Num.AUTO or props.num_streams not in properties.given():
+    if streams == props.streams.Num.AUTO or props.num_streams not in properties.explicit():
         is_latency = properties.value_of(props.hint.performance_mode) == props.hint.PerformanceMode.LATENCY
         streams = least if is_latency and streams != props.streams.Num.AUTO else most
         requests = properties.value_of(props.hint.num_requests)

@@ -1,4 +1,4 @@
-"""Properties: ``openvino.properties`` in Python. The keys are OpenVINO's strings, and a Property is its key."""
+"""Property keys, like ``openvino.properties``. The keys are OpenVINO's strings; each Property is a str."""
 
 from hetero.properties import device, hint, log, streams
 from hetero.properties.property import Mutability, Property
@@ -18,9 +18,9 @@ execution_devices = Property("EXECUTION_DEVICES", names, (), Mutability.RO)
 loaded_from_cache = Property("LOADED_FROM_CACHE", boolean, False, Mutability.RO)
 model_name = Property("NETWORK_NAME", str, "", Mutability.RO)
 optimal_number_of_infer_requests = Property("OPTIMAL_NUMBER_OF_INFER_REQUESTS", count, 1, Mutability.RO)
-# Least, most and step.
+# Minimum, maximum and step.
 range_for_async_infer_requests = Property("RANGE_FOR_ASYNC_INFER_REQUESTS", tuple, (1, 1, 1), Mutability.RO)
-# Least and most.
+# Minimum and maximum.
 range_for_streams = Property("RANGE_FOR_STREAMS", tuple, (1, 1), Mutability.RO)
 
 cache_dir = Property("CACHE_DIR", str, "")
@@ -28,10 +28,10 @@ enable_profiling = Property("PERF_COUNT", boolean, False)
 inference_num_threads = Property("INFERENCE_NUM_THREADS", count, 0)
 num_streams = streams.num
 
-# OpenVINO has these in C++ only: caching_properties and exclusive_async_requests under ov::internal,
-# disable_transformations under ov::template_plugin.
+# In OpenVINO these exist in C++ only: caching_properties and exclusive_async_requests in ov::internal,
+# disable_transformations in ov::template_plugin.
 disabled_passes = Property("DISABLED_PASSES", names, ())
-# Further keys whose values tell compilations apart in the model cache, such as the version of a driver.
+# Read-only keys whose values are part of the model cache's key, such as the version of a driver.
 caching_properties = Property("CACHING_PROPERTIES", names, (), Mutability.RO)
 disable_transformations = Property("DISABLE_TRANSFORMATIONS", boolean, False)
 exclusive_async_requests = Property("EXCLUSIVE_ASYNC_REQUESTS", boolean, False)

@@ -1,4 +1,4 @@
-"""Which device, and what it is: ``openvino.properties.device``."""
+"""Properties that select and describe a device, like ``openvino.properties.device``."""
 
 from enum import StrEnum
 
@@ -7,14 +7,14 @@ from hetero.properties.values import by_device, mapping, member_of, names
 
 
 class Type(StrEnum):
-    """INTEGRATED: the device works in the host's memory. DISCRETE: it has memory of its own."""
+    """Kind of a device's memory. INTEGRATED: the host's memory. DISCRETE: memory of its own."""
 
     INTEGRATED = "integrated"
     DISCRETE = "discrete"
 
 
 class Capability(StrEnum):
-    """What a device is good at: element types that it computes in, and whether it can export models."""
+    """Capabilities of a device: element types that it computes with, and whether it can export models."""
 
     FP32 = "FP32"
     BF16 = "BF16"
@@ -30,7 +30,7 @@ full_name = Property("FULL_DEVICE_NAME", str, "", Mutability.RO)
 architecture = Property("DEVICE_ARCHITECTURE", str, "", Mutability.RO)
 type = Property("DEVICE_TYPE", member_of(Type), Type.INTEGRATED, Mutability.RO)
 capabilities = Property("OPTIMIZATION_CAPABILITIES", names, (), Mutability.RO)
-# What else a device tells people of itself, for `hetero devices`: texts by what they are about.
+# Further facts about the device for `hetero devices`: description by name.
 details = Property("DEVICE_DETAILS", mapping, {}, Mutability.RO)
 id = Property("DEVICE_ID", str, "")
 priorities = Property("MULTI_DEVICE_PRIORITIES", names, ())

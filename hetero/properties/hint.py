@@ -1,4 +1,4 @@
-"""What a user wants of a device, which then chooses the details: ``openvino.properties.hint``."""
+"""Hints: high-level goals from which a device derives its settings, like ``openvino.properties.hint``."""
 
 from enum import StrEnum
 
@@ -8,8 +8,9 @@ from hetero.types import Type
 
 
 class PerformanceMode(StrEnum):
-    """LATENCY: one inference as fast as can be. THROUGHPUT: as many at once as makes sense on the device.
+    """Goal of the scheduling of inferences.
 
+    LATENCY: each inference as fast as possible. THROUGHPUT: as many inferences at once as the device can use.
     CUMULATIVE_THROUGHPUT: the same on each of several devices.
     """
 
@@ -19,14 +20,14 @@ class PerformanceMode(StrEnum):
 
 
 class ExecutionMode(StrEnum):
-    """PERFORMANCE: a device may round otherwise than the model's operations do. ACCURACY: it may not."""
+    """PERFORMANCE: the device may change the rounding of results. ACCURACY: it may not."""
 
     PERFORMANCE = "PERFORMANCE"
     ACCURACY = "ACCURACY"
 
 
 class Priority(StrEnum):
-    """Whose inferences begin first where several compiled models wait for the same threads."""
+    """Priority of a compiled model's inferences among all that wait for the same threads."""
 
     LOW = "LOW"
     MEDIUM = "MEDIUM"
@@ -35,7 +36,7 @@ class Priority(StrEnum):
 
 
 class ModelDistributionPolicy(StrEnum):
-    """How several devices share a model: each operation split among them, or one stage for each after the other."""
+    """How several devices share a model. TENSOR_PARALLEL: split operations. PIPELINE_PARALLEL: one stage for each."""
 
     TENSOR_PARALLEL = "TENSOR_PARALLEL"
     PIPELINE_PARALLEL = "PIPELINE_PARALLEL"

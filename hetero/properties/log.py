@@ -1,4 +1,4 @@
-"""What a device tells of its work: ``openvino.properties.log``."""
+"""Log level of a device, like ``openvino.properties.log``."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from hetero.properties.values import member_of
 
 
 class Level(StrEnum):
-    """The least urgent messages that a device logs."""
+    """Lowest severity of the messages that a device logs."""
 
     NO = "LOG_NONE"
     ERR = "LOG_ERROR"

@@ -1,4 +1,4 @@
-"""Property: a string key with a type, a default and a mutability."""
+"""Property: a string key with a type, a default value and a mutability."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from hetero.errors import PropertyError
 
 
 class Mutability(enum.StrEnum):
+    """RO: the property can only be read. RW: it can be read and set."""
+
     RO = "RO"
     RW = "RW"
 
 
 class Property(str):
-    """A key with its type (a callable that converts or raises ValueError), default value and mutability.
+    """A property key with its type, default value and mutability.
 
-    It is its key, so it can stand wherever a key can. Called as OpenVINO's are, it gives the key, or with a value
-    the pair of both: ``num_streams()``, ``num_streams(4)``.
+    ``convert`` converts a value to the property's type or raises ValueError. ``accepts`` describes the accepted values
+    in messages. As a str, a Property can be used as a dictionary key. As in OpenVINO, ``num_streams()`` returns the key
+    and ``num_streams(4)`` the pair of key and value.
     """
 
     convert: Callable[[Any], Any]
@@ -40,22 +43,22 @@ class Property(str):
         return self
 
     def __call__(self, *values: Any) -> str | tuple[str, Any]:
-        """The key, or the pair of key and value. Raises PropertyError for a bad value and for a read-only key."""
+        """Return the key, or the pair of key and value. Raises PropertyError for a bad value or a read-only key."""
         if not values:
             return str(self)
         if not self.is_mutable():
-            raise PropertyError(f"property {self} can be read but not set")
+            raise PropertyError(f"property {self} is read-only")
         return str(self), self.checked(values[0] if len(values) == 1 else values)
 
     def read_only(self) -> Property:
-        """The same property where it cannot be set."""
+        """Return a read-only copy of this property."""
         return Property(str(self), self.convert, self.default, Mutability.RO, self.accepts)
 
     def is_mutable(self) -> bool:
         return self.mutability is Mutability.RW
 
     def checked(self, value: Any, owner: str = "") -> Any:
-        """The value in the property's type. Raises PropertyError, naming the owner, where it cannot be had."""
+        """Convert a value to the property's type. Raises PropertyError, naming the owner, if it cannot be converted."""
         try:
             return self.convert(value)
         except (ValueError, TypeError, OverflowError):

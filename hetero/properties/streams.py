@@ -1,4 +1,4 @@
-"""How many inferences run at once: ``openvino.properties.streams``."""
+"""Number of inferences that run at once, like ``openvino.properties.streams``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hetero.properties.values import count
 
 
 class Num(int):
-    """A number of streams; AUTO leaves it to the device, which takes as many as makes sense."""
+    """A number of streams. AUTO: the device chooses the number."""
 
     AUTO: ClassVar[Num]
 
@@ -28,4 +28,4 @@ def _number(value: Any) -> Num:
     return Num(count(value))
 
 
-num = Property("NUM_STREAMS", _number, Num(1), accepts="a whole number of at least 1, or AUTO")
+num = Property("NUM_STREAMS", _number, Num(1), accepts="an integer of at least 1, or AUTO")

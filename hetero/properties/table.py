@@ -2,65 +2,72 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hetero.errors import PropertyError
+from hetero.messages import suggest
 from hetero.properties.property import Mutability, Property
 
 supported_properties = Property("SUPPORTED_PROPERTIES", dict, {}, Mutability.RO)
 
 
 class PropertyTable:
-    """The properties of one device or compiled model, with their values. Of two with one key, the later counts."""
+    """The properties of one device or compiled model, with their values.
+
+    If two properties have the same key, the later one is used. ``owner`` names the device or model in messages.
+    """
 
     def __init__(self, properties: Iterable[Property], owner: str) -> None:
         self._properties = {str(p): p for p in (supported_properties, *properties)}
         self._values = {key: p.default for key, p in self._properties.items()}
-        self._given: set[str] = set()
-        self._settled: set[str] = set()
+        self._explicit: set[str] = set()
+        # Keys that could be set before read_only_copy().
+        self._frozen: set[str] = set()
         self._owner = owner
 
-    def settled(self, owner: str, more: Iterable[Property] = ()) -> PropertyTable:
-        """A copy for what was made with these properties, with more of its own: all can be read and none set."""
+    def read_only_copy(self, owner: str, more: Iterable[Property] = ()) -> PropertyTable:
+        """Return a read-only copy with ``more`` properties, for an object that was created with these values."""
         properties = [p.read_only() for p in (*self._properties.values(), *more)]
         table = PropertyTable(properties, owner)
         table._values |= self._values
-        table._given |= self._given
-        table._settled = {key for key, p in self._properties.items() if p.is_mutable()}
+        table._explicit |= self._explicit
+        table._frozen = {key for key, p in self._properties.items() if p.is_mutable()}
         return table
 
     def get(self, key: str) -> Any:
-        """The value of a key; SUPPORTED_PROPERTIES has "RO" or "RW" by key. Raises PropertyError for an unknown one."""
+        """Return the value of a key; for SUPPORTED_PROPERTIES, "RO" or "RW" by key. Raises PropertyError if unknown."""
         if self._find(key) == supported_properties:
             return {key: str(p.mutability) for key, p in self._properties.items()}
         return self._values[str(key)]
 
     def value_of(self, property: Property) -> Any:
-        """The value of a property, which is its default where the table does not have it."""
+        """Return the value of a property, or its default if the table does not have the property."""
         return self._values.get(str(property), property.default)
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Set several properties, all or none. Raises PropertyError for an unknown or read-only key or a bad value."""
+        """Set several properties, all or none.
+
+        Raises PropertyError for an unknown or read-only key or a bad value.
+        """
         converted = {}
         for key, value in values.items():
             found = self._find(key)
             if not found.is_mutable():
-                hint = ": give it to compile_model" if key in self._settled else ""
-                raise PropertyError(f"property {key} of {self._owner} can be read but not set{hint}")
+                hint = "; set it in compile_model()" if key in self._frozen else ""
+                raise PropertyError(f"property {key} of {self._owner} is read-only{hint}")
             converted[str(key)] = found.checked(value, self._owner)
         self._values.update(converted)
-        self._given |= converted.keys()
+        self._explicit |= converted.keys()
 
     def fill(self, values: Mapping[str, Any]) -> None:
-        """Set values that only the device itself may set, the read-only ones among them."""
+        """Set values on behalf of the device itself, including read-only ones, without conversion."""
         for key, value in values.items():
             self._values[str(self._find(key))] = value
 
-    def given(self) -> dict[str, Any]:
-        """The properties that were set, without the defaults and what the device itself says."""
-        return {key: self._values[key] for key in self._given}
+    def explicit(self) -> dict[str, Any]:
+        """Return the properties that a user set, without defaults and values set by ``fill``."""
+        return {key: self._values[key] for key in self._explicit}
 
     def __contains__(self, key: object) -> bool:
         return key in self._properties
@@ -68,6 +75,4 @@ class PropertyTable:
     def _find(self, key: str) -> Property:
         if key in self._properties:
             return self._properties[key]
-        near = difflib.get_close_matches(str(key), self._properties, n=1)
-        hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(sorted(self._properties))}"
-        raise PropertyError(f"{self._owner} has no property {key}{hint}")
+        raise PropertyError(f"{self._owner} has no property {key}; {suggest(key, sorted(self._properties))}")

@@ -1,21 +1,37 @@
-"""What turns a property's value, as a user writes it, into the property's type, or raises ValueError."""
+"""Converters of property values. Each returns the value in the property's type or raises ValueError.
+
+The attribute ``accepts`` of a converter describes the accepted values in messages.
+"""
 
 from __future__ import annotations
 
 import enum
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from hetero.types import Type
 
+Converter = TypeVar("Converter", bound=Callable[[Any], Any])
+
 _BOOLEANS = {"YES": True, "TRUE": True, "ON": True, "NO": False, "FALSE": False, "OFF": False}
-# Other spellings of element types that OpenVINO takes.
+# Aliases of element types that OpenVINO accepts.
 _TYPE_NAMES = {"fp64": "f64", "fp32": "f32", "fp16": "f16", "undefined": "dynamic"}
 
 
+def accepting(accepts: str) -> Callable[[Converter], Converter]:
+    """Return a decorator that sets the attribute ``accepts`` of a converter."""
+
+    def decorate(converter: Converter) -> Converter:
+        converter.accepts = accepts  # type: ignore[attr-defined]
+        return converter
+
+    return decorate
+
+
+@accepting("YES or NO")
 def boolean(value: Any) -> bool:
-    """True or False from a bool or one of OpenVINO's spellings, YES, NO, TRUE, FALSE."""
+    """Convert a bool or one of OpenVINO's spellings, such as YES, NO, TRUE, FALSE."""
     if isinstance(value, bool):
         return value
     if str(value).upper() not in _BOOLEANS:
@@ -23,84 +39,72 @@ def boolean(value: Any) -> bool:
     return _BOOLEANS[str(value).upper()]
 
 
-boolean.accepts = "YES or NO"  # type: ignore[attr-defined]
-
-
 def member_of(kind: type[enum.StrEnum]) -> Callable[[Any], enum.StrEnum]:
-    """A converter to a member of the enumeration, from it, its value or its name in any case."""
+    """Return a converter to a member of the enumeration, from the member, its value or its name in any case."""
     by_name = {name.upper(): member for name, member in kind.__members__.items()}
     by_name |= {member.value.upper(): member for member in kind}
 
+    @accepting(f"one of {', '.join(kind)}")
     def convert(value: Any) -> enum.StrEnum:
         if str(value).upper() not in by_name:
             raise ValueError
         return by_name[str(value).upper()]
 
-    convert.accepts = f"one of {', '.join(kind)}"  # type: ignore[attr-defined]
     return convert
 
 
 def set_of(kind: type[enum.StrEnum]) -> Callable[[Any], set[enum.StrEnum]]:
-    """A converter to a set of members of the enumeration, from one, from several, or from names with commas."""
+    """Return a converter to a set of members, from a sequence or from a string with commas."""
     convert_one = member_of(kind)
 
+    @accepting(f"any of {', '.join(kind)}")
     def convert(value: Any) -> set[enum.StrEnum]:
-        several = value.split(",") if isinstance(value, str) else value
-        return {convert_one(one) for one in (str(one).strip() for one in several) if one}
+        return {convert_one(name) for name in names(value)}
 
-    convert.accepts = f"any of {', '.join(kind)}"  # type: ignore[attr-defined]
     return convert
 
 
 def element_type(*accepted: Type) -> Callable[[Any], Type]:
-    """A converter to one of the element types, from it, its name or a numpy dtype."""
+    """Return a converter to one of the element types, from the Type, its name or a numpy dtype."""
 
+    @accepting(f"one of {', '.join(map(str, accepted))}")
     def convert(value: Any) -> Type:
-        found = Type(_TYPE_NAMES.get(value.lower(), value.lower()) if isinstance(value, str) else value)
-        if found not in accepted:
+        converted = Type(_TYPE_NAMES.get(value.lower(), value.lower()) if isinstance(value, str) else value)
+        if converted not in accepted:
             raise ValueError
-        return found
+        return converted
 
-    convert.accepts = f"one of {', '.join(map(str, accepted))}"  # type: ignore[attr-defined]
     return convert
 
 
+@accepting("an integer of at least 0")
 def count(value: Any) -> int:
-    """A whole number of at least 0."""
+    """Convert to an integer of at least 0."""
     if isinstance(value, bool) or int(value) != float(value) or int(value) < 0:
         raise ValueError
     return int(value)
 
 
-count.accepts = "a whole number of at least 0"  # type: ignore[attr-defined]
-
-
+@accepting("names separated by commas")
 def names(value: Any) -> tuple[str, ...]:
-    """A tuple of strings from such a sequence, or from one string with commas."""
+    """Convert a sequence of strings, or one string with commas, to a tuple without empty strings."""
     parts = value.split(",") if isinstance(value, str) else value
     return tuple(str(part).strip() for part in parts if str(part).strip())
 
 
-names.accepts = "names with commas between them"  # type: ignore[attr-defined]
-
-
+@accepting("a mapping")
 def mapping(value: Any) -> dict:
-    """A dictionary."""
+    """Convert a mapping to a dictionary."""
     if not isinstance(value, Mapping):
         raise ValueError
     return dict(value)
 
 
-mapping.accepts = "a mapping"  # type: ignore[attr-defined]
-
-
+@accepting("a mapping from device names to their properties")
 def by_device(value: Any) -> dict[str, dict[str, Any]]:
-    """A dictionary of properties for each device, from such a mapping or from JSON text."""
+    """Convert a mapping, or JSON text, to a dictionary of properties for each device."""
     try:
-        found = json.loads(value) if isinstance(value, str) else value
+        devices = json.loads(value) if isinstance(value, str) else value
     except RecursionError:
         raise ValueError from None
-    return {str(device): mapping(properties) for device, properties in mapping(found).items()}
-
-
-by_device.accepts = "a mapping from device names to their properties"  # type: ignore[attr-defined]
+    return {str(device): mapping(properties) for device, properties in mapping(devices).items()}

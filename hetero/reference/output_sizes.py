@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hetero.allocation import SMALLEST_CHECKED, check_allocation
+from hetero.allocation import MIN_CHECKED_BYTES, check_allocation
 from hetero.graph import Constant, Node, Output, Parameter, is_constant
 from hetero.ops.work_estimate import bytes_of
 from hetero.types import Type
@@ -34,7 +34,7 @@ def with_size_check(node: Node, run: Runner) -> Runner:
     """
     kind = node.type_info.name
     if all(output.partial_shape.is_static for output in node.outputs()):
-        if kind in _VIEWS or max(map(_byte_size, node.outputs()), default=0) < SMALLEST_CHECKED:
+        if kind in _VIEWS or max(map(_byte_size, node.outputs()), default=0) < MIN_CHECKED_BYTES:
             return run
         return lambda context, *arrays: _check(node) or run(context, *arrays)
     if kind in _SIZED_BY_CONTENTS:

@@ -1,4 +1,4 @@
-"""Arrays out of npy and npz files of strangers: what they claim to hold is checked before it is read."""
+"""Readers of untrusted npy and npz files. Shape and element size are checked before the data is read."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import BinaryIO
 
 import numpy as np
 
-# Told the shape and the bytes of an element; raises ValueError where they do not fit.
+# Called with the shape and the bytes of one element. Raises ValueError if they do not fit.
 Check = Callable[[tuple[int, ...], int], None]
 
-# numpy takes a damaged header apart with tokenize.
+# Errors that damaged files cause. numpy parses some headers with tokenize.
 _DAMAGED = (EOFError, OSError, RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error)
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def read_npy(path: Path, check: Check) -> np.ndarray:
-    """The array of an npy file. Raises ValueError where it is none, and OSError."""
+    """Read the array of an npy file. Raises ValueError if it is not one, and OSError."""
     if zipfile.is_zipfile(path):
-        raise ValueError(f"{path} holds several arrays: name it as npz, with a key")
+        raise ValueError(f"{path} is an npz file: use the key npz")
     with open(path, "rb") as file:
         return _read(file, str(path), check)
 
 
 def read_npz(path: Path, key: str | None, check: Check) -> np.ndarray:
-    """One array of an npz file; its only one without a key. Raises ValueError where there is none such, and OSError."""
+    """Read one array of an npz file, or its only array if ``key`` is None. Raises ValueError and OSError."""
     if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path} is not an npz file: name it as npy")
+        raise ValueError(f"{path} is not an npz file: use the key npy")
     try:
         with zipfile.ZipFile(path) as archive:
             keys = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
             key = keys[0] if key is None and len(keys) == 1 else key
             if key not in keys:
                 problem = "needs a key" if key is None else f"has no array {key}"
-                raise ValueError(f"{path} {problem}; there are {', '.join(keys)}")
+                raise ValueError(f"{path} {problem}; it has {', '.join(keys)}")
             with archive.open(f"{key}.npy") as file:
                 return _read(file, f"{key} in {path}", check)
     except _DAMAGED as error:
@@ -48,12 +48,12 @@ def _read(file: BinaryIO, name: str, check: Check) -> np.ndarray:
     try:
         version = np.lib.format.read_magic(file)
         if version not in _HEADERS:
-            raise ValueError(f"of format version {version}")
+            raise ValueError(f"unknown format version {version}")
         shape, _, dtype = _HEADERS[version](file)
         if dtype.hasobject:
-            raise ValueError("but Python objects")
+            raise ValueError("it contains Python objects")
     except (ValueError, *_DAMAGED) as error:
-        raise ValueError(f"{name} holds no numpy array of plain numbers ({error})") from error
+        raise ValueError(f"{name} is not a numpy array of numbers ({error})") from error
     check(shape, dtype.itemsize)
     file.seek(0)
     try:

@@ -1,21 +1,25 @@
-"""The command ``hetero``. What a user got wrong is said in one line on standard error, with exit code 2."""
+"""The command ``hetero``. Errors of the user are one line on standard error, with exit code 2."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hetero.errors import HeteroError
 from hetero.messages import escaped
 
-# What reads YAML, draws tables or touches devices is imported by the commands, so that help comes at once.
+if TYPE_CHECKING:
+    from hetero.graph import Model
+    from hetero.runtime import Core
+
+# The commands import the modules for YAML, tables and devices themselves, so that --help is fast.
 app = typer.Typer(
     help="Run one neural network on several devices at once.",
     add_completion=False,
@@ -24,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-plugin = typer.Typer(help="Packages with devices.", no_args_is_help=True, rich_markup_mode=None)
+plugin = typer.Typer(help="Create device packages.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(plugin, name="plugin")
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -49,7 +53,7 @@ def run(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Run a model as a YAML file says, and tell what went where, what came out and how long it took."""
+    """Run a model as a YAML file describes, and report placement, outputs and times."""
     with _one_line_errors(debug):
         from hetero.run.config import load_config
         from hetero.run.display import make_console, progress_bar, show_run
@@ -74,21 +78,21 @@ def run(
 
 @app.command()
 def devices(as_json: Json = False, debug: Debug = False) -> None:
-    """List the devices that can be used, and those that cannot and why."""
+    """List the usable devices, and why others cannot be used."""
     with _one_line_errors(debug):
         from hetero.run.devices import find_devices
         from hetero.run.display import make_console, show_details, show_devices
         from hetero.runtime import Core
 
         core = Core()
-        found, unavailable = find_devices(core), core.unavailable_devices
+        usable, unavailable = find_devices(core), core.unavailable_devices
         if as_json:
-            report = {"devices": [dataclasses.asdict(d) for d in found], "unavailable": unavailable}
+            report = {"devices": [dataclasses.asdict(d) for d in usable], "unavailable": unavailable}
             print(json.dumps(report, indent=2))
         else:
             console = make_console()
-            show_devices(console, found, unavailable)
-            show_details(console, found)
+            show_devices(console, usable, unavailable)
+            show_details(console, usable)
 
 
 @app.command()
@@ -102,20 +106,15 @@ def query(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Tell which operations of a model a device can run, and why not the others."""
+    """List the operations of a model that a device supports, and why it rejects the others."""
     with _one_line_errors(debug):
         from hetero.run.devices import draw_operations, drawing_file, query_operations
         from hetero.run.display import make_console, progress_bar, show_query
-        from hetero.run.reading import read_model
-        from hetero.run.sources import existing_file, extension_source
-        from hetero.runtime import Core
 
-        core = Core()
         file = drawing_file(drawing) if drawing else None
-        path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
         with progress_bar() as progress:
-            network = read_model(core, path, sources, progress)
-            progress(f"Asking {device}", 1, 2)
+            core, network = _read_model(model, extensions, progress)
+            progress(f"Querying {device}", 1, 2)
             operations = query_operations(core, network, device)
             if file:
                 draw_operations(network, operations, device, file)
@@ -130,33 +129,28 @@ def calibrate(
         list[str],
         typer.Option("--shape", metavar="INPUT=1,3,224,224", help="The shape of an input. May be repeated."),
     ] = [],  # noqa: B006
-    seconds: Annotated[float, typer.Option(help="How long to measure each device.", min=0)] = 10.0,
+    seconds: Annotated[float, typer.Option(help="Time to measure each device.", min=0)] = 10.0,
     folder: Annotated[
-        str, typer.Option("--costs-dir", help="Where to keep the times, as COSTS_DIR.", show_default=False)
+        str, typer.Option("--costs-dir", help="Folder for the measurements, as COSTS_DIR.", show_default=False)
     ] = "",
     extensions: Extensions = [],  # noqa: B006
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Time a model's operations on each device, so that PLACEMENT=MIN_CUT and PIPELINE know what they cost."""
+    """Measure a model's operations on each device, for PLACEMENT=MIN_CUT and PLACEMENT=PIPELINE."""
     with _one_line_errors(debug):
         from hetero.run import calibrate as calibration
         from hetero.run.display import make_console, progress_bar, show_calibration
-        from hetero.run.reading import read_model
-        from hetero.run.sources import existing_file, extension_source
-        from hetero.runtime import Core
 
-        core = Core()
-        path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
         with progress_bar() as progress:
-            network = read_model(core, path, sources, progress)
+            core, network = _read_model(model, extensions, progress)
             inputs = calibration.example_inputs(network, calibration.parse_shapes(shapes))
             config = {"COSTS_DIR": folder}
-            found = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
+            report = calibration.calibrate(core, network, device, inputs, config, seconds, progress)
         if as_json:
-            print(json.dumps(dataclasses.asdict(found), indent=2))
+            print(json.dumps(dataclasses.asdict(report), indent=2))
         else:
-            show_calibration(make_console(), found)
+            show_calibration(make_console(), report)
 
 
 @plugin.command("new")
@@ -167,12 +161,23 @@ def new(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Write a pip package with a device of your own to begin with: one working operation, a test and a README."""
+    """Write a pip package for a new device, with one working operation, a test and a README."""
     with _one_line_errors(debug):
         from hetero.run.new_plugin import new_plugin
 
-        made = new_plugin(name, folder)
-        print(escaped(f"{made}: pip install -e '{made}[test]', and read its README.md"))
+        package = new_plugin(name, folder)
+        print(escaped(f"{package}: pip install -e '{package}[test]', and read its README.md"))
+
+
+def _read_model(model: str, extensions: list[str], progress: Callable[[str, int, int], None]) -> tuple[Core, Model]:
+    """Read a model file with extensions, whose paths are relative to the current folder. Returns its Core too."""
+    from hetero.run.reading import read_model
+    from hetero.run.sources import existing_file, extension_source
+    from hetero.runtime import Core
+
+    core = Core()
+    path, sources = existing_file(model, Path()), [extension_source(text, Path()) for text in extensions]
+    return core, read_model(core, path, sources, progress)
 
 
 @contextmanager
@@ -180,7 +185,7 @@ def _one_line_errors(debug: bool) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        raise  # who reads the output has gone; typer ends quietly
+        raise  # the reader of the output has closed the pipe; typer exits silently
     except (HeteroError, OSError) as error:
         if debug:
             raise
@@ -191,6 +196,6 @@ def _one_line_errors(debug: bool) -> Iterator[None]:
 
 
 def main() -> None:
-    """The console script. What the terminal's encoding lacks is shown as an escape."""
+    """Run the console script. Characters that the terminal's encoding lacks are printed as escapes."""
     sys.stdout.reconfigure(errors="backslashreplace")
     app()

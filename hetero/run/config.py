@@ -1,8 +1,7 @@
-"""What a YAML run may say, and reading one. Everything is checked before anything runs."""
+"""The schema of a YAML run, and its parser. Everything is checked before anything runs."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -24,18 +23,22 @@ from pydantic import (
 
 from hetero.errors import ConfigError
 from hetero.files import open_regular
+from hetero.messages import suggest
 from hetero.run.plain_yaml import parse_yaml
-from hetero.run.settings import Given, apply_setting
+from hetero.run.settings import CommandLineText, apply_setting
 from hetero.run.sources import existing_file, extension_source, refuse_overwriting, writable_file
 
 
 def _path(find: Callable[[str, Path], Path | str]) -> BeforeValidator:
-    """What the YAML file names is seen from its folder, what the command line names from the current one."""
+    """Return a validator that resolves a path by ``find(text, folder)``.
+
+    Paths in the YAML file are relative to its folder, paths on the command line to the current folder.
+    """
 
     def resolve(value: Any, info: ValidationInfo) -> Path | str:
         if not isinstance(value, str) or "\0" in value:
-            raise ValueError(f"takes a path, not {value!r}")
-        return find(value, Path() if isinstance(value, Given) else info.context["folder"])
+            raise ValueError(f"must be a path, not {value!r}")
+        return find(value, Path() if isinstance(value, CommandLineText) else info.context["folder"])
 
     return BeforeValidator(resolve)
 
@@ -46,32 +49,30 @@ ExtensionSource = Annotated[Path | str, _path(extension_source)]
 Side = Annotated[int, Field(ge=1, le=65536)]  # of a picture, in pixels
 
 
-# Of a YAML file, before it is read. Arrays belong into files of their own.
+# Maximum size of a YAML file. Arrays belong in files of their own.
 MAX_BYTES = 1 << 20
 
 
 class Section(BaseModel):
-    """Part of a run; a key that it does not know is an error that names the nearest known one."""
+    """Base of the sections of a run. An unknown key is an error that names the most similar key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _know_all_keys(cls, data: Any) -> Any:
+    def _reject_unknown_keys(cls, data: Any) -> Any:
         for key in data if isinstance(data, dict) else ():
             if key not in cls.model_fields:
-                near = difflib.get_close_matches(str(key), cls.model_fields, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(cls.model_fields)}"
-                raise ValueError(f"unknown key {key}; {hint}")
+                raise ValueError(f"unknown key {key}; {suggest(key, cls.model_fields)}")
         return data
 
 
 class ImageInput(Section):
-    """A picture as (pixel / scale - mean) / std, padded with zeros on the right up to ``min_width``."""
+    """A picture as (pixel / scale - mean) / std, padded with zeros on the right to ``min_width``."""
 
     image: InputFile
     height: Side | None = None
-    width: Side | None = None  # with a height alone, the picture keeps its proportions
+    width: Side | None = None  # with only a height or a width, the picture keeps its aspect ratio
     min_width: Side = 1
     color: Literal["RGB", "BGR", "GRAY"] = "RGB"
     scale: PositiveFloat = 255
@@ -81,9 +82,9 @@ class ImageInput(Section):
 
 
 class BytesInput(Section):
-    """The bytes of a file as numbers, [1, n]; or its first and last ones, filled up with ``pad``: [1, beginning + end].
+    """The bytes of a file as numbers [1, n], or its first and last bytes [1, beginning + end].
 
-    ``strip`` takes white space off the two ends, of which at most ``block`` bytes are looked at.
+    ``pad`` fills missing bytes. ``strip`` removes white space at both ends, where at most ``block`` bytes are read.
     """
 
     file: InputFile
@@ -94,24 +95,28 @@ class BytesInput(Section):
     block: PositiveInt = 4096
 
     @model_validator(mode="after")
-    def _block_is_enough(self) -> BytesInput:
+    def _check_block(self) -> BytesInput:
         if max(self.beginning or 0, self.end or 0) > self.block:
-            raise ValueError(f"block is {self.block}, but must be at least as large as beginning and end")
+            raise ValueError(f"block is {self.block}, but must be at least beginning and end")
         return self
 
 
 class RandomValues(Section):
-    """Seeded: normal for fractions, below 100 for whole numbers; or even between ``low`` and ``high``, if given."""
+    """Random numbers from a seed.
 
-    shape: list[NonNegativeInt] | None = None  # may be left out where the model's is static
+    By default normally distributed for real types, and 0 to 99 for integers. With ``low`` and ``high``, uniform in
+    [low, high).
+    """
+
+    shape: list[NonNegativeInt] | None = None  # optional if the model's shape is static
     seed: NonNegativeInt = 0
     low: float | None = None
     high: float | None = None
 
     @model_validator(mode="after")
-    def _range_is_whole(self) -> RandomValues:
+    def _check_range(self) -> RandomValues:
         if (self.low is None) != (self.high is None) or (self.low is not None and self.low >= self.high):
-            raise ValueError("low and high go together, low below high")
+            raise ValueError("low and high must be given together, with low < high")
         return self
 
 
@@ -125,7 +130,7 @@ class NpyInput(Section):
 
 class NpzInput(Section):
     npz: InputFile
-    key: str | None = None  # may be left out where the file holds one array
+    key: str | None = None  # optional if the file has only one array
 
 
 class InlineInput(Section):
@@ -133,7 +138,10 @@ class InlineInput(Section):
 
 
 class TopKOutput(Section):
-    """The largest values, with labels from a file of lines, or from a JSON file by the path of keys ``key``."""
+    """The largest values.
+
+    ``labels``: a text file with one label per line, or a JSON file with a list of labels at the dotted path ``key``.
+    """
 
     top_k: PositiveInt
     labels: InputFile | None = None
@@ -142,31 +150,31 @@ class TopKOutput(Section):
 
 
 class CtcAlphabet(Section):
-    """``characters``: a file of one character a line, or ``metadata:KEY`` of the model."""
+    """The characters of a recognizer: a file with one character per line, or ``metadata:KEY`` of the model."""
 
     characters: str | Path
     blank: NonNegativeInt = 0
-    space: bool = True  # whether a space follows the last character
+    space: bool = True  # whether a space is appended to the characters
 
     @model_validator(mode="before")
     @classmethod
     def _find_file(cls, data: Any, info: ValidationInfo) -> Any:
-        named = data.get("characters") if isinstance(data, dict) else None
-        if isinstance(named, str) and not named.startswith("metadata:"):
-            folder = Path() if isinstance(named, Given) else info.context["folder"]
-            return {**data, "characters": existing_file(named, folder)}
+        text = data.get("characters") if isinstance(data, dict) else None
+        if isinstance(text, str) and not text.startswith("metadata:"):
+            folder = Path() if isinstance(text, CommandLineText) else info.context["folder"]
+            return {**data, "characters": existing_file(text, folder)}
         return data
 
 
 class CtcOutput(Section):
-    """Text by the best class of each step, repetitions and blanks left out."""
+    """Text by greedy CTC decoding: the best class of each step, without repetitions and blanks."""
 
     ctc: CtcAlphabet
     output: str | None = None
 
 
 class ImageOutput(Section):
-    """A picture of values from ``low``, black, to ``high``, white, of one color channel or three."""
+    """A picture with one or three color channels. ``low`` becomes black, ``high`` white."""
 
     image: OutputFile
     low: float = 0
@@ -177,26 +185,30 @@ class ImageOutput(Section):
     @model_validator(mode="after")
     def _check_range(self) -> ImageOutput:
         if not self.low < self.high:
-            raise ValueError(f"low is {self.low} and high {self.high}: high must be greater")
+            raise ValueError(f"low is {self.low} and high is {self.high}, but low must be less than high")
         return self
 
 
 class NpyOutput(Section):
+    """One output as an npy file."""
+
     npy: OutputFile
     output: str | None = None
 
 
 class NpzOutput(Section):
+    """All outputs as an npz file."""
+
     npz: OutputFile
 
 
 def _one_of(**kinds: Any) -> Any:
-    """A union whose member is told by the one key that it must have."""
+    """Return a union type whose member is selected by the one key in ``kinds`` that the data has."""
     tagged = [Annotated[kind, Tag(f"<{key}>")] for key, kind in kinds.items()]
 
     def choose(value: Any) -> str | None:
-        found = [key for key in kinds if key == value or (isinstance(value, dict) and key in value)]
-        return f"<{found[0]}>" if len(found) == 1 else None
+        keys = [key for key in kinds if key == value or (isinstance(value, dict) and key in value)]
+        return f"<{keys[0]}>" if len(keys) == 1 else None
 
     union = tagged[0]
     for other in tagged[1:]:
@@ -211,7 +223,7 @@ OutputKind = _one_of(
 
 
 class RunConfig(Section):
-    """A whole run."""
+    """A complete YAML run."""
 
     model: InputFile
     extensions: list[ExtensionSource] = []
@@ -223,20 +235,21 @@ class RunConfig(Section):
     iterations: PositiveInt = 1
 
     def files_read(self) -> list[Path]:
-        """The files that the run reads, the YAML file and those that the model refers to aside."""
+        """Return the files that the run reads, except for the YAML file and files that the model refers to."""
         return [self.model, *_paths_in([self.extensions, self.inputs, [o for o in self.outputs if not writes(o)]])]
 
     def files_written(self) -> list[Path]:
+        """Return the files that the run writes."""
         return list(_paths_in([output for output in self.outputs if writes(output)]))
 
 
 def writes(output: Any) -> bool:
-    """Whether an output of a run is a file."""
+    """Return whether an output of a run is a file."""
     return isinstance(output, (ImageOutput, NpyOutput, NpzOutput))
 
 
 def _paths_in(value: Any) -> Iterator[Path]:
-    """All paths in a section, a list or a mapping."""
+    """Yield all paths in a section, a list or a mapping."""
     if isinstance(value, Path):
         yield value
     parts = dict(value).values() if isinstance(value, (Section, dict)) else value if isinstance(value, list) else ()
@@ -245,7 +258,7 @@ def _paths_in(value: Any) -> Iterator[Path]:
 
 
 def load_config(path: Path, settings: Sequence[str] = ()) -> RunConfig:
-    """Read a YAML run and change it by settings such as ``device=CPU``. Raises ConfigError."""
+    """Read a YAML run and apply settings such as ``device=CPU``. Raises ConfigError."""
     try:
         with open_regular(path) as file:
             content = file.read(MAX_BYTES + 1)
@@ -261,7 +274,7 @@ def load_config(path: Path, settings: Sequence[str] = ()) -> RunConfig:
     except ValueError as error:
         raise ConfigError(f"{path} is not a YAML file: {error}") from None
     if not isinstance(data, dict):
-        raise ConfigError(f"{path} must hold keys with values: {', '.join(RunConfig.model_fields)}")
+        raise ConfigError(f"{path} must be a mapping with the keys {', '.join(RunConfig.model_fields)}")
     for setting in settings:
         apply_setting(data, setting)
     try:
@@ -273,8 +286,9 @@ def load_config(path: Path, settings: Sequence[str] = ()) -> RunConfig:
 
 
 def _describe(error: ValidationError) -> str:
+    """Describe the first error in one line, and count the others."""
     first, *others = error.errors()
-    where = ".".join(str(part) for part in first["loc"] if not str(part).startswith("<"))
-    what = "is missing" if first["type"] == "missing" else first["msg"].removeprefix("Value error, ")
+    key = ".".join(str(part) for part in first["loc"] if not str(part).startswith("<"))
+    problem = "is missing" if first["type"] == "missing" else first["msg"].removeprefix("Value error, ")
     more = f" (and {len(others)} more)" if others else ""
-    return f"{where + ': ' if where else ''}{what}{more}"
+    return f"{key + ': ' if key else ''}{problem}{more}"

@@ -1,4 +1,4 @@
-"""What devices there are, and what one of them can run of a model, as plain data."""
+"""Lists of devices, and of the operations that a device supports, as plain data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hetero.runtime.device_name import parse_device_name
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """A device that can be used now."""
+    """A usable device."""
 
     name: str
     full_name: str
@@ -31,7 +31,7 @@ class DeviceInfo:
 
 @dataclass(frozen=True)
 class OperationQuery:
-    """An operation of a model: the device that can run it, or why none can."""
+    """An operation of a model: the device that supports it, or the reason why none does."""
 
     name: str
     type_name: str
@@ -40,18 +40,13 @@ class OperationQuery:
 
 
 def find_devices(core: Core) -> list[DeviceInfo]:
-    """The devices of the installed plugin packages; a property that a device lacks, or fails to tell, is left empty."""
+    """List the usable devices. Properties that a device lacks, or fails to return, are empty."""
 
-    def read(device: str, key: str) -> Any:
+    def read(device: str, key: str, default: Any = "") -> Any:
         try:
             return core.get_property(device, key)
         except HeteroError:
-            return ""
-
-    def read_details(device: str) -> dict[str, str]:
-        if props.device.details not in (read(device, props.supported_properties) or ()):
-            return {}
-        return {str(name): str(value) for name, value in (read(device, props.device.details) or {}).items()}
+            return default
 
     return [
         DeviceInfo(
@@ -59,7 +54,7 @@ def find_devices(core: Core) -> list[DeviceInfo]:
             str(read(name, props.device.full_name)),
             str(read(name, props.device.type)),
             tuple(read(name, props.device.capabilities)),
-            read_details(name),
+            {str(key): str(value) for key, value in read(name, props.device.details, {}).items()},
         )
         for name in core.available_devices
     ]
@@ -68,27 +63,30 @@ def find_devices(core: Core) -> list[DeviceInfo]:
 def query_operations(
     core: Core, model: Model, device: str, config: Mapping[str, Any] | None = None
 ) -> list[OperationQuery]:
-    """Every operation of a model in order, with what ``Core.query_model`` says of it. Gives nodes unique names."""
+    """List the operations of a model, in topological order, with the result of ``Core.query_model``.
+
+    Nodes with equal names are renamed in the model.
+    """
     make_names_unique(model)
-    found = core.query_model(model, device, config)
+    query = core.query_model(model, device, config)
     operations = []
     for node in filter(is_placed, model.get_ordered_ops()):
-        where = found.get(node.friendly_name)
-        refused = None if where else found.refused.get(node.friendly_name, "not supported")
-        operations.append(OperationQuery(node.friendly_name, node.type_info.name, where, refused))
+        supporting = query.get(node.friendly_name)
+        refused = None if supporting else query.refused.get(node.friendly_name, "not supported")
+        operations.append(OperationQuery(node.friendly_name, node.type_info.name, supporting, refused))
     return operations
 
 
 def drawing_file(text: str) -> Path:
-    """The path of a drawing to be written. Raises ConfigError where it cannot be, or is of no known format."""
+    """Return the path of a drawing to write. Raises ConfigError if it cannot be written or has an unknown suffix."""
     file = writable_file(text, Path())
     if file.suffix not in FORMATS:
-        raise ConfigError(f"{file} is no file to draw into: its name must end in {' or '.join(FORMATS)}")
+        raise ConfigError(f"cannot draw to {file}: its name must end in {' or '.join(FORMATS)}")
     return file
 
 
 def draw_operations(model: Model, operations: Sequence[OperationQuery], device: str, file: Path) -> None:
-    """Draw what ``query_operations`` found of a model for a device. Raises OSError."""
+    """Draw the result of ``query_operations``. Raises OSError."""
     where = {o.name: Where(o.device, o.refused or "can run it") for o in operations}
     order = parse_device_name(device).options.get(props.device.priorities, ())
     devices = dict.fromkeys([*order, *(o.device for o in operations if o.device)])

@@ -1,4 +1,4 @@
-"""Reports for people: tables on a terminal, plain text elsewhere."""
+"""Human-readable reports: tables on a terminal, plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ from hetero.run.devices import DeviceInfo, OperationQuery
 from hetero.run.runner import Placement, RunReport
 from hetero.run.runner import Progress as OnProgress
 
-MANY_SUBGRAPHS = 20
-MANY_REASONS = 20
+# Maximum number of rows in the tables of subgraphs and of reasons.
+MAX_SUBGRAPHS = 20
+MAX_REASONS = 20
 
 
 class _EscapingConsole(Console):
-    """A console that escapes all strings: lines, titles and the cells of tables."""
+    """A console that escapes all strings: lines, titles and table cells."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(escaped(text), **options)
 
 
 def make_console() -> Console:
-    """Standard output. Text from models and files is never taken for markup, and has no control characters."""
+    """Return a console for standard output that escapes control characters and ignores markup in text."""
     width = None if sys.stdout.isatty() else 120
     return _EscapingConsole(markup=False, highlight=False, emoji=False, width=width)
 
 
 @contextmanager
 def progress_bar() -> Iterator[OnProgress]:
-    """A bar on standard error, when that is a terminal."""
+    """Show a progress bar on standard error if it is a terminal. Yields ``progress(text, done, total)``."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("")
@@ -54,7 +55,7 @@ def progress_bar() -> Iterator[OnProgress]:
 
 
 def show_devices(console: Console, devices: Sequence[DeviceInfo], unavailable: Mapping[str, str]) -> None:
-    """A table of the devices, and the unavailable ones with the reason."""
+    """Print a table of the devices, and the unavailable ones with the reasons."""
     table = _table("device", "name", "type", "capabilities")
     for device in devices:
         table.add_row(device.name, device.full_name, device.type, ", ".join(device.capabilities))
@@ -64,7 +65,7 @@ def show_devices(console: Console, devices: Sequence[DeviceInfo], unavailable: M
 
 
 def show_details(console: Console, devices: Sequence[DeviceInfo]) -> None:
-    """What devices tell of themselves beyond the table of devices."""
+    """Print the property DEVICE_DETAILS of each device."""
     for device in devices:
         if device.details:
             table = Table(box=None, show_header=False, pad_edge=False, title=device.name, title_justify="left")
@@ -76,7 +77,7 @@ def show_details(console: Console, devices: Sequence[DeviceInfo]) -> None:
 
 
 def show_query(console: Console, operations: Sequence[OperationQuery], everything: bool) -> None:
-    """Operations by device and type, or each of them, and those that no device can run with the reason."""
+    """Print operations by device and type, or each one (``everything``), with the reasons of unsupported ones."""
     if everything:
         table = _table("operation", "type", "device")
         for o in operations:
@@ -89,12 +90,12 @@ def show_query(console: Console, operations: Sequence[OperationQuery], everythin
         for device, types in counts.items():
             table.add_row(device, str(types.total()), _counts(types))
     console.print(table)
-    able = sum(o.device is not None for o in operations)
-    _line(console, f"{able} of {len(operations)} operations can run")
+    supported = sum(o.device is not None for o in operations)
+    _line(console, f"{supported} of {len(operations)} operations can run")
 
 
 def show_run(console: Console, report: RunReport) -> None:
-    """All that a run tells; its results come last."""
+    """Print the report of a run. The outputs come last."""
     show_devices(console, report.devices, report.unavailable)
     _line(console, f"{Path(report.model).name}: {report.operations} operations on {report.device}")
     if report.placement:
@@ -110,7 +111,7 @@ def show_run(console: Console, report: RunReport) -> None:
 
 
 def show_calibration(console: Console, calibration: Calibration) -> None:
-    """The slowest operations on each device, and what an inference takes by placement."""
+    """Print the slowest operations on each device, and the time of an inference for each placement."""
     shapes = ", ".join(f"{name} {shape}" for name, shape in calibration.input_shapes.items())
     _line(console, f"measured with {shapes}")
     devices = list(dict.fromkeys(device for o in calibration.operations for device in o.milliseconds))
@@ -126,21 +127,23 @@ def show_calibration(console: Console, calibration: Calibration) -> None:
 
 def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
-    kinds = {"ms": [s.milliseconds for s in placement.subgraphs]}
-    kinds["of which transfers"] = [s.transfer_milliseconds for s in placement.subgraphs]
-    known = {name: times for name, times in kinds.items() if None not in times}
-    table = _table("subgraph", "device", "operations", "inputs", "outputs", *known)
-    for index, s in enumerate(placement.subgraphs[:MANY_SUBGRAPHS]):
-        times = [_ms(times[index]) for times in known.values()]
+    times_by_column = {
+        "ms": [s.milliseconds for s in placement.subgraphs],
+        "transfers (ms)": [s.transfer_milliseconds for s in placement.subgraphs],
+    }
+    times_by_column = {column: times for column, times in times_by_column.items() if None not in times}
+    table = _table("subgraph", "device", "operations", "inputs", "outputs", *times_by_column)
+    for index, s in enumerate(placement.subgraphs[:MAX_SUBGRAPHS]):
+        times = [_ms(times[index]) for times in times_by_column.values()]
         table.add_row(str(s.index), s.device, str(s.operations), str(s.inputs), str(s.outputs), *times)
-    rest = placement.subgraphs[MANY_SUBGRAPHS:]
+    rest = placement.subgraphs[MAX_SUBGRAPHS:]
     if rest:
-        times = [_ms(sum(times[MANY_SUBGRAPHS:])) for times in known.values()]
+        times = [_ms(sum(times[MAX_SUBGRAPHS:])) for times in times_by_column.values()]
         table.add_row(f"{len(rest)} more", "", str(sum(s.operations for s in rest)), "", "", *times)
     console.print(table)
     if placement.reasons:
-        table = _table("device", "why there", "operations")
-        shown = sorted(placement.reasons, key=lambda r: -sum(r.types.values()))[:MANY_REASONS]
+        table = _table("device", "reason", "operations")
+        shown = sorted(placement.reasons, key=lambda r: -sum(r.types.values()))[:MAX_REASONS]
         for r in shown:
             table.add_row(r.device, r.reason, _counts(r.types))
         if len(placement.reasons) > len(shown):
@@ -155,9 +158,9 @@ def _show_times(console: Console, report: RunReport) -> None:
         line += f"ran {_ms(report.milliseconds[0])} ms"
     else:
         line += f"first run {_ms(report.first_milliseconds)} ms, then a median of {_ms(median(report.milliseconds))} ms"
-        line += f" in {count} runs (least {_ms(min(report.milliseconds))}, most {_ms(max(report.milliseconds))})"
+        line += f" in {count} runs (min {_ms(min(report.milliseconds))}, max {_ms(max(report.milliseconds))})"
     if report.transfer_milliseconds is not None:
-        line += f", of which transfers {_ms(report.transfer_milliseconds)} ms"
+        line += f", including {_ms(report.transfer_milliseconds)} ms of transfers"
     _line(console, line)
 
 
@@ -169,11 +172,11 @@ def _show_summary(console: Console, output: Mapping[str, Any]) -> None:
 
 
 def _show_top_k(console: Console, output: Mapping[str, Any]) -> None:
-    many = any(row["item"] for row in output["rows"])
-    table = _table(*(["item"] if many else []), output["output"], "value")
+    has_items = any(row["item"] for row in output["rows"])
+    table = _table(*(["item"] if has_items else []), output["output"], "value")
     for row in output["rows"]:
         label = str(row["index"]) if row["label"] is None else row["label"]
-        table.add_row(*([str(row["item"])] if many else []), label, f"{row['value']:.4f}")
+        table.add_row(*([str(row["item"])] if has_items else []), label, f"{row['value']:.4f}")
     console.print(table)
 
 
@@ -192,7 +195,7 @@ _SHOW_OUTPUT = {"summary": _show_summary, "top_k": _show_top_k, "ctc": _show_tex
 def _table(*columns: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        is_number = column.startswith("ms on ") or column in ("ms", "of which transfers", "value", "inputs", "outputs")
+        is_number = column.startswith("ms on ") or column in ("ms", "transfers (ms)", "value", "inputs", "outputs")
         table.add_column(column, justify="right" if is_number else "left", overflow="fold")
     return table
 

@@ -1,8 +1,7 @@
-"""The arrays that a YAML run feeds to the inputs of a model."""
+"""Input arrays of a YAML run: pictures, files, random numbers and saved arrays."""
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 import warnings
@@ -13,64 +12,75 @@ import numpy as np
 
 from hetero.errors import ConfigError
 from hetero.graph import Output, port_name
+from hetero.messages import suggest
 from hetero.run import array_files
 from hetero.run.config import BytesInput, ImageInput, InlineInput, NpyInput, NpzInput, RandomInput, RandomValues
 from hetero.types import Type
 
-# Of one input. More is a mistake, or a small file that claims to be a large one.
+# Maximum size of one input. More is a mistake, or a small file with a forged header.
 MAX_BYTES = 4 << 30
 
 
-def make_inputs(ports: list[Output], wanted: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """An array for every input of a model, in its element type. Raises ConfigError where one is missing or unfit."""
+def make_inputs(ports: list[Output], specs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Return an array for each input of a model, in its element type. Raises ConfigError if one is missing or unfit."""
     by_name = {port_name(port): port for port in ports}
     arrays = {}
-    for name, spec in wanted.items():
-        port = next((p for p in ports if name in p.names or name == p.node.friendly_name), None)
-        if port is None:
-            near = difflib.get_close_matches(name, by_name, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(by_name)}"
-            raise ConfigError(f"inputs: the model has no input {name}; {hint}")
+    for name, spec in specs.items():
         try:
+            port = find_by_name(ports, name, "input")
             arrays[port_name(port)] = make_array(spec, port)
         except (ValueError, OSError, MemoryError, OverflowError) as error:
             raise ConfigError(f"inputs.{name}: {str(error) or 'there is not enough memory'}") from error
     missing = [name for name in by_name if name not in arrays]
     if missing:
-        raise ConfigError(f"inputs: nothing is given for the model's input {', '.join(missing)}")
+        raise ConfigError(f"inputs: missing the model's input {', '.join(missing)}")
     return arrays
 
 
+def find_by_name(ports: Sequence[Output], name: str, kind: str) -> Output:
+    """Return the port with this tensor name or friendly name. Raises ValueError if there is none."""
+    for port in ports:
+        if name in port.names or name == port.node.friendly_name:
+            return port
+    raise ValueError(f"the model has no {kind} {name}; {suggest(name, map(port_name, ports))}")
+
+
 def make_array(spec: Any, port: Output) -> np.ndarray:
-    """The array that one entry describes, for a port. Raises ValueError where it does not fit, and OSError."""
-    array = _MAKERS[type(spec)](spec, port)
+    """Return the array that one entry describes. Raises ValueError if it does not fit the port, and OSError."""
+    array = _READERS[type(spec)](spec, port)
     check_size(port, array.shape, array.itemsize)
     return _as_type(array, port.element_type)
 
 
 def check_size(port: Output, shape: Sequence[int], item_size: int) -> None:
-    """Raise ValueError for an array, best one that is not made yet, that does not fit the port or any input."""
+    """Raise ValueError if an array of this shape does not fit the port, or is too large for any input.
+
+    Readers call this before they allocate the array.
+    """
     if not port.partial_shape.compatible(shape):
         raise ValueError(f"the model takes the shape {port.partial_shape}, but this is {list(shape)}")
     if math.prod(shape) * item_size > MAX_BYTES:
-        raise ValueError(f"the shape {list(shape)} needs more than {MAX_BYTES >> 30} GiB, the most an input may have")
+        raise ValueError(f"the shape {list(shape)} needs more than {MAX_BYTES >> 30} GiB, the limit for an input")
 
 
-def _as_type(array: np.ndarray, wanted: Type) -> np.ndarray:
-    """Numbers in another type, where that loses no more than precision."""
-    if wanted.is_dynamic() or array.dtype == wanted.to_dtype():
+def _as_type(array: np.ndarray, target: Type) -> np.ndarray:
+    """Convert numbers to another element type. Raises ValueError if an integer type cannot hold them exactly."""
+    if target.is_dynamic() or array.dtype == target.to_dtype():
         return array
-    if array.dtype.kind not in "biufV" or wanted is Type.string:
-        raise ValueError(f"the model takes {wanted} elements, but these are {array.dtype}")
+    if array.dtype.kind not in "biufV" or target is Type.string:
+        raise ValueError(f"the model takes {target} elements, but these are {array.dtype}")
     with np.errstate(invalid="ignore", over="ignore"):
-        converted = array.astype(wanted.to_dtype())
-    if not wanted.is_real() and not np.array_equal(converted, array):
-        raise ValueError(f"the model takes {wanted} elements, which cannot hold all of these {array.dtype} values")
+        converted = array.astype(target.to_dtype())
+    if not target.is_real() and not np.array_equal(converted, array):
+        raise ValueError(f"the model takes {target} elements, which cannot hold all of these {array.dtype} values")
     return converted
 
 
 def read_image(spec: ImageInput, port: Output) -> np.ndarray:
-    """(pixel / scale - mean) / std by color channel, in the layout asked for; zeros to the right of the picture."""
+    """Read a picture as (pixel / scale - mean) / std per color channel, in ``spec.layout``.
+
+    It is padded with zeros on the right to ``spec.min_width``.
+    """
     from PIL import Image
 
     channels = 1 if spec.color == "GRAY" else 3
@@ -85,7 +95,7 @@ def read_image(spec: ImageInput, port: Output) -> np.ndarray:
     with file:
         width, height = _picture_size(spec, *file.size)
         if width * height > Image.MAX_IMAGE_PIXELS:
-            raise ValueError(f"{spec.image} would become {width} x {height} pixels, which is too large")
+            raise ValueError(f"{spec.image} would have {width} x {height} pixels after scaling, which is too large")
         padded = max(width, spec.min_width)
         check_size(port, _arrange(np.broadcast_to(np.float32(), (height, padded, channels)), spec).shape, 4)
         try:
@@ -102,24 +112,24 @@ def read_image(spec: ImageInput, port: Output) -> np.ndarray:
 
 
 def _picture_size(spec: ImageInput, width: int, height: int) -> tuple[int, int]:
-    """Width and height that a picture of this size is brought to."""
-    wanted_height = spec.height or (max(1, round(height * spec.width / width)) if spec.width else height)
-    return spec.width or math.ceil(width * wanted_height / height), wanted_height
+    """Return width and height to which a picture of this size is scaled."""
+    new_height = spec.height or (max(1, round(height * spec.width / width)) if spec.width else height)
+    return spec.width or math.ceil(width * new_height / height), new_height
 
 
 def _arrange(values: np.ndarray, spec: ImageInput) -> np.ndarray:
-    """Values [height, width, channels] in the layout asked for."""
+    """Transpose values [height, width, channels] to ``spec.layout``."""
     if spec.layout in ("NCHW", "CHW"):
         values = values.transpose(2, 0, 1)
     return values[None] if spec.layout.startswith("N") else values
 
 
 def read_bytes(spec: BytesInput, port: Output) -> np.ndarray:
-    """Bytes of a file as [1, n]: all, or the first and last ones with padding behind the first, before the last."""
+    """Return bytes of a file as [1, n]: all of them, or the first and last bytes with padding in between."""
     size = spec.file.stat().st_size
     if spec.beginning is None and spec.end is None:
         if size > MAX_BYTES:
-            raise ValueError(f"{spec.file} is larger than {MAX_BYTES >> 30} GiB: give beginning and end")
+            raise ValueError(f"{spec.file} is larger than {MAX_BYTES >> 30} GiB: set beginning and end")
         data = spec.file.read_bytes()
         return np.frombuffer(data.strip() if spec.strip else data, np.uint8)[None]
     beginning, end = spec.beginning or 0, spec.end or 0
@@ -137,51 +147,41 @@ def read_bytes(spec: BytesInput, port: Output) -> np.ndarray:
     return values[None]
 
 
-def draw(spec: RandomInput, port: Output) -> np.ndarray:
-    """Random numbers from a seed, the same on every machine."""
-    wanted: RandomValues = spec.random
-    if wanted.shape is None and port.partial_shape.is_dynamic:
-        raise ValueError(f"random needs a shape, as the model takes {port.partial_shape}")
-    shape = port.partial_shape.to_shape() if wanted.shape is None else tuple(wanted.shape)
+def random_array(spec: RandomInput, port: Output) -> np.ndarray:
+    """Return random numbers from a seed, the same on every machine."""
+    options: RandomValues = spec.random
+    if options.shape is None and port.partial_shape.is_dynamic:
+        raise ValueError(f"random needs a shape, because the model takes {port.partial_shape}")
+    shape = port.partial_shape.to_shape() if options.shape is None else tuple(options.shape)
     check_size(port, shape, 8)
-    generator = np.random.default_rng(wanted.seed)
+    generator = np.random.default_rng(options.seed)
     is_real = port.element_type.is_real() or port.element_type.is_dynamic()
-    if is_real and wanted.low is None:
+    if is_real and options.low is None:
         return generator.standard_normal(shape, np.float32)
     if is_real:
-        return generator.uniform(wanted.low, wanted.high, shape)
+        return generator.uniform(options.low, options.high, shape)
     low, high = (
-        (0, 2 if port.element_type is Type.boolean else 100) if wanted.low is None else (wanted.low, wanted.high)
+        (0, 2 if port.element_type is Type.boolean else 100) if options.low is None else (options.low, options.high)
     )
     return generator.integers(int(low), int(high), shape)
 
 
-def read_npy(spec: NpyInput, port: Output) -> np.ndarray:
-    """The array of an npy file."""
-    return array_files.read_npy(spec.npy, functools.partial(check_size, port))
-
-
-def read_npz(spec: NpzInput, port: Output) -> np.ndarray:
-    """One array of an npz file."""
-    return array_files.read_npz(spec.npz, spec.key, functools.partial(check_size, port))
-
-
 def read_inline(spec: InlineInput, port: Output) -> np.ndarray:
-    """The numbers written in the YAML file."""
+    """Return the numbers in the YAML file as an array."""
     try:
         array = np.array(spec.values)
     except ValueError:
         raise ValueError("values has rows of different lengths") from None
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"values takes numbers, not {spec.values!r}")
+        raise ValueError(f"values must be numbers, not {spec.values!r}")
     return array
 
 
-_MAKERS: dict[type, Callable[[Any, Output], np.ndarray]] = {
+_READERS: dict[type, Callable[[Any, Output], np.ndarray]] = {
     ImageInput: read_image,
     BytesInput: read_bytes,
-    RandomInput: draw,
-    NpyInput: read_npy,
-    NpzInput: read_npz,
+    RandomInput: random_array,
+    NpyInput: lambda spec, port: array_files.read_npy(spec.npy, functools.partial(check_size, port)),
+    NpzInput: lambda spec, port: array_files.read_npz(spec.npz, spec.key, functools.partial(check_size, port)),
     InlineInput: read_inline,
 }

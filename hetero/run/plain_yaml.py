@@ -1,4 +1,4 @@
-"""YAML text to plain data, with nothing in it that could blow up."""
+"""A safe YAML parser for untrusted text: limited size and depth, no aliases, no tags."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from typing import Any
 import yaml
 
 MAX_DEPTH = 50
-# Keys, values and collections in one text: ten thousand take a second.
+# Maximum number of keys, values and collections; parsing this many takes a second.
 MAX_NODES = 10_000
 
 
 def parse_yaml(text: str) -> Any:
-    """The data of a YAML text.
+    """Parse a YAML text to plain data.
 
-    Raises ValueError for what is not YAML, is too large, nests too deep, or uses aliases or tags.
-
-    A few lines of aliases of aliases can mean more values than fit into any memory, and tags can be given to
-    values that they do not fit, so none are taken.
+    Raises ValueError if it is not YAML, is too large or too deeply nested, or uses aliases or tags. A few lines of
+    nested aliases can expand to more values than fit into memory, and a tag may not fit its value.
     """
     try:
         _check_events(text)
@@ -33,12 +31,12 @@ def _check_events(text: str) -> None:
     for event in yaml.parse(text, yaml.SafeLoader):
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
-            raise ValueError(f"line {line} uses the alias *{event.anchor}: write the value out, or quote a text")
+            raise ValueError(f"line {line} uses the alias *{event.anchor}: write out the value, or quote a text")
         if getattr(event, "tag", None):
-            raise ValueError(f"line {line} uses the tag {event.tag}: leave it out, or quote a text")
+            raise ValueError(f"line {line} uses the tag {event.tag}: remove it, or quote a text")
         nodes += isinstance(event, yaml.NodeEvent)
         if nodes > MAX_NODES:
-            raise ValueError(f"it has more than {MAX_NODES} keys and values: put arrays into npy files")
+            raise ValueError(f"it has more than {MAX_NODES} keys and values: store arrays in npy files")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise ValueError(f"line {line} is nested more than {MAX_DEPTH} deep")
+            raise ValueError(f"line {line} is nested more than {MAX_DEPTH} levels deep")

@@ -1,4 +1,4 @@
-"""Reading the model of a run, with the extensions that it names and a bar of how far it is."""
+"""Reading the model of a run with its extensions, and reporting progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetero.runtime import Core
 def read_model(
     core: Core, path: Path, extensions: Sequence[Path | str], progress: Callable[[str, int, int], None]
 ) -> Model:
-    """The model of a file, ``progress(text, done, total)`` being told of each hundredth. Raises HeteroError."""
+    """Read a model file. ``progress(text, done, total)`` is called for each percent. Raises HeteroError."""
 
     def report(fraction: float, total: int, completed: int) -> None:
         if completed * 100 // total > (completed - 1) * 100 // total:

@@ -1,4 +1,4 @@
-"""A whole run: read, compile, infer, and report as plain data."""
+"""Execution of a YAML run: read, compile, infer, and report as plain data."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ from hetero.run.reading import read_model
 from hetero.run.sources import refuse_overwriting
 from hetero.runtime import CompiledModel, Core
 
+# Number of slowest operations in a report.
 SLOWEST = 10
-# The stages of a request in which its device takes inputs and hands out outputs.
+# Stages of a request that transfer inputs to the device and outputs from it.
 TRANSFERS = ("preprocess", "postprocess")
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class SubgraphInfo:
-    """One subgraph; with PERF_COUNT medians of its milliseconds, of which the transfers are a part."""
+    """One subgraph. With PERF_COUNT: median milliseconds of an inference, and of the transfers in it."""
 
     index: int
     device: str
@@ -52,7 +53,7 @@ class SubgraphInfo:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why operations are not where the first device of the user's list would have run them."""
+    """The reason why operations are not on the first device: device, reason, number of operations by type."""
 
     device: str
     reason: str
@@ -61,7 +62,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Placement:
-    """What went where in a model that several devices share."""
+    """The placement of a model on several devices."""
 
     summary: str
     devices: dict[str, int]
@@ -71,6 +72,8 @@ class Placement:
 
 @dataclass(frozen=True)
 class OperationTime:
+    """Time of an operation in the last inference; ``execution`` names its kernel."""
+
     name: str
     type_name: str
     execution: str
@@ -79,7 +82,7 @@ class OperationTime:
 
 @dataclass(frozen=True)
 class RunReport:
-    """All that a run tells."""
+    """The report of a run. Times of inferences are in milliseconds."""
 
     devices: list[DeviceInfo]
     unavailable: dict[str, str]
@@ -97,9 +100,9 @@ class RunReport:
 
 
 def run(config: RunConfig, progress: Progress = lambda text, done, total: None) -> RunReport:
-    """Do what a run says; ``progress(text, done, total)`` is told of each step. Raises HeteroError.
+    """Execute a run. ``progress(text, done, total)`` is called before each step. Raises HeteroError.
 
-    The first inference warms up and is timed apart from the ``iterations`` that follow it, unless there is one only.
+    If there are several ``iterations``, one more inference comes first as a warm-up and is reported separately.
     """
     core = Core()
     total = config.iterations + 2
@@ -116,7 +119,7 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     properties = dict(config.properties)
     if config.affinities:
         properties[affinities] = config.affinities
-    with told_in_the_report():
+    with placement_log_muted():
         compiled = core.compile_model(model, config.device, properties)
     compile_seconds = time.perf_counter() - started
 
@@ -150,29 +153,29 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
 
 
 @contextmanager
-def told_in_the_report() -> Iterator[None]:
-    """The dispatcher's line on the placement is a part of the report: it is not told twice."""
-    placement_log.addFilter(_no)
+def placement_log_muted() -> Iterator[None]:
+    """Suppress the dispatcher's log line about the placement, because the report contains it."""
+    placement_log.addFilter(_reject)
     try:
         yield
     finally:
-        placement_log.removeFilter(_no)
+        placement_log.removeFilter(_reject)
 
 
-def _no(record: logging.LogRecord) -> bool:
+def _reject(record: logging.LogRecord) -> bool:
     return False
 
 
 def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:
-    """What the dispatcher tells of a compiled model, with times; None for a device that runs a model alone."""
+    """Return the placement of a compiled model with times, or None if its device is not HETERO."""
     try:
         report: PlacementReport = compiled.get_property(placement_report)
     except PropertyError:
         return None
     is_timed = compiled.get_property(props.enable_profiling)
     times = [_subgraph_times(profile) for profile in profiles] if is_timed else []
-    # There are other subgraphs where a device failed on the way.
-    times = [of_run for of_run in times if len(of_run) == len(report.subgraphs)]
+    # If a device failed during the run, earlier inferences had other subgraphs.
+    times = [inference for inference in times if len(inference) == len(report.subgraphs)]
     subgraphs = [
         SubgraphInfo(
             s.index,
@@ -180,8 +183,8 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
             len(s.operations),
             s.inputs,
             s.outputs,
-            _median([of_run[s.index][0] for of_run in times]),
-            _median([of_run[s.index][1] for of_run in times]),
+            _median([inference[s.index][0] for inference in times]),
+            _median([inference[s.index][1] for inference in times]),
         )
         for s in report.subgraphs
     ]
@@ -194,14 +197,18 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
 
 
 def _subgraph_times(profile: Sequence[ProfilingInfo]) -> list[tuple[float, float | None]]:
-    """Milliseconds of each subgraph, and of the transfers of its device, of which it tells behind the subgraph."""
+    """Return the milliseconds of each subgraph, and of its transfers."""
+    return [(_milliseconds(part[0]), _transfers(part)) for part in split_by_subgraph(profile)]
+
+
+def split_by_subgraph(profile: Sequence[ProfilingInfo]) -> list[Sequence[ProfilingInfo]]:
+    """Split a profile into one part per subgraph: first the entry of the subgraph, then those of its device."""
     starts = [index for index, info in enumerate(profile) if info.node_type == "Subgraph"]
-    parts = [profile[start:end] for start, end in zip(starts, [*starts[1:], len(profile)])]
-    return [(_milliseconds(part[0]), _transfers(part)) for part in parts]
+    return [profile[start:end] for start, end in zip(starts, [*starts[1:], len(profile)])]
 
 
 def _transfers(profile: Sequence[ProfilingInfo]) -> float | None:
-    """Milliseconds in the stages in which inputs go to devices and outputs come from them; None without PERF_COUNT."""
+    """Return the milliseconds of all transfers to and from devices, or None without PERF_COUNT."""
     first = next((index for index, info in enumerate(profile) if info.node_type == "Subgraph"), 0)
     stages = [info for info in profile[first:] if info.node_type == "Stage" and info.node_name in TRANSFERS]
     return sum(map(_milliseconds, stages)) if stages else None

@@ -1,4 +1,4 @@
-"""``--set key=value``: changes to a YAML run from the command line."""
+"""Option ``--set key=value``: changes of a YAML run from the command line."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from hetero.errors import ConfigError
 from hetero.run.plain_yaml import parse_yaml
 
 
-class Given(str):
-    """A string from the command line: a path in it is seen from the current folder."""
+class CommandLineText(str):
+    """A string from the command line. If it is a path, it is relative to the current folder."""
 
 
 def apply_setting(data: dict[str, Any], setting: str) -> None:
-    """Change a run by ``a.b.0=value``: keys of mappings and indices of lists, and a value in YAML. Raises ConfigError.
+    """Apply ``a.b.0=value`` to a run: keys of mappings and indices of lists, then a YAML value. Raises ConfigError.
 
-    Keys may hold dots where the run has them already.
+    A key may contain dots if the run already has this key.
     """
     path, equals, text = setting.partition("=")
     if not equals or not path:
@@ -23,28 +23,28 @@ def apply_setting(data: dict[str, Any], setting: str) -> None:
     try:
         value = _mark(parse_yaml(text))
     except ValueError:
-        raise ConfigError(f"--set {setting}: the value is not valid YAML; put it in quotes") from None
-    place: Any = data
+        raise ConfigError(f"--set {setting}: the value is not valid YAML; quote it if it is text") from None
+    container: Any = data
     parts = path.split(".")
     while True:
-        key, parts = _next_key(place, parts, setting)
+        key, parts = _next_key(container, parts, setting)
         if not parts:
             break
-        if isinstance(place, dict) and not isinstance(place.get(key), (dict, list)):
-            place[key] = {}
-        place = place[key]
-    place[key] = value
+        if isinstance(container, dict) and not isinstance(container.get(key), (dict, list)):
+            container[key] = {}
+        container = container[key]
+    container[key] = value
 
 
-def _next_key(place: Any, parts: list[str], setting: str) -> tuple[str | int, list[str]]:
-    """The key at which to go on in ``place``, and the parts of the path that are left."""
-    if isinstance(place, list):
-        if not parts[0].isdigit() or int(parts[0]) >= len(place):
-            raise ConfigError(f"--set {setting}: {parts[0]} is not an index below {len(place)}, the length of the list")
+def _next_key(container: Any, parts: list[str], setting: str) -> tuple[str | int, list[str]]:
+    """Return the key or index in ``container`` that the path begins with, and the rest of the path."""
+    if isinstance(container, list):
+        if not parts[0].isdigit() or int(parts[0]) >= len(container):
+            raise ConfigError(f"--set {setting}: {parts[0]} is not an index of a list of {len(container)} items")
         return int(parts[0]), parts[1:]
-    if not isinstance(place, dict):
-        raise ConfigError(f"--set {setting}: {place!r} has no {parts[0]}")
-    names = {str(key): key for key in place}
+    if not isinstance(container, dict):
+        raise ConfigError(f"--set {setting}: {container!r} has no {parts[0]}")
+    names = {str(key): key for key in container}
     for length in range(len(parts), 0, -1):
         name = ".".join(parts[:length])
         if name in names:
@@ -53,8 +53,9 @@ def _next_key(place: Any, parts: list[str], setting: str) -> tuple[str | int, li
 
 
 def _mark(value: Any) -> Any:
+    """Replace all strings in plain data by CommandLineText."""
     if isinstance(value, str):
-        return Given(value)
+        return CommandLineText(value)
     if isinstance(value, list):
         return [_mark(item) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What a user holds: Core, CompiledModel, InferRequest, AsyncInferQueue; and FrontEndManager, by which Core reads."""
+"""The user API: Core, CompiledModel, InferRequest, AsyncInferQueue and FrontEndManager."""
 
 from hetero.runtime.async_infer_queue import AsyncInferQueue
 from hetero.runtime.compiled_model import CompiledModel

@@ -1,4 +1,4 @@
-"""AsyncInferQueue: a pool of infer requests that keeps a device busy."""
+"""AsyncInferQueue: a pool of infer requests."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from hetero.runtime.infer_request import InferRequest, Inputs
 
 
 class AsyncInferQueue:
-    """Requests of one compiled model; ``start_async`` takes an idle one, and waits while there is none.
+    """A pool of requests of one compiled model. ``start_async`` uses an idle one, and waits if all are busy.
 
-    ``jobs`` requests, or as many as the device finds best when it is 0.
+    ``jobs``: number of requests; 0 means OPTIMAL_NUMBER_OF_INFER_REQUESTS of the model.
     """
 
     def __init__(self, model: CompiledModel, jobs: int = 0) -> None:
         self._requests = [model.create_infer_request() for _ in range(jobs or _optimal_number(model))]
         self._callback: Callable[[InferRequest, Any], None] | None = None
         self._errors: deque[Exception] = deque()
-        # The threads that are in the callback, by their idents.
+        # Idents of the threads that are executing the callback.
         self._in_callback: set[int] = set()
         for index, request in enumerate(self._requests):
-            request.on_end(functools.partial(self._ended, index))
+            request.on_end(functools.partial(self._on_end, index))
         self._set_idle()
         renew_after_fork(self, AsyncInferQueue._renew)
 
@@ -47,21 +47,21 @@ class AsyncInferQueue:
         self._set_idle()
 
     def set_callback(self, callback: Callable[[InferRequest, Any], None]) -> None:
-        """Call ``callback(request, userdata)`` after each inference; the request stays out of use until it returns."""
+        """Call ``callback(request, userdata)`` after each inference. The request becomes idle when it returns."""
         self._callback = callback
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
-        """Start an inference in the next idle request, and wait for one while all are busy.
+        """Start an inference in an idle request, after waiting for one if all are busy.
 
-        Raises TensorError for inputs that do not fit, and what an earlier inference raised, once: this one is then not
-        started. Raises RequestBusyError in the callback while all are busy.
+        Raises TensorError for inputs that do not fit. Raises the first error of earlier inferences, once, instead of
+        starting this one. Raises RequestBusyError if it is called in the callback while all requests are busy.
         """
         try:
             index = self._idle.get(block=not self._is_in_callback())
         except queue.Empty:
             raise RequestBusyError(
-                f"start_async() in the callback of a queue cannot wait for one of the {len(self)} requests, which are "
-                "all busy: call it there only if is_ready()"
+                f"start_async() in the callback of a queue cannot wait, and all {len(self)} requests are busy: "
+                "check is_ready() first"
             ) from None
         try:
             self._raise_first_error()
@@ -71,25 +71,25 @@ class AsyncInferQueue:
             raise
 
     def is_ready(self) -> bool:
-        """Whether a request is idle, so that start_async would not wait."""
+        """Return whether a request is idle, so that start_async() would not wait."""
         return not self._idle.empty()
 
     def wait_all(self) -> None:
-        """Wait for all inferences, and raise what the first failed one raised, unless start_async did.
+        """Wait for all inferences. Raises the first error of an inference, unless start_async() has raised it.
 
-        Raises RequestBusyError in the callback of the queue.
+        Raises RequestBusyError if it is called in the callback of the queue.
         """
         if self._is_in_callback():
             raise RequestBusyError("wait_all() in the callback of a queue would wait for the callback itself")
         for request in self._requests:
-            with contextlib.suppress(Exception):  # it is among the errors
+            with contextlib.suppress(Exception):  # _on_end() has recorded it
                 request.wait()
         self._raise_first_error()
 
     def _is_in_callback(self) -> bool:
         return threading.get_ident() in self._in_callback
 
-    def _ended(self, index: int, error: Exception | None) -> None:
+    def _on_end(self, index: int, error: Exception | None) -> None:
         request, thread = self._requests[index], threading.get_ident()
         self._in_callback.add(thread)
         try:
@@ -97,8 +97,8 @@ class AsyncInferQueue:
                 self._errors.append(error)
             if self._callback is not None:
                 self._callback(request, request.userdata)
-        except BaseException as raised:
-            self._errors.append(as_exception(raised, "the callback of the queue failed"))
+        except BaseException as callback_error:
+            self._errors.append(as_exception(callback_error, "the callback of the queue failed"))
         finally:
             self._in_callback.discard(thread)
             self._idle.put(index)

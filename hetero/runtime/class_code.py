@@ -1,4 +1,4 @@
-"""What the code of a class is, in so far as it can be told: the files that it and its bases are written in."""
+"""A hash of the source files of a class, for the key of the model cache."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 @functools.cache
 def code_key(cls: type) -> str:
-    """A text that changes whenever the Python files of a class, or of a base that is not hetero's, may have changed.
+    """Return a hash of the Python files of a class and its bases. Bases of hetero itself do not count.
 
-    A class of which that cannot be told, as one that was made in a function or at a prompt, has a key that no other
-    class, and no other process, has.
+    A class without a known file, such as one defined in a function or in an interactive session, gets a random key:
+    it never matches the key of another class or process.
     """
-    found = hashlib.sha256()
+    key = hashlib.sha256()
     for base in cls.__mro__:
         if base.__module__.partition(".")[0] in ("hetero", "builtins", "abc"):
             continue
@@ -27,12 +27,12 @@ def code_key(cls: type) -> str:
         if not contents:
             return secrets.token_hex()
         for content in contents:
-            found.update(content)
-    return found.hexdigest()
+            key.update(content)
+    return key.hexdigest()
 
 
 def _files_of(cls: type) -> list[Path]:
-    """Those in the folder of the class's module and below where that is in a package, else the module's own."""
+    """Return all Python files below the folder of the class's package, or the file of its module without a package."""
     module = sys.modules.get(cls.__module__)
     file = getattr(module, "__file__", None)
     if file is None or "<locals>" in cls.__qualname__:

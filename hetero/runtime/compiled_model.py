@@ -1,4 +1,4 @@
-"""CompiledModel: a model ready to run, as the user holds it."""
+"""CompiledModel of the user API, around the CompiledModel of a plugin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hetero.tracing import traced
 
 
 class CompiledModel:
-    """A model ready to run: ``compiled_model(inputs)`` runs it, and so do requests of ``create_infer_request()``."""
+    """A model that is compiled for a device. Run it by calling it, or through ``create_infer_request()``."""
 
     def __init__(self, compiled: plugin.CompiledModel) -> None:
         self._compiled = compiled
@@ -30,26 +30,26 @@ class CompiledModel:
         return list(self._compiled.outputs)
 
     def input(self, key: PortKey | None = None) -> Output:
-        """An input by index or name; the only one without a key. Raises GraphError when there is none such."""
+        """Return an input by index or name, or the only input. Raises GraphError if there is no such input."""
         return find_port(self._compiled.inputs, key, f"model '{self._compiled.name}' has no input")
 
     def output(self, key: PortKey | None = None) -> Output:
-        """An output by index or name; the only one without a key. Raises GraphError when there is none such."""
+        """Return an output by index or name, or the only output. Raises GraphError if there is no such output."""
         return find_port(self._compiled.outputs, key, f"model '{self._compiled.name}' has no output")
 
     @traced("CompiledModel::create_infer_request")
     def create_infer_request(self) -> InferRequest:
-        """A request with tensors of its own."""
+        """Create a request with its own input and output tensors."""
         compiled = self._compiled
         with device_errors(f"{compiled.device_name} failed to create a request of '{compiled.name}'"):
             return InferRequest(self, compiled.create_infer_request())
 
     def infer_new_request(self, inputs: Inputs = None) -> Results:
-        """Run once in a request of its own."""
+        """Run once in a new request."""
         return self.create_infer_request().infer(inputs)
 
     def __call__(self, inputs: Inputs = None) -> Results:
-        """Run once; the request is kept for the next call. Not for several threads at once: give each a request."""
+        """Run once in a request that all calls share. Not thread-safe: create one request for each thread."""
         return self._own_request.infer(inputs)
 
     @functools.cached_property
@@ -57,23 +57,23 @@ class CompiledModel:
         return self.create_infer_request()
 
     def query_state(self) -> list[plugin.VariableState]:
-        """The variables of the request that calls of the compiled model run in."""
+        """Return the variables of the request that calls of the compiled model use."""
         return self._own_request.query_state()
 
     def reset_state(self) -> None:
-        """Forget the contents of these variables."""
+        """Reset these variables to their initial values."""
         self._own_request.reset_state()
 
     def get_context(self) -> plugin.RemoteContext:
-        """The device's memory that remote tensors for requests are made in. Raises NotSupportedError without one."""
+        """Return the context in which remote tensors are created. Raises NotSupportedError if the device has none."""
         return self._compiled.context
 
     @traced("CompiledModel::export_model")
     def export_model(self, model_stream: BinaryIO | None = None) -> io.BytesIO | None:
-        """Write the compiled model to a stream, or to a new one in memory, for ``Core.import_model``.
+        """Write the compiled model for ``Core.import_model``, to a stream or to a new BytesIO, which is returned.
 
-        A stream that can be rewound then stands where the model begins. Raises NotSupportedError where the device
-        cannot export, BlobError where the model cannot be.
+        A seekable stream is positioned at the begin of the model afterwards. Raises NotSupportedError if the device
+        cannot export models, BlobError if it cannot export this one.
         """
         with device_errors(f"{self._compiled.device_name} failed to export model '{self._compiled.name}'"):
             pieces = self._compiled.export_model()
@@ -89,17 +89,17 @@ class CompiledModel:
 
     @traced("CompiledModel::get_runtime_model")
     def get_runtime_model(self) -> Model:
-        """What the device really executes: ExecutionNodes, with OpenVINO's notes in rt_info; `serialize` writes it.
+        """Return the executed graph: ExecutionNodes with OpenVINO's keys in rt_info. ``serialize`` can write it.
 
-        execTimeMcs is the mean of all inferences so far, when compiled with PERF_COUNT. Raises NotSupportedError
-        for a device that does not tell.
+        With PERF_COUNT, execTimeMcs is the mean time over all inferences so far, in microseconds. Raises
+        NotSupportedError if the device does not report its executed graph.
         """
         compiled = self._compiled
-        with device_errors(f"{compiled.device_name} failed to tell what it executes of '{compiled.name}'"):
+        with device_errors(f"{compiled.device_name} failed to get the runtime model of '{compiled.name}'"):
             return compiled.get_runtime_model()
 
     def get_property(self, property: str) -> Any:
-        """A property of the compiled model. Raises PropertyError for an unknown key."""
+        """Return a property of the compiled model. Raises PropertyError for an unknown key."""
         return self._compiled.get_property(property)
 
     def set_property(self, properties: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Core: the entry point. It knows the devices, reads models and has them compiled."""
+"""Core: the entry point of the API. It finds devices, reads models and compiles them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Extensions = Extension | type[Op] | str | os.PathLike[str]
 
 
 class Core:
-    """The devices of the installed plugin packages, and what one does with them."""
+    """Reads models, and compiles them for the devices of the installed plugin packages."""
 
     def __init__(self) -> None:
         self._registry: Registry = installed_plugins()
@@ -46,7 +46,7 @@ class Core:
         self._plugins: dict[str, Plugin] = {}
         self._unavailable: dict[str, str] = {}
         self._properties = CoreProperties()
-        # After a fork the plugins of the parent process, which have to prove that they still work.
+        # In a forked process, the plugins of the parent. get_plugin() checks whether they still work.
         self._inherited: dict[str, Plugin] = {}
         self._lock = threading.RLock()
         renew_after_fork(self, Core._renew)
@@ -57,19 +57,19 @@ class Core:
         self._plugins = {}
 
     def add_extension(self, extension: Extensions | Sequence[Extensions]) -> None:
-        """Teach the frontends of this Core: an extension, the class of an operation, a Python file, or a list of them.
+        """Add extensions to the frontends of this Core: extensions, classes of operations or Python files.
 
-        A file is given as its path, or as the dotted name of an installed module, and is run. What its variable
-        ``extensions`` holds is added, or without one all extensions in it and the classes of operations it defines.
+        A file is a path or the dotted name of an installed module, and is executed. Its variable ``extensions`` is
+        added or, without one, all extensions and classes of operations that it defines. If several extensions convert
+        one operator, the last one is used and a warning is logged.
 
-        Of several for one operator the last is used, with a warning in the log. Raises GraphError for anything else,
-        FrontendError for a file that is not there or fails.
+        Raises GraphError for another type of extension, FrontendError for a file that is missing or fails.
         """
         add_extensions(self._extensions, as_extensions(extension))
 
     @functools.cached_property
     def _extensions(self) -> list[Extension]:
-        """Those of installed packages, and then the user's."""
+        """Extensions of installed packages, followed by those of add_extension()."""
         return list(self._registry.made_extensions)
 
     @traced("Core::read_model")
@@ -80,8 +80,8 @@ class Core:
     ) -> Model:
         """Read a model from a path, bytes, a binary file object or an onnx.ModelProto.
 
-        ``weights``: of an IR the binary file or its bytes, where it is not beside the XML. The format is recognised
-        by the content. Raises FrontendError when no frontend can read it.
+        ``weights``: for OpenVINO IR, the path or bytes of the weights if they are not next to the XML file. The format
+        is detected from the content. Raises FrontendError if no frontend can read the model.
         """
         frontend = FrontEndManager().load_by_model(model)
         frontend.add_extension(self._extensions)
@@ -94,19 +94,19 @@ class Core:
         device_name: str | RemoteContext,
         config: Mapping[str, Any] | None = None,
     ) -> CompiledModel:
-        """Make a model ready for a device. The model itself stays as it is; ``config`` wins over set_property.
+        """Compile a model for a device. The model is not modified. ``config`` takes precedence over set_property().
 
-        With a RemoteContext in the place of the name it is made ready for the context's device, and takes remote
-        tensors of that context.
+        If ``device_name`` is a RemoteContext, the model is compiled for the context's device, and its requests accept
+        remote tensors of that context.
 
-        Raises DeviceError when the device is not there or fails, UnsupportedOperationError when it
-        cannot run an operation, PropertyError for a bad property.
+        Raises DeviceError if the device is unknown, unavailable or fails, UnsupportedOperationError if it does not
+        support an operation, PropertyError for a bad property.
         """
-        context, name = _chosen(device_name)
+        context, name = _context_and_name(device_name)
         plugin, options = self.resolve_device(name)
         options.update(config or {})
         cache = self._model_cache(plugin, options, context)
-        # What a file means is a matter of extensions too, which may change while the file does not.
+        # With extensions, the same file may be converted to another model, so the file alone is no cache key.
         by_file = cache and isinstance(model, (str, os.PathLike)) and not self._extensions
         if not isinstance(model, Model) and not by_file:
             model = self.read_model(model)
@@ -122,85 +122,90 @@ class Core:
     def import_model(
         self, model_stream: BlobSource, device_name: str | RemoteContext, config: Mapping[str, Any] | None = None
     ) -> CompiledModel:
-        """A compiled model from what ``export_model`` gave: bytes, a path, or a binary stream; files are mapped.
+        """Import a compiled model that ``export_model`` wrote, from bytes, a path or a binary stream.
 
-        ``config`` wins over the options that it was compiled with. A device may keep machine code in what it exports:
-        import only what comes from where you would run programs from. Raises BlobError for what is altered, cut short
-        or not of this device, architecture and version of hetero, DeviceError where the device fails.
+        Files are memory-mapped. ``config`` takes precedence over the options of the compilation. A blob may contain
+        machine code: import only blobs that you would also run as programs.
+
+        Raises BlobError for a blob that is altered, truncated or made for another device, architecture or version of
+        hetero, DeviceError if the device fails.
         """
-        context, name = _chosen(device_name)
+        context, name = _context_and_name(device_name)
         plugin, options = self.resolve_device(name)
         options.update(config or {})
-        self._take_cache_folder(plugin, options)
+        self._resolve_cache_dir(plugin, options)
         return CompiledModel(import_blob(plugin, read_blob(model_stream), options, context))
 
     def create_context(self, device_name: str, params: Mapping[str, Any] | None = None) -> RemoteContext:
-        """A context for tensors in a device's memory, from handles of the user's own where ``params`` names some.
+        """Create a context for tensors in a device's memory. ``params`` may contain handles of an existing context.
 
-        Raises DeviceError, NotSupportedError for a device without such memory, PropertyError for a bad key or value.
+        Raises DeviceError, NotSupportedError for a device without remote tensors, PropertyError for a bad key or value.
         """
         plugin, options = self.resolve_device(device_name)
         with device_errors(f"{device_name} failed to create a context"):
             return plugin.create_context({**options, **(params or {})})
 
     def get_default_context(self, device_name: str) -> RemoteContext:
-        """The context that models are compiled for where none is named. Raises as create_context."""
+        """Return the context that models are compiled for by default. Raises the errors of create_context()."""
         plugin, options = self.resolve_device(device_name)
         with device_errors(f"{device_name} failed to create a context"):
             return plugin.get_default_context(options)
 
     @traced("Core::query_model")
     def query_model(self, model: Model, device_name: str, config: Mapping[str, Any] | None = None) -> QueryResult:
-        """Which operations a device can run: friendly name to device name. Raises as compile_model does."""
+        """Return the supported operations: friendly name to device name. Raises the errors of compile_model()."""
         plugin, options = self.resolve_device(device_name)
         options.update(config or {})
-        self._take_cache_folder(plugin, options)
-        with device_errors(f"{device_name} failed to tell what it can run of '{model.friendly_name}'"):
+        self._resolve_cache_dir(plugin, options)
+        with device_errors(f"{device_name} failed to query model '{model.friendly_name}'"):
             return plugin.query_model(model, options)
 
     @property
     def available_devices(self) -> list[str]:
-        """The devices that can be used now: ``["GPU.0", "GPU.1"]``, the plain kind where there is one of it."""
-        found = []
+        """The usable devices: ``["GPU.0", "GPU.1"]``, or ``["GPU"]`` if there is one device of the kind."""
+        names = []
         for kind in self._factories:
             try:
                 ids = [device.id for device in self.get_plugin(kind).devices()]
             except DeviceError:
                 continue
-            found += [full_name(kind, device_id) for device_id in ids] if len(ids) > 1 else [kind] * len(ids)
-        return found
+            names += [full_name(kind, device_id) for device_id in ids] if len(ids) > 1 else [kind] * len(ids)
+        return names
 
     def get_available_devices(self) -> list[str]:
         return self.available_devices
 
     @property
     def unavailable_devices(self) -> dict[str, str]:
-        """The devices and plugin packages that are installed but cannot be used, each with the reason."""
-        found = {}
+        """The installed devices and plugin packages that cannot be used: reason by name."""
+        reasons = {}
         for plugin in self._available_plugins():
             try:
-                found |= {f"{plugin.name}: {name}": reason for name, reason in plugin.unavailable_devices().items()}
+                reasons |= {f"{plugin.name}: {name}": reason for name, reason in plugin.unavailable_devices().items()}
             except Exception as error:
-                found[plugin.name] = f"it failed to list what cannot be used: {reason_of(error)}"
-        return {**self._registry.failures, **self._unavailable, **found}
+                reasons[plugin.name] = f"it failed to list its unavailable devices: {reason_of(error)}"
+        return {**self._registry.failures, **self._unavailable, **reasons}
 
     def get_property(self, device_name: str, property: str | None = None) -> Any:
-        """A property of a device, or with a key alone one of the Core or one that was set for all devices.
+        """Return a property of a device: ``get_property("GPU", key)``; or of Core: ``get_property(key)``.
 
+        Core returns its own properties and those that were set for all devices.
         Raises PropertyError for an unknown key, DeviceError for an unknown device.
         """
         if property is None:
             return self._properties.get(device_name)
         plugin, options = self.resolve_device(device_name)
-        with device_errors(f"{device_name} failed to tell its property {property}"):
+        with device_errors(f"{device_name} failed to get property {property}"):
             return plugin.get_property(property, options)
 
     def set_property(self, device_name: str | Properties, properties: Properties | None = None) -> None:
-        """Set properties of a device for later compilations, or with properties alone of the Core and all devices.
+        """Set properties of a device, ``set_property("GPU", {…})``, or of Core and all devices, ``set_property({…})``.
 
-        Properties are a mapping, or a pair as ``hetero.properties.enable_profiling(True)`` gives it. The Core has
-        CACHE_DIR, the folder of the model cache, for all devices that can export models; other keys are set on every
-        device that has them. Raises PropertyError for an unknown or read-only key or a bad value, then sets none.
+        They apply to later compilations. ``properties`` is a mapping, or a pair such as
+        ``hetero.properties.enable_profiling(True)``. Core itself has CACHE_DIR, the folder of the model cache for all
+        devices that can export models. Other keys are set on every device that has them.
+
+        Raises PropertyError for an unknown or read-only key or a bad value; no property is set then.
         """
         if properties is None:
             self._properties.set(_mapping(device_name), self._available_plugins)
@@ -210,7 +215,7 @@ class Core:
             plugin.set_property(_mapping(properties), options)
 
     def get_versions(self, device_name: str) -> dict[str, Version]:
-        """The versions of the packages that a device, and those that it is given to use, come from, by their names.
+        """Return the package version of a device, and of the devices after its colon, by device name.
 
         Raises DeviceError for an unknown device.
         """
@@ -222,29 +227,29 @@ class Core:
         return versions
 
     def unload_plugin(self, device_name: str) -> None:
-        """Let a device go, with the properties that were set on it; it is made anew when it is next used.
+        """Drop the plugin of a device and the properties set on it. The next use of the device creates a new plugin.
 
-        What it compiled keeps working. Raises DeviceError when it is not loaded.
+        Existing compiled models keep working. Raises DeviceError if the plugin is not loaded.
         """
         with self._lock:
             kind = parse_device_name(device_name).kind
             plugin = self._plugins.pop(kind, None) or self._inherited.pop(kind, None)
             if plugin is None:
-                raise DeviceError(f"device {kind} is not loaded; loaded are {', '.join(self._plugins) or 'none'}")
+                raise DeviceError(f"device {kind} is not loaded; loaded devices: {', '.join(self._plugins) or 'none'}")
             plugin.close()
 
     def register_plugin(self, plugin: Callable[[], Plugin], device_name: str) -> None:
-        """Add a device to this Core that no installed package brings; ``plugin()`` gives its Plugin when first used.
+        """Add a device to this Core. ``plugin()`` is called on first use and returns the Plugin.
 
-        Raises DeviceError when the name is taken, and for one that no device can have, such as "NPU.1".
+        Raises DeviceError if the name is taken or invalid, such as "NPU.1".
         """
         check_device_name(device_name)
         if device_name in self._factories:
-            raise DeviceError(f"there is a device {device_name} already")
+            raise DeviceError(f"device {device_name} is registered already")
         self._factories[device_name] = plugin
 
     def get_plugin(self, kind: str) -> Plugin:
-        """The plugin of a kind of device, made on first use. Raises DeviceError when it cannot be had."""
+        """Return the plugin of a kind of device, created on first use. Raises DeviceError if it is unavailable."""
         with self._lock:
             if kind in self._plugins:
                 return self._plugins[kind]
@@ -256,10 +261,10 @@ class Core:
             if kind not in self._unavailable:
                 inherited = self._inherited.pop(kind, None)
                 try:
-                    with package_code(f"making device {kind}"):
+                    with package_code(f"creating device {kind}"):
                         plugin = inherited or factory()
                         plugin.attach(kind, self)
-                        plugin.devices()  # a plugin that cannot even list its devices is of no use
+                        plugin.devices()  # raises if the plugin cannot list its devices
                 except Exception as error:
                     self._unavailable[kind] = reason_of(error)
                 else:
@@ -270,13 +275,13 @@ class Core:
             raise DeviceError(f"device {kind} is not available: {self._unavailable[kind]}")
 
     def resolve_device(self, device_name: str) -> tuple[Plugin, dict[str, Any]]:
-        """The plugin behind a device string, and the options that the string means. Raises DeviceError."""
+        """Return the plugin of a device string, and the options that the string implies. Raises DeviceError."""
         kind, options = parse_device_name(device_name)
         plugin = self.get_plugin(kind)
-        wanted = options.get(props.device.id)
-        if wanted is not None and wanted not in (ids := [device.id for device in plugin.devices()]):
+        requested = options.get(props.device.id)
+        if requested is not None and requested not in (ids := [device.id for device in plugin.devices()]):
             known = ", ".join(full_name(kind, device_id) for device_id in ids)
-            raise DeviceError(f"there is no device {kind}.{wanted}; there is {known or 'none of this kind'}")
+            raise DeviceError(f"there is no device {kind}.{requested}; there is {known or 'none of this kind'}")
         return plugin, options
 
     def _available_plugins(self) -> list[Plugin]:
@@ -287,15 +292,18 @@ class Core:
         return plugins
 
     def _model_cache(self, plugin: Plugin, options: dict[str, Any], context: RemoteContext | None) -> ModelCache | None:
-        """The cache where there is a folder for it and the device exports models; see _take_cache_folder."""
-        given = self._take_cache_folder(plugin, options)
-        folder = cache_folder(given) if given and exports_models(plugin, options) else None
+        """Return the model cache, or None if it has no folder or the device cannot export models."""
+        path = self._resolve_cache_dir(plugin, options)
+        folder = cache_folder(path) if path and exports_models(plugin, options) else None
         if folder is None:
             return None
         return ModelCache(folder, plugin, options, context, self._registry.packages.get(plugin.name, ""))
 
-    def _take_cache_folder(self, plugin: Plugin, options: dict[str, Any]) -> str:
-        """The folder of the model cache, empty for none. It stays in the options of devices that have CACHE_DIR too."""
+    def _resolve_cache_dir(self, plugin: Plugin, options: dict[str, Any]) -> str:
+        """Return CACHE_DIR from the options, the device or Core, and update the options.
+
+        The options keep CACHE_DIR only if the device has this property itself. "" means no cache.
+        """
         table = device_table(plugin, options)
         default = table.value_of(props.cache_dir) or self._properties.get(props.cache_dir)
         folder = options.get(props.cache_dir, default)
@@ -310,6 +318,6 @@ def _mapping(properties: Properties) -> Mapping[str, Any]:
     return properties if isinstance(properties, Mapping) else dict([properties])
 
 
-def _chosen(device: str | RemoteContext) -> tuple[RemoteContext | None, str]:
-    """The context, where one is given in the place of a device's name, and the name."""
+def _context_and_name(device: str | RemoteContext) -> tuple[RemoteContext | None, str]:
+    """Return the context, if the device is given as one, and the device's name."""
     return (device, device.get_device_name()) if isinstance(device, RemoteContext) else (None, device)

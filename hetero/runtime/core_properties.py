@@ -1,4 +1,4 @@
-"""What is set on a Core without naming a device: its own properties, and those of all devices that have them."""
+"""Properties that are set on Core without a device name: its own, and those for all devices."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ log = get_logger("hetero.runtime")
 
 
 class CoreProperties:
-    """The Core's own properties, and the values of others, which every device that has them takes when it is made."""
+    """Core's own properties, and values that each device with the property gets when it is created."""
 
     def __init__(self) -> None:
         self._own = PropertyTable([props.cache_dir], "Core")
         self._for_devices: dict[str, Any] = {}
 
     def get(self, key: str) -> Any:
-        """The value of a property of the Core, or of one that was set for all devices. Raises PropertyError."""
+        """Return a property of Core, or a value that was set for all devices. Raises PropertyError."""
         return self._for_devices[str(key)] if key in self._for_devices else self._own.get(key)
 
     def set(self, values: Mapping[str, Any], devices: Callable[[], Iterable[Plugin]]) -> None:
-        """Set properties, all or none; ``devices()`` gives those that there are, where they are needed.
+        """Set properties, all or none. ``devices()`` returns the available plugins; it is called only if needed.
 
-        Raises PropertyError for a key that neither the Core nor any device has, and for a value that one of them
-        does not take.
+        Raises PropertyError for a key that neither Core nor any device has, and for a value that one of them rejects.
         """
         own = {key: value for key, value in values.items() if key in self._own}
         others = {str(key): value for key, value in values.items() if key not in self._own}
@@ -38,25 +37,25 @@ class CoreProperties:
             if not any(key in plugin.supported_properties for plugin in plugins):
                 raise PropertyError(f"neither Core nor any device has a property {key}; Core has {props.cache_dir}")
         for plugin in plugins:
-            # Raises before anything is set.
-            PropertyTable(plugin.supported_properties, plugin.name).set(_known(plugin, others))
+            # On a temporary table: raises before any property is set.
+            PropertyTable(plugin.supported_properties, plugin.name).set(_supported(plugin, others))
         self._own.set(own)
         self._for_devices |= others
         for plugin in plugins:
             self._apply(plugin, others)
 
     def apply_to(self, plugin: Plugin) -> None:
-        """Set on a new device what was set for all; what it does not take is told in the log."""
+        """Set the properties for all devices on a new device. A value that it rejects is logged."""
         for key, value in self._for_devices.items():
             self._apply(plugin, {key: value})
 
     def _apply(self, plugin: Plugin, values: Mapping[str, Any]) -> None:
         try:
-            if known := _known(plugin, values):
-                plugin.set_property(known, {})
-        except Exception as error:  # one device must not keep the others from theirs
-            log.warning("%s does not take %s: %s", plugin.name, ", ".join(known), error)
+            if supported := _supported(plugin, values):
+                plugin.set_property(supported, {})
+        except Exception as error:  # the other devices must still get theirs
+            log.warning("%s rejected %s: %s", plugin.name, ", ".join(supported), error)
 
 
-def _known(plugin: Plugin, values: Mapping[str, Any]) -> dict[str, Any]:
+def _supported(plugin: Plugin, values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key in plugin.supported_properties}

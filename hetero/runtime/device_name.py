@@ -11,16 +11,17 @@ from hetero.plugin.registry import DEVICE_NAME
 
 
 class DeviceName(NamedTuple):
-    """A device string taken apart: the kind of device, and the options that the rest of the string means."""
+    """A parsed device string: the kind of device, and the properties that the rest of the string implies."""
 
     kind: str
     options: dict[str, Any]
 
 
 def parse_device_name(text: str) -> DeviceName:
-    """Take a device string apart. Raises DeviceError when it is not one.
+    """Parse a device string. Raises DeviceError if it is invalid.
 
-    ``KIND.ID`` chooses one device of a kind, ``KIND:A,B`` gives a kind that uses other devices their order.
+    ``KIND.ID`` selects one device of a kind (DEVICE_ID). ``KIND:A,B`` lists the devices that a virtual device uses, in
+    order (MULTI_DEVICE_PRIORITIES).
     """
     match = re.fullmatch(rf"(?P<kind>{DEVICE_NAME})(?:\.(?P<id>\w+))?(?::(?P<rest>.*))?", text.strip())
     parts = [part.strip() for part in (match["rest"] or "").split(",")] if match and match["rest"] is not None else None

@@ -1,4 +1,4 @@
-"""FrontEndManager: the readers of model formats that installed packages bring, and which of them reads a model."""
+"""FrontEndManager: finds the installed frontends, and the frontend for a model."""
 
 from __future__ import annotations
 
@@ -16,57 +16,58 @@ log = get_logger("hetero.runtime")
 
 
 class FrontEndManager:
-    """Gives frontends by the names of formats or by models, each time a new one without extensions.
+    """Creates frontends, by the name of a format or for a model. Each call creates a new one, without extensions.
 
-    One that cannot be made, or fails over what is not of its format, is left out; the log tells why.
+    A frontend that cannot be created, or that raises while it inspects a model, is skipped and logged.
     """
 
     def __init__(self) -> None:
-        # Why frontends could not be made or asked, by their names or modules.
+        # Reason of each failure, by the name or module of the frontend.
         self.failures: dict[str, str] = {}
 
     def get_available_front_ends(self) -> list[str]:
-        """The names of the formats that can be read."""
-        return [frontend.name for frontend in self._made()]
+        """Return the names of the formats that can be read."""
+        return [frontend.name for frontend in self._create_all()]
 
     def load_by_framework(self, framework: str) -> FrontEnd:
-        """The frontend of a name such as "onnx". Raises FrontendError where there is none."""
-        for frontend in self._made():
+        """Return the frontend of a format such as "onnx". Raises FrontendError if there is none."""
+        for frontend in self._create_all():
             if framework_name(frontend.name) == framework_name(framework):
                 return frontend
-        raise FrontendError(f"there is no frontend {framework}; {self._told()}")
+        raise FrontendError(f"there is no frontend {framework}; {self._describe_all()}")
 
     def load_by_model(self, model: ModelSource) -> FrontEnd:
-        """The first frontend whose format a model is of, by its content. Raises FrontendError where there is none."""
-        for frontend in self._made():
+        """Return the first frontend that recognizes the content of a model. Raises FrontendError if none does."""
+        for frontend in self._create_all():
             try:
                 if frontend.supported(model):
                     return frontend
             except Exception as error:
-                self._note(frontend.name, error)
+                self._add_failure(frontend.name, error)
         is_path = isinstance(model, (str, os.PathLike))
         if is_path and not os.path.exists(model):
             raise FrontendError(f"there is no model file {os.fspath(model)}")
         if is_path and not (os.path.isfile(model) or os.path.isdir(model)):
             raise FrontendError(f"the model file {os.fspath(model)} is not a regular file")
         name = os.fspath(model) if is_path else f"the given {type(model).__name__}"
-        raise FrontendError(f"{name} is in none of the known formats: {self._told()}")
+        raise FrontendError(f"{name} is in none of the known formats: {self._describe_all()}")
 
-    def _made(self) -> Iterator[FrontEnd]:
+    def _create_all(self) -> Iterator[FrontEnd]:
         for factory in installed_plugins().frontends:
             try:
-                with package_code(f"making the frontend of {factory.__module__}"):
+                with package_code(f"creating the frontend of {factory.__module__}"):
                     frontend = factory()
             except Exception as error:
-                self._note(factory.__module__, error)
+                self._add_failure(factory.__module__, error)
             else:
                 yield frontend
 
-    def _note(self, name: str, error: Exception) -> None:
+    def _add_failure(self, name: str, error: Exception) -> None:
         self.failures[name] = reason_of(error)
         log.info("frontend %s: %s", name, self.failures[name])
 
-    def _told(self) -> str:
-        """The formats there are, and the frontends that failed."""
+    def _describe_all(self) -> str:
+        """Return the available formats and the failed frontends, for messages."""
         failed = "; ".join(f"{name} ({reason})" for name, reason in self.failures.items())
-        return f"there are {', '.join(self.get_available_front_ends())}" + (f"; failed are {failed}" if failed else "")
+        available = ", ".join(self.get_available_front_ends())
+        return f"there are {available}; these failed: {failed}" if failed else f"there are {available}"

@@ -1,4 +1,4 @@
-"""InferRequest: one inference at a time with tensors of its own, as the user holds it."""
+"""InferRequest of the user API, around the request of a plugin; and the Results of an inference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Inputs = Mapping[PortKey, Any] | Sequence[Any] | np.ndarray | Tensor | None
 
 
 class Results(Mapping[PortKey, np.ndarray]):
-    """The outputs of an inference: an array by port, index or name, in the order of the model's outputs."""
+    """The outputs of an inference: arrays by port, index or name, in the order of the model's outputs."""
 
     def __init__(self, ports: Sequence[Output], arrays: Sequence[np.ndarray]) -> None:
         self._ports = list(ports)
@@ -47,7 +47,7 @@ class Results(Mapping[PortKey, np.ndarray]):
 
 
 class InferRequest:
-    """One inference at a time: synchronous by ``infer``, in the background by ``start_async`` and ``wait``."""
+    """Runs one inference at a time, synchronously by ``infer`` or asynchronously by ``start_async`` and ``wait``."""
 
     def __init__(self, compiled_model: CompiledModel, request: plugin.AsyncInferRequest) -> None:
         self._compiled_model = compiled_model
@@ -55,12 +55,13 @@ class InferRequest:
         self.userdata: Any = None
 
     def infer(self, inputs: Inputs = None, share_inputs: bool = False, share_outputs: bool = False) -> Results:
-        """Run on this thread and return the outputs.
+        """Run one inference on this thread and return the outputs.
 
-        Inputs: by index, name or port in a dictionary; in order in a list; or the only one as it is; what is left
-        out keeps its tensor. With ``share_inputs`` arrays are used in place where their type is the model's;
-        with ``share_outputs`` the arrays returned are the request's own, which the next inference overwrites.
-        Raises TensorError for an input that does not fit, RequestBusyError, and what the device raises.
+        ``inputs``: a dictionary by index, name or port; a list in order; or the only input itself. Omitted inputs keep
+        their tensors. ``share_inputs``: use arrays of the model's element type without a copy. ``share_outputs``:
+        return the request's own arrays, which the next inference overwrites.
+
+        Raises TensorError for an input that does not fit, RequestBusyError, and errors of the device.
         """
         with self._span("InferRequest::infer"):
             self._request.check_idle()
@@ -69,7 +70,7 @@ class InferRequest:
             return Results(self.model_outputs, [_value_of(tensor, share_outputs) for tensor in self.output_tensors])
 
     def start_async(self, inputs: Inputs = None, userdata: Any = None, share_inputs: bool = False) -> None:
-        """Start in the background; inputs as for ``infer``. Raises RequestBusyError while an inference is under way."""
+        """Start an asynchronous inference; inputs as in ``infer``. Raises RequestBusyError if one is running."""
         with self._span("InferRequest::start_async"):
             self._request.check_idle()
             self._set_inputs(inputs, share_inputs)
@@ -77,35 +78,34 @@ class InferRequest:
             self._request.start_async()
 
     def wait(self) -> None:
-        """Wait for the inference in the background, and raise what it raised."""
+        """Wait for the asynchronous inference. Raises the error of the inference."""
         with self._span("InferRequest::wait"):
             self._request.wait()
 
     def wait_for(self, timeout: float) -> bool:
-        """Wait at most ``timeout`` milliseconds; whether the inference has ended."""
+        """Wait at most ``timeout`` milliseconds, and return whether the inference has ended."""
         with self._span("InferRequest::wait_for"):
             return self._request.wait_for(timeout)
 
     def cancel(self) -> None:
-        """Ask the running inference to end; ``wait`` then raises CancelledError unless it was done already."""
+        """Cancel the running inference. ``wait`` then raises CancelledError, unless the inference had finished."""
         self._request.cancel()
 
     def set_callback(self, callback: Callable[..., None], userdata: Any = None) -> None:
-        """Call ``callback(userdata)`` when an inference in the background has ended, well or not: wait tells.
+        """Call ``callback(userdata)`` after each asynchronous inference, successful or not.
 
-        It is called on a thread of the device; what it raises, ``wait`` raises. It may call ``start_async``, but
-        ``infer``, ``wait`` and ``wait_for`` of its own request raise RequestBusyError there.
+        It runs on a thread of the device. ``wait`` raises the exception of the callback. The callback may call
+        ``start_async``, but ``infer``, ``wait`` and ``wait_for`` of its own request raise RequestBusyError there.
         """
-
         self.on_end(lambda error: callback(userdata))
 
     def on_end(self, callback: Callable[[Exception | None], None]) -> None:
-        """Call ``callback(error)`` when an inference in the background has ended, with None when it went well."""
+        """Call ``callback(error)`` after each asynchronous inference; ``error`` is None if it succeeded."""
         self._request.set_callback(callback)
 
     @property
     def latency(self) -> float:
-        """Milliseconds that the last inference took."""
+        """Duration of the last inference in milliseconds."""
         return self._request.latency * 1e3
 
     @property
@@ -126,16 +126,16 @@ class InferRequest:
 
     @property
     def results(self) -> Results:
-        """The outputs of the last inference, in the request's own memory."""
+        """The outputs of the last inference, without a copy."""
         return Results(self.model_outputs, [_value_of(tensor, True) for tensor in self.output_tensors])
 
     def get_tensor(self, key: PortKey) -> Tensor:
-        """The tensor of an input or output, by name or port. Raises GraphError when there is none such."""
+        """Return the tensor of an input or output, by name or port. Raises GraphError for an unknown one."""
         self._request.check_idle()
         return self._request.request.get_tensor(self._find_port(key))
 
     def set_tensor(self, key: PortKey, tensor: Tensor) -> None:
-        """Use a tensor for an input or output, by name or port. Raises TensorError when it does not fit."""
+        """Use a tensor for an input or output, by name or port. Raises TensorError if it does not fit."""
         self._request.check_idle()
         self._request.request.set_tensor(self._find_port(key), tensor)
 
@@ -146,19 +146,17 @@ class InferRequest:
         return self.get_tensor(self._compiled_model.output(index))
 
     def set_input_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
-        """``set_input_tensor(tensor)`` for the only input, ``…(index, tensor)`` for one of several."""
-        if tensor is None:
-            self.set_tensor(self._compiled_model.input(), index)
-        else:
-            self.set_tensor(self._compiled_model.input(index), tensor)
+        """Use a tensor for an input: ``set_input_tensor(index, tensor)``, or ``(tensor)`` for the only input."""
+        index, tensor = (None, index) if tensor is None else (index, tensor)
+        self.set_tensor(self._compiled_model.input(index), tensor)
 
     def set_tensors(
         self, inputs: Mapping[PortKey, Tensor] | str | Output, tensors: Sequence[Tensor] | None = None
     ) -> None:
-        """Use tensors for inputs and outputs, by index of the inputs, name or port in a dictionary.
+        """Use tensors for inputs and outputs: a dictionary by name, port or index of an input.
 
-        ``set_tensors(key, tensors)`` is a batch for one input: they are joined along its first dimension.
-        Raises TensorError when they do not fit.
+        ``set_tensors(key, tensors)`` sets a batch for one input: the tensors are concatenated along its first
+        dimension. Raises TensorError if they do not fit.
         """
         if isinstance(inputs, Mapping):
             for key, tensor in inputs.items():
@@ -169,32 +167,29 @@ class InferRequest:
     def set_input_tensors(
         self, inputs: Mapping[PortKey, Tensor] | int | Sequence[Tensor], tensors: Sequence[Tensor] | None = None
     ) -> None:
-        """Use tensors for inputs, by index, name or port in a dictionary.
+        """Use tensors for inputs: a dictionary by index, name or port.
 
-        ``set_input_tensors(index, tensors)`` is a batch for one input, ``set_input_tensors(tensors)`` for the only one.
+        ``set_input_tensors(index, tensors)`` sets a batch for one input, ``(tensors)`` for the only input.
         """
         if isinstance(inputs, Mapping):
             for key, tensor in inputs.items():
                 self.set_tensor(self._compiled_model.input(key), tensor)
-        elif tensors is None:
-            self._set_batch(self._compiled_model.input(), inputs)
         else:
-            self._set_batch(self._compiled_model.input(inputs), tensors)
+            index, tensors = (None, inputs) if tensors is None else (inputs, tensors)
+            self._set_batch(self._compiled_model.input(index), tensors)
 
     def set_output_tensors(self, tensors: Mapping[PortKey, Tensor]) -> None:
-        """Use tensors for outputs, by index, name or port."""
+        """Use tensors for outputs: a dictionary by index, name or port."""
         for key, tensor in tensors.items():
             self.set_tensor(self._compiled_model.output(key), tensor)
 
     def set_output_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
-        """``set_output_tensor(tensor)`` for the only output, ``…(index, tensor)`` for one of several."""
-        if tensor is None:
-            self.set_tensor(self._compiled_model.output(), index)
-        else:
-            self.set_tensor(self._compiled_model.output(index), tensor)
+        """Use a tensor for an output: ``set_output_tensor(index, tensor)``, or ``(tensor)`` for the only output."""
+        index, tensor = (None, index) if tensor is None else (index, tensor)
+        self.set_tensor(self._compiled_model.output(index), tensor)
 
     def get_profiling_info(self) -> list[plugin.ProfilingInfo]:
-        """What the last inference spent its time on, when compiled with PERF_COUNT."""
+        """Return the time of each operation in the last inference; needs PERF_COUNT."""
         self._request.check_idle()
         return self._request.request.get_profiling_info()
 
@@ -203,12 +198,12 @@ class InferRequest:
         return self.get_profiling_info()
 
     def query_state(self) -> list[plugin.VariableState]:
-        """What the request remembers of each variable of the model: its name, its contents and a way to forget it."""
+        """Return the state of each variable of the model in this request."""
         self._request.check_idle()
         return self._request.request.query_state()
 
     def reset_state(self) -> None:
-        """Forget the contents of all variables."""
+        """Reset all variables to their initial values."""
         for state in self.query_state():
             state.reset()
 
@@ -232,11 +227,11 @@ class InferRequest:
             pairs = [(self._compiled_model.input(key), value) for key, value in inputs.items()]
         elif isinstance(inputs, (list, tuple)):
             if len(inputs) > len(self.model_inputs):
-                raise TensorError(f"{len(inputs)} inputs are given, but the model has {len(self.model_inputs)}")
+                raise TensorError(f"the model has {len(self.model_inputs)} inputs, but {len(inputs)} are given")
             pairs = list(zip(self.model_inputs, inputs))
         else:
             pairs = [(self._compiled_model.input(), inputs)]
-        # All are checked before any is set, so that a bad input leaves the request as it was.
+        # Check all before setting any, so that a bad input leaves the request unchanged.
         tensors = [(port, _as_tensor(port, value, share)) for port, value in pairs]
         for port, tensor in tensors:
             plugin.check_tensor(port, tensor)
@@ -245,9 +240,10 @@ class InferRequest:
 
 
 def _value_of(tensor: Tensor, share: bool) -> Any:
-    """What a user gets of an output: an array, or of a sequence a list of arrays, of an optional None or its value.
+    """Convert an output tensor to the value for the user.
 
-    A remote tensor is handed out as it is.
+    That is an array, a list of arrays for a sequence, None or the value of an optional, or a RemoteTensor itself.
+    ``share``: return the memory of the tensor instead of a copy.
     """
     if isinstance(tensor, plugin.RemoteTensor):
         return tensor
@@ -257,14 +253,14 @@ def _value_of(tensor: Tensor, share: bool) -> Any:
 
 
 def _as_strings(port: Output, array: np.ndarray) -> np.ndarray:
-    """A copy of the array as one of str. Raises TensorError where an element is none."""
+    """Return a copy of the array with elements of type str. Raises TensorError for other elements."""
     if array.dtype.kind not in "UT" and not all(isinstance(item, str) for item in array.reshape(-1).tolist()):
         raise TensorError(f"input '{port_name(port)}' takes strings, but the array has {array.dtype}")
     return array.astype(np.str_)
 
 
 def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
-    """The tensor for an input: a Tensor as it is, else an array in the port's type; TensorError where it cannot be."""
+    """Convert the value of an input to a Tensor of the port's type. Raises TensorError if it does not fit."""
     if isinstance(value, Tensor):
         return value
     if isinstance(port.element_type, ContainerType):
@@ -274,13 +270,13 @@ def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
     array = as_array(value)
     if port.element_type is Type.string:
         return Tensor(_as_strings(port, array), shared_memory=True)
-    wanted = port.element_type.to_dtype() if port.element_type.is_static() else array.dtype
-    if array.dtype != wanted:
-        is_number = not hasattr(value, "__dlpack__")  # Python numbers take the model's type
-        if not (np.can_cast(array.dtype, wanted, "same_kind") or is_number) or array.dtype.kind not in "biuf":
+    dtype = port.element_type.to_dtype() if port.element_type.is_static() else array.dtype
+    if array.dtype != dtype:
+        is_number = not hasattr(value, "__dlpack__")  # Python numbers are converted to the model's type
+        if not (np.can_cast(array.dtype, dtype, "same_kind") or is_number) or array.dtype.kind not in "biuf":
             raise TensorError(
                 f"input '{port_name(port)}' takes {port.element_type} elements, but the array has {array.dtype}"
             )
-        array = array.astype(wanted)
-        share = True  # it is a copy already
+        array = array.astype(dtype)
+        share = True  # astype() has copied it
     return Tensor(array, shared_memory=True) if share else Tensor(array)

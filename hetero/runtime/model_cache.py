@@ -1,8 +1,9 @@
-"""The model cache: compiled models in a folder, so that a device compiles each model only once.
+"""The model cache: a folder of compiled models, so that a device compiles each model only once.
 
-Several processes may use one folder: files appear whole, and what is in them is checked as any blob is. ``.blob`` files
-are named by all that a compilation depends on; ``.json`` files tell the hash of the model in a file, for as long as the
-files that it was read from do not change, so that it need not be read.
+Several processes may share a folder: files are written atomically, and blobs are checked when they are imported. The
+name of a ``.blob`` file is a hash of everything that the compilation depends on. A ``.json`` file keeps the hash of the
+model in a model file, with the time stamps of all files that it was read from: if none has changed, the model need not
+be read again.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ log = get_logger("hetero.runtime")
 
 
 class ModelCache:
-    """The cache of one device with its options. ``package``: name and version of the package that it came with.
+    """The cache of one device with its options. ``package``: name and version of the device's package.
 
-    What cannot be read or written is told in the log, and the model is compiled.
+    If a file cannot be read or written, this is logged and the model is compiled.
     """
 
     def __init__(
@@ -44,29 +45,29 @@ class ModelCache:
         self._key = _digest(FORMAT, hetero_version(), package, device.cache_key(options))
 
     def compile_file(self, path: Path, read_model: Callable[[], Model]) -> plugin.CompiledModel:
-        """The compiled model of the model in a file, which is only read where it must be."""
-        known = self._folder / f"{_digest(FORMAT, hetero_version(), os.path.abspath(path))}.json"
-        model_key = _known_hash(known, os.path.abspath(path))
+        """Return the compiled model of a model file. ``read_model()`` is called only if it must be read."""
+        hash_file = self._folder / f"{_digest(FORMAT, hetero_version(), os.path.abspath(path))}.json"
+        model_key = _read_model_hash(hash_file, os.path.abspath(path))
         if model_key is not None:
-            found = self._load(model_key, str(path), read_model)
-            if found is not None:
-                return found
+            cached = self._load(model_key, str(path), read_model)
+            if cached is not None:
+                return cached
         with noting_files() as files:
             model = read_model()
         model_key = model_hash(model)
         compiled = self._compile(model, model_key)
         if os.path.abspath(path) in files:
-            write_cached(known, [json.dumps({"model": model_key, "files": files}).encode()])
+            write_cached(hash_file, [json.dumps({"model": model_key, "files": files}).encode()])
         return compiled
 
     def compile_model(self, model: Model) -> plugin.CompiledModel:
-        """The compiled model of an earlier compilation, or a new one, which is then kept."""
+        """Return the cached compiled model, or compile the model and cache it."""
         return self._compile(model, model_hash(model))
 
     def _compile(self, model: Model, model_key: str) -> plugin.CompiledModel:
-        found = self._load(model_key, model.friendly_name, model)
-        if found is not None:
-            return found
+        cached = self._load(model_key, model.friendly_name, model)
+        if cached is not None:
+            return cached
         compiled = self._device.compile_model(model.clone(), self._options, self._context)
         try:
             with span("ModelCache::store", model.friendly_name):
@@ -84,25 +85,25 @@ class ModelCache:
             return None
         try:
             with span("ModelCache::load", label):
-                found = import_blob(self._device, read_blob(file), self._options, self._context)
+                cached = import_blob(self._device, read_blob(file), self._options, self._context)
         except HeteroError as error:
-            log.warning("'%s' is compiled again, as the cached one cannot be used: %s", label, error)
+            log.warning("'%s' is compiled again, because the cached blob cannot be used: %s", label, error)
             with contextlib.suppress(OSError):
                 file.unlink()
             return None
-        found.properties.fill({props.loaded_from_cache: True})
-        found.take_original(original)
-        return found
+        cached.properties.fill({props.loaded_from_cache: True})
+        cached.take_original(original)
+        return cached
 
 
 def _digest(*parts: Any) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
-def _known_hash(known: Path, path: str) -> str | None:
-    """The hash of the model in a file, where none of the files that it was read from has changed."""
+def _read_model_hash(hash_file: Path, path: str) -> str | None:
+    """Return the hash of the model at ``path``, or None if a file that it was read from has changed."""
     try:
-        content = json.loads(known.read_bytes())
+        content = json.loads(hash_file.read_bytes())
         stamps: dict[str, Stamp] = {name: tuple(stamp) for name, stamp in content["files"].items()}
         unchanged = path in stamps and all(stamp_of(os.stat(name)) == stamp for name, stamp in stamps.items())
         return str(content["model"]) if unchanged else None

@@ -1,4 +1,4 @@
-"""A hash of a model: the same for two models that a device would compile to the same, also in different processes."""
+"""A hash of a model, stable across processes, for the key of the model cache."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ import numpy as np
 from hetero.graph import Constant, Model, Node, Parameter, Result
 from hetero.runtime.class_code import code_key
 
-# Contents from this size on are hashed in threads.
-_LARGE = 2**16
-# What a node holds that is told otherwise than its attributes, its notes and all else that it holds.
-_ELSEWHERE = {"_inputs", "_outputs", "_friendly_name", "bodies"}
+# Constants with at least this many bytes in total are hashed in threads.
+_PARALLEL_BYTES = 2**16
+# Fields of a node that _lines() handles separately.
+_SEPARATE_FIELDS = {"_inputs", "_outputs", "_friendly_name", "bodies"}
 
 
 def model_hash(model: Model) -> str:
-    """The hash of operations, attributes, edges, names, notes and contents of constants, as hexadecimal digits.
+    """Return a hex digest of operations, attributes, edges, names, rt_info and constants of a model.
 
-    So much of the code of classes that are none of hetero's as can be told counts too.
+    It includes the source files of custom operations, see ``code_key``.
     """
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     contents: list[memoryview] = []
     for line in _lines(model, contents):
-        found.update(repr(line).encode())
+        result.update(repr(line).encode())
     for digest in _digests(contents):
-        found.update(digest)
-    return found.hexdigest()
+        result.update(digest)
+    return result.hexdigest()
 
 
 def _digests(contents: list[memoryview]) -> Iterable[bytes]:
-    if sum(content.nbytes for content in contents) < _LARGE:
+    if sum(content.nbytes for content in contents) < _PARALLEL_BYTES:
         return map(_digest, contents)
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as threads:
         return list(threads.map(_digest, contents))
@@ -50,14 +50,14 @@ def _digest(content: memoryview) -> bytes:
 
 
 def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
-    """A tuple for each node, and for each body; contents of constants are collected."""
+    """Yield a tuple for each node, also in bodies, and append the bytes of constants to ``contents``."""
     order = model.get_ordered_ops()
     numbers = {node: number for number, node in enumerate(order)}
     yield model.friendly_name, _plain(model.rt_info)
     for nodes in (model.parameters, model.results, model.sinks):
         yield tuple(numbers[node] for node in nodes)
     for node in order:
-        fields = {key: value for key, value in vars(node).items() if key not in _ELSEWHERE}
+        fields = {key: value for key, value in vars(node).items() if key not in _SEPARATE_FIELDS}
         if isinstance(node, Constant):
             data = fields.pop("data")
             contents.append(_bytes_of(data))
@@ -73,20 +73,20 @@ def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
 
 
 def _name(node: Node) -> str:
-    """The name; without its number where nobody gave it one, since numbers go on through a process."""
-    made = not isinstance(node, (Parameter, Result)) and re.fullmatch(
+    """Return the friendly name, or "" for a generated one, whose number depends on the process."""
+    is_generated = not isinstance(node, (Parameter, Result)) and re.fullmatch(
         rf"{re.escape(node.type_info.name)}_\d+", node.friendly_name
     )
-    return "" if made else node.friendly_name
+    return "" if is_generated else node.friendly_name
 
 
 def _plain(value: Any) -> Any:
-    """A value in a form whose text is the same in every process."""
+    """Convert a value to plain data whose ``repr`` is the same in every process."""
     if isinstance(value, Mapping):
         return [(str(key), _plain(inner)) for key, inner in value.items()]
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
-    if isinstance(value, np.ndarray):  # whose text leaves out elements
+    if isinstance(value, np.ndarray):  # its repr omits elements
         content = _plain(value.tolist()) if value.dtype.hasobject else _digest(_bytes_of(value))
         return [value.dtype.str, value.shape, content]
     return value if isinstance(value, (str, int, float, bool, type(None))) else f"{type(value).__name__} {value}"

@@ -1,4 +1,4 @@
-"""Version: which version of which package a device comes from."""
+"""Version: name and version of the package of a device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Version:
-    """The version of a package: its three numbers, all of it in words as ``build_number``, and the package's name."""
+    """A version: three numbers, the whole text as ``build_number``, and the package's name as ``description``."""
 
     major: int
     minor: int
@@ -18,7 +18,7 @@ class Version:
 
     @classmethod
     def parse(cls, package: str) -> Version:
-        """The version in ``name version``, as in ``hetero 1.2.3``; zeros where numbers are missing."""
+        """Parse ``name version``, such as ``hetero 1.2.3``. Missing numbers become 0."""
         name, _, text = package.partition(" ")
         numbers = [int(number) for number in re.match(r"[\d.]*", text).group().split(".") if number]
         return cls(*(*numbers, 0, 0, 0)[:3], text, name)

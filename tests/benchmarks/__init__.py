@@ -1,1 +1,1 @@
-"""Measurements, side by side with the peers; they print medians and ratios and assert nothing."""
+"""Benchmarks against peers. They print medians and ratios, and assert nothing."""

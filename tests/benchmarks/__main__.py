@@ -42,7 +42,7 @@ BENCHMARKS: dict[str, Callable[[], Iterable[list[str]]]] = {
 
 
 def main(names: Sequence[str]) -> None:
-    logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # nobody reads where tiny models go
+    logging.getLogger("hetero.HETERO.placement").setLevel(logging.ERROR)  # hides the placement of tiny models
     print(f"{platform.machine()}, {os.cpu_count()} cores; medians of interleaved runs, ratio to the first of each task")
     for name in names or BENCHMARKS:
         for lines in BENCHMARKS[name]():

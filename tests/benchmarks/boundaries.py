@@ -1,4 +1,4 @@
-"""What cutting costs, beside OpenVINO's HETERO with its CPU plugin under two names.
+"""Overhead of boundaries between subgraphs, against OpenVINO's HETERO with its CPU plugin under two names.
 
 A chain of 64 small operations is cut into 1, 2, 4, … 64 subgraphs, and ResNet-50 at every operation.
 """
@@ -24,7 +24,7 @@ ROUNDS = {LENGTH: 50, NETWORK: 10}
 
 
 def compare() -> Iterator[Comparison]:
-    """At the end of the chain what one more boundary adds, as the mean of all."""
+    """Compare the chains, the mean cost of one more boundary, and ResNet-50."""
     core, theirs = _core(), _openvino()
     x = np.ones([16], np.float32)
     candidates = {f"{cuts} subgraphs": _hetero(core, _chain(cuts), x) for cuts in CUTS}
@@ -32,8 +32,8 @@ def compare() -> Iterator[Comparison]:
     chain = interleave(f"chain of {LENGTH}", candidates, ROUNDS[LENGTH])
     yield chain
     added = {
-        name: (chain.medians[many] - chain.medians[one]) / (LENGTH - 1)
-        for name, one, many in (
+        name: (chain.medians[cut] - chain.medians[uncut]) / (LENGTH - 1)
+        for name, uncut, cut in (
             ("hetero", "1 subgraphs", f"{LENGTH} subgraphs"),
             ("openvino", "openvino 1", f"openvino {LENGTH}"),
         )
@@ -105,13 +105,13 @@ def _openvino_network(core: openvino.Core, is_cut: bool) -> openvino.Model:
 
 
 def _place(model: openvino.Model, device: Callable[[int], int]) -> None:
-    """Operations in turn on CPU and CPU2; inputs and constants with what reads them, results with what they read."""
+    """Place operations alternately on CPU and CPU2, with their inputs, constants and results."""
     others = ("Parameter", "Constant", "Result")
     operations = [node for node in model.get_ordered_ops() if node.get_type_name() not in others]
     for index, node in enumerate(operations):
         name = ("CPU", "CPU2")[device(index)]
         sources = [value.get_source_output().get_node() for value in node.inputs()]
         targets = [reader.get_node() for value in node.outputs() for reader in value.get_target_inputs()]
-        near = [other for other in (*sources, *targets) if other.get_type_name() in others]
-        for placed in (node, *near):
+        neighbors = [other for other in (*sources, *targets) if other.get_type_name() in others]
+        for placed in (node, *neighbors):
             placed.get_rt_info()["affinity"] = name

@@ -1,4 +1,4 @@
-"""compile_model of a model file with and without the model cache, beside OpenVINO's CPU, in processes of their own."""
+"""compile_model of a model file with and without the model cache, against OpenVINO's CPU, in new processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROUNDS = 5
 
 
 class Candidate(NamedTuple):
-    """Who compiles; with the model cache or without. What devices keep on their own, such as kernels, they have."""
+    """A library and device, with or without the model cache. Caches of devices, such as kernels, are always used."""
 
     module: str
     device: str
@@ -27,24 +27,24 @@ class Candidate(NamedTuple):
 
 
 CANDIDATES = [
-    Candidate(*place, cached)
-    for place in (("openvino", "CPU"), ("hetero", "GPU"), ("hetero", "TEMPLATE"))
+    Candidate(*device, cached)
+    for device in (("openvino", "CPU"), ("hetero", "GPU"), ("hetero", "TEMPLATE"))
     for cached in (True, False)
 ]
 
 
 def compare() -> list[str]:
-    """A line for each model and candidate: medians of processes in turn, and ratios to OpenVINO with its cache."""
+    """Return a line for each model and candidate: median of processes run in turn, ratio to OpenVINO with its cache."""
     zoo.fetch(zoo.LARGE)
     lines = []
     for name in MODELS:
-        found: dict[Candidate, list[float]] = {candidate: [] for candidate in CANDIDATES}
+        times: dict[Candidate, list[float]] = {candidate: [] for candidate in CANDIDATES}
         with tempfile.TemporaryDirectory() as folder:
             for _ in range(1 + ROUNDS):
-                for candidate, taken in found.items():
-                    taken.append(_seconds(name, candidate, folder))
+                for candidate, seconds in times.items():
+                    seconds.append(_seconds(name, candidate, folder))
         # The first round fills the caches.
-        medians = {candidate: statistics.median(taken[1:]) for candidate, taken in found.items()}
+        medians = {candidate: statistics.median(seconds[1:]) for candidate, seconds in times.items()}
         first = medians[CANDIDATES[0]]
         lines += [
             f"{f'compile_model of {name}':32} {candidate!s:24} {seconds * 1e3:10.2f} ms   {seconds / first:6.2f} x"
@@ -61,7 +61,7 @@ def _seconds(name: str, candidate: Candidate, folder: str) -> float:
 
 
 def measure(module: str, device: str, file: str, cache: str) -> None:
-    """Print the seconds of one compilation on a device that is loaded already."""
+    """Print the seconds of one compilation. The device is loaded before."""
     core = __import__(module).Core()
     core.get_property(device, "FULL_DEVICE_NAME")
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What a remote tensor saves: the output of one model on GPU handed to a second one, beside through host memory."""
+"""Passing an output of one model on GPU to another model: remote tensor against host memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from hetero import Core, InferRequest, Model, Parameter, Tensor, Type, ops
 from tests.benchmarks.interleaved import Comparison, interleave
 
-# Elements of f32 that are handed over, as the pixels of images or the features in the middle of a network.
+# Shapes of the f32 tensor: features in the middle of a network, and the pixels of an image.
 SHAPES = ([1, 64, 56, 56], [1, 3, 1080, 1920])
 ROUNDS = 20
 
@@ -36,7 +36,7 @@ def _run(first: InferRequest, second: InferRequest) -> None:
 
 
 def _scaling(shape: list[int]) -> Model:
-    """A small input becomes the large value that is handed over."""
+    """Return a model with a small input and a large output of this shape."""
     x = Parameter(Type.f32, [*shape[:2], 1, 1])
     return Model(ops.Relu(ops.Multiply(x, np.ones(shape, np.float32))), [x], "scaling")
 

@@ -1,4 +1,4 @@
-"""How long ``import hetero`` takes, beside the runtimes that do the same job."""
+"""Time of ``import hetero``, against other runtimes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ROUNDS = 10
 
 
 def compare() -> Iterator[Comparison]:
-    """The time that a fresh interpreter takes to start, import one module and end."""
-    # With compiled bytecode kept, as in any installation: pip compiles the peers when it installs them.
+    """Compare the time in which a new interpreter starts, imports one module and exits."""
+    # Allow bytecode files, as in an installation: pip compiles the peers when it installs them.
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
     def start(module: str):

@@ -1,6 +1,6 @@
-"""One inference of each model of the zoo on hetero's devices, beside ONNX Runtime or LiteRT, and OpenVINO.
+"""One inference of each model of the zoo on hetero's devices, against ONNX Runtime or LiteRT, and OpenVINO.
 
-``python -m tests.benchmarks.inference [MODEL …]`` does so for some of them.
+``python -m tests.benchmarks.inference [MODEL …]`` measures some of the models.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tests.benchmarks.interleaved import Comparison, interleave
 EXTENSIONS = Path(__file__).parents[2] / "configs" / "mediapipe_operators.py"
 DEVICES = ("HETERO:GPU,TEMPLATE", "GPU", "TEMPLATE")
 ROUNDS = 5
-# It cannot read the If of one, whose branches differ in rank, and of others resources and a custom operator.
+# OpenVINO cannot read an If whose branches differ in rank, resource variables, and a custom operator.
 NOT_FOR_OPENVINO = {
     "voice_activity", "alexa", "hey_jarvis", "hey_mycroft", "okay_nabu", "selfie_segmentation",
     "selfie_segmentation_wide",
 }  # fmt: skip
-# It has no kernel for their custom operator.
+# LiteRT has no kernel for their custom operator.
 NOT_FOR_LITERT = {"selfie_segmentation", "selfie_segmentation_wide"}
 
 
@@ -59,14 +59,14 @@ def _litert(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
 
     interpreter = Interpreter(str(zoo.path(name)), num_threads=os.cpu_count())
     interpreter.allocate_tensors()
-    places = {details["name"]: details["index"] for details in interpreter.get_input_details()}
-    results = [details["index"] for details in interpreter.get_output_details()]
+    input_indices = {details["name"]: details["index"] for details in interpreter.get_input_details()}
+    output_indices = [details["index"] for details in interpreter.get_output_details()]
 
     def infer() -> object:
         for key, array in feeds.items():
-            interpreter.set_tensor(places[key], array)
+            interpreter.set_tensor(input_indices[key], array)
         interpreter.invoke()
-        return [interpreter.get_tensor(index) for index in results]
+        return [interpreter.get_tensor(index) for index in output_indices]
 
     return infer
 
@@ -74,7 +74,7 @@ def _litert(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
 def _openvino(name: str, feeds: zoo.Arrays) -> Callable[[], object]:
     import openvino
 
-    # Full precision, as the others compute: where the processor has bf16, OpenVINO would use it.
+    # f32 like the others. By default OpenVINO uses bf16 on processors that have it.
     request = openvino.compile_model(zoo.path(name), "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
     return lambda: request.infer(feeds, share_inputs=True, share_outputs=True)
 

@@ -1,4 +1,4 @@
-"""Timing several candidates in turn, so that what slows the machine slows them all."""
+"""Measurement of several candidates in turn, so that other work on the machine slows all of them equally."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-# Threads of some runtimes wait for the next run by spinning: a candidate is not timed while those of another still do.
+# Seconds between candidates. Threads of some runtimes spin for a while after an inference.
 SETTLING = 0.05
 
 
@@ -18,7 +18,7 @@ class Comparison(NamedTuple):
     medians: dict[str, float]
 
     def lines(self) -> list[str]:
-        """One line a candidate: the median, and the ratio to the first candidate's."""
+        """Return one line per candidate: the median, and the ratio to the first candidate's."""
         first = next(iter(self.medians.values()))
         return [
             f"{self.task:32} {name:16} {seconds * 1e3:12.4f} ms   {seconds / first:6.2f} x"
@@ -27,13 +27,13 @@ class Comparison(NamedTuple):
 
 
 def interleave(task: str, candidates: Mapping[str, Callable[[], object]], rounds: int) -> Comparison:
-    """Run all candidates in turn, ``rounds`` times; of two runs of each the second is timed."""
+    """Run all candidates in turn, ``rounds`` times. Each runs twice, and the second run is measured."""
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, run in candidates.items():
             time.sleep(SETTLING)
-            run()  # to wake what has gone to sleep
+            run()  # wakes sleeping threads
             started = time.perf_counter()
             run()
             times[name].append(time.perf_counter() - started)
-    return Comparison(task, {name: statistics.median(taken) for name, taken in times.items()})
+    return Comparison(task, {name: statistics.median(seconds) for name, seconds in times.items()})

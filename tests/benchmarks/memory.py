@@ -1,4 +1,4 @@
-"""What cutting adds to the memory of a process: a model of 574 MB on one device, and cut into 20 subgraphs on two."""
+"""Memory of a process with a model of 574 MB: on one device, and cut into 20 subgraphs on two."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ CANDIDATES = {"uncut": 1, f"{SUBGRAPHS} subgraphs": SUBGRAPHS}
 
 
 def compare() -> list[str]:
-    """A line for each: medians of fresh processes in turn, and what is more than in the first."""
+    """Return a line for each candidate: medians of new processes run in turn, and the increase over the first."""
     zoo.fetch(zoo.LARGE)
-    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in CANDIDATES}
+    measured: dict[str, list[tuple[float, ...]]] = {name: [] for name in CANDIDATES}
     for _ in range(ROUNDS):
         for name, count in CANDIDATES.items():
             command = [sys.executable, "-m", "tests.benchmarks.memory", str(count)]
             printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            found[name].append(tuple(map(float, printed.split())))
-    medians = {name: [statistics.median(column) for column in zip(*rows)] for name, rows in found.items()}
+            measured[name].append(tuple(map(float, printed.split())))
+    medians = {name: [statistics.median(column) for column in zip(*rows)] for name, rows in measured.items()}
     first = next(iter(medians.values()))
     return [
         f"{'memory of a model of 574 MB':32} {name:16} {resident / 1e6:10.0f} MB   {resident / first[0] - 1:+7.2%}"
-        f"   at most {most / 1e6:.0f} MB, {most / first[1] - 1:+.2%}"
-        for name, (resident, most) in medians.items()
+        f"   peak {peak / 1e6:.0f} MB, {peak / first[1] - 1:+.2%}"
+        for name, (resident, peak) in medians.items()
     ]
 
 
 def measure(count: int) -> None:
-    """Print the bytes resident after an inference of the model in so many subgraphs, and the most there were."""
+    """Print the resident bytes after an inference of the model in ``count`` subgraphs, and their peak."""
     core = Core()
     for name in "AB":
         core.register_plugin(TemplatePlugin, name)

@@ -1,6 +1,6 @@
-"""What runs at once: two devices that sleep for T in every inference, in a chain and as branches beside each other.
+"""Overlap of devices: two devices that sleep for T seconds in each inference, in a chain and as parallel branches.
 
-The limits: requests in flight through a chain end once every T, where one alone takes 2 T; branches together take T.
+The ideal: a chain takes 2 T for one inference, and T per inference for several in flight. Parallel branches take T.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def compare() -> Iterator[Comparison]:
 
 
 def _named(kind: type, source: Parameter | Model) -> Model:
-    """The operation on a Parameter, or on the only output of a model, under its type's name in small letters."""
+    """Apply an operation, named by its type in lower case, to a Parameter or to the only output of a model."""
     is_model = isinstance(source, Model)
     node = kind(source.results[0].input_value(0) if is_model else source, name=kind.__name__.lower())
     return Model(node, source.parameters if is_model else [source])

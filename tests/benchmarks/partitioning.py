@@ -1,7 +1,7 @@
-"""Cutting random graphs, each operation on a device drawn at random: the cut alone, and queries and compilations.
+"""Partitioning, query and compilation of random graphs with a random device for each operation.
 
-OpenVINO's HETERO does the same graphs on its CPU plugin and that registered again under another name, on the sizes
-that take it seconds. It raises where the subgraphs that it finds wait for each other in a loop.
+OpenVINO's HETERO runs the same graphs, up to the size that takes it seconds, with its CPU plugin under two names. It
+raises if its subgraphs form a cycle.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from hetero.graph.runtime_info import AFFINITY
 
 SIZES = (1_000, 10_000, 100_000)
 COMPILED = (100, 300, 1_000)
-OPENVINO_UP_TO = 300
-WIDTH = 30  # branches beside each other
+MAX_OPENVINO_SIZE = 300
+WIDTH = 30  # number of parallel branches
 ROUNDS = 3
 
 
 def compare() -> list[str]:
-    """A line for each size and number of devices, and one for each that compiles; medians of rounds in turn."""
+    """Return a line for each size and number of devices, with the median of several rounds, and the compilations."""
     graphs = {(size, k): _graph(hetero, size, "ABCD"[:k]) for size in SIZES for k in (2, 4)}
     seconds: dict[tuple[int, int], list[float]] = {key: [] for key in graphs}
     counts = {}
     for _ in range(ROUNDS):
         for key, model in graphs.items():
             device_of = {n: n.rt_info[AFFINITY] for n in model.get_ordered_ops() if is_placed(n)}
-            took, subgraphs = _timed(
+            elapsed, subgraphs = _timed(
                 lambda model=model, devices=device_of: partition(model, devices, estimated_seconds)
             )
-            seconds[key].append(took)
+            seconds[key].append(elapsed)
             counts[key] = len(subgraphs)
     lines = []
-    for (size, devices), taken in seconds.items():
-        median = statistics.median(taken)
+    for (size, devices), times in seconds.items():
+        median = statistics.median(times)
         task = f"partitioning {size} nodes"
         lines.append(
-            f"{task:32} {f'{devices} devices':16} {median * 1e3:10.2f} ms   {median / size * 1e6:6.2f} us a node"
+            f"{task:32} {f'{devices} devices':16} {median * 1e3:10.2f} ms   {median / size * 1e6:6.2f} us per node"
             f"   {counts[size, devices]} subgraphs"
         )
     return lines + _compilations()
@@ -66,21 +66,21 @@ def _compilations() -> list[str]:
     for size in COMPILED:
         for what in ("query_model", "compile_model"):
             for module, core, devices in ((hetero, ours, ("A", "B")), (openvino, theirs, ("CPU", "CPU_AGAIN"))):
-                if module is openvino and size > OPENVINO_UP_TO:
+                if module is openvino and size > MAX_OPENVINO_SIZE:
                     continue
                 lines.append(
-                    f"{f'{what} of {size} nodes':32} {module.__name__:16} {_told(module, core, what, size, devices)}"
+                    f"{f'{what} of {size} nodes':32} {module.__name__:16} {_measure(module, core, what, size, devices)}"
                 )
     return lines
 
 
-def _told(module: ModuleType, core: Any, what: str, size: int, devices: tuple[str, ...]) -> str:
+def _measure(module: ModuleType, core: Any, what: str, size: int, devices: tuple[str, ...]) -> str:
     model = _graph(module, size, devices)
     try:
-        took, _ = _timed(lambda: getattr(core, what)(model, f"HETERO:{','.join(devices)}"))
+        elapsed, _ = _timed(lambda: getattr(core, what)(model, f"HETERO:{','.join(devices)}"))
     except RuntimeError as error:
         return f"      raises {str(error).strip().splitlines()[-1]}"
-    return f"{took * 1e3:10.2f} ms"
+    return f"{elapsed * 1e3:10.2f} ms"
 
 
 def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
@@ -90,7 +90,7 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _graph(module: ModuleType, size: int, devices: str | tuple[str, ...]) -> Any:
-    """Branches of Relu, and of Add with another branch."""
+    """Return a model of WIDTH branches with Relu, and Add between two branches, on random devices."""
     draw = random.Random(0)
     factories = __import__(f"{module.__name__}.opset13", fromlist=["relu"])
     parameter = factories.parameter([4], np.float32)

@@ -1,6 +1,6 @@
-"""What the placement strategies choose for the models of the zoo: ``python -m tests.benchmarks.placement [NAME …]``.
+"""Placement strategies for the models of the zoo: ``python -m tests.benchmarks.placement [NAME …]``.
 
-MIN_CUT goes by times that are measured first, kept in a folder of their own.
+Each model is calibrated first, in a temporary COSTS_DIR.
 """
 
 from __future__ import annotations

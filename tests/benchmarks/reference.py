@@ -1,4 +1,4 @@
-"""One inference of each model of the zoo on TEMPLATE, beside onnx's own ReferenceEvaluator, both in numpy."""
+"""One inference of each model of the zoo on TEMPLATE, against onnx's ReferenceEvaluator; both use numpy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDS = 3
 
 
 def compare() -> Iterator[list[str]]:
-    """The lines of each model, and last the geometric mean of how many times as fast TEMPLATE is."""
+    """Yield the lines of each model, and finally the geometric mean of the speedup of TEMPLATE."""
     core = Core()
     ratios = []
     for name in zoo.ONNX:
@@ -35,7 +35,7 @@ def _compare(core: Core, name: str) -> Comparison:
     evaluator = ReferenceEvaluator(str(zoo.path(name)))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of numpy, about what the evaluator does
+            warnings.simplefilter("ignore")  # from numpy in the evaluator
             evaluator.run(None, feeds)
         candidates["onnx.reference"] = lambda: evaluator.run(None, feeds)
     except Exception as error:

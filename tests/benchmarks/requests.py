@@ -1,6 +1,6 @@
-"""What a request costs besides the work itself: one inference in front, in the background, and in a queue.
+"""Overhead of a request: one synchronous inference, one asynchronous inference, and a queue.
 
-The model is one Softmax of 16 rows, so that nearly all of the time is the runtime's own.
+The model is one Softmax of 16 rows, so nearly all of the time is overhead of the runtime.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import hetero
 from tests.benchmarks.interleaved import Comparison, interleave
 
 ROUNDS = 30
-INFERENCES = 100  # of each run, so that the clock is not what is measured
+INFERENCES = 100  # per measurement, because one inference is too short for the clock
 REQUESTS = 4
 X = np.ones([16, 16], np.float32)
 

@@ -1,7 +1,7 @@
-"""How many cases of TensorFlow Lite's operators hetero computes as LiteRT does, and how many OpenVINO does.
+"""Number of test cases of TensorFlow Lite operators in which hetero, and OpenVINO, agree with LiteRT.
 
 ``python -m tests.benchmarks.tflite_cases`` runs the tests of the frontend on TEMPLATE, and again with OpenVINO's CPU
-device in its place. OpenVINO may end the process over a model, so each run is one of pytest's with workers.
+device instead. OpenVINO may crash on a model, so pytest runs the tests in worker processes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEVICES = ("openvino", "hetero")
 
 
 class OpenVino:
-    """OpenVINO in the place of a Core of hetero, as far as the cases use it."""
+    """OpenVINO with the part of hetero's Core that the test cases use."""
 
     def compile_model(self, content: bytes, device: str) -> Any:
         import openvino
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the cases that compare with LiteRT, of each the one that runs on a single device."""
+    """Keep the test cases that compare with LiteRT, without those on GPU."""
     from tests.frontend.tflite import agreement
 
     if config.getoption("--by") == "openvino":
@@ -43,12 +43,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def count(by: str) -> tuple[int, int]:
-    """How many cases pass, and how many there are."""
+    """Return the number of cases that pass, and of all cases."""
     command = [sys.executable, "-m", "pytest", "-n", "2", "--max-worker-restart=10000", "--tb=no", "--no-header"]
     command += ["-p", "tests.benchmarks.tflite_cases", "--by", by, "tests/frontend/tflite"]
-    told = subprocess.run(command, capture_output=True, text=True).stdout
+    output = subprocess.run(command, capture_output=True, text=True).stdout
     passed, failed = (
-        sum(map(int, re.findall(rf"(\d+) {kinds}", told.splitlines()[-1]))) for kinds in ("passed", "(?:failed|error)")
+        sum(map(int, re.findall(rf"(\d+) {kinds}", output.splitlines()[-1])))
+        for kinds in ("passed", "(?:failed|error)")
     )
     return passed, passed + failed
 

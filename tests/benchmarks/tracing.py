@@ -1,4 +1,4 @@
-"""What a span costs: while nobody records, and while a Recorder does."""
+"""Cost of a span, with and without a Recorder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SPANS = 100_000
 
 
 def compare() -> list[Comparison]:
-    """Spans around nothing, beside the same loop with contextlib's context manager that does nothing."""
+    """Compare empty spans with contextlib.nullcontext."""
     candidates = {"nullcontext": _null_contexts, "not recorded": _spans, "recorded": _recorded_spans}
     return [interleave(f"{SPANS:,} spans", candidates, ROUNDS)]
 

@@ -234,11 +234,12 @@ def add_opencl(environment: Environment) -> None:
 
 
 def test_a_package_with_operations_and_no_device(environment):
-    """The package of README.md, with one operation more, which has no OpenCL C: each runs where it can."""
+    """The package of docs/custom_operations.md and an operation without OpenCL C run on GPU and TEMPLATE."""
     add_opencl(environment)
     package = environment.folder / "soft-ops"
     (package / "soft_ops").mkdir(parents=True)
-    operations, hook = blocks("python")[2:4]
+    page = "docs/custom_operations.md"
+    operations, hook = blocks("python", page)
     (package / "soft_ops" / "operations.py").write_text(operations + MORE)
     for before, after in (
         ("import SoftClip", "import Shift, SoftClip"),
@@ -246,7 +247,7 @@ def test_a_package_with_operations_and_no_device(environment):
     ):
         hook = hook.replace(before, after)
     (package / "soft_ops" / "__init__.py").write_text(hook)
-    (package / "pyproject.toml").write_text(PROJECT + blocks("toml")[0])
+    (package / "pyproject.toml").write_text(PROJECT + blocks("toml", page)[0])
     install(environment, package)
 
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17, "soft" : 1]>

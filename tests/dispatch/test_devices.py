@@ -118,7 +118,7 @@ def test_properties_from_yaml(tmp_path):
             "B", {"DEVICE_PROPERTIES": {"B": {"NUM_STREAMS": "many"}}}, PropertyError,
             "^DEVICE_PROPERTIES: property NUM_STREAMS of B cannot be 'many'",
         ),
-        ("B", {"DEVICE_PROPERTIES": {"B": {"FULL_DEVICE_NAME": "x"}}}, PropertyError, "can be read but not set"),
+        ("B", {"DEVICE_PROPERTIES": {"B": {"FULL_DEVICE_NAME": "x"}}}, PropertyError, "is read-only"),
         ("PAIR.0,B", {"DEVICE_PROPERTIES": {"PAIR.0": {"DEVICE_ID": "1"}}}, PropertyError, "cannot choose a DEVICE_ID"),
     ],
 )  # fmt: skip

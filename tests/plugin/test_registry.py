@@ -124,7 +124,7 @@ def test_of_two_packages_with_one_device_the_user_chooses(install, monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("part", "told"), [("load", "importing plugin package slow"), ("factory", "making device SLOW")]
+    ("part", "told"), [("load", "importing plugin package slow"), ("factory", "creating device SLOW")]
 )
 def test_what_hangs_is_named_and_not_interrupted(install, monkeypatch, part, told):
     monkeypatch.setattr(package_code, "SECONDS_UNTIL_NAMED", 0.01)

@@ -41,9 +41,9 @@ def test_all_or_nothing(values):
         table.set(values)
         taken = True
     after = {key: table.get(key) for key in PROPERTIES}
-    assert table.given().keys() == (values.keys() if taken else set())
-    assert {k: v for k, v in after.items() if k not in table.given()} == {
-        k: v for k, v in before.items() if k not in table.given()
+    assert table.explicit().keys() == (values.keys() if taken else set())
+    assert {k: v for k, v in after.items() if k not in table.explicit()} == {
+        k: v for k, v in before.items() if k not in table.explicit()
     }
 
 

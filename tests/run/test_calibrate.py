@@ -1,4 +1,7 @@
-"""hetero calibrate: times that devices really take decide later placements, and what is kept of fused operations."""
+"""hetero calibrate: measured times decide later placements.
+
+Some devices sleep in some operations. The tests compare their times with each other, never with a number.
+"""
 
 import json
 import time
@@ -25,9 +28,9 @@ Y = np.tanh(np.exp(np.maximum(X, 0)))
 
 class _SlowRequest(TemplateInferRequest):
     def _note_time(self, node, seconds):
-        slept = self.compiled_model.plugin.seconds.get(node.type_info.name, 0.0)
-        time.sleep(slept)
-        super()._note_time(node, slept or 1e-6)  # the program takes it for a part of the next operation
+        delay = self.compiled_model.plugin.seconds.get(node.type_info.name, 0.0)
+        time.sleep(delay)
+        super()._note_time(node, delay or 1e-6)  # the program would add the delay to the next operation
 
     def start(self):
         if len(self.compiled_model.program.steps) < 3:
@@ -47,7 +50,7 @@ class _SlowModel(TemplateCompiledModel):
 
 
 class SlowPlugin(PickyPlugin):
-    """Takes its time for operations of some types, and for less than three operations at once."""
+    """Sleeps in operations of some types (``seconds``), and in subgraphs of fewer than three operations."""
 
     def __init__(self, accepts=lambda node: True, in_parts=0.0, **seconds):
         super().__init__(accepts)
@@ -61,11 +64,11 @@ class SlowPlugin(PickyPlugin):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with figures of all devices, which take seconds to measure."""
+    """A cost database with benchmarks of all devices, which would take seconds to measure."""
     core = core_with(A=SlowPlugin(), B=SlowPlugin())
     for name in ("A", "B", "TEMPLATE"):
-        figures = DeviceBenchmark(1e11, 1e11, 1e11, 1e11, 1e11, 1e-6, 1e-5)
-        CostDatabase(tmp_path).keep_figures(Device(name, *core.resolve_device(name)), figures)
+        benchmark = DeviceBenchmark(1e11, 1e11, 1e11, 1e11, 1e11, 1e-6, 1e-5)
+        CostDatabase(tmp_path).keep_figures(Device(name, *core.resolve_device(name)), benchmark)
     return tmp_path
 
 
@@ -74,69 +77,68 @@ def chain():
     return Model(ops.Tanh(ops.Exp(ops.Relu(x, name="relu"), name="exp"), name="tanh"), [x], "chain")
 
 
-def homes(core, folder, model=None):
+def placement(core, folder, model=None):
+    """Return the devices of the operations with MIN_CUT, in topological order, as one string."""
     compiled = core.compile_model(model or chain(), "HETERO:A,B", {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(folder)})
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
     return "".join(o.device for o in compiled.get_property("PLACEMENT_REPORT").operations)
 
 
-def test_later_placements_go_by_what_was_measured(folder):
+def test_measured_times_decide_later_placements(folder):
     core = core_with(A=SlowPlugin(Exp=0.02), B=SlowPlugin(Relu=0.02, Tanh=0.02))
-    told = []
-    found = calibrate(
-        core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0, lambda *step: told.append(step)
+    steps = []
+    report = calibrate(
+        core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0, lambda *step: steps.append(step)
     )
-    assert homes(core, folder) == "ABA"
-    assert {o.name: o.device for o in found.operations} == {"relu": "A", "exp": "B", "tanh": "A"}
-    times = {o.name: o.milliseconds for o in found.operations}
-    assert all(times[name][slow] >= 19.0 for name, slow in (("relu", "B"), ("exp", "A"), ("tanh", "B")))
-    assert all(times[name][fast] < 19.0 for name, fast in (("relu", "A"), ("exp", "B"), ("tanh", "A")))
-    assert found.milliseconds["A first"] > 19.0
-    assert found.milliseconds["B first"] > 39.0
-    assert found.milliseconds["MIN_CUT"] < found.milliseconds["A first"]
-    assert found.input_shapes == {"x": [1, 4]}
-    assert [done for _, done, _ in told] == list(range(len(told)))
-    assert all(done < total for _, done, total in told)
-    # Another Core, and so another process, knows it too.
-    assert homes(core_with(A=SlowPlugin(), B=SlowPlugin()), folder) == "ABA"
+    assert placement(core, folder) == "ABA"
+    assert {o.name: o.device for o in report.operations} == {"relu": "A", "exp": "B", "tanh": "A"}
+    times = {o.name: o.milliseconds for o in report.operations}
+    assert {name: max(devices, key=devices.get) for name, devices in times.items()} == {
+        "relu": "B", "exp": "A", "tanh": "B",
+    }  # fmt: skip
+    assert sorted(report.milliseconds, key=report.milliseconds.get) == ["MIN_CUT", "A first", "B first"]
+    assert report.input_shapes == {"x": [1, 4]}
+    assert [done for _, done, _ in steps] == list(range(len(steps)))
+    assert all(done < total for _, done, total in steps)
+    # Another Core, and so another process, reads the same times.
+    assert placement(core_with(A=SlowPlugin(), B=SlowPlugin()), folder) == "ABA"
 
 
-def test_a_cut_that_is_not_faster_is_not_made(folder):
-    """By its operations a cut saves 10 ms, but what is cut runs 20 ms longer, which only running it shows."""
+def test_cut_is_rejected_if_it_is_not_faster(folder):
+    """By its operations a cut would save 10 ms, but the subgraphs run 20 ms longer, which only a measurement shows."""
     core = core_with(A=SlowPlugin(in_parts=0.01, Exp=0.01), B=SlowPlugin(Relu=0.01, Tanh=0.01))
-    found = calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)
-    assert homes(core, folder) == "AAA"
-    assert found.milliseconds["MIN_CUT"] == found.milliseconds["A first"]
+    report = calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)
+    assert placement(core, folder) == "AAA"
+    assert report.milliseconds["MIN_CUT"] == report.milliseconds["A first"]
 
 
-def test_other_models_profit(folder):
+def test_times_apply_to_other_models(folder):
     core = core_with(A=SlowPlugin(Exp=0.02), B=SlowPlugin(Relu=0.02, Tanh=0.02))
     x = Parameter(Type.f32, [1, 4], name="x")
-    again = ops.Tanh(ops.Exp(ops.Exp(ops.Relu(x))))
+    longer = ops.Tanh(ops.Exp(ops.Exp(ops.Relu(x))))
     calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)
-    compiled = core.compile_model(Model(again, [x]), "HETERO:A,B", {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(folder)})
+    compiled = core.compile_model(Model(longer, [x]), "HETERO:A,B", {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(folder)})
     assert "".join(o.device for o in compiled.get_property("PLACEMENT_REPORT").operations) == "ABBA"
 
 
-def test_an_operation_is_timed_on_the_devices_that_can_run_it(folder):
+def test_operations_are_measured_on_devices_that_support_them(folder):
     core = core_with(A=SlowPlugin(lambda node: node.type_info.name != "Exp"), B=SlowPlugin(Relu=0.01, Tanh=0.01))
-    found = calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)
-    times = {o.name: set(o.milliseconds) for o in found.operations}
+    report = calibrate(core, chain(), "HETERO:A,B", [X], {"COSTS_DIR": str(folder)}, 0.0)
+    times = {o.name: set(o.milliseconds) for o in report.operations}
     assert times == {"relu": {"A", "B"}, "exp": {"B"}, "tanh": {"A", "B"}}
 
 
 def test_fused_operations_share_their_time(folder):
-    """The reference makes one of a convolution and its bias and Relu: of 20 ms most is the convolution's."""
+    """TEMPLATE fuses a convolution, its bias and Relu. The convolution gets most of the time."""
     x = Parameter(Type.f32, [1, 8, 16, 16], name="x")
     convolution = ops.Convolution(x, np.ones((8, 8, 3, 3), np.float32), [1, 1], [1, 1], [1, 1], [1, 1], name="conv")
     bias = ops.Add(convolution, np.ones((1, 8, 1, 1), np.float32), name="bias")
     model = Model(ops.Relu(bias, name="relu"), [x], "fused")
     core = core_with(A=SlowPlugin(FusedConvolution=0.02))
     image = np.zeros([1, 8, 16, 16], np.float32)
-    found = calibrate(core, model, "HETERO:A", [image], {"COSTS_DIR": str(folder)}, 0.0)
-    times = {o.name: o.milliseconds["A"] for o in found.operations}
+    report = calibrate(core, model, "HETERO:A", [image], {"COSTS_DIR": str(folder)}, 0.0)
+    times = {o.name: o.milliseconds["A"] for o in report.operations}
     assert times.keys() == {"conv", "bias", "relu"}
-    assert sum(times.values()) > 19.0
     assert times["conv"] == max(times.values())
     assert min(times.values()) > 0
 
@@ -148,13 +150,13 @@ def test_example_inputs():
     arrays = example_inputs(model, {"x": (2, 3, 5)})
     assert [(a.shape, a.dtype.name) for a in arrays] == [((2, 3, 5), "float32"), ((2,), "int64"), ((), "bool")]
     assert example_inputs(model, {})[0].shape == (1, 3, 64)
-    with pytest.raises(ConfigError, match="the model has no input y: it has x, index, flag"):
+    with pytest.raises(ConfigError, match="the model has no input y; it has x, index, flag"):
         example_inputs(model, {"y": (1,)})
     with pytest.raises(ConfigError, match=r"input x takes the shape \[\?,3,\?\], not \[2, 4, 5\]"):
         example_inputs(model, {"x": (2, 4, 5)})
 
 
-def test_shapes_on_the_command_line():
+def test_parse_shapes():
     assert parse_shapes(["x=1,3", "a=b=[4]", "s="]) == {"x": (1, 3), "a=b": (4,), "s": ()}
     for wrong in ("x", "=1", "x=a", "x=1,b"):
         with pytest.raises(ConfigError, match="is not of the form NAME=1,3,224,224"):
@@ -162,7 +164,7 @@ def test_shapes_on_the_command_line():
 
 
 def test_devices_must_be_named(folder):
-    with pytest.raises(ConfigError, match="A names no devices to calibrate: write HETERO:A,B"):
+    with pytest.raises(ConfigError, match="A names no devices to calibrate: use HETERO:A,B"):
         calibrate(core_with(A=SlowPlugin()), chain(), "A", [X], {"COSTS_DIR": str(folder)}, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Reading a YAML run: what is wrong with a bad one is said in one line."""
+"""Parsing of YAML runs, and their one-line errors."""
 
 import os
 from pathlib import Path
@@ -33,22 +33,22 @@ def load(folder, text, *settings):
     [
         ("device: CPU", ["model", "is missing"]),
         ("model: model.onnx", ["device", "is missing"]),
-        ("- 1", ["must hold keys", "model"]),
+        ("- 1", ["must be a mapping with the keys", "model"]),
         ("a: [1", ["not a YAML file", "line 1"]),
         ("a: 2026-99-99", ["not a YAML file", "month"]),
         ("a: " + "1" * 6000, ["not a YAML file", "6000 digits"]),
-        ("a:\n  " + "[" * 5000, ["not a YAML file", "line 2 is nested more than 50 deep"]),
+        ("a:\n  " + "[" * 5000, ["not a YAML file", "line 2 is nested more than 50 levels deep"]),
         ("a: &a [1]\nb: [*a, *a]", ["not a YAML file", "line 2 uses the alias *a"]),
         ("a: !!timestamp 1", ["not a YAML file", "line 1 uses the tag"]),
         ("? [a]\n: 1", ["not a YAML file", "line 1: found unhashable key"]),
         ("model: ~nobody/a.onnx\ndevice: CPU", ["model: ", "there is no file"]),
         ("model: modle.onnx\ndevice: CPU", ["model: ", "there is no file", "did you mean model.onnx?"]),
-        ("model: 3\ndevice: CPU", ["model: ", "takes a path", "3"]),
-        (GOOD + 'outputs: [{npy: "a\\0.npy"}]', ["outputs.0.npy: ", "takes a path", "'a\\x00.npy'"]),
+        ("model: 3\ndevice: CPU", ["model: ", "must be a path", "3"]),
+        (GOOD + 'outputs: [{npy: "a\\0.npy"}]', ["outputs.0.npy: ", "must be a path", "'a\\x00.npy'"]),
         ("model: .\ndevice: CPU", ["model: ", "is a folder"]),
         ("model: pkg://nopackage/a.onnx\ndevice: CPU", ["nopackage", "not installed"]),
-        ("model: pkg://numpy/../pydantic/main.py\ndevice: CPU", ["leads out of the package numpy"]),
-        ("model: pkg://numpy//etc/passwd\ndevice: CPU", ["leads out of the package numpy"]),
+        ("model: pkg://numpy/../pydantic/main.py\ndevice: CPU", ["is outside the package numpy"]),
+        ("model: pkg://numpy//etc/passwd\ndevice: CPU", ["is outside the package numpy"]),
         ("model: pkg://numpy.linalg/a\ndevice: CPU", ["pkg://package/path"]),
         (f"model: {'x' * 300}\ndevice: CPU", ["model: ", "cannot be a file of this run: File name too long"]),
         (GOOD + f"outputs: [npy: {'x' * 300}]", ["outputs.0.npy: ", "File name too long"]),
@@ -72,7 +72,10 @@ def load(folder, text, *settings):
         (GOOD + "outputs: [summary, {top_k: 5, label: a}]", ["outputs.1: ", "unknown key label", "mean labels?"]),
         (GOOD + "outputs: [{ctc: {characters: none.txt}}]", ["outputs.0.ctc: ", "there is no file"]),
         (GOOD + "outputs: [{npy: nowhere/out.npy}]", ["outputs.0.npy: ", "there is no folder"]),
-        (GOOD + "outputs: [{npz: pkg://numpy/out.npz}]", ["outputs.0.npz: ", "nothing is written"]),
+        (
+            GOOD + "outputs: [{npz: pkg://numpy/out.npz}]",
+            ["outputs.0.npz: ", "is inside a package"],
+        ),
         (GOOD + "devices: A\nother: 3", ["unknown key devices"]),
     ],
 )
@@ -91,19 +94,19 @@ LARGE = {
 
 
 @pytest.mark.parametrize(("text", "problem"), LARGE.values(), ids=LARGE)
-def test_a_run_that_is_too_large_is_refused_soon(folder, text, problem):
+def test_large_runs_are_rejected_quickly(folder, text, problem):
     with pytest.raises(ConfigError, match=f"run.yaml is not a YAML file: {problem}"):
         load(folder, text)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000])
-def test_the_name_of_a_run_may_be_impossible(name):
+def test_impossible_file_names(name):
     with pytest.raises(ConfigError, match="cannot be read: File name too long"):
         load_config(Path(name))
 
 
 @pytest.mark.parametrize(
-    ("text", "written", "taken"),
+    ("text", "written", "conflict"),
     [
         ("outputs: [npy: model.onnx]", "model.onnx", "model.onnx is read"),
         ("inputs: {x: {npy: line.png}}\noutputs: [npy: ../run/line.png]", "../run/line.png", "line.png is read"),
@@ -114,20 +117,20 @@ def test_the_name_of_a_run_may_be_impossible(name):
         ("outputs: [npy: out, npz: ../run/out]", "../run/out", "out is written"),
     ],
 )
-def test_outputs_overwrite_no_file_of_the_run(folder, text, written, taken):
+def test_outputs_must_not_overwrite_files_of_the_run(folder, text, written, conflict):
     with pytest.raises(ConfigError) as caught:
         load(folder, GOOD + text)
-    assert str(caught.value) == f"{folder}/{written} cannot be written: {folder}/{taken} by this run"
+    assert str(caught.value) == f"{folder}/{written} cannot be written: {folder}/{conflict} by this run"
 
 
-def test_paths_of_the_file_are_seen_from_its_folder(folder):
+def test_paths_in_the_file_are_relative_to_its_folder(folder):
     text = GOOD + "inputs: {x: {image: line.png}}\noutputs: [{top_k: 1, labels: labels.txt}, {npy: out.npy}]"
     config = load(folder, text)
     assert (config.model, config.inputs["x"].image) == (folder / "model.onnx", folder / "line.png")
     assert (config.outputs[0].labels, config.outputs[1].npy) == (folder / "labels.txt", folder / "out.npy")
 
 
-def test_paths_of_settings_are_seen_from_the_current_folder(folder, tmp_path_factory, monkeypatch):
+def test_paths_in_settings_are_relative_to_the_current_folder(folder, tmp_path_factory, monkeypatch):
     here = tmp_path_factory.mktemp("here")
     (here / "other.png").touch()
     monkeypatch.chdir(here)
@@ -170,7 +173,7 @@ def test_settings(folder, setting, read, expected):
         ("device", "key=value"),
         ("device=[a", "not valid YAML"),
         ("device=2026-99-99", "not valid YAML"),
-        ("outputs.3=summary", "3 is not an index below 1"),
+        ("outputs.3=summary", "3 is not an index of a list of 1 items"),
         ("devise=CPU", "unknown key devise"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The configs that come with the repository give what they promise, on one device and on several."""
+"""The runs in configs/, on one device and on several."""
 
 import json
 import os
@@ -27,8 +27,8 @@ def run(name, *settings):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_ocr_reads_the_picture(device):
-    # The config pins an operation, for the devices that it names.
+def test_ocr_reads_the_text(device):
+    # The run pins an operation to a device, which only exists with HETERO.
     pins = "affinities={Softmax.2: TEMPLATE}" if device.startswith("HETERO") else "affinities={}"
     report = run("ocr", f"device={device}", "iterations=1", pins)
     (line,) = report["outputs"]
@@ -40,8 +40,8 @@ def test_ocr_reads_the_picture(device):
 
 
 @pytest.mark.parametrize("missing", ["Portable Computing Language", "Intel(R) OpenCL", "any"])
-def test_the_demo_runs_with_the_opencl_runtimes_that_work(missing, tmp_path):
-    """The compilers of the others abort, or no runtime is installed."""
+def test_demo_runs_if_an_opencl_runtime_fails(missing, tmp_path):
+    """One OpenCL compiler aborts, or no runtime is installed."""
     if missing == "any":
         environment = os.environ | {"OCL_ICD_VENDORS": str(tmp_path / "none.icd")}
     else:
@@ -55,12 +55,12 @@ def test_the_demo_runs_with_the_opencl_runtimes_that_work(missing, tmp_path):
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("file", "label"), [("README.md", "markdown"), ("tests/zoo.py", "python")])
-def test_magika_names_the_type_of_a_file(device, file, label):
+def test_magika_detects_file_types(device, file, label):
     report = run("magika", f"device={device}", f"inputs.bytes.file={CONFIGS.parent / file}")
     assert report["outputs"][0]["rows"][0]["label"] == label
 
 
-def test_magika_looks_at_the_readme_by_default():
+def test_magika_reads_the_readme_by_default():
     assert run("magika", "device=TEMPLATE")["outputs"][0]["rows"][0]["label"] == "markdown"
 
 
@@ -79,10 +79,14 @@ def test_resnet50_agrees_with_onnx_runtime(device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_selfie_finds_the_person(device, tmp_path):
-    """The picture is of ellipses, so that it is known where the person is."""
+    """The picture consists of ellipses, so the position of the person is known."""
     mask = tmp_path / "mask.png"
     run("selfie", f"model={zoo.path('selfie_segmentation')}", f"device={device}", f"outputs=[{{image: {mask}}}]")
-    found = np.asarray(Image.open(mask))
-    assert (found.shape, found.dtype) == ((256, 256), np.uint8)
-    face, shoulders, corners = found[60:150, 104:152], found[220:, 70:190], found[:60, [*range(60), *range(196, 256)]]
+    pixels = np.asarray(Image.open(mask))
+    assert (pixels.shape, pixels.dtype) == ((256, 256), np.uint8)
+    face, shoulders, corners = (
+        pixels[60:150, 104:152],
+        pixels[220:, 70:190],
+        pixels[:60, [*range(60), *range(196, 256)]],
+    )
     assert face.min() > 250 and shoulders.min() > 250 and corners.max() < 5

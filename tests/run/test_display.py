@@ -1,4 +1,4 @@
-"""Reports for people: what is cut short."""
+"""Truncation of long reports."""
 
 import io
 
@@ -9,7 +9,7 @@ from hetero.run.display import _show_placement, show_details, show_devices
 from hetero.run.runner import Placement, Reason
 
 
-def test_of_many_reasons_the_most_frequent_are_shown():
+def test_most_frequent_reasons_are_shown():
     reasons = [Reason("B", f"reason {index}!", {"Tanh": 1 + (index == 24)}) for index in range(25)]
     console = Console(file=io.StringIO(), width=120)
     _show_placement(console, Placement("a summary", {"B": 26}, [], reasons))

@@ -1,4 +1,4 @@
-"""The arrays of a YAML run's inputs, beside numpy, Pillow and the formula."""
+"""Input arrays of a YAML run, compared with numpy, Pillow and the formula."""
 
 import io
 import zipfile
@@ -16,7 +16,7 @@ GRADIENT = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 
 
 def header(shape):
-    """The beginning of an npy file, with no elements behind it."""
+    """Return the header of an npy file without elements."""
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
     return file.getvalue()
@@ -143,15 +143,15 @@ def test_resized_pictures_keep_a_plain_color(folder, size, shape):
     ("spec", "element_type", "parts"),
     [
         ({"values": [[1], [2, 3]]}, "f32", ["rows of different lengths"]),
-        ({"values": "abc"}, "f32", ["takes numbers", "abc"]),
+        ({"values": "abc"}, "f32", ["must be numbers", "abc"]),
         ({"values": [1, 2]}, "f32", ["takes the shape [?,?]", "[2]"]),
         ({"values": [[0.5]]}, "i64", ["takes i64 elements", "float64"]),
         ({"values": [[300]]}, "u8", ["takes u8 elements"]),
-        ({"npy": "text"}, "f32", ["text", "no numpy array"]),
-        ({"npy": "empty"}, "f32", ["empty", "no numpy array"]),
-        ({"npy": "objects.npy"}, "f32", ["no numpy array of plain numbers"]),
-        ({"npy": "open.npy"}, "f32", ["no numpy array of plain numbers"]),
-        ({"npy": "two.npz"}, "f32", ["several arrays"]),
+        ({"npy": "text"}, "f32", ["text", "not a numpy array"]),
+        ({"npy": "empty"}, "f32", ["empty", "not a numpy array"]),
+        ({"npy": "objects.npy"}, "f32", ["not a numpy array of numbers"]),
+        ({"npy": "open.npy"}, "f32", ["not a numpy array of numbers"]),
+        ({"npy": "two.npz"}, "f32", ["is an npz file"]),
         ({"npz": "one.npy"}, "f32", ["is not an npz file"]),
         ({"npz": "two.npz"}, "f32", ["needs a key", "a, b"]),
         ({"npz": "two.npz", "key": "c"}, "f32", ["has no array c", "a, b"]),
@@ -163,7 +163,7 @@ def test_resized_pictures_keep_a_plain_color(folder, size, shape):
         ({"file": "text", "beginning": 1 << 40, "block": 1 << 40}, "u8", ["needs more than 4 GiB"]),
         ({"npy": "claims.npy"}, "f32", ["[1, 1099511627776] needs more than 4 GiB"]),
         ({"npz": "damaged.npz", "key": "claims"}, "f32", ["[1, 1099511627776] needs more than 4 GiB"]),
-        ({"npz": "damaged.npz", "key": "text"}, "f32", ["text in ", "no numpy array"]),
+        ({"npz": "damaged.npz", "key": "text"}, "f32", ["text in ", "not a numpy array"]),
         ({"npz": "damaged.npz", "key": "short"}, "f32", ["short in ", "is damaged"]),
         ({"npz": "flipped.npz"}, "f32", ["flipped.npz", "CRC"]),
         ({"npy": "short.npy"}, "f32", ["short.npy is damaged"]),
@@ -193,5 +193,5 @@ def test_names_are_checked(folder):
     port = Parameter("f32", [1], name="data").output(0)
     with pytest.raises(ConfigError, match="no input dada; did you mean data?"):
         make_inputs([port], {"dada": None})
-    with pytest.raises(ConfigError, match="nothing is given for the model's input data"):
+    with pytest.raises(ConfigError, match="missing the model's input data"):
         make_inputs([port], {})

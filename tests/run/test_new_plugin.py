@@ -1,4 +1,4 @@
-"""``hetero plugin new``: what it writes, and what it refuses. That it works is tested in tests/conformance."""
+"""``hetero plugin new``: its files and errors. tests/conformance tests that the package works."""
 
 import subprocess
 import sys
@@ -21,25 +21,25 @@ def hetero(*arguments):
 
 
 @pytest.mark.parametrize("name", ["n", "NPU", "my_very_long_name_20", "Example_a"])
-def test_the_package_is_named_and_clean(name, folder):
+def test_package_has_all_files_with_the_name_replaced(name, folder):
     result = hetero(name)
     assert result.exit_code == 0, result.stderr
     package = "hetero_" + name.lower()
-    (made,) = folder.iterdir()
-    assert made.name == package.replace("_", "-") and made.name in result.stdout
-    files = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    (package_folder,) = folder.iterdir()
+    assert package_folder.name == package.replace("_", "-") and package_folder.name in result.stdout
+    files = {str(path.relative_to(package_folder)) for path in package_folder.rglob("*") if path.is_file()}
     modules = ("__init__", "plugin", "operations", "compiled_model", "infer_request")
     own = {f"{package}/{module}.py" for module in modules}
     assert files == {"pyproject.toml", "README.md", f"tests/test_{name.lower()}.py", *own}
-    text = "".join((made / file).read_text() for file in files)
+    text = "".join((package_folder / file).read_text() for file in files)
     assert name.upper() in text and ("example" in name.lower() or "example" not in text.lower())
     ruff = [sys.executable, "-m", "ruff"]
     for command in (["check", "--select", "E,F,I,UP,B,SIM,RUF", "--ignore", "B905"], ["format", "--check"]):
-        result = subprocess.run([*ruff, *command, "."], cwd=made, capture_output=True, text=True)
+        result = subprocess.run([*ruff, *command, "."], cwd=package_folder, capture_output=True, text=True)
         assert result.returncode == 0, result.stdout
 
 
-def test_a_folder_of_choice(folder):
+def test_option_folder(folder):
     assert hetero("NPU", "--folder", "some/where").exit_code == 0
     assert Path("some/where/hetero_npu/plugin.py").is_file()
 
@@ -47,21 +47,21 @@ def test_a_folder_of_choice(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["1npu"], "'1npu' cannot be a device's name: it takes a letter, then letters, digits"),
-        (["a-b"], "'a-b' cannot be"),
-        (["a__b"], "'a__b' cannot be"),
-        (["../npu"], "'../npu' cannot be"),
-        (["größe"], "'größe' cannot be"),
-        (["n" * 21], "20 characters at most"),
+        (["1npu"], "'1npu' is not a valid device name: use a letter, then letters, digits"),
+        (["a-b"], "'a-b' is not a valid device name"),
+        (["a__b"], "'a__b' is not a valid device name"),
+        (["../npu"], "'../npu' is not a valid device name"),
+        (["größe"], "'größe' is not a valid device name"),
+        (["n" * 21], "at most 20 characters"),
         (["hetero"], "there is a device HETERO already"),
         (["template"], "there is a device TEMPLATE already"),
         (["opencl"], "there is a package hetero_opencl already"),
-        (["NPU", "--folder", "taken"], "taken exists already: give the package another folder"),
+        (["NPU", "--folder", "taken"], "taken exists already: choose another folder"),
         (["NPU", "--folder", "file"], "file exists already"),
         (["NPU", "--folder", "file/below"], "file"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(arguments, message, folder):
+def test_errors_are_one_line(arguments, message, folder):
     (folder / "taken").mkdir()
     (folder / "file").write_text("mine")
     result = hetero(*arguments)

@@ -1,4 +1,4 @@
-"""What is made of the outputs of a run, beside numpy and results worked out by hand."""
+"""Outputs of a YAML run, compared with numpy and with results computed by hand."""
 
 import json
 
@@ -13,7 +13,7 @@ from hetero.run.config import RunConfig
 from hetero.run.outputs import make_presenters, save
 
 SCORES = np.array([[0.1, 0.6, 0.3], [0.5, 0.2, 0.3]], np.float32)
-# Classes 0 to 3 are blank, a, b and space; the best of the steps are a a blank a b space.
+# Classes 0 to 3 are blank, a, b and space. The best classes of the steps are: a, a, blank, a, b, space.
 STEPS = np.zeros((1, 6, 4), np.float32)
 STEPS[0, range(6), [1, 1, 0, 1, 2, 3]] = [0.5, 0.9, 1, 0.7, 0.8, 1]
 
@@ -81,8 +81,8 @@ def test_text_with_the_blank_last_and_no_space(folder):
 
 @pytest.mark.parametrize("kind", ["npy", "npz"])
 def test_files(folder, kind):
-    (told,) = present(folder, {kind: f"out.{kind}"}, SCORES)
-    assert told == {"kind": "file", "file": str(folder / f"out.{kind}")}
+    (entry,) = present(folder, {kind: f"out.{kind}"}, SCORES)
+    assert entry == {"kind": "file", "file": str(folder / f"out.{kind}")}
     read = np.load(folder / f"out.{kind}")
     np.testing.assert_array_equal(read if kind == "npy" else read[read.files[0]], SCORES)
 
@@ -114,10 +114,13 @@ def test_pictures(folder, array, more, expected):
         ({"top_k": 1, "labels": "few.txt"}, ["1 labels", "3 classes"]),
         ({"top_k": 1, "labels": "labels.txt", "key": "a"}, ["outputs.0: ", "not a JSON file"]),
         ({"top_k": 1, "labels": "labels.json", "key": "space.nam"}, ["no key space.nam"]),
-        ({"top_k": 1, "labels": "labels.json", "key": "space.count"}, ["is no list of labels"]),
+        ({"top_k": 1, "labels": "labels.json", "key": "space.count"}, ["is not a list of labels"]),
         ({"ctc": {"characters": "metadata:letters"}}, ["no metadata letters", "character"]),
-        ({"image": "out.txt"}, ["outputs.0: ", "out.txt is none of a picture that can be written, such as out.png"]),
-        ({"image": "out.png"}, ["a picture of the layout NHWC is asked for, but the output is [2, 3]"]),
+        (
+            {"image": "out.txt"},
+            ["outputs.0: ", "out.txt has no suffix of a picture format, such as out.png"],
+        ),
+        ({"image": "out.png"}, ["the layout NHWC does not fit the output of shape [2, 3]"]),
         ({"ctc": {"characters": "characters.txt"}}, ["[items, steps, 4]", "[2, 3]"]),
     ],
 )
@@ -129,7 +132,7 @@ def test_unfit_outputs(folder, spec, parts):
 
 
 @pytest.mark.parametrize("before", [None, b"old"])
-def test_a_failing_writer_leaves_no_file(tmp_path, before):
+def test_failing_writer_leaves_no_file(tmp_path, before):
     path = tmp_path / "out.npy"
     if before is not None:
         path.write_bytes(before)

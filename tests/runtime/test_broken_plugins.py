@@ -1,4 +1,4 @@
-"""A device that is wrong, in every way that a device can be, is told by its name and does no harm to others."""
+"""Faulty devices: errors name the device, and other devices keep working."""
 
 import logging
 import threading
@@ -25,7 +25,7 @@ def chain() -> Model:
 
 
 class _Request(TemplateInferRequest):
-    """An infer request that is wrong in the way that its plugin says."""
+    """An infer request with the fault of its plugin."""
 
     def start(self):
         plugin = self.compiled_model.plugin
@@ -56,7 +56,7 @@ class _NamelessDevice(Device):
 
 
 class _Faulty(PickyPlugin):
-    """The reference, with a fault."""
+    """TEMPLATE with a fault."""
 
     def __init__(self, fault: str) -> None:
         if fault == "constructor":
@@ -90,8 +90,8 @@ class _Faulty(PickyPlugin):
 FAULTS = {
     "constructor": "device NPU is not available: OSError: libnpu.so",
     "devices": "device NPU is not available: KeyError: 'bus'",
-    "properties": "NPU failed to tell its property SUPPORTED_PROPERTIES: KeyError: 'name'",
-    "query": "NPU failed to tell what it can run of 'chain': IndexError: out of lists",
+    "properties": "NPU failed to get property SUPPORTED_PROPERTIES: KeyError: 'name'",
+    "query": "NPU failed to query model 'chain': IndexError: out of lists",
     "claims too much": "NPU cannot run Exp 'exp'",
     "compile": "NPU failed to compile 'chain/0': ZeroDivisionError: by nothing",
     "create request": "NPU failed to create a request of 'chain/0': ValueError: no more requests",
@@ -107,7 +107,7 @@ def run(core: Core, device: str) -> np.ndarray:
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
-def test_a_fault_is_told_with_the_device_and_leaves_the_others_alone(fault, asynchronous):
+def test_error_names_the_faulty_device_and_others_keep_working(fault, asynchronous):
     core = core_with(EXP=PickyPlugin(lambda node: node.type_info.name == "Exp"), B=PickyPlugin())
     core.register_plugin(lambda: _Faulty(fault), "NPU")
     with pytest.raises(DeviceError, match=FAULTS[fault]) as caught:
@@ -123,19 +123,19 @@ def test_a_fault_is_told_with_the_device_and_leaves_the_others_alone(fault, asyn
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_devices_are_listed_whatever_one_of_them_does(fault):
+def test_available_devices_survives_a_faulty_device(fault):
     core = core_with(B=PickyPlugin())
     core.register_plugin(lambda: _Faulty(fault), "NPU")
     assert "B" in core.available_devices
     assert ("NPU" in core.available_devices) == ("NPU" not in core.unavailable_devices)
     assert {"B", *core.available_devices} <= {device.name for device in find_devices(core)}
     if fault == "properties":
-        with pytest.raises(DeviceError, match="NPU failed to tell its property FULL_DEVICE_NAME: KeyError: 'name'"):
+        with pytest.raises(DeviceError, match="NPU failed to get property FULL_DEVICE_NAME: KeyError: 'name'"):
             core.get_property("NPU", "FULL_DEVICE_NAME")
 
 
 @pytest.mark.parametrize("device", ["NPU", "HETERO:NPU"])
-def test_a_request_is_usable_again_after_a_fault(device):
+def test_request_is_usable_after_a_fault(device):
     plugin = _Faulty("infer")
     plugin._accepts = lambda node: True
     core = core_with(NPU=plugin, B=PickyPlugin())
@@ -151,7 +151,7 @@ def test_a_request_is_usable_again_after_a_fault(device):
 
 
 @pytest.mark.parametrize("device", ["NPU", "HETERO:NPU,B"])
-def test_a_device_that_hangs_is_waited_for_no_longer_than_asked(device, caplog):
+def test_wait_for_returns_while_a_device_hangs(device, caplog):
     plugin = _Faulty("hang")
     plugin._accepts = lambda node: True
     core = core_with(NPU=plugin, B=PickyPlugin())
@@ -175,8 +175,7 @@ def test_a_device_that_hangs_is_waited_for_no_longer_than_asked(device, caplog):
         request.wait()
 
 
-def test_a_plain_dictionary_answers_a_query_too():
-    """Without reasons, but that is no reason to fail."""
+def test_query_may_return_a_plain_dictionary():
     plugin = PickyPlugin()
     plugin.query_model = lambda model, options: {"relu": "NPU"}
     core = core_with(NPU=plugin, B=PickyPlugin())

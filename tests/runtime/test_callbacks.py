@@ -1,4 +1,4 @@
-"""What a callback may do, and what becomes of the errors that it raises."""
+"""Callbacks: what they may call, and how their errors are raised."""
 
 import threading
 from concurrent.futures import Future
@@ -16,7 +16,7 @@ PATIENCE = 20_000  # milliseconds
 
 
 def in_time(scenario) -> None:
-    """Run it on another thread. Raises what it raises, and TimeoutError if it hangs."""
+    """Run ``scenario`` on another thread. Raises its exception, or TimeoutError if it hangs."""
     ended: Future[None] = Future()
 
     def run():
@@ -30,7 +30,7 @@ def in_time(scenario) -> None:
 
 
 class Odd(BaseException):
-    """Neither an Exception nor one of Python's own."""
+    """A BaseException that is no Exception."""
 
 
 @pytest.fixture(params=["TEMPLATE", "HETERO:TEMPLATE"])
@@ -39,7 +39,7 @@ def compiled(request):
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), Odd("x"), StopIteration(), ValueError("v")])
-def test_whatever_a_callback_raises_is_an_error_of_its_request(compiled, error):
+def test_wait_raises_any_exception_of_the_callback(compiled, error):
     def fail(_):
         raise error
 
@@ -57,7 +57,7 @@ def test_whatever_a_callback_raises_is_an_error_of_its_request(compiled, error):
     np.testing.assert_allclose(request.results[0], expected(X), rtol=1e-5)
 
 
-def test_whatever_the_callback_of_a_queue_raises_is_an_error_of_the_queue(compiled):
+def test_wait_all_raises_any_exception_of_the_queue_callback(compiled):
     queue = AsyncInferQueue(compiled, 2)
 
     def fail(request, number):
@@ -76,7 +76,7 @@ def test_whatever_the_callback_of_a_queue_raises_is_an_error_of_the_queue(compil
     in_time(scenario)
 
 
-def test_a_device_that_exits_in_the_background_is_an_error_of_the_request(compiled, monkeypatch):
+def test_system_exit_in_a_device_is_an_error_of_the_request(compiled, monkeypatch):
     def leave(self):
         raise SystemExit(3)
 
@@ -91,7 +91,7 @@ def test_a_device_that_exits_in_the_background_is_an_error_of_the_request(compil
 
 
 @pytest.mark.parametrize("call", ["wait", "wait_for", "infer"])
-def test_a_callback_cannot_wait_for_itself_but_start_the_next_inference(compiled, call):
+def test_callback_may_start_the_next_inference_but_not_wait(compiled, call):
     request, errors, again = compiled.create_infer_request(), [], []
 
     def callback(_):
@@ -112,7 +112,7 @@ def test_a_callback_cannot_wait_for_itself_but_start_the_next_inference(compiled
     np.testing.assert_allclose(request.results[0], expected(2 * X), rtol=1e-5)
 
 
-def test_the_callback_of_a_queue_cannot_wait_for_its_requests(compiled):
+def test_queue_callback_must_not_wait_for_its_requests(compiled):
     queue, errors, ended = AsyncInferQueue(compiled, 1), [], threading.Event()
 
     def callback(request, _):

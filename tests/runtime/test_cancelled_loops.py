@@ -10,13 +10,13 @@ from hetero.graph import Constant
 from tests.devices import GPUS
 
 CORE = hetero.Core()
-# More iterations than any device runs while this test waits.
+# More iterations than any device can run during the test.
 MANY = np.int64(1 << 40)
 F32 = np.float32([1, 2])
 
 
 def endless_loop(x, compute=lambda state: ops.Add(state, np.float32(1))):
-    """x + 1 again and again."""
+    """Return a Loop that adds 1 to x in each iteration."""
     state = Parameter(Type.f32, [2])
     body = Model([Constant(np.array(True)), compute(state)], [state])
     node = ops.Loop(Constant(MANY), Constant(np.array(True)))
@@ -27,7 +27,7 @@ def endless_loop(x, compute=lambda state: ops.Add(state, np.float32(1))):
 
 
 def endless_loop_without_operations(x):
-    """x again and again: the body has no operation before which a device could check."""
+    """Return a Loop whose body has no operation before which a device could check for cancellation."""
     return endless_loop(x, lambda state: state)
 
 

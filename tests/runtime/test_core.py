@@ -1,4 +1,4 @@
-"""Core: devices, their properties, and what happens to those that do not work."""
+"""Core: devices, their properties, and broken devices."""
 
 import numpy as np
 import pytest
@@ -24,13 +24,13 @@ def test_device_strings(text, kind, options):
 
 
 @pytest.mark.parametrize("text", ["", "A,B", "HETERO:", "HETERO:A,", "A.", ".1", "A B", "1A"])
-def test_what_is_no_device_string(text):
+def test_invalid_device_strings(text):
     with pytest.raises(DeviceError, match="is not a device string: write a name such as"):
         parse_device_name(text)
 
 
 class Broken(Plugin):
-    """A device whose driver is not there."""
+    """A device without a driver."""
 
     def __init__(self):
         raise OSError("libnpu.so: cannot open shared object file")
@@ -40,13 +40,13 @@ class Broken(Plugin):
 
 
 class Several(PickyPlugin):
-    """Two devices of one kind; it says which one was asked for."""
+    """Two devices of one kind. ``requested`` is the id of the last compilation."""
 
     def devices(self):
         return [Device("0"), Device("1")]
 
     def compile_model(self, model, options, context=None):
-        self.asked = options["DEVICE_ID"]
+        self.requested = options["DEVICE_ID"]
         return super().compile_model(model, options, context)
 
 
@@ -55,7 +55,7 @@ def relu_model() -> Model:
     return Model(ops.Relu(x), [x], "relu")
 
 
-def test_a_broken_device_does_no_harm_and_is_listed_with_its_reason():
+def test_broken_device_is_listed_as_unavailable_with_its_reason():
     core = core_with(A=PickyPlugin())
     core.register_plugin(Broken, "NPU")
     assert "A" in core.available_devices and "NPU" not in core.available_devices
@@ -65,7 +65,7 @@ def test_a_broken_device_does_no_harm_and_is_listed_with_its_reason():
     np.testing.assert_array_equal(core.compile_model(relu_model(), "A")([np.float32([2])])[0], [2])
 
 
-def test_a_package_that_cannot_be_imported_is_listed(monkeypatch):
+def test_package_that_fails_to_import_is_listed(monkeypatch):
     class EntryPoint:
         name = "half_installed"
 
@@ -80,17 +80,17 @@ def test_a_package_that_cannot_be_imported_is_listed(monkeypatch):
         installed_plugins.cache_clear()
 
 
-def test_devices_of_one_kind_are_told_apart():
+def test_devices_of_one_kind_are_selected_by_id():
     plugin = Several()
     core = core_with(N=plugin)
     assert [name for name in core.available_devices if name.startswith("N")] == ["N.0", "N.1"]
     core.compile_model(relu_model(), "N.1")
-    assert plugin.asked == "1"
+    assert plugin.requested == "1"
     with pytest.raises(DeviceError, match="there is no device N.7; there is N.0, N.1"):
         core.compile_model(relu_model(), "N.7")
 
 
-def test_the_dispatcher_is_no_device_of_its_own():
+def test_available_devices_omits_the_dispatcher():
     assert "HETERO" not in Core().available_devices
 
 
@@ -99,11 +99,11 @@ def test_the_dispatcher_is_no_device_of_its_own():
     [
         ("PERF_COUNTS", "YES", "A has no property PERF_COUNTS; did you mean PERF_COUNT"),
         ("PERF_COUNT", "MAYBE", "property PERF_COUNT of A cannot be 'MAYBE': it takes YES or NO"),
-        ("NUM_STREAMS", 0, "property NUM_STREAMS of A cannot be 0: it takes a whole number of at least 1"),
-        ("FULL_DEVICE_NAME", "x", "property FULL_DEVICE_NAME of A can be read but not set"),
+        ("NUM_STREAMS", 0, "property NUM_STREAMS of A cannot be 0: it takes an integer of at least 1"),
+        ("FULL_DEVICE_NAME", "x", "property FULL_DEVICE_NAME of A is read-only"),
     ],
 )
-def test_properties_that_cannot_be_set(key, value, message):
+def test_invalid_properties_are_rejected(key, value, message):
     core = core_with(A=PickyPlugin())
     with pytest.raises(PropertyError, match=message):
         core.set_property("A", {key: value})
@@ -111,7 +111,7 @@ def test_properties_that_cannot_be_set(key, value, message):
         core.compile_model(relu_model(), "A", {key: value})
 
 
-def test_properties_of_the_compilation_win():
+def test_properties_of_compile_model_take_precedence():
     core = core_with(A=PickyPlugin())
     core.set_property("A", {"NUM_STREAMS": 2})
     assert core.get_property("A", "NUM_STREAMS") == 2
@@ -128,7 +128,7 @@ def test_an_exception_in_compile_names_the_device(monkeypatch):
         core_with(A=plugin).compile_model(relu_model(), "A")
 
 
-def test_models_that_cannot_be_read(tmp_path):
+def test_unreadable_models(tmp_path):
     core = Core()
     with pytest.raises(FrontendError, match="there is no model file .*nowhere.onnx"):
         core.read_model(tmp_path / "nowhere.onnx")

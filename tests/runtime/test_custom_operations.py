@@ -1,4 +1,4 @@
-"""Operations of the user's own in compiled models that leave the process, or come from the model cache."""
+"""Custom operations in exported, imported and cached models."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ core = Core()
 
 
 def model() -> Model:
-    """One operation of each way to write them, and one of hetero's."""
+    """Return a model with custom operations in each style, and one of hetero's operations."""
     _, scaled, _ = classes(hetero)
     x = Parameter(Type.f32, [-1, 3], name="x")
     sum = scaled([ops.Relu(Power(x, exponent=3)), x])
@@ -36,7 +36,7 @@ def test_exported_and_imported(device):
 
 
 class Needs(Op):
-    """Cannot be made as readers make it."""
+    """An operation that readers cannot create, because its constructor needs arguments."""
 
     def __init__(self, inputs):
         super().__init__(self, inputs)
@@ -50,7 +50,7 @@ class Needs(Op):
 
 
 class Holds(Needs):
-    """Has a number that it does not show."""
+    """An operation with a number that visit_attributes does not visit."""
 
     def __init__(self, inputs=None, factor=1.0):
         self.factor = factor
@@ -71,8 +71,8 @@ class CannotBeShown(Holds):
         (lambda x: CannotBeShown([x], {}), "attribute factor cannot be {}, it takes a number, a string"),
     ],
 )  # fmt: skip
-def test_what_would_not_be_read_as_it_is_is_not_exported(tmp_path, caplog, make, problem):
-    """With a cache it is compiled each time."""
+def test_operations_that_cannot_be_restored_are_not_exported(tmp_path, caplog, make, problem):
+    """With a cache folder such a model is compiled each time."""
     x = Parameter(Type.f32, [2, 3], name="x")
     model = Model([make(x)], [x])
     with pytest.raises(BlobError, match=f"cannot be exported: .*{problem}"):
@@ -81,7 +81,7 @@ def test_what_would_not_be_read_as_it_is_is_not_exported(tmp_path, caplog, make,
     assert "is not cached: " in caplog.text
 
 
-def test_of_a_class_that_is_defined_again_the_later_one_counts():
+def test_import_uses_the_last_definition_of_a_class():
     def define(factor):
         class Again(Power):
             def evaluate(self, outputs, inputs):
@@ -97,7 +97,7 @@ def test_of_a_class_that_is_defined_again_the_later_one_counts():
     np.testing.assert_array_equal(core.import_model(blob, "TEMPLATE")([X])[0], 3 * X)
 
 
-# Defines an operation that multiplies by a number, and does what its arguments say with a model of it.
+# Defines an operation that multiplies by FACTOR, and exports, imports or compiles a model with it.
 PROGRAM = textwrap.dedent("""
     import sys
     import numpy as np
@@ -131,7 +131,7 @@ PROGRAM = textwrap.dedent("""
 
 
 def run(folder, factor, *arguments):
-    """What the program prints, which is a file of its own for each factor."""
+    """Run PROGRAM, written to a file with this factor, and return the lines that it prints."""
     program = folder / "program.py"
     program.write_text(PROGRAM.replace("FACTOR", str(factor)))
     done = subprocess.run([sys.executable, program, *map(str, arguments)], capture_output=True, text=True, check=False)
@@ -139,21 +139,21 @@ def run(folder, factor, *arguments):
     return done.stdout.splitlines()
 
 
-def test_in_another_process(tmp_path):
+def test_import_in_another_process(tmp_path):
     for device in ("TEMPLATE", "HETERO:TEMPLATE"):
         assert run(tmp_path, 2, "export", tmp_path / "blob", device) == ["[22.0, 42.0]"]
         assert run(tmp_path, 2, "import", tmp_path / "blob", device) == ["[22.0, 42.0]"]
 
 
-def test_where_the_class_is_not_there(tmp_path):
+def test_import_without_the_class(tmp_path):
     run(tmp_path, 2, "export", tmp_path / "blob", "TEMPLATE")
     code = f"from hetero import Core; Core().import_model({os.fspath(tmp_path / 'blob')!r}, 'TEMPLATE')"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
-    assert "operations extension::Times, the class Times of __main__, which is not there: import it" in told
+    stderr = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
+    assert "operations extension::Times, the class Times of __main__, which is not there: import it" in stderr
 
 
-def test_the_cache_forgets_a_class_that_was_changed(tmp_path):
-    """What depends on constants alone was computed by the class as it was."""
+def test_cache_ignores_models_compiled_with_an_older_class(tmp_path):
+    """The cached model contains constants that were folded by the old class."""
     cache = tmp_path / "cache"
     assert run(tmp_path, 2, "cache", cache, "TEMPLATE") == ["False", "[22.0, 42.0]"]
     assert run(tmp_path, 2, "cache", cache, "TEMPLATE") == ["True", "[22.0, 42.0]"]
@@ -161,7 +161,7 @@ def test_the_cache_forgets_a_class_that_was_changed(tmp_path):
 
 
 def of_a_function(factor):
-    """A class whose code is in no file as it is: it depends on what the function was given."""
+    """Return a class whose code depends on an argument, and so on more than its source file."""
 
     class Local(Power):
         def evaluate(self, outputs, inputs):
@@ -171,7 +171,7 @@ def of_a_function(factor):
     return Local
 
 
-def test_classes_that_functions_make_are_never_taken_for_each_other():
+def test_classes_defined_in_functions_have_different_hashes():
     def hashed(cls):
         x = Parameter(Type.f32, [2], name="x")
         return model_hash(Model([cls(x, name="y")], [x]))

@@ -1,4 +1,4 @@
-"""Exported models from strangers: whatever is in them, importing works or raises BlobError or DeviceError."""
+"""Untrusted blobs: importing any content succeeds or raises BlobError or DeviceError."""
 
 import functools
 import json
@@ -25,7 +25,7 @@ def exported(device) -> bytes:
 
 
 def repacked(device, **changes) -> bytes:
-    """The exported model with other sections, options or architecture, and a checksum that is right."""
+    """Return the exported model with other sections, options or architecture, and a valid checksum."""
     blob = read_blob(exported(device))
     sections = {name: bytes(changes.get(name, content)) for name, content in blob.sections.items()}
     sections = {name: content for name, content in sections.items() if name not in changes.get("without", ())}
@@ -38,9 +38,9 @@ def section(device, name) -> bytes:
 
 
 def check_refused(content, device, problem=None):
-    with pytest.raises((BlobError, DeviceError), match=problem) as found:
+    with pytest.raises((BlobError, DeviceError), match=problem) as raised:
         core.import_model(content, device)
-    assert "\n" not in str(found.value)
+    assert "\n" not in str(raised.value)
 
 
 def ports(**changes) -> bytes:
@@ -71,12 +71,12 @@ CHANGES = {
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("change", "problem"), CHANGES.values(), ids=CHANGES)
-def test_sections_and_headers_that_do_not_hold_what_they_should(change, problem, device):
+def test_invalid_sections_and_headers(change, problem, device):
     check_refused(repacked(device, **change), device, problem)
 
 
 @pytest.mark.parametrize("without", ["ports", "xml"])
-def test_the_message_names_the_file(without, tmp_path):
+def test_message_names_the_file(without, tmp_path):
     path = tmp_path / "small.blob"
     path.write_bytes(repacked("TEMPLATE", without=[without]))
     check_refused(path, "TEMPLATE", f"{path} is damaged: the exported model has no section {without}")
@@ -91,7 +91,7 @@ HUGE = {
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("what", "claim"), HUGE.values(), ids=HUGE)
-def test_claims_of_size_take_no_memory(what, claim, device):
+def test_forged_sizes_allocate_no_memory(what, claim, device):
     xml = section(device, "xml")
     assert what in xml
     content = repacked(device, xml=xml.replace(what, claim))
@@ -105,20 +105,20 @@ def test_claims_of_size_take_no_memory(what, claim, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 @given(data=st.data())
-def test_changed_bytes_and_cuts(device, data):
+def test_changed_bytes_and_truncation(device, data):
     content = bytearray(exported(device))
-    place = data.draw(st.integers(0, len(content) - 1))
+    position = data.draw(st.integers(0, len(content) - 1))
     if data.draw(st.booleans()):
-        content[place] ^= data.draw(st.integers(1, 255))
+        content[position] ^= data.draw(st.integers(1, 255))
     else:
-        del content[place:]
+        del content[position:]
     check_refused(bytes(content), device)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", ["ports", "xml", "weights"])
 @given(data=st.data())
-def test_a_section_changed_by_someone_who_knows_the_checksum(device, name, data):
+def test_changed_section_with_a_valid_checksum(device, name, data):
     content = bytearray(section(device, name))
     for _ in range(data.draw(st.integers(1, 3))):
         begin = data.draw(st.integers(0, len(content)))

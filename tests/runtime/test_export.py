@@ -1,4 +1,4 @@
-"""Models that are exported and imported again: the results are those of the compiled model, bit for bit."""
+"""Export and import: imported models compute bitwise the same results as the compiled model."""
 
 import io
 
@@ -26,21 +26,21 @@ def small(shape=(-1, 2), element_type=Type.f32) -> Model:
 
 
 def counter() -> Model:
-    """The sum of all inputs so far and 5, as variable "sum"."""
+    """Return a model whose variable "sum" is 5 plus the sum of all inputs so far."""
     x = Parameter(Type.f32, [1], name="x")
     total = ops.Add(ops.ReadValue(np.float32([5]), variable_id="sum"), x)
     return Model([total], [x], "counter", sinks=[ops.Assign(total, variable_id="sum")])
 
 
 def counter_in_bodies() -> Model:
-    """The variable "sum", from 5 on, and the input; an If whose output nobody reads adds 1 to it, or 10."""
+    """Return a model that adds the variable "sum" (5 at first) to x. An If without readers adds 1 or 10 to "sum"."""
     x = Parameter(Type.f32, [1], name="x")
     branch = ops.If(ops.Greater(ops.ReduceSum(x, np.array([0]), False), np.float32(0)))
     bodies = []
     for step in (1, 10):
-        given = Parameter(Type.f32, [1])
+        parameter = Parameter(Type.f32, [1])
         total = ops.Add(ops.ReadValue(np.float32([5]), variable_id="sum"), np.float32([step]))
-        bodies.append(Model([ops.Abs(given)], [given], sinks=[ops.Assign(total, variable_id="sum")]))
+        bodies.append(Model([ops.Abs(parameter)], [parameter], sinks=[ops.Assign(total, variable_id="sum")]))
     branch.set_then_body(bodies[0])
     branch.set_else_body(bodies[1])
     branch.set_input(x.output(0), bodies[0].parameters[0], bodies[1].parameters[0])
@@ -70,23 +70,23 @@ def test_models_of_the_zoo(device, name):
 
 @pytest.mark.parametrize("device", DEVICES)
 class TestOnADevice:
-    def test_ports_and_name_come_back(self, device):
+    def test_ports_and_name_are_restored(self, device):
         compiled = core.compile_model(small(), device)
         imported = core.import_model(compiled.export_model(), device)
         assert ports(imported) == ports(compiled)
         assert imported.input("x, too") is imported.inputs[0]
         assert "'small'" in repr(imported)
 
-    def test_a_stream_is_left_where_the_model_begins(self, device):
+    def test_stream_is_positioned_at_the_begin_of_the_model(self, device):
         stream = io.BytesIO(b"before")
         stream.seek(6)
         assert core.compile_model(small(), device).export_model(stream) is None
         assert stream.tell() == 6
         x = np.float32([[1, -2]])
-        found = core.import_model(stream, device)(x)["raised"]
-        np.testing.assert_allclose(found, np.exp(np.maximum(x, 0)), rtol=1e-6)
+        result = core.import_model(stream, device)(x)["raised"]
+        np.testing.assert_allclose(result, np.exp(np.maximum(x, 0)), rtol=1e-6)
 
-    def test_a_file_is_mapped_and_may_be_replaced_and_deleted(self, device, tmp_path):
+    def test_imported_file_may_be_deleted(self, device, tmp_path):
         path = tmp_path / "model.blob"
         with open(path, "wb") as stream:
             core.compile_model(small(), device).export_model(stream)
@@ -97,25 +97,25 @@ class TestOnADevice:
         for imported in (by_path, by_file):
             np.testing.assert_array_equal(imported(np.float32([[1, -2]]))[0], [[1, 0]])
 
-    def test_an_imported_model_can_be_exported(self, device):
+    def test_imported_model_can_be_exported(self, device):
         first = core.compile_model(small(), device).export_model().getvalue()
         assert core.import_model(first, device).export_model().getvalue() == first
 
-    def test_options_go_with_the_model_and_new_ones_win(self, device):
+    def test_options_are_exported_and_new_ones_take_precedence(self, device):
         blob = core.compile_model(small(), device, {"PERF_COUNT": True, "NUM_STREAMS": 3}).export_model().getvalue()
         imported = core.import_model(blob, device, {"NUM_STREAMS": 2})
         assert [imported.get_property(key) for key in ("PERF_COUNT", "NUM_STREAMS")] == [True, 2]
         with pytest.raises(PropertyError, match="PERF_COUNT .*cannot be 'perhaps'"):
             core.import_model(blob, device, {"PERF_COUNT": "perhaps"})
 
-    def test_a_blob_of_another_device_is_refused(self, device):
+    def test_blob_of_another_device_is_rejected(self, device):
         other = Core()
         other.register_plugin(type(core.get_plugin(device)), "TWIN")
         blob = core.compile_model(small(), device).export_model()
         with pytest.raises(BlobError, match=f"the exported model is for device {device}, not for TWIN"):
             other.import_model(blob, "TWIN")
 
-    def test_what_a_request_remembers_begins_anew(self, device):
+    def test_variables_are_not_exported(self, device):
         compiled = core.compile_model(counter(), device)
         request = compiled.create_infer_request()
         imported = core.import_model(compiled.export_model(), device).create_infer_request()
@@ -124,14 +124,14 @@ class TestOnADevice:
         assert [state.name for state in imported.query_state()] == ["sum"]
 
 
-def test_variables_that_bodies_set():
+def test_variables_in_bodies():
     compiled = core.compile_model(counter_in_bodies(), "TEMPLATE")
     inputs = [np.float32([sign]) for sign in (1, -1, 1)]
-    found = []
-    for one in (compiled, core.import_model(compiled.export_model(), "TEMPLATE")):
-        request = one.create_infer_request()
-        found.append([request.infer(array)[0].item() for array in inputs])
-    assert found[0] == found[1] and len(set(found[0])) == 3
+    results = []
+    for model in (compiled, core.import_model(compiled.export_model(), "TEMPLATE")):
+        request = model.create_infer_request()
+        results.append([request.infer(array)[0].item() for array in inputs])
+    assert results[0] == results[1] and len(set(results[0])) == 3
 
 
 class OfTheUser(Op):
@@ -178,8 +178,8 @@ CANNOT_BE_HELD = {
 
 
 @pytest.mark.parametrize("cls", [Base, Derived, OtherBase])
-def test_an_operation_of_the_users_own(cls):
-    """Of several classes of one name it is the same one again."""
+def test_custom_operation(cls):
+    """The class is restored, even if several classes have the same name."""
     compiled = core.compile_model(of(cls), "TEMPLATE")
     assert list(cls(Parameter(Type.f32, [2])).type_info) == ["Base" if cls is OtherBase else cls.__name__, "extension"]
     imported = core.import_model(compiled.export_model(), "TEMPLATE")
@@ -187,12 +187,12 @@ def test_an_operation_of_the_users_own(cls):
 
 
 @pytest.mark.parametrize(("model", "problem"), CANNOT_BE_HELD.values(), ids=CANNOT_BE_HELD)
-def test_models_that_cannot_be_exported_say_so(model, problem):
+def test_models_that_cannot_be_exported(model, problem):
     with pytest.raises(BlobError, match=f"model 'small' cannot be exported: .*{problem}"):
         core.compile_model(model, "TEMPLATE").export_model()
 
 
-def test_a_blob_of_one_device_is_none_of_several():
+def test_blob_of_one_device_is_rejected_by_hetero():
     blob = core.compile_model(small(), "TEMPLATE").export_model()
     with pytest.raises(BlobError, match="is for device TEMPLATE, not for HETERO"):
         core.import_model(blob, "HETERO:TEMPLATE")

@@ -1,4 +1,4 @@
-"""Operations of all kinds, with attributes and bodies of all kinds, exported and imported: the ONNX project's cases."""
+"""Export and import of all kinds of operations, attributes and bodies, with the test cases of the ONNX project."""
 
 import re
 from pathlib import Path
@@ -13,13 +13,13 @@ from tests.frontend.onnx.backend import cases
 
 core = Core()
 LIST = Path(__file__).parents[1] / "frontend" / "onnx" / "backend_failures.txt"
-# Those that do not pass as they are.
-LISTED = {line.split(": ")[0] for line in LIST.read_text().splitlines() if line and not line.startswith("#")}
+# Cases that fail even without export.
+KNOWN_FAILURES = {line.split(": ")[0] for line in LIST.read_text().splitlines() if line and not line.startswith("#")}
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sorted(cases().keys() - LISTED)[::20])
-def test_a_case_passes_after_the_trip(name, monkeypatch):
+@pytest.mark.parametrize("name", sorted(cases().keys() - KNOWN_FAILURES)[::20])
+def test_case_passes_after_export_and_import(name, monkeypatch):
     monkeypatch.setattr(random.secrets, "randbits", lambda bits: 1)
     compiled = core.compile_model(onnx_cases.read_case(core, cases()[name]), "TEMPLATE")
     try:

@@ -1,4 +1,4 @@
-"""A child process of os.fork() goes on computing, or gets an error that says why it cannot; it never hangs."""
+"""A child process of os.fork() continues to compute, or gets a clear error. It never hangs."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def error_of(call, *arguments):
 {parent}
 child = os.fork()
 if child == 0:
-    faulthandler.dump_traceback_later(30, exit=True)  # where it hangs
+    faulthandler.dump_traceback_later(30, exit=True)  # if it hangs
 {child}
     sys.exit(0)
 os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
@@ -48,7 +48,7 @@ def fork(parent: str, child: str, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", ["TEMPLATE", "HETERO:TEMPLATE"])
-def test_a_child_uses_what_the_parent_used(device):
+def test_child_uses_objects_of_the_parent(device):
     fork(
         """
         core = Core()
@@ -70,7 +70,7 @@ def test_a_child_uses_what_the_parent_used(device):
 
 
 @pytest.mark.parametrize("device", ["TEMPLATE", "HETERO:TEMPLATE"])
-def test_an_inference_under_way_in_the_parent_is_an_error_in_the_child(device):
+def test_running_inference_of_the_parent_is_cancelled_in_the_child(device):
     fork(
         """
         compiled = Core().compile_model(model(), DEVICE, {"DEVICE_TIMEOUT": 60000} if ":" in DEVICE else {})
@@ -97,7 +97,7 @@ def test_an_inference_under_way_in_the_parent_is_an_error_in_the_child(device):
     )
 
 
-def test_locks_of_other_threads_are_free_in_the_child():
+def test_locks_held_by_other_threads_are_renewed_in_the_child():
     fork(
         """
         from tests.devices import PickyPlugin
@@ -128,7 +128,7 @@ def test_properties_of_devices_are_inherited():
 
 
 @pytest.mark.parametrize("device", GPUS)
-def test_a_child_without_opencl_says_so_and_goes_on_without_it(device):
+def test_gpu_is_unavailable_in_the_child_and_hetero_uses_other_devices(device):
     fork(
         "core = Core(); core.available_devices",
         """
@@ -144,7 +144,7 @@ def test_a_child_without_opencl_says_so_and_goes_on_without_it(device):
 
 
 @pytest.mark.parametrize("device", GPUS)
-def test_a_model_compiled_for_opencl_fails_at_once_or_falls_back_in_a_child(device):
+def test_model_compiled_for_gpu_fails_or_falls_back_in_the_child(device):
     fork(
         """
         core = Core()

@@ -1,4 +1,4 @@
-"""Which frontend reads a model."""
+"""FrontEndManager: frontends by name and by content of a model."""
 
 import io
 
@@ -14,7 +14,7 @@ from tests import zoo
 
 
 class Broken(FrontEnd):
-    """Fails whatever it is asked."""
+    """A frontend whose methods raise."""
 
     name = "broken"
 
@@ -22,7 +22,7 @@ class Broken(FrontEnd):
         raise ZeroDivisionError("cannot tell")
 
     def convert(self, source, weights=None):
-        raise AssertionError("it is never asked")
+        raise AssertionError("must not be called")
 
 
 def missing():
@@ -44,7 +44,7 @@ def test_formats_by_name():
         manager.load_by_framework("caffe")
 
 
-def test_formats_by_content_not_by_ending(tmp_path):
+def test_format_is_detected_by_content_not_by_suffix(tmp_path):
     disguised = tmp_path / "model.tflite"
     disguised.write_bytes(zoo.path("squeezenet").read_bytes())
     manager = FrontEndManager()
@@ -59,12 +59,12 @@ def test_formats_by_content_not_by_ending(tmp_path):
     ("source", "name"),
     [(b"nothing known", "the given bytes"), (io.BytesIO(b""), "the given BytesIO"), (7, "the given int")],
 )
-def test_what_no_frontend_knows(source, name):
+def test_sources_of_unknown_format(source, name):
     with pytest.raises(FrontendError, match=f"{name} is in none of the known formats: there are onnx, ir"):
         FrontEndManager().load_by_model(source)
 
 
-def test_files_that_no_frontend_knows(tmp_path):
+def test_files_of_unknown_format(tmp_path):
     with pytest.raises(FrontendError, match="there is no model file .*nowhere"):
         FrontEndManager().load_by_model(tmp_path / "nowhere")
     with pytest.raises(FrontendError, match="is in none of the known formats"):
@@ -72,17 +72,15 @@ def test_files_that_no_frontend_knows(tmp_path):
 
 
 @pytest.mark.usefixtures("_two_that_fail")
-def test_frontends_that_fail_do_no_harm():
+def test_failing_frontends_are_skipped():
     manager = FrontEndManager()
     assert isinstance(manager.load_by_model(zoo.path("squeezenet")), OnnxFrontEnd)
-    told = (
-        r"; failed are .*test_front_end_manager \(ModuleNotFoundError: No module .*\); broken \(ZeroDivisionError: .*\)"
-    )
-    with pytest.raises(FrontendError, match=told):
+    failed = r"; these failed: .*test_front_end_manager \(ModuleNotFoundError: .*\); broken \(ZeroDivisionError: .*\)"
+    with pytest.raises(FrontendError, match=failed):
         manager.load_by_model(b"nothing known")
 
 
-def test_a_frontend_takes_extensions():
+def test_frontend_accepts_extensions():
     from hetero.frontend import ConversionExtension, OpExtension
 
     frontend = FrontEndManager().load_by_framework("onnx")

@@ -1,4 +1,4 @@
-"""Requests, compiled models and queues, as a user of OpenVINO's Python API knows them."""
+"""Requests, compiled models and queues, with the interface of OpenVINO's Python API."""
 
 import threading
 
@@ -44,7 +44,7 @@ A, B = np.int32([1, 2, 3]), np.int32([4, 5, 6])
     ],
     ids=["names", "indices", "list", "numbers", "tensor", "wider"],
 )
-def test_ways_to_give_inputs(compiled, inputs):
+def test_forms_of_inputs(compiled, inputs):
     results = compiled(inputs)
     np.testing.assert_array_equal(results["sum"], A + B)
     np.testing.assert_array_equal(results[1], A * B)
@@ -53,14 +53,14 @@ def test_ways_to_give_inputs(compiled, inputs):
     assert results["sum"].dtype == np.int32
 
 
-def test_ports_of_the_model_name_those_of_the_compiled_model():
+def test_ports_of_the_original_model_are_keys():
     model = two_inputs()
     compiled = core_with(A=PickyPlugin()).compile_model(model, "A")
     results = compiled({model.input("a"): A, model.input(1): B})
     np.testing.assert_array_equal(results[model.output("product")], A * B)
 
 
-def test_results_are_the_users_own(compiled):
+def test_results_are_copies(compiled):
     request = compiled.create_infer_request()
     first = request.infer([A, B])["sum"]
     request.infer([B, B])
@@ -78,7 +78,7 @@ def test_inputs_are_copied_unless_shared(compiled):
         np.testing.assert_array_equal(request.infer()["sum"], expected)
 
 
-def test_a_view_of_an_input_does_not_leak_out():
+def test_output_is_not_a_view_of_an_input():
     x = Parameter(Type.f32, [2, 2], name="x")
     model = Model(ops.Reshape(x, np.int64([4]), False), [x])
     request = core_with(A=PickyPlugin()).compile_model(model, "A").create_infer_request()
@@ -93,7 +93,7 @@ def test_a_view_of_an_input_does_not_leak_out():
     [
         ({"c": A}, GraphError, "has no input c: it has a, b"),
         ({2: A}, GraphError, "has no input 2: it has a, b"),
-        ([A, B, A], TensorError, "3 inputs are given, but the model has 2"),
+        ([A, B, A], TensorError, "the model has 2 inputs, but 3 are given"),
         (A, GraphError, "has no input that is the only one: it has 2"),
         ({"a": A.astype(np.float32)}, TensorError, "input 'a' takes i32 elements, but the array has float32"),
         ({"a": np.zeros([2, 2], np.int32)}, TensorError, r"'a' takes the shape \[\?\], but the tensor has \[2, 2\]"),
@@ -106,10 +106,10 @@ def test_inputs_that_do_not_fit(compiled, inputs, error, message):
     request.infer([A, B])
     with pytest.raises(error, match=message):
         request.infer(inputs)
-    np.testing.assert_array_equal(request.infer()["sum"], A + B)  # the request is as it was
+    np.testing.assert_array_equal(request.infer()["sum"], A + B)  # the request is unchanged
 
 
-def test_shapes_that_do_not_fit_each_other_are_told_by_the_operation(compiled):
+def test_incompatible_input_shapes_are_an_error_of_the_operation(compiled):
     with pytest.raises(DeviceError, match="Add 'Add_.*' cannot run on these inputs"):
         compiled([A, B[:2]])
 
@@ -143,7 +143,7 @@ def held(monkeypatch):
     return held_model
 
 
-def test_a_busy_request_says_so_and_stays_usable(held):
+def test_busy_request_raises_and_stays_usable(held):
     request = held.create_infer_request()
     request.start_async([A, B])
     assert request.wait_for(1) is False
@@ -200,7 +200,7 @@ def test_errors_reach_wait(held, by, error, message):
 
 
 def test_cancel_of_a_request_that_waits_for_a_thread(held):
-    """The device has one thread: the second request has not begun when it is cancelled."""
+    """The device has one thread, so the second request has not started when it is cancelled."""
     first, second = held.create_infer_request(), held.create_infer_request()
     first.start_async([A, B])
     second.start_async([A, B])
@@ -229,7 +229,7 @@ def test_stages_of_a_pipeline_run_in_order_and_stop_at_an_error(compiled):
     assert done == ["one", "two"]
 
 
-def test_queue_runs_everything_once(compiled):
+def test_queue_runs_each_inference_once(compiled):
     queue = AsyncInferQueue(compiled, 3)
     seen = {}
     queue.set_callback(lambda request, index: seen.__setitem__(index, request.results["sum"].copy()))
@@ -241,7 +241,7 @@ def test_queue_runs_everything_once(compiled):
         np.testing.assert_array_equal(seen[index], A * index + B)
 
 
-def test_threads_with_requests_of_their_own(compiled):
+def test_one_request_per_thread(compiled):
     wrong = []
 
     def work(seed):
@@ -260,6 +260,6 @@ def test_threads_with_requests_of_their_own(compiled):
     assert not wrong
 
 
-def test_errors_are_runtime_errors_as_openvinos_are():
+def test_errors_are_runtime_errors_like_openvinos():
     assert issubclass(HeteroError, RuntimeError)
     assert hetero.Core is Core

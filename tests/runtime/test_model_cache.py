@@ -1,4 +1,4 @@
-"""The model cache: a second compilation reads what the first one kept, unless something differs."""
+"""The model cache: a second compilation loads the blob of the first one, unless something differs."""
 
 import logging
 import multiprocessing
@@ -42,7 +42,7 @@ def loaded(compiled) -> bool:
 
 @pytest.mark.parametrize("device", DEVICES)
 class TestOnADevice:
-    def test_the_second_time_it_is_loaded_with_the_same_results(self, device, tmp_path):
+    def test_second_compilation_is_loaded_with_the_same_results(self, device, tmp_path):
         options = {"CACHE_DIR": tmp_path / "to be made" / "cache"}
         first, second = (Core().compile_model(small(), device, options) for _ in range(2))
         assert [loaded(first), loaded(second)] == [False, True]
@@ -50,30 +50,30 @@ class TestOnADevice:
         np.testing.assert_array_equal(second(X)[0], [[2, -2]])
         assert len(blobs(tmp_path / "to be made" / "cache")) == 1
 
-    def test_without_a_folder_nothing_is_kept(self, device):
+    def test_no_caching_without_a_folder(self, device):
         core = Core()
         assert not any(loaded(core.compile_model(small(), device)) for _ in range(2))
 
-    def test_the_folder_of_the_core_is_for_all_devices(self, device, tmp_path):
+    def test_cache_dir_of_core_applies_to_all_devices(self, device, tmp_path):
         core = Core()
         core.set_property({"CACHE_DIR": tmp_path})
         assert core.get_property("CACHE_DIR") == str(tmp_path)
         assert [loaded(core.compile_model(small(), device)) for _ in range(2)] == [False, True]
         assert not loaded(core.compile_model(small(), device, {"CACHE_DIR": ""}))
 
-    def test_a_path_is_cached_as_the_model_in_it_is(self, device, tmp_path):
+    def test_path_and_model_share_a_cache_entry(self, device, tmp_path):
         core, options = Core(), {"CACHE_DIR": tmp_path}
         path = zoo.path("magika")
         assert not loaded(core.compile_model(path, device, options))
         compiled = core.compile_model(path, device, options)
         assert loaded(compiled) and loaded(core.compile_model(core.read_model(path), device, options))
-        found = compiled(zoo.inputs("magika"))
-        np.testing.assert_allclose(found[0], next(iter(zoo.expected("magika").values())), rtol=1e-4, atol=1e-6)
+        results = compiled(zoo.inputs("magika"))
+        np.testing.assert_allclose(results[0], next(iter(zoo.expected("magika").values())), rtol=1e-4, atol=1e-6)
 
     @pytest.mark.parametrize(
         "damage", [lambda c: b"", lambda c: c[:100], lambda c: c[:-1] + bytes([c[-1] ^ 1]), lambda c: b"x" * 1000]
     )
-    def test_a_damaged_file_is_told_and_replaced(self, device, damage, tmp_path, caplog):
+    def test_damaged_file_is_logged_and_replaced(self, device, damage, tmp_path, caplog):
         core, options = Core(), {"CACHE_DIR": tmp_path}
         core.compile_model(small(), device, options)
         (file,) = blobs(tmp_path)
@@ -87,7 +87,7 @@ class TestOnADevice:
         assert loaded(core.compile_model(small(), device, options))
 
     @pytest.mark.parametrize("name", ["file", "x" * 300, "x/" * 3000, "a\0b"], ids=["file", "long", "deep", "null"])
-    def test_a_folder_that_cannot_be_used_is_told(self, device, name, tmp_path, caplog):
+    def test_unusable_folder_is_logged(self, device, name, tmp_path, caplog):
         (tmp_path / "file").write_text("not a folder")
         with caplog.at_level(logging.WARNING, "hetero"):
             compiled = Core().compile_model(small(), device, {"CACHE_DIR": str(tmp_path / name)})
@@ -95,18 +95,18 @@ class TestOnADevice:
         assert warning.startswith(f"the cache folder {tmp_path}") and " is not used: " in warning
         np.testing.assert_array_equal(compiled(X)[0], [[2, -2]])
 
-    def test_threads_at_once(self, device, tmp_path):
-        core, found = Core(), []
+    def test_concurrent_threads(self, device, tmp_path):
+        core, results = Core(), []
 
         def compile_and_run():
-            found.append(core.compile_model(small(), device, {"CACHE_DIR": tmp_path})(X)[0])
+            results.append(core.compile_model(small(), device, {"CACHE_DIR": tmp_path})(X)[0])
 
         threads = [threading.Thread(target=compile_and_run) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [result.tolist() for result in found] == [[[2, -2]]] * 8
+        assert [result.tolist() for result in results] == [[[2, -2]]] * 8
         assert len(blobs(tmp_path)) == 1 and not list(tmp_path.glob(".*"))
 
 
@@ -114,7 +114,7 @@ def never_read(*arguments):
     raise AssertionError("the model was read")
 
 
-def test_a_file_is_not_read_again_until_it_or_its_weights_change(tmp_path, monkeypatch):
+def test_file_is_read_again_only_if_it_or_its_weights_change(tmp_path, monkeypatch):
     core, options, file = Core(), {"CACHE_DIR": tmp_path / "cache"}, tmp_path / "model.xml"
     serialize(small(), file)
 
@@ -145,7 +145,7 @@ class OfTheUser(Op):
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
 
-def test_with_extensions_a_file_is_read_since_they_may_change(tmp_path, monkeypatch):
+def test_file_is_always_read_with_extensions(tmp_path, monkeypatch):
     core, options, file = Core(), {"CACHE_DIR": tmp_path / "cache"}, tmp_path / "model.xml"
     serialize(small(), file)
     core.compile_model(file, "TEMPLATE", options)
@@ -156,7 +156,7 @@ def test_with_extensions_a_file_is_read_since_they_may_change(tmp_path, monkeypa
         core.compile_model(file, "TEMPLATE", options)
 
 
-def test_what_is_known_of_a_file_may_be_damaged(tmp_path, monkeypatch):
+def test_damaged_hash_file(tmp_path, monkeypatch):
     core, options, file = Core(), {"CACHE_DIR": tmp_path / "cache"}, tmp_path / "model.xml"
     serialize(small(), file)
     core.compile_model(file, "TEMPLATE", options)
@@ -171,7 +171,7 @@ def test_what_is_known_of_a_file_may_be_damaged(tmp_path, monkeypatch):
         assert loaded(core.compile_model(file, "TEMPLATE", options))
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_missing_file(tmp_path):
     with pytest.raises(FrontendError, match="there is no model file"):
         Core().compile_model("nowhere.onnx", "TEMPLATE", {"CACHE_DIR": tmp_path})
 
@@ -188,7 +188,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_another_model_is_compiled(change, tmp_path):
+def test_other_model_is_not_cached(change, tmp_path):
     core, options = Core(), {"CACHE_DIR": tmp_path}
     core.compile_model(small(), "TEMPLATE", options)
     compiled = core.compile_model(small(**change), "TEMPLATE", options)
@@ -196,7 +196,7 @@ def test_another_model_is_compiled(change, tmp_path):
     np.testing.assert_array_equal(compiled(X)[0], [[change.get("value", 2), -2]])
 
 
-def test_other_options_and_properties_are_compiled(tmp_path):
+def test_other_options_and_properties_are_not_cached(tmp_path):
     core, options = Core(), {"CACHE_DIR": tmp_path}
     core.compile_model(small(), "TEMPLATE", options)
     assert not loaded(core.compile_model(small(), "TEMPLATE", {**options, "DISABLE_TRANSFORMATIONS": True}))
@@ -208,13 +208,13 @@ def test_other_options_and_properties_are_compiled(tmp_path):
 
 
 class Renewed(PickyPlugin):
-    """The reference on a device of another architecture."""
+    """TEMPLATE on another architecture."""
 
     def devices(self):
         return [Device(architecture="newer", capabilities=("EXPORT_IMPORT",))]
 
 
-def test_another_device_and_another_architecture_are_compiled(tmp_path):
+def test_other_device_and_architecture_are_not_cached(tmp_path):
     core = core_with(ONE=PickyPlugin(), TWO=PickyPlugin())
     assert [loaded(core.compile_model(small(), d, {"CACHE_DIR": tmp_path})) for d in ("ONE", "TWO")] == [False, False]
     renewed = core_with(ONE=Renewed())
@@ -222,7 +222,7 @@ def test_another_device_and_another_architecture_are_compiled(tmp_path):
 
 
 @pytest.mark.parametrize("part", ["hetero_version", "package"])
-def test_another_version_is_compiled(part, tmp_path, monkeypatch):
+def test_other_version_is_not_cached(part, tmp_path, monkeypatch):
     core, options = Core(), {"CACHE_DIR": tmp_path}
     core.compile_model(small(), "TEMPLATE", options)
     if part == "package":
@@ -237,14 +237,14 @@ class CannotExport(PickyPlugin):
         return [Device(capabilities=("FP32",))]
 
 
-def test_devices_that_do_not_export_compile(tmp_path):
+def test_devices_without_export_are_not_cached(tmp_path):
     core = core_with(PLAIN=CannotExport())
     compiled = [core.compile_model(small(), "PLAIN", {"CACHE_DIR": tmp_path}) for _ in range(2)]
     assert not any(map(loaded, compiled)) and not blobs(tmp_path)
 
 
 @pytest.mark.parametrize("devices", ["TEMPLATE", "GPU", "GPU,TEMPLATE"])
-def test_several_devices_as_one(devices, tmp_path):
+def test_models_on_several_devices(devices, tmp_path):
     core = Core()
     core.set_property({"CACHE_DIR": tmp_path})
     for expected, options in ((False, {}), (True, {}), (True, {"CACHE_DIR": tmp_path}), (False, {"CACHE_DIR": ""})):
@@ -254,11 +254,11 @@ def test_several_devices_as_one(devices, tmp_path):
     assert set(core.query_model(small(), f"HETERO:{devices}", {"CACHE_DIR": tmp_path})) >= {"product"}
 
 
-def test_queries_take_the_folder_too(tmp_path):
+def test_query_accepts_cache_dir(tmp_path):
     assert "product" in Core().query_model(small(), "TEMPLATE", {"CACHE_DIR": tmp_path})
 
 
-def test_a_model_that_cannot_be_exported_is_told(tmp_path, caplog):
+def test_model_that_cannot_be_exported_is_logged(tmp_path, caplog):
     x = Parameter(Type.f32, [2], name="x")
     model = Model(ops.SequenceAt(ops.SequenceConstruct([x]), 0), [x], "listed")
     with caplog.at_level(logging.WARNING, "hetero"):
@@ -268,7 +268,7 @@ def test_a_model_that_cannot_be_exported_is_told(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("key", ["CACHE_DIRS", "PERF_COUNT"])
-def test_what_the_core_itself_does_not_have(key):
+def test_properties_that_core_does_not_have(key):
     with pytest.raises(PropertyError, match="Core has no property"):
         Core().get_property(key)
 
@@ -281,8 +281,8 @@ def compile_in_a_process(device, folder, start, results):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_processes_at_once(device, tmp_path):
-    """All get the same results, and one whole file remains, which the next process loads."""
+def test_concurrent_processes(device, tmp_path):
+    """All processes get the same results. One complete file remains, which the next process loads."""
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
     for count, may_compile in ((3, True), (1, False)):
@@ -291,11 +291,11 @@ def test_processes_at_once(device, tmp_path):
         processes = [context.Process(target=compile_in_a_process, args=arguments) for _ in range(count)]
         for process in processes:
             process.start()
-        found = [results.get(timeout=60) for _ in processes]
+        outcomes = [results.get(timeout=60) for _ in processes]
         for process in processes:
             process.join()
-        assert len({content for _, content in found}) == 1
-        assert may_compile or found[0][0]
+        assert len({content for _, content in outcomes}) == 1
+        assert may_compile or outcomes[0][0]
         assert len(blobs(tmp_path)) == 1 and not list(tmp_path.glob(".*"))
 
 
@@ -310,8 +310,8 @@ for _ in range(2):
 """
 
 
-def test_hashes_are_the_same_in_every_process():
-    """Operations without names are numbered through a process; what differs so is the same model."""
+def test_hashes_are_equal_in_all_processes():
+    """Generated names contain a number that depends on the process. They do not change the hash."""
     printed = [
         subprocess.run([sys.executable, "-c", NAMELESS], env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True,
                        text=True, check=True).stdout.split()
@@ -330,7 +330,7 @@ class Table(Op):
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
 
-def test_every_element_of_an_attribute_counts():
+def test_hash_depends_on_each_element_of_an_attribute():
     def hashed(element: float) -> str:
         table = np.zeros(5000)
         table[2500] = element
@@ -341,23 +341,23 @@ def test_every_element_of_an_attribute_counts():
 
 
 def filled(kind: Type, byte: int) -> np.ndarray:
-    """Two elements of a type, made of the same byte; strings have it as a letter."""
+    """Return two elements of a type whose bytes all have this value; for strings, that letter."""
     if kind is Type.string:
         return np.array([chr(64 + byte)] * 2)
     return np.full(2 * kind.size, byte, np.uint8).view(kind.to_dtype())
 
 
 @pytest.mark.parametrize("kind", [kind for kind in Type if kind.is_static()], ids=str)
-def test_contents_of_constants_of_every_type_count(kind):
-    found = [model_hash(Model(Constant(filled(kind, byte), name="c"), [])) for byte in (0, 1, 1)]
-    assert found[0] != found[1] == found[2]
+def test_hash_depends_on_constants_of_each_type(kind):
+    results = [model_hash(Model(Constant(filled(kind, byte), name="c"), [])) for byte in (0, 1, 1)]
+    assert results[0] != results[1] == results[2]
 
 
 class WithTable(OfTheUser):
     table = Attribute(np.asarray)
 
 
-def test_attributes_that_are_arrays_count_to_the_last_number():
+def test_hash_depends_on_all_elements_of_large_arrays():
     x = Parameter(Type.f32, [2], name="x")
     tables = [np.zeros(5000), np.zeros(5000), np.eye(1, 5000, 2500)[0]]
     first, same, other = (model_hash(Model(WithTable(x, table=table, name="t"), [x])) for table in tables)

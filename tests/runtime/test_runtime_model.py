@@ -1,4 +1,4 @@
-"""get_runtime_model: what each device really executes, told as OpenVINO tells it."""
+"""get_runtime_model: the executed graph of each device, in OpenVINO's form."""
 
 from functools import partial
 from importlib import import_module
@@ -42,7 +42,7 @@ def original_names(node):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_the_notes_are_those_of_openvino(device):
+def test_rt_info_keys_are_openvinos(device):
     theirs = openvino.Core().compile_model(small_model("openvino"), "CPU").get_runtime_model()
     mine = compiled_for(device).get_runtime_model()
     keys = {frozenset(node.get_rt_info()) for node in theirs.get_ordered_ops()}
@@ -57,7 +57,7 @@ def test_the_notes_are_those_of_openvino(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_every_operation_is_executed_once_in_order(device):
+def test_each_operation_is_executed_once_in_order(device):
     model = compiled_for(device).get_runtime_model()
     nodes = by_order(model)
     assert [node.rt_info["execOrder"] for node in nodes] == [str(index) for index in range(len(nodes))]
@@ -80,7 +80,7 @@ def test_values_keep_their_types_and_shapes(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_times_are_told_of_what_was_executed(device):
+def test_times_of_executed_nodes(device):
     for profiled in (False, True):
         compiled = compiled_for(device, PERF_COUNT=profiled)
 
@@ -92,15 +92,15 @@ def test_times_are_told_of_what_was_executed(device):
         requests = [compiled.create_infer_request() for _ in range(2)]
         for request in requests * 2:
             request.infer([ROWS])
-        told = {name for name, time in times().items() if time.isdecimal()}
+        timed = {name for name, time in times().items() if time.isdecimal()}
         named = {info.node_name for info in requests[0].profiling_info if info.node_type not in ("Stage", "Subgraph")}
-        assert told == (named - {"flat"} if profiled else set())
-        assert bool(told) == profiled
+        assert timed == (named - {"flat"} if profiled else set())
+        assert bool(timed) == profiled
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_written_runtime_model_is_as_openvino_writes_its_own(device, tmp_path):
-    """Neither OpenVINO can read such files: they are for people and tools, which know them by what is the same here."""
+def test_serialized_runtime_model_has_openvinos_format(device, tmp_path):
+    """OpenVINO itself cannot read such files. They are for people and tools, which rely on the parts compared here."""
     openvino_compiled = openvino.Core().compile_model(small_model("openvino"), "CPU")
     openvino.serialize(openvino_compiled.get_runtime_model(), tmp_path / "theirs.xml", tmp_path / "theirs.bin")
     hetero.serialize(compiled_for(device).get_runtime_model(), tmp_path / "mine.xml")
@@ -123,7 +123,7 @@ def test_a_written_runtime_model_is_as_openvino_writes_its_own(device, tmp_path)
 
 
 class SilentPlugin(PickyPlugin):
-    """A device that does not tell what it executes."""
+    """A device without get_runtime_model()."""
 
     def compile_model(self, *arguments, **options):
         compiled = super().compile_model(*arguments, **options)
@@ -131,31 +131,31 @@ class SilentPlugin(PickyPlugin):
         return compiled
 
 
-def test_a_device_that_does_not_tell_says_so():
+def test_device_without_runtime_model_raises():
     compiled = core_with(SILENT=SilentPlugin()).compile_model(small_model(), "SILENT")
     with pytest.raises(NotSupportedError, match="SILENT does not tell what it executes"):
         compiled.get_runtime_model()
 
 
-def test_a_subgraph_of_such_a_device_is_one_node():
+def test_subgraph_without_runtime_model_is_one_node():
     silent = SilentPlugin(lambda node: node.friendly_name in ("product", "sum", "parts"))
     compiled = core_with(SILENT=silent).compile_model(small_model(), "HETERO:SILENT,TEMPLATE")
     nodes = by_order(compiled.get_runtime_model())
-    told = [
+    silent_nodes = [
         (node.rt_info["layerType"], original_names(node)) for node in nodes if node.rt_info.get("affinity") == "SILENT"
     ]
-    assert told == [("Subgraph", ["product", "sum"]), ("Subgraph", ["parts"])]
+    assert silent_nodes == [("Subgraph", ["product", "sum"]), ("Subgraph", ["parts"])]
     assert [str(result.output(0).partial_shape) for result in nodes[-4:]] == ["[2,1]", "[2,1]", "[6]", "[2,3]"]
 
 
-def test_what_a_gpu_fuses_is_one_node_with_the_kernel_that_runs_it():
+def test_fused_operations_of_gpu_are_one_node_with_its_kernel():
     nodes = by_order(compiled_for("GPU").get_runtime_model())
-    told = {tuple(original_names(node)): node.rt_info["primitiveType"] for node in nodes}
-    assert told["product", "sum"] == "product" and told["relu",] == "elementwise" and told["flat",] == "none"
+    kernels = {tuple(original_names(node)): node.rt_info["primitiveType"] for node in nodes}
+    assert kernels["product", "sum"] == "product" and kernels["relu",] == "elementwise" and kernels["flat",] == "none"
 
 
 def pinned(*names):
-    """The small model on TEMPLATE and GPU, on which operations of these names run."""
+    """Compile the small model with operations of these names on GPU, the others on TEMPLATE."""
     model = small_model()
     for node in model.get_ordered_ops():
         if node.friendly_name in names:
@@ -166,7 +166,7 @@ def pinned(*names):
 @pytest.mark.parametrize(
     "names", [("sum", "relu"), ("product", "parts"), ("softmax", "exp", "flat"), ("parts", "flat")]
 )
-def test_subgraphs_are_joined_with_their_devices(names):
+def test_subgraphs_are_joined(names):
     compiled = pinned(*names)
     compiled([ROWS])
     model = compiled.get_runtime_model()
@@ -188,7 +188,7 @@ def test_subgraphs_are_joined_with_their_devices(names):
     assert times["product"].isdecimal() and times["softmax"].isdecimal()
 
 
-def test_a_value_that_passes_through_a_subgraph_and_constants_as_results():
+def test_values_passed_through_a_subgraph_and_constant_results():
     op = LIBRARIES["hetero"][0]
     x = op.parameter([2], np.float32, name="x")
     model = hetero.Model([op.relu(op.exp(x, name="exp")), x, op.constant(np.zeros(3)), op.exp(x)], [x])
@@ -198,7 +198,7 @@ def test_a_value_that_passes_through_a_subgraph_and_constants_as_results():
 
 
 @pytest.mark.parametrize("device", ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE"])
-def test_dynamic_shapes_become_those_of_the_last_inference_where_a_device_specialises(device):
+def test_dynamic_shapes_are_those_of_the_last_inference_on_specializing_devices(device):
     op = LIBRARIES["hetero"][0]
     x = op.parameter([-1, 3], np.float32, name="x")
     compiled = hetero.Core().compile_model(hetero.Model(op.softmax(op.relu(x), 1, name="soft"), [x]), device)
@@ -214,7 +214,7 @@ def test_dynamic_shapes_become_those_of_the_last_inference_where_a_device_specia
 
 
 @pytest.mark.parametrize("device", ["TEMPLATE", "GPU"])
-def test_what_sets_a_variable_is_executed_last(device):
+def test_assign_is_executed_last(device):
     op = make_modules()["opset6"]
     x = op.parameter([2], np.float32)
     set_it = op.assign(x, "v")

@@ -1,4 +1,4 @@
-"""The stages of an inference: their order, their times, batches before them, cancelling between and within them."""
+"""Stages of an inference: order, times, batches, and cancellation."""
 
 import threading
 
@@ -15,7 +15,7 @@ X = np.random.default_rng(0).standard_normal([2, 4]).astype(np.float32)
 
 
 def chain(length: int = 1) -> Model:
-    """x → softmax → softmax …, of any number of rows."""
+    """x → softmax → softmax …, with a dynamic number of rows."""
     x = Parameter(Type.f32, [-1, 4], name="x")
     x.output(0).names = {"x"}
     value = x.output(0)
@@ -31,7 +31,7 @@ def softmax(x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
-def test_every_stage_has_its_time(device, asynchronous):
+def test_each_stage_is_timed(device, asynchronous):
     request = Core().compile_model(chain(), device, {"PERF_COUNT": True}).create_infer_request()
     if asynchronous:
         request.start_async(X)
@@ -45,21 +45,21 @@ def test_every_stage_has_its_time(device, asynchronous):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_batch_of_tensors_is_joined(device):
+def test_batch_of_tensors_is_concatenated(device):
     request = Core().compile_model(chain(), device).create_infer_request()
     tensors = [Tensor(X + index) for index in range(3)]
-    for give in (
+    for set_batch in (
         lambda: request.set_tensors("x", tensors),
         lambda: request.set_input_tensors(tensors),
         lambda: request.set_input_tensors(0, tensors),
     ):
         request.set_tensor("x", Tensor(np.zeros([1, 4], np.float32)))
-        give()
+        set_batch()
         np.testing.assert_allclose(request.infer()[0], softmax(np.concatenate([X, X + 1, X + 2])), rtol=1e-5)
-        tensors[1].data[:] = 0  # what the tensors hold when the inference begins counts
+        tensors[1].data[:] = 0  # tensors are read when the inference starts
         np.testing.assert_allclose(request.infer()[0][2:4], 0.25, rtol=1e-5)
         tensors[1].data[:] = X + 1
-    request.set_tensor("x", Tensor(X))  # one tensor in the place of the batch
+    request.set_tensor("x", Tensor(X))  # replaces the batch by one tensor
     np.testing.assert_allclose(request.infer()[0], softmax(X), rtol=1e-5)
 
 
@@ -73,7 +73,7 @@ def test_a_batch_of_tensors_is_joined(device):
         ([Tensor(X[:, :3])], r"'x' takes the shape \[\?,4\], but the tensor has \[2, 3\]"),
     ],
 )
-def test_a_batch_that_does_not_fit(tensors, message):
+def test_invalid_batches(tensors, message):
     request = Core().compile_model(chain(), "TEMPLATE").create_infer_request()
     request.infer(X)
     with pytest.raises(TensorError, match=message):
@@ -86,17 +86,17 @@ def test_a_batch_that_does_not_fit(tensors, message):
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
 def test_cancel_ends_an_inference_within_a_stage(device, asynchronous, monkeypatch):
-    """Cancelled from another thread while the third of a hundred operations begins."""
+    """Another thread cancels the inference when the third of a hundred operations starts."""
     request = Core().compile_model(chain(100), device).create_infer_request()
     request.infer(X)
     sync = request._request.request
     inner = sync.bound.requests[0] if device.startswith("HETERO") else sync
-    asked = []
+    checks = []
 
     def check(original=inner.check_cancelled):
         if threading.current_thread().name != "canceller":
-            asked.append(None)
-            if len(asked) == 6:  # four stages have been asked for at most
+            checks.append(None)
+            if len(checks) == 6:  # at most four checks are for stages
                 canceller = threading.Thread(target=request.cancel, name="canceller")
                 canceller.start()
                 canceller.join()
@@ -109,7 +109,7 @@ def test_cancel_ends_an_inference_within_a_stage(device, asynchronous, monkeypat
             request.wait()
         else:
             request.infer(X)
-    assert len(asked) < 20
+    assert len(checks) < 20
     monkeypatch.undo()
     np.testing.assert_allclose(request.infer(X)[0], 0.25, atol=1e-6)
 
@@ -124,7 +124,7 @@ def test_cancel_of_an_idle_request_does_nothing():
 
 
 def test_stages_of_different_requests_overlap(monkeypatch):
-    """While one request waits for its kernels the next one has uploaded and started, else the first would wait on."""
+    """The second request uploads and starts while the first waits for its kernels. Otherwise the first times out."""
     from hetero_opencl.infer_request import OpenCLInferRequest
 
     request_at_wait = threading.Semaphore(0)
@@ -154,7 +154,7 @@ def test_stages_of_different_requests_overlap(monkeypatch):
     assert started == [first._request.request, second._request.request]
 
 
-def test_a_queue_tells_an_error_once_and_goes_on():
+def test_queue_raises_an_error_once_and_continues():
     plugin = PickyPlugin()
     compiled = core_with(A=plugin).compile_model(chain(), "A")
     queue = AsyncInferQueue(compiled, 2)
@@ -171,7 +171,7 @@ def test_a_queue_tells_an_error_once_and_goes_on():
     assert sorted(seen) == [*range(13), 14]
 
 
-def test_a_queue_tells_the_errors_of_its_device(monkeypatch):
+def test_queue_raises_errors_of_its_device(monkeypatch):
     from hetero_template.infer_request import TemplateInferRequest
 
     compiled = Core().compile_model(chain(), "TEMPLATE")

@@ -1,4 +1,4 @@
-"""Many threads, one Core, one compiled model: right results, nothing that grows, no thread that stays."""
+"""Many threads with one Core and one compiled model: correct results, no growing memory, no leaked threads."""
 
 import gc
 import os
@@ -17,7 +17,7 @@ THREADS, INFERENCES = 8, 1250  # for each thread
 
 
 def model() -> Model:
-    """y = tanh(x) · weights, for any number of rows."""
+    """y = tanh(x) · weights, with a dynamic number of rows."""
     weights = np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3)
     x = Parameter(Type.f32, [-1, 4], name="x")
     return Model(ops.MatMul(ops.Tanh(x, name="tanh"), weights, False, False, name="product"), [x], "small")
@@ -46,17 +46,17 @@ def test_eight_threads_with_their_own_requests(device):
                 if index % 5 == 0:
                     request.start_async(x)
                     request.wait()
-                    found = request.results[0]
+                    result = request.results[0]
                 else:
-                    found = request.infer(x)[0]
-                if not np.allclose(found, y, rtol=1e-5, atol=1e-6):
+                    result = request.infer(x)[0]
+                if not np.allclose(result, y, rtol=1e-5, atol=1e-6):
                     wrong.append(x)
 
         infer(INFERENCES // 2)
-        meeting.wait(120)  # the memory in use is measured now …
+        meeting.wait(120)  # the main thread measures the memory now …
         meeting.wait(120)
         infer(INFERENCES - INFERENCES // 2)
-        meeting.wait(120)  # … and now, while all requests are still there
+        meeting.wait(120)  # … and now, while all requests still exist
         meeting.wait(120)
 
     tracemalloc.start()
@@ -76,13 +76,13 @@ def test_eight_threads_with_their_own_requests(device):
     finally:
         tracemalloc.stop()
     assert not wrong
-    # Bytes for 5,000 inferences. The least that each could leave behind is an object of 16 bytes and a reference to it;
-    # what is seen beside that are tables of the interpreter's own that grow now and then.
+    # Bytes for 5,000 inferences. The smallest leak would be an object of 16 bytes and a reference to it per inference.
+    # Smaller growth comes from tables of the interpreter.
     assert in_use[1] - in_use[0] < 24 * THREADS * INFERENCES // 2
 
 
 @pytest.mark.parametrize("device", ["TEMPLATE", "GPU", "HETERO:GPU,TEMPLATE"])
-def test_nothing_outlives_the_core(device):
+def test_threads_end_with_the_core(device):
     before = set(threading.enumerate())
     core = Core()
     compiled = core.compile_model(model(), device, {"NUM_STREAMS": 2})
@@ -91,18 +91,18 @@ def test_nothing_outlives_the_core(device):
     for _ in range(20):
         queue.start_async(x)
     queue.wait_all()
-    gone = [weakref.ref(thing) for thing in (core, compiled._compiled, queue[0]._request.request)]
+    references = [weakref.ref(thing) for thing in (core, compiled._compiled, queue[0]._request.request)]
     threads = set(threading.enumerate()) - before
     assert threads
     del core, compiled, queue
     gc.collect()
-    assert [reference() for reference in gone] == [None] * 3
+    assert [reference() for reference in references] == [None] * 3
     for thread in threads:
         thread.join(30)
         assert not thread.is_alive()
 
 
-def test_a_compiled_model_outlives_the_name_of_its_core():
+def test_compiled_model_keeps_its_core_alive():
     compiled = Core().compile_model(model(), "HETERO:TEMPLATE")
     gc.collect()
     request = compiled.create_infer_request()
@@ -120,8 +120,8 @@ def test_a_compiled_model_outlives_the_name_of_its_core():
         '"HETERO:A,B", {"AFFINITIES": {"[ace]": "B"}, "DEVICE_TIMEOUT": 10}',
     ],
 )
-def test_a_program_ends_while_inferences_run(device):
-    """Also in the middle of a model whose branches run on two devices, with requests that begin again at the end."""
+def test_program_exits_while_inferences_run(device):
+    """Also with branches on two devices, and with requests that restart in their callbacks."""
     code = (
         "import numpy as np\n"
         "from hetero import AsyncInferQueue, Model, Parameter, Type, ops\n"
@@ -137,7 +137,7 @@ def test_a_program_ends_while_inferences_run(device):
         "    request.set_callback(lambda request: request.start_async(), request)\n"
         "    request.start_async(np.ones([100, 100], np.float32))\n"
     )
-    # With one thread for products they do not wait for each other on a busy machine.
+    # Threads of OpenBLAS would wait for each other on a busy machine.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr

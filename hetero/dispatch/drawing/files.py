@@ -13,7 +13,7 @@ from hetero.dispatch.drawing.picture import Picture, Where, picture_of_affinitie
 from hetero.dispatch.drawing.svg import to_svg
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.report import PlacementReport
-from hetero.files import replacing
+from hetero.files import atomic_write
 from hetero.graph import Model
 from hetero.messages import get_logger
 
@@ -52,7 +52,7 @@ def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementRepo
 def draw(picture: Picture, file: Path) -> None:
     """Write a picture as its suffix says, .svg or .dot. Raises OSError."""
     content = FORMATS[file.suffix](picture).encode()
-    with replacing(file) as (stream,):
+    with atomic_write(file) as (stream,):
         stream.write(content)
 
 

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from hetero.containers import ContainerType
 from hetero.errors import FrontendError
-from hetero.files import replacing
+from hetero.files import atomic_write
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
 from hetero.frontend.ir.compression import compress_to_half
@@ -46,7 +46,7 @@ def serialize(
         raise FrontendError(f"the name of an IR file ends in .xml, but is {xml}")
     weights = Path(bin_path) if bin_path else xml.with_suffix(".bin")
     try:
-        with replacing(weights, xml) as (binary, text):
+        with atomic_write(weights, xml) as (binary, text):
             root = model_element(model, WeightsWriter(binary))
             ElementTree.indent(root, "\t")
             text.write(b'<?xml version="1.0"?>\n')

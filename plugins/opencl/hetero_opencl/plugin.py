@@ -105,7 +105,7 @@ class OpenCLPlugin(Plugin):
     def transform_model(self, model: Model, properties: PropertyTable) -> Model:
         model = super().transform_model(model, properties)
         if properties.get(props.hint.inference_precision) is Type.f16:
-            convert_to_fp16(model, partial(self.unsupported_reason, device=self.device(properties.given())))
+            convert_to_fp16(model, partial(self.unsupported_reason, device=self.device(properties.explicit())))
         return model
 
     def create_context(self, params: Mapping[str, Any]) -> OpenCLContext:

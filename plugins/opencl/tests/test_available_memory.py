@@ -12,6 +12,6 @@ def test_a_buffer_beyond_the_available_memory_is_refused(device, processor, monk
     if not device.handle.host_unified_memory:
         return  # its driver knows its own memory
     monkeypatch.setattr(allocation, "available_memory", lambda: 1000)
-    size = allocation.SMALLEST_CHECKED
+    size = allocation.MIN_CHECKED_BYTES
     with pytest.raises(DeviceError, match=f"out of device memory while allocating {size} bytes .* only 1,000 are"):
         device.allocate(size)
