@@ -7,6 +7,7 @@ import numpy as np
 import openvino
 import pytest
 from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.program import BoundProgram
 
 import hetero
 from hetero.graph import Model, Node, Output
@@ -45,6 +46,12 @@ def processor(request, monkeypatch) -> None:
     """Lets tests run once more with the kernels and sizes that are chosen for GPUs, whatever the device is."""
     if request.param is not None:
         monkeypatch.setattr(OpenCLDevice, "is_cpu", request.param)
+
+
+@pytest.fixture
+def bound_programs() -> Callable[[hetero.InferRequest], list[BoundProgram]]:
+    """Return a function that returns the bound programs of a request."""
+    return lambda request: request._request.request.bound_model.bound_programs
 
 
 @pytest.fixture

@@ -162,11 +162,11 @@ def test_what_fails_when_a_model_is_compiled_is_named(device, monkeypatch, tmp_p
         (cl.MemoryError("clEnqueueNDRangeKernel", -4, "lost"), "out of device memory while starting"),
     ],
 )
-def test_the_operation_whose_launch_fails_is_named(device, monkeypatch, operation, error, told):
+def test_the_operation_whose_launch_fails_is_named(device, monkeypatch, bound_programs, operation, error, told):
     request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
     x = np.ones((3, 4), np.float32)
     request.infer(x)
-    launches = request._request.request._bound._links[0].bound.program.launches
+    launches = bound_programs(request)[0].program.launches
     first = next(index for index, launch in enumerate(launches) if launch.operation == operation)
     monkeypatch.setattr(cl, KERNEL, Lost(cl.enqueue_nd_range_kernel, error, first))
     with pytest.raises(DeviceError, match=f"^{told} {operation} on ") as raised:
@@ -184,11 +184,13 @@ def test_the_operation_whose_launch_fails_is_named(device, monkeypatch, operatio
         ((0, 0), "running kernels on"),
     ],
 )
-def test_the_operation_that_fails_while_it_runs_is_named_by_its_state(device, monkeypatch, states, told):
+def test_the_operation_that_fails_while_it_runs_is_named_by_its_state(
+    device, monkeypatch, bound_programs, states, told
+):
     request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
     x = np.ones((3, 4), np.float32)
     request.infer(x)
-    bound = request._request.request._bound._links[0].bound
+    (bound,) = bound_programs(request)
     by_type = dict(zip(("MatMul", "Softmax"), states))
     told_states = {launch.operation: by_type[launch.node_type] for launch in bound.program.launches}
 
@@ -196,20 +198,20 @@ def test_the_operation_that_fails_while_it_runs_is_named_by_its_state(device, mo
         def finish(self):
             raise cl.RuntimeError("clFinish", -36, "lost")
 
-    def state(event):
-        (launch,) = [launch for launch, other in bound._launched if other is event]
+    def status(event):
+        (launch,) = [launch for launch, other in bound.launched if other is event]
         return told_states[launch.operation]
 
     bound.launch(lambda: None)
-    monkeypatch.setattr(bound, "_queue", Queue())
-    monkeypatch.setattr("hetero_opencl.program._state", state)
+    monkeypatch.setattr(bound, "queue", Queue())
+    monkeypatch.setattr("hetero_opencl.program.execution_status", status)
     with pytest.raises(DeviceError, match=told):
         bound.finish()
 
 
 def test_a_kernel_that_fails_is_noticed_where_the_queue_tells_nothing(device, monkeypatch):
     request = CORE.compile_model(softmax_of_product(), device).create_infer_request()
-    monkeypatch.setattr("hetero_opencl.program._state", lambda event: -5)
+    monkeypatch.setattr("hetero_opencl.program.execution_status", lambda event: -5)
     with pytest.raises(DeviceError, match="MatMul 'product' failed on "):
         request.infer(np.ones((3, 4), np.float32))
 

@@ -6,7 +6,6 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array
 import pytest
-from hetero_opencl import program
 from hetero_opencl.device import SLACK
 from hetero_opencl.transfers import copy_region
 
@@ -70,11 +69,7 @@ def compiled_for(queue, operation=ops.Relu, *shapes):
     return context, CORE.compile_model(model(operation, *(shapes or [X.shape])), context)
 
 
-def bound_of(request) -> program.BoundProgram:
-    return request._request.request._bound._links[0].bound
-
-
-def test_the_output_of_one_model_is_the_input_of_the_next_without_a_copy(device, copies):
+def test_the_output_of_one_model_is_the_input_of_the_next_without_a_copy(device, copies, bound_programs):
     first = CORE.compile_model(model(lambda x: ops.MatMul(x, X.T, False, False), X.shape), device)
     context = first.get_context()
     second = CORE.compile_model(model(lambda x: ops.Softmax(x, 1), (5, 5)), context)
@@ -95,8 +90,8 @@ def test_the_output_of_one_model_is_the_input_of_the_next_without_a_copy(device,
         products = np.exp(x @ X.T - (x @ X.T).max(1, keepdims=True))
         expected = products / products.sum(1, keepdims=True)
         np.testing.assert_allclose(_host(result), expected, rtol=1e-4, atol=1e-6)
-    written = bound_of(one)._memory(bound_of(one).program.outputs[0])
-    read = bound_of(two)._memory(bound_of(two).program.inputs[0])
+    (writer,), (reader,) = bound_programs(one), bound_programs(two)
+    written, read = writer.memory(writer.program.outputs[0]), reader.memory(reader.program.inputs[0])
     assert written == read == shared.get_params()["MEM_HANDLE"]
 
 
@@ -284,12 +279,12 @@ def test_bad_memory(queue, device, full_name):
     default = CORE.get_default_context(device)
     buffer, array = buffer_of(queue, X, 0), cl.array.to_device(queue, X)
     for where, kind, shape, handle, problem in (
-        (default, Type.f32, X.shape, buffer, "the buffer is of another OpenCL context"),
-        (default, Type.f32, X.shape, array, "the buffer is of another OpenCL context"),
+        (default, Type.f32, X.shape, buffer, "the buffer belongs to another OpenCL context"),
+        (default, Type.f32, X.shape, array, "the buffer belongs to another OpenCL context"),
         (context, Type.f32, [6, 7], buffer, r"a tensor of f32\[6, 7\] does not fit into 140 bytes"),
         (context, Type.f32, [6, 7], array, r"a tensor of f32\[6, 7\] does not fit into 140 bytes"),
         (context, Type.i32, X.shape, array, "a remote tensor of i32 cannot be in a pyopencl array of float32"),
-        (context, Type.f32, [5, 3], array[:, :3], "array that is not contiguous"),
+        (context, Type.f32, [5, 3], array[:, :3], "needs a contiguous pyopencl array"),
     ):
         with pytest.raises(TensorError, match=problem):
             where.create_tensor(kind, shape, {"MEM_HANDLE": handle})
@@ -307,8 +302,8 @@ def test_bad_contexts(queue, handle):
         ({"CONTEXT_TYPE": "VA"}, "property CONTEXT_TYPE of a context of GPU cannot be 'VA': it takes OCL"),
         ({"OCL_CONTEXT": "mine"}, "cannot be 'mine': it takes a pyopencl.Context or its handle"),
         ({"OCL_QUEUE": queue.context}, "it takes a pyopencl.CommandQueue or its handle"),
-        ({"OCL_QUEUE": other, "OCL_CONTEXT": queue.context}, "OCL_QUEUE is of another OpenCL context"),
-        ({"OCL_QUEUE": disordered}, "runs commands out of order"),
+        ({"OCL_QUEUE": other, "OCL_CONTEXT": queue.context}, "OCL_QUEUE belongs to another OpenCL context"),
+        ({"OCL_QUEUE": disordered}, "executes commands out of order"),
     ):
         with pytest.raises(PropertyError, match=problem):
             CORE.create_context("GPU", params)

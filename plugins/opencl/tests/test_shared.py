@@ -59,18 +59,19 @@ def test_kernels_work_in_them(context, copies):
     assert not copies
 
 
-def test_what_is_bound_takes_no_memory_of_the_requests_own(context):
+def test_what_is_bound_takes_no_memory_of_the_requests_own(context, bound_programs):
     x = Parameter(Type.f32, X.shape)
     request = CORE.compile_model(Model(ops.Relu(x), [x]), context).create_infer_request()
     given, taken = shared(context, X), context.create_tensor(Type.f32, X.shape)
     request.set_input_tensor(given)
     request.set_output_tensor(taken)
     request.infer()
-    bound = request._request.request._bound._links[0].bound
-    assert not bound._plan.arenas and len(bound.program.memory_plan().slots) == 2
+    (bound,) = bound_programs(request)
+    assert not bound.memory_plan.arenas and len(bound.program.memory_plan().slots) == 2
     request.set_input_tensor(Tensor(-X))
     request.infer()
-    assert list(bound._plan.slots) == bound.program.inputs and bound._plan.byte_size == bound._arena.byte_size
+    plan = bound.memory_plan
+    assert list(plan.slots) == bound.program.inputs and plan.byte_size == bound.arena.byte_size
     found = np.empty_like(X)
     taken.copy_to(found)
     np.testing.assert_array_equal(found, np.maximum(-X, 0))
