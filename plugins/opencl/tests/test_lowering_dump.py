@@ -78,7 +78,7 @@ def test_programs_one_after_the_other(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--stage", "magic"], "no stage magic"), (["--shape", "z=1"], "no input z"), (["--device", "GPU.77"], "77")],
+    [(["--stage", "magic"], "unknown stage magic"), (["--shape", "z=1"], "no input z"), (["--device", "GPU.77"], "77")],
 )
 def test_what_is_wrong(file, arguments, said):
     result = CliRunner().invoke(app, [file, *arguments])
