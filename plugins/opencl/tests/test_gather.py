@@ -5,30 +5,16 @@ import numpy as np
 import pytest
 
 from tests.ops.oracle import Data
-from tests.ops.test_scatter import ints, picks, random
+from tests.ops.test_scatter import RESULTS, ints, picks, random
 
 DTYPES = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
           np.uint16, np.uint32, np.uint64, np.bool_)  # fmt: skip
 
 
 CASES = [
+    *[case for case in RESULTS if case[0].startswith(("gather", "one_hot"))],
     ("gather", 8, random(3, 4, 5), picks(4, 3, 2), ints(1), 1),
-    ("gather", 7, random(3, 4), picks(4, 3, 2), ints(1), 1),
-    ("gather", 1, random(3, 4), picks(3, 2), ints(0)),
-    *[("gather_elements", 6, random(3, 4, 5), picks(3, *[3 if a == axis % 3 else n for a, n in enumerate((3, 4, 5))]),
-       axis) for axis in (0, 1, -1)],
-    ("gather_elements", 6, random(3, 4), Data(np.array([[-1], [0], [3]], np.int32)), 1),
-    ("gather_elements", 6, random(3, 4), Data(np.zeros((3, 0), np.int32)), 1),
-    *[("gather_nd", opset, random(2, 3, 4, 5), picks(2, 2, 3, k), batch)
-      for opset in (5, 8) for k, batch in ((1, 0), (2, 0), (4, 0), (1, 1), (2, 2), (1, 2))],
-    ("gather_nd", 8, random(3, 4), picks(3, 2)),
-    ("gather_nd", 8, random(3, 4), Data(np.array([[-1, 0], [2, -4]]))),
-    ("gather_nd", 8, random(3, 4), Data(np.zeros((0, 2), np.int64))),
-    *[("one_hot", 1, Data(np.array([[0, 3], [-1, 4]])), np.array(4), np.float32(2), np.float32(-1), axis)
-      for axis in (0, 1, -1)],
-    ("one_hot", 1, Data(np.array(2, np.int32)), np.array(3, np.int32), np.array(1), np.array(0), -1),
-    ("one_hot", 1, Data(np.zeros((2, 0), np.int32)), np.array(3), np.array(1), np.array(0), 1),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")
