@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -68,10 +67,3 @@ def _environment(folder: Path, code: str, untried: str) -> dict[str, str]:
             shutil.copy(verdict_file(device.handle), verdicts)
     path = os.pathsep.join([str(folder), *filter(None, sys.path)])
     return os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")}
-
-
-def python(code: str, environment: dict[str, str]) -> tuple[str, str]:
-    """Return what a new interpreter prints and logs. It must not crash."""
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip(), done.stderr.strip()

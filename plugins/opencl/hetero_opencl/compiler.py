@@ -37,7 +37,7 @@ class Compiler:
 
     def __init__(self, device: cl.Device) -> None:
         self._identity = identity(device)
-        self._idle: list[_BuildProcess] = []
+        self.idle: list[_BuildProcess] = []
         self._busy: set[_BuildProcess] = set()
 
     def build_all(self, requests: Iterable[BuildRequest]) -> list[bytes | Exception]:
@@ -57,7 +57,7 @@ class Compiler:
     def _build(self, request: BuildRequest) -> bytes | Exception:
         process = None
         try:
-            while self._idle and not (process := self._idle.pop()).is_alive():
+            while self.idle and not (process := self.idle.pop()).is_alive():
                 process = None
             process = process or _BuildProcess(self._identity)
             self._busy.add(process)
@@ -66,7 +66,7 @@ class Compiler:
             return error
         finally:
             self._busy.discard(process)
-        self._idle.append(process)
+        self.idle.append(process)
         return answer
 
 
@@ -77,20 +77,20 @@ class _BuildProcess:
         # In append mode, so that it can be truncated while the process has it open.
         self._errors = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - it lives as long as the process
         try:
-            self._process = start("build_process", "serve", [device_identity], self._errors)
+            self.process = start("build_process", "serve", [device_identity], self._errors)
         except OSError as error:
             raise DeviceError(f"cannot start a process that builds kernels: {error}") from error
 
     def is_alive(self) -> bool:
         """Return whether the process answers an empty message."""
         try:
-            write_message(self._process.stdin)
+            write_message(self.process.stdin)
         except OSError:
             return False
-        return read_message(self._process.stdout) is not None
+        return read_message(self.process.stdout) is not None
 
     def kill(self) -> None:
-        self._process.kill()
+        self.process.kill()
 
     def build(self, request: BuildRequest) -> bytes | cl.Error:
         """Return the binary or the compiler's error. Raises DeviceError if the process ends or exceeds the limit."""
@@ -98,14 +98,14 @@ class _BuildProcess:
         watchdog = threading.Timer(BUILD_SECONDS, self.kill)
         watchdog.start()
         try:
-            write_message(self._process.stdin, json.dumps(asdict(request)).encode())
-            answer = read_message(self._process.stdout)
+            write_message(self.process.stdin, json.dumps(asdict(request)).encode())
+            answer = read_message(self.process.stdout)
         except OSError:  # the process has ended
             answer = None
         finally:
             is_late = not watchdog.is_alive()
             watchdog.cancel()
         if answer is None:
-            end = f"took more than {BUILD_SECONDS:g} s" if is_late else describe_end(self._process.wait(), self._errors)
+            end = f"took more than {BUILD_SECONDS:g} s" if is_late else describe_end(self.process.wait(), self._errors)
             raise DeviceError(f"the process of its compiler {end}")
         return answer[1:] if answer[:1] == BUILT else cl.RuntimeError(answer[1:].decode(errors="replace"))

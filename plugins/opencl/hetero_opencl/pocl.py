@@ -53,11 +53,11 @@ def repair(device: cl.Device) -> None:
     if not (is_pocl(device) and device.driver_version.startswith("3.0")) or device.int_ptr in _checked:
         return
     _checked.add(device.int_ptr)
-    name, flags = _processor_name(device), processor_flags()
+    name, flags = processor_name(device), processor_flags()
     if name != "generic" and (name in _WITH_AVX512 or "avx512f" not in flags):
         return
     substitute = next((processor for processor, required in _PROCESSORS if required <= flags), None)
-    field = _processor_field(device, name)
+    field = processor_field(device, name)
     if substitute is None or field is None:
         log.warning("PoCL cannot build kernels here: it takes this processor for %s", name)
         return
@@ -78,7 +78,7 @@ def smallest_grid(global_size: Sequence[int], local_size: Sequence[int]) -> tupl
     return tuple(grid)
 
 
-def _processor_name(device: cl.Device) -> str:
+def processor_name(device: cl.Device) -> str:
     """Return the processor's name, the last part of "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-znver3"."""
     return device.version.rpartition("HSTR: ")[2].split("-", 5)[-1]
 
@@ -93,7 +93,7 @@ def processor_flags() -> set[str]:
     return flags | ({"lzcnt"} if "abm" in flags else set())  # Linux calls lzcnt "abm"
 
 
-def _processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
+def processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
     """Return the word of the device object that points to the processor's name, or None if there is none."""
     mapped, text = _readable_memory(), name.encode() + b"\0"
     for index in range(_SEARCHED_WORDS):

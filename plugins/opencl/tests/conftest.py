@@ -118,6 +118,20 @@ def reference_agrees(compute) -> Callable[..., None]:
     return check
 
 
+@pytest.fixture
+def template_agrees(run) -> Callable[..., None]:
+    """Compare the outputs of a node with those of TEMPLATE."""
+
+    def check(node: Node, parameters: Sequence[Node], arrays: Sequence[np.ndarray], tolerance: float = 1e-5):
+        expected = CORE.compile_model(Model(node.outputs(), parameters), "TEMPLATE")(arrays).to_tuple()
+        for found, wanted in zip(run(node.outputs(), parameters, arrays), expected, strict=True):
+            assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+            found, wanted = (np.asarray(array, np.float64) for array in (found, wanted))
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+    return check
+
+
 def _data(arguments: tuple, keywords: dict) -> list[np.ndarray]:
     given = [*arguments, *keywords.values()]
     flat = [item for value in given for item in (value if isinstance(value, list) else [value])]

@@ -1,14 +1,11 @@
 """Exported models carry their kernels: where they are imported, none is built."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 
 import hetero
 from hetero import Model, Parameter, Type, ops
 from hetero.plugin.blob import read_blob
+from tests.interpreter import run_python
 
 CORE = hetero.Core()
 IMPORT = """
@@ -30,11 +27,8 @@ def model(rows=4) -> Model:
 
 
 def run_elsewhere(file, device, folder) -> str:
-    """What a process prints that has no kernels but those of the imported model."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    command = [sys.executable, "-c", IMPORT, str(file), device, str(folder)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
-    return done.stdout.strip() if done.returncode == 0 else done.stderr.splitlines()[-1]
+    """Return what a process prints that has only the kernels of the imported model."""
+    return run_python(IMPORT, str(file), device, str(folder))[0]
 
 
 def test_an_imported_model_builds_nothing(device, processor, monkeypatch, tmp_path):

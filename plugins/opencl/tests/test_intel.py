@@ -2,12 +2,13 @@
 
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from hetero_opencl import intel
+
+from tests.interpreter import run_python
 
 FULL_NAMES = """
 import hetero
@@ -17,14 +18,6 @@ print([core.get_property(name, "FULL_DEVICE_NAME") for name in core.available_de
 only_where_published = pytest.mark.skipif(
     (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Intel publishes its runtime for Linux on x86-64"
 )
-
-
-def python(code: str, **environment: str) -> tuple[str, str]:
-    """What a fresh interpreter prints and logs."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | environment
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip(), done.stderr.strip()
 
 
 @pytest.fixture
@@ -108,7 +101,7 @@ def test_both_runtimes_work(before, tmp_path):
     code += "for name in core.available_devices:\n"
     code += "    print(core.compile_model(hetero.Model(ops.Exp(x), [x]), name)(numpy.zeros(3, 'f'))[0])\n"
     code += "print(os.environ.get('OCL_ICD_VENDORS'))\n"
-    printed, logged = python(code, TMPDIR=str(tmp_path))
+    printed, logged = run_python(code, TMPDIR=str(tmp_path))
     names, *results, variable = printed.splitlines()
     assert "(Portable Computing Language)" in names and "(Intel(R) OpenCL)" in names
     assert results == ["[1. 1. 1.]"] * 3 and variable == "None"
@@ -117,7 +110,7 @@ def test_both_runtimes_work(before, tmp_path):
 
 @only_where_published
 def test_too_late(tmp_path):
-    printed, logged = python(f"import pyopencl; pyopencl.get_platforms()\n{FULL_NAMES}")
+    printed, logged = run_python(f"import pyopencl; pyopencl.get_platforms()\n{FULL_NAMES}")
     assert "(Portable Computing Language)" in printed and "(Intel(R) OpenCL)" not in printed
     assert logged.count("\n") == 0 and logged.endswith(
         "OpenCL was used before hetero, and its loader looks for drivers only once per process"
