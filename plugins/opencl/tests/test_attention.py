@@ -1,4 +1,4 @@
-"""Attention beside OpenVINO, and beside TEMPLATE where OpenVINO does not have what is tested."""
+"""Attention, compared with OpenVINO, or with TEMPLATE for what OpenVINO lacks."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from tests.ops import test_attention
 from tests.ops.oracle import Data
 from tests.ops.test_attention import NAME, random
 
-# Keys of a row that are whole vectors and some more, and more of both than a work-group has work-items.
+# Not a multiple of the vector width; and more than a work-group has work-items.
 KEYS = [37, 1100]
 
 
@@ -88,7 +88,7 @@ def attention(parameters, more, causal=False):
 @pytest.mark.parametrize("more", [{}, {"mask": (3, 1, 33, 35)}, {"mask": (33, 35), "scale": (), "sink": (2, 33, 1)}])
 @pytest.mark.parametrize("causal", [False, True])
 def test_long_sequences_in_parts(template_agrees, monkeypatch, more, causal):
-    """Scores are not all there at once: here of four queries at a time."""
+    """Scores are computed in parts: here for four queries at a time."""
     monkeypatch.setattr(kernels.attention, "_MOST_SCORES", 2 * 35 * 4)
     shapes = [(2, 33, 4), (2, 35, 4), (2, 35, 6), *more.values()]
     arrays = [np.asarray(random(*shape, seed=index)) for index, shape in enumerate(shapes)]
@@ -113,7 +113,7 @@ def test_types(template_agrees, kind, tolerance, queries, more):
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])
 @pytest.mark.parametrize("causal", [False, True])
 def test_boolean_masks_of_other_types(template_agrees, dtype, causal):
-    """A query that looks at nothing gets zeros."""
+    """A query whose keys are all masked gets zeros."""
     arrays = [*(data.array for data in inputs(dtype=dtype)), np.arange(4 * 37).reshape(4, 37) % 3 != 1]
     arrays[3][2] = False
     parameters = parameters_of(arrays)

@@ -19,7 +19,7 @@ def processor(monkeypatch) -> None:
     monkeypatch.delenv("POCL_CACHE_DIR", raising=False)
 
 
-# Two models on every OpenCL device, or on TEMPLATE if there is none; the numbers are the same for all.
+# Runs two models on every OpenCL device, or on TEMPLATE if there is none. All results are equal.
 RUN = """
 import numpy as np, hetero
 from hetero import ops
@@ -35,7 +35,7 @@ print(len(devices))
 
 
 def run(limit: int = resource.RLIM_INFINITY, **environment: str) -> tuple[list[str], str]:
-    """Return what a new interpreter prints and logs that cannot write files larger than the limit."""
+    """Return what a new interpreter prints and logs if it cannot write files larger than ``limit`` bytes."""
     set_limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
     printed, logged = run_python(RUN, preexec_fn=set_limit, **environment)
     return printed.splitlines(), logged

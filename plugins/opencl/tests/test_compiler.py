@@ -1,4 +1,4 @@
-"""Kernels for processors are built in processes of their own; what these do is reported, and nothing is built twice."""
+"""CPU kernels are built in child processes, whose failures are reported."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ print(*compiled.get_property("EXECUTION_DEVICES"))
 
 
 def test_an_abort_in_a_build_that_the_trial_does_not_cover_is_an_error(tmp_path):
-    """The processes that build are all that ends; HETERO gives the model to TEMPLATE."""
+    """Only build processes end. HETERO runs the model on TEMPLATE."""
     printed, logged = run_python(ABORTED_BUILD, **aborting_driver(tmp_path, marker="atanh"))
     error, devices = printed.splitlines()
     assert error.startswith("DeviceError ") and "cannot build the kernel of Relu 'flat'" in error
@@ -67,7 +67,7 @@ def test_a_build_that_takes_too_long_is_ended(handle, monkeypatch):
     assert isinstance(error, DeviceError) and "took more than 0 s" in str(error)
 
 
-def test_a_process_that_has_gone_is_replaced(handle):
+def test_a_process_that_was_killed_is_replaced(handle):
     processes = Compiler(handle)
     (built,) = processes.build_all([BuildRequest(SOURCE)])
     (idle,) = processes.idle

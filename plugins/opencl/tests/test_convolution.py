@@ -104,8 +104,8 @@ def test_biases_and_activations(run, activation, bias, filters, groups):
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_a_convolution_whose_sum_others_read_too(run):
-    """Neither the sum before the bias nor the one before the activation may be lost."""
+def test_a_fused_convolution_with_other_readers(run):
+    """The values before the bias and before the activation are outputs too."""
     x, weights, added = numbers(1, 3, 4, 5), numbers(6, 3, 1, 1), numbers(1, 6, 1, 1)
     data = Parameter(Type.f32, x.shape)
     product = ops.Convolution(data, Constant(weights), [1, 1], [0, 0], [0, 0], [1, 1])

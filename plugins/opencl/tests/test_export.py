@@ -1,4 +1,4 @@
-"""Exported models carry their kernels: where they are imported, none is built."""
+"""Exported models contain their kernels, so importing them builds none."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def run_elsewhere(file, device, folder) -> str:
 
 
 def test_an_imported_model_builds_nothing(device, processor, monkeypatch, tmp_path):
-    monkeypatch.undo()  # the other process has the device as it is
+    monkeypatch.undo()  # the other process uses the device's own kernels
     compiled, file, folder = CORE.compile_model(model(), device), tmp_path / "model.blob", tmp_path / "kernels"
     folder.mkdir()
     file.write_bytes(compiled.export_model().getvalue())
@@ -40,7 +40,7 @@ def test_an_imported_model_builds_nothing(device, processor, monkeypatch, tmp_pa
     assert not list(folder.iterdir())
 
 
-def test_kernels_for_shapes_that_were_met_go_along(device):
+def test_kernels_of_dynamic_models_are_exported_once_a_shape_was_run(device):
     compiled = CORE.compile_model(model(-1), device)
     before = compiled.export_model()
     compiled(np.ones([4, 8], np.float32))
@@ -51,7 +51,7 @@ def test_kernels_for_shapes_that_were_met_go_along(device):
     assert not kernels[0] and kernels[1]
 
 
-def test_weights_are_exported_as_small_as_they_are():
+def test_weights_are_exported_compressed():
     x = Parameter(Type.f32, [1, 1024])
     weights = ops.Convert(np.ones((1024, 1024), np.float16), Type.f32)
     compiled = CORE.compile_model(Model(ops.MatMul(x, weights, False, True), [x]), "GPU")

@@ -1,4 +1,4 @@
-"""Fourier transforms on every OpenCL device, beside numpy in 64 bits."""
+"""Fourier transforms, compared with numpy in double precision."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ TOLERANCES = {"f32": 3e-6, "f16": 1e-3, "bf16": 8e-3, "f64": 1e-13}
 
 def transformed(device, name, data, axes, sizes=None):
     parameter = Parameter(hetero.Type(data.dtype), data.shape)
-    given = [] if sizes is None else [Constant(np.array(sizes, np.int64))]
-    node = getattr(opset13, name)(parameter, Constant(np.array(axes, np.int64)), *given)
+    size_inputs = [] if sizes is None else [Constant(np.array(sizes, np.int64))]
+    node = getattr(opset13, name)(parameter, Constant(np.array(axes, np.int64)), *size_inputs)
     request = CORE.compile_model(Model([node], [parameter]), device).create_infer_request()
     found = request.infer([data])[0]
     assert found.dtype == data.dtype and found.shape == tuple(node.shape)
@@ -28,7 +28,7 @@ def random(*shape):
 
 
 def in_numpy(name, data, axes, sizes=None):
-    """As the operations have it: -1 is the length that is there, which of a real one in halves is an even one."""
+    """Return the expected transform. Size -1 stands for the length of the data; for IRDFT for the even full length."""
     numbers = data if name == "rdft" else data[..., 0] + 1j * data[..., 1]
     kept = [numbers.shape[axis] for axis in axes]
     if name == "irdft":
@@ -89,7 +89,7 @@ def test_without_axes_and_without_data(device):
 
 
 def test_long_transforms_are_accurate(device):
-    """Of a power of two, and of a prime."""
+    """A power of two, and a prime."""
     for length in (1 << 16, 65521):
         data = random(length, 2).astype(np.float32)
         close(transformed(device, "dft", data, (0,)), in_numpy("dft", data, (0,)), TOLERANCES["f32"])

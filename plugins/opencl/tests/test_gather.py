@@ -1,4 +1,4 @@
-"""Slices and elements picked by indices on every OpenCL device, beside OpenVINO or the reference."""
+"""Gather operations and OneHot, compared with OpenVINO or the reference."""
 
 import ml_dtypes
 import numpy as np
@@ -42,8 +42,8 @@ def test_indices_of_every_type(compute, dtype):
     np.testing.assert_array_equal(found, np.take_along_axis(data.array, indices[:, :3].T.astype(int), 1))
 
 
-def test_indices_from_outside_find_zeros(compute):
-    """The reference refuses these at run time; a kernel cannot, but it must not read elsewhere."""
+def test_out_of_range_indices_give_zeros(compute):
+    """The reference raises an error. A kernel cannot, but must not read out of bounds."""
     data, far = random(3, 4), np.array([[2**40], [-5], [4]])
     for name in ("gather_elements", "gather_nd"):
         (found,) = compute(name, (data, Data(far), 1), {})
@@ -58,7 +58,7 @@ def test_the_sequences_of_a_beam_search(openvino_agrees):
         openvino_agrees("gather_tree", *map(Data, arrays), opset=1)
 
 
-def test_a_beam_search_whose_parents_are_nowhere(compute):
+def test_a_beam_search_with_parents_out_of_range(compute):
     arrays = [np.full((3, 1, 2), 7), np.full((3, 1, 2), 2**40), np.array([3]), np.array(0)]
     (found,) = compute("gather_tree", tuple(map(Data, arrays)), {})
     np.testing.assert_array_equal(found.reshape(3, 2), np.zeros((3, 2)))
@@ -66,7 +66,7 @@ def test_a_beam_search_whose_parents_are_nowhere(compute):
 
 @pytest.mark.parametrize(("mode", "last"), [("normalize", 1), ("ignore_negative", 0)])
 def test_one_hot_of_negative_indices(compute, mode, last):
-    """By the formula, since OpenVINO's CPU does not know normalize."""
+    """Compared with the formula, since OpenVINO's CPU device lacks ``normalize``."""
     arguments = Data(np.array([-1, -4, 1])), np.array(3), np.array(1), np.array(0), -1, mode
     (found,) = compute("one_hot", arguments, {}, 16)
     np.testing.assert_array_equal(found, [[0, 0, last], [0, 0, 0], [0, 1, 0]])

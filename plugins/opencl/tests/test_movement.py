@@ -1,4 +1,4 @@
-"""Operations that move elements on every OpenCL device, beside numpy."""
+"""Operations that move elements, compared with numpy."""
 
 import numpy as np
 import pytest
@@ -22,18 +22,18 @@ def elements(shape, element_type="f32"):
 
 
 def blocks_to_space(x, order):
-    """[1, 8, 2, 3] to [1, 2, 4, 6]; the order names which axes of the split data the blocks and the depth are."""
+    """Rearrange [1, 8, 2, 3] to [1, 2, 4, 6]. ``order`` has the axes of depth, rows and columns after the split."""
     split = x.reshape(1, 2, 2, 2, 2, 3)
     depth, rows, columns = order
     return split.transpose(0, depth, 4, rows, 5, columns).reshape(1, 2, 4, 6)
 
 
 def space_to_blocks(x, order):
-    """[1, 2, 4, 6] to [1, 8, 2, 3]."""
+    """Rearrange [1, 2, 4, 6] to [1, 8, 2, 3]."""
     return x.reshape(1, 2, 2, 2, 3, 2).transpose(0, *order, 2, 4).reshape(1, 8, 2, 3)
 
 
-# The operation, the shape of the data, the other arguments, and what numpy does to the data.
+# The operation, the shape of the data, the other arguments, and the same in numpy.
 CASES = [
     ("reshape", (2, 3, 4), (ints(0, -1), True), lambda x: x.reshape(2, 12)),
     ("squeeze", (1, 3, 1), (ints(0),), lambda x: x[0]),
@@ -128,7 +128,7 @@ def test_bits_of_another_type(run):
 
 
 def test_shared_memory_is_not_overwritten(run):
-    """The same data is flattened, transposed, padded and given back."""
+    """The same input is flattened, transposed, tiled and returned."""
     data = elements((3, 4))
     parameter = Parameter(hetero.Type.f32, data.shape)
     flat = opset13.reshape(parameter, Constant(ints(-1)), False)

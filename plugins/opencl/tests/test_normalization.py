@@ -1,4 +1,4 @@
-"""Softmax and normalizations on every OpenCL device, beside their formulas in 64 bits, OpenVINO and the reference."""
+"""Softmax and normalizations, compared with formulas in double precision, OpenVINO or the reference."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_mvn(device, shape, axes, eps, mode, normalize):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6)
 
 
-# Axes that are the last ones, the first, in between, neighbours or not, all, and none; rows short and long.
+# The last axes, the first, inner ones, adjacent or not, all, and none; short and long rows.
 AXES = [
     ((3, 40), (1,)),
     ((3, 7, 20), (1,)),
@@ -106,7 +106,7 @@ def test_of_channels(openvino_agrees, shape):
         openvino_agrees("group_normalization", data, Data(scale), Data(bias), groups, 1e-3)
     openvino_agrees("batch_norm_inference", data, *map(Data, (scale, bias, mean, np.abs(bias))), 1e-3)
     for size in (1, 3, 5):
-        openvino_agrees("lrn", data, np.array([1]), 0.5, 0.75, 1.0, size)  # it takes any bias for 1
+        openvino_agrees("lrn", data, np.array([1]), 0.5, 0.75, 1.0, size)  # OpenVINO ignores the bias, as if it were 1
     for across in (False, True):
         openvino_agrees("mvn", data, across, True, 1e-3, opset=2)
     openvino_agrees("grn", data, 0.3, opset=1)
@@ -140,7 +140,7 @@ def test_no_elements(reference_agrees, shape):
 
 
 def test_far_from_zero(device):
-    """A variance by squares less the square of the mean would be lost in rounding."""
+    """A variance computed as the mean of squares minus the squared mean would be lost in rounding."""
     data = normal((2, 20000)) + np.float32(1000)
     found = run(device, "mvn", data, np.array([1]), True, 1e-6, "inside_sqrt")
     exact = data.astype(np.float64)
@@ -148,7 +148,7 @@ def test_far_from_zero(device):
     np.testing.assert_allclose(found, expected, atol=2e-4)
 
 
-def test_rank_that_is_not_known(device):
+def test_unknown_rank(device):
     parameter = Parameter(hetero.Type.f32, hetero.PartialShape.dynamic())
     nodes = [
         opset13.softmax(parameter, -1),
@@ -167,6 +167,6 @@ def test_rank_that_is_not_known(device):
     "name, arguments, reason",
     [("mvn", (np.array([2]), True, 0.1, "inside_sqrt"), "of type i32"), ("softmax", (1,), "i32")],
 )
-def test_refusal_says_why(device, name, arguments, reason):
+def test_unsupported_types(device, name, arguments, reason):
     with pytest.raises(hetero.HeteroError, match=reason):
         run(device, name, np.zeros((2, 3, 4), np.int32), *arguments)

@@ -1,4 +1,4 @@
-"""Patches of images, images put together from patches, deformable and binary convolution."""
+"""Image patches, Col2Im, deformable and binary convolution."""
 
 import ml_dtypes
 import numpy as np

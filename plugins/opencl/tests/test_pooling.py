@@ -1,4 +1,4 @@
-"""Pooling on every OpenCL device, beside OpenVINO's CPU device."""
+"""Pooling, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ WINDOWS = [
     ((7, 7), 7, 1, 1, 0, 0, "floor", None),
     ((5, 6, 20), 3, 2, 1, 1, 0, "ceil", None),
     ((5, 6, 20), 2, 1, 1, 0, 1, "floor", None),
-    # Windows that lie far outside of the data.
+    # Windows far outside the data.
     ((3, 3), 40, 1, 1, 39, 39, "floor", None),
     ((2, 50), 1, 2, 1, 0, 0, "floor", None),
 ]
@@ -40,7 +40,7 @@ def test_windows(openvino_agrees, name, exclude_pad, window):
     openvino_agrees(name, *arguments)
 
 
-# The first is of opset1, the others round as PyTorch does, the last has distances in an average.
+# MaxPool of opset1; rounding as in PyTorch; AvgPool with dilations.
 VERSIONS = [
     (1, "max_pool", ([2], [1], [1], [3], "ceil")),
     (14, "max_pool", ([3], [1], [1], [1], [3], "ceil_torch")),

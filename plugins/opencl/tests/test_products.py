@@ -87,7 +87,7 @@ def test_a_value_times_itself(run):
 @pytest.mark.parametrize(("a", "b"), [((2, 7, 50), (50, 33)), ((9, 50), (50, 1)), ((2, 13, 50), (2, 50, 20))])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_floating_point_types(run, kind, tolerance, a, b, has_bias):
-    """Sums of narrow numbers are as exact as f32: the error is that of the result's own last place."""
+    """Sums are computed in f32 at least: the error is one rounding of the result."""
     a, b, bias = (numbers(*shape).astype(kind.to_dtype()) for shape in (a, b, b[-1:]))
     found = multiply(run, a, b, bias=bias if has_bias else None)
     wide = [array.astype(np.float64) for array in (a, b, bias)]

@@ -57,7 +57,7 @@ def test_trees_of_equal_structure_share_a_program():
     assert source((3, 4), (4,)) == source((7, 2, 9), (9,)) != source((3, 4), (3, 4))
 
 
-def test_what_others_read_is_kept(device):
+def test_fused_values_with_other_readers_are_stored(device):
     x = parameter(3, 4)
     relu = ops.Relu(ops.Subtract(x, np.float32(0.5)))
     outputs = [ops.Exp(relu), relu, ops.Softmax(relu, 1)]
@@ -68,7 +68,7 @@ def test_what_others_read_is_kept(device):
         np.testing.assert_allclose(array, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_a_value_is_converted_once_for_all_that_want_it_so(device):
+def test_a_layout_conversion_is_shared_by_its_readers(device):
     x, y = parameter(3, 4), parameter(5, 4)
     products = [ops.MatMul(factor, y, False, True) for factor in (x, ops.Exp(x))]
     arrays = ROWS, np.arange(20, dtype=np.float32).reshape(5, 4) / 20
@@ -159,7 +159,7 @@ def test_inputs_that_decide_shapes(device):
 
 
 def test_shapes_that_are_computed(device):
-    """The last two dimensions become one, whatever they are."""
+    """The last two dimensions are merged, whatever their lengths."""
     x = parameter(-1, -1, -1)
     shape = ops.ShapeOf(x)
     kept = ops.Gather(shape, np.array([0]), np.array(0))
@@ -252,7 +252,7 @@ def test_values_that_kernels_cannot_count_are_refused(device):
         compiled_for(device, [ops.Add(x, y, name="sum")], [x, y])
 
 
-def test_shapes_that_do_not_fit_are_told(device):
+def test_mismatched_shapes_are_reported(device):
     x, y = parameter(-1), parameter(-1)
     compiled = compiled_for(device, [ops.Add(x, y)], [x, y])
     with pytest.raises(HeteroError, match=r"\[2\].*\[3\]"):

@@ -1,4 +1,4 @@
-"""Elements moved to other places on every OpenCL device, beside OpenVINO or numpy."""
+"""Operations that rearrange elements, compared with OpenVINO or the reference."""
 
 import ml_dtypes
 import numpy as np
@@ -52,7 +52,7 @@ def test_elements_of_every_type(reference_agrees, dtype, name, arguments):
     reference_agrees(name, random(3, 4, dtype=dtype), *arguments)
 
 
-AT_RUN_TIME = [
+RUN_TIME_ARGUMENTS = [
     ("pad", random(4, 6), Data(ints(1, 2)), Data(ints(0, -1)), "reflect"),
     ("pad", random(4, 6), Data(ints(1, 2)), Data(ints(0, -1)), "constant", Data(np.array(3, np.float32))),
     ("tile", random(4, 6), Data(ints(1, 2))),
@@ -68,20 +68,20 @@ AT_RUN_TIME = [
 ]
 
 
-@pytest.mark.parametrize("case", AT_RUN_TIME, ids=lambda case: case[0])
-def test_what_steers_comes_at_run_time(reference_agrees, case):
+@pytest.mark.parametrize("case", RUN_TIME_ARGUMENTS, ids=lambda case: case[0])
+def test_arguments_known_only_at_run_time(reference_agrees, case):
     reference_agrees(*case)
 
 
-def test_sequences_longer_than_there_is_stay_as_they_are(compute):
-    """The reference refuses them at run time; a kernel cannot, but it must not read elsewhere."""
+def test_sequences_of_invalid_length_are_not_reversed(compute):
+    """The reference raises an error. A kernel cannot, but must not read out of bounds."""
     data = random(4, 3)
     (found,) = compute("reverse_sequence", (data, Data(ints(4, 2**40, -1, 3)), 0, 1), {})
     np.testing.assert_array_equal(found, [*data.array[:3], data.array[3, ::-1]])
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "i8", "i64", "boolean"])
-def test_a_diagonal_that_comes_at_run_time(run, kind):
+def test_a_diagonal_known_only_at_run_time(run, kind):
     diagonal = Parameter(hetero.Type.i64, [])
     node = ops.Eye(np.array(3), np.array(5), diagonal, kind, Constant(ints(2)))
     for place in (0, 2, -1, 9, 2**40):

@@ -1,4 +1,4 @@
-"""Recurrent networks beside OpenVINO, and beside TEMPLATE where OpenVINO does not have what is tested."""
+"""Recurrent networks, compared with OpenVINO, or with TEMPLATE for what OpenVINO lacks."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,9 @@ from hetero import Parameter, Type, ops
 from tests.ops.oracle import Data
 
 N, TIME, FEATURES = 3, 4, 5
-# Gates, and states, of each kind.
+# The number of gates and of states of each kind.
 KINDS = {"rnn": (1, 1), "gru": (3, 1), "lstm": (4, 2)}
-# A number of units that is no whole number of vectors, and one that is less than a vector.
+# Hidden sizes: not a multiple of the vector width, and smaller than a vector.
 SIZES = [35, 2]
 
 
@@ -75,10 +75,10 @@ def parameters_of(arrays):
 @pytest.mark.parametrize("operation", [ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence])
 @pytest.mark.parametrize("time", [0, 1])
 def test_lengths_of_64_bits_and_few_steps(template_agrees, operation, time):
-    """All inputs are Parameters: also the weights are turned on the device."""
+    """All inputs are Parameters, so even the weights are transposed on the device."""
     kind = operation.__name__[:-8].lower()
-    given = sequence(kind, 6, "bidirectional", [time] * N, time=time)[:-2]
-    arrays = [array.array if isinstance(array, Data) else array for array in given]
+    inputs = sequence(kind, 6, "bidirectional", [time] * N, time=time)[:-2]
+    arrays = [array.array if isinstance(array, Data) else array for array in inputs]
     arrays = [array.astype(np.int64) if array.dtype == np.int32 else array for array in arrays]
     parameters = parameters_of(arrays)
     more = [["tanh"]] if kind == "rnn" else []
@@ -88,14 +88,14 @@ def test_lengths_of_64_bits_and_few_steps(template_agrees, operation, time):
 @pytest.mark.parametrize(("kind", "tolerance"), [(Type.f16, 1e-3), (Type.bf16, 8e-3), (Type.f64, 1e-14)], ids=str)
 @pytest.mark.parametrize("operation", [ops.GRUSequence, ops.LSTMSequence, ops.RNNCell, ops.GRUCell, ops.LSTMCell])
 def test_types(template_agrees, operation, kind, tolerance):
-    """States are rounded once, in the results: after any number of steps the error is that of one last place."""
+    """States are rounded only in the results, so the error does not grow with the number of steps."""
     name = operation.__name__.lower()
     if name.endswith("sequence"):
-        given = sequence(name[:-8], 18, "forward", [9, 5, 7], time=9)[:-2]
+        inputs = sequence(name[:-8], 18, "forward", [9, 5, 7], time=9)[:-2]
         more = ["forward"]
     else:
-        given, more = cell(name[:-4], 18)[:-1], []
-    arrays = [array.array if isinstance(array, Data) else array for array in given]
+        inputs, more = cell(name[:-4], 18)[:-1], []
+    arrays = [array.array if isinstance(array, Data) else array for array in inputs]
     arrays = [array.astype(kind.to_dtype()) if array.dtype == np.float32 else array for array in arrays]
     parameters = parameters_of(arrays)
     if operation is ops.RNNCell:
@@ -109,8 +109,8 @@ def test_types(template_agrees, operation, kind, tolerance):
 ])  # fmt: skip
 @pytest.mark.parametrize("numbers", [([], []), ([0.3], [0.6])], ids=["default", "given"])
 def test_all_activations(template_agrees, activation, numbers):
-    given = cell("rnn", 7)[:-1]
-    arrays = [array.array if isinstance(array, Data) else array for array in given]
+    inputs = cell("rnn", 7)[:-1]
+    arrays = [array.array if isinstance(array, Data) else array for array in inputs]
     arrays[0][0, 0] = np.nan
     parameters = parameters_of(arrays)
     node = ops.RNNCell(*parameters, 7, [activation], *numbers, 1.5)
@@ -120,8 +120,8 @@ def test_all_activations(template_agrees, activation, numbers):
 @pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("order", ["fico", "icof", "iofc"])
 def test_first_lstm_cell_with_peepholes(template_agrees, order, coupled):
-    given = cell("lstm", 7)[:-1]
-    arrays = [*(array.array if isinstance(array, Data) else array for array in given), random(21)]
+    inputs = cell("lstm", 7)[:-1]
+    arrays = [*(array.array if isinstance(array, Data) else array for array in inputs), random(21)]
     parameters = parameters_of(arrays)
     *rest, peepholes = parameters
     node = ops.LSTMCellV1(*rest, 7, P=peepholes, weights_format=order, input_forget=coupled)
@@ -130,8 +130,8 @@ def test_first_lstm_cell_with_peepholes(template_agrees, order, coupled):
 
 @pytest.mark.parametrize("coupled", [False, True])
 def test_sequences_with_peepholes(template_agrees, coupled):
-    given = sequence("lstm", 7, "bidirectional", [4, 0, 2])[:-2]
-    arrays = [*(array.array if isinstance(array, Data) else array for array in given), random(2, 21)]
+    inputs = sequence("lstm", 7, "bidirectional", [4, 0, 2])[:-2]
+    arrays = [*(array.array if isinstance(array, Data) else array for array in inputs), random(2, 21)]
     parameters = parameters_of(arrays)
     node = ops.PeepholeLSTMSequence(
         *parameters, hidden_size=7, direction="bidirectional", clip=0.8, input_forget=coupled

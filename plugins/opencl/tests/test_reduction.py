@@ -21,7 +21,7 @@ FORMULAS = {
     "reduce_l2": lambda x, **where: np.sqrt(np.square(x).sum(**where)),
 }
 LOGICAL = {"reduce_logical_and": np.all, "reduce_logical_or": np.any}
-# Shape and axes: rows, columns, with tails after vectors, several runs, none, all, and more than can be merged.
+# Shapes and axes: rows, columns, lengths that are not a multiple of a vector, several groups of axes, none, all.
 SHAPES = [
     ((5, 300), (-1,)),
     ((7, 67), (0,)),
@@ -115,7 +115,7 @@ def test_other_floats(device, kind, name, shape, axes):
 
 @pytest.mark.parametrize("name, combine", [("reduce_max", np.max), ("reduce_min", np.min)])
 @pytest.mark.parametrize("shape, axis", [((4, 300), 1), ((40, 17), 0), ((6, 3), 0)])
-def test_not_a_number_wins(device, name, combine, shape, axis):
+def test_nan_propagates(device, name, combine, shape, axis):
     data = np.random.default_rng(0).normal(size=shape).astype(np.float32)
     data[0, 1] = data[-1, -1] = data[2, 2] = np.nan
     np.testing.assert_array_equal(reduced(device, name, data, (axis,)), combine(data, axis=axis))
@@ -125,7 +125,7 @@ def test_not_a_number_wins(device, name, combine, shape, axis):
 @pytest.mark.parametrize("name", LOGICAL)
 def test_booleans(device, name, shape, axes):
     size = max(np.prod([shape[axis] for axis in axes], dtype=int), 1)
-    share = 0.5 ** (1 / size)  # so that half of the results are true
+    share = 0.5 ** (1 / size)  # half of the results are true
     data = np.random.default_rng(0).random(shape) < (share if name == "reduce_logical_and" else 1 - share)
     np.testing.assert_array_equal(reduced(device, name, data, axes), LOGICAL[name](data, axis=axes), strict=True)
 
@@ -151,7 +151,7 @@ def test_no_elements(device, kind):
         assert reduced(device, f"reduce_{name}", np.zeros((2, 0), dtype), (0,)).shape == (0,)
 
 
-def test_rank_that_is_not_known(device):
+def test_unknown_rank(device):
     parameter = Parameter(hetero.Type.f32, hetero.PartialShape.dynamic())
     node = opset13.reduce_sum(parameter, Constant(np.array([-1])), False)
     request = core.compile_model(Model([node], [parameter]), device).create_infer_request()
@@ -159,7 +159,7 @@ def test_rank_that_is_not_known(device):
         assert (request.infer([np.ones(shape, np.float32)])[0] == shape[-1]).all()
 
 
-def test_more_axes_than_kernels_take(device):
+def test_more_axes_than_kernels_support(device):
     parameter = Parameter(hetero.Type.f32, hetero.PartialShape.dynamic())
     node = opset13.reduce_sum(parameter, Constant(np.arange(0, 10, 2)), False)
     request = core.compile_model(Model([node], [parameter]), device).create_infer_request()
@@ -167,6 +167,6 @@ def test_more_axes_than_kernels_take(device):
         request.infer([np.ones((2,) * 10, np.float32)])
 
 
-def test_refusal_says_why(device):
+def test_too_many_dimensions(device):
     with pytest.raises(hetero.HeteroError, match="9 dimensions"):
         reduced(device, "reduce_sum", np.zeros((1,) * 9, np.float32), (0,))

@@ -1,4 +1,4 @@
-"""Updates written where indices say on every OpenCL device, beside OpenVINO or numpy."""
+"""Scatter operations, compared with OpenVINO or numpy."""
 
 import ml_dtypes
 import numpy as np
@@ -25,7 +25,7 @@ def test_openvino_agrees(openvino_agrees, case):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_of_equal_indices_the_last_counts(compute, dtype):
+def test_the_last_of_equal_indices_counts(compute, dtype):
     data, updates = random(4, 300, dtype=dtype), random(3, 300, dtype=dtype)
     indices = np.random.default_rng(0).integers(-7, 7, (3, 300))
     expected = data.array.copy()
@@ -37,7 +37,7 @@ def test_of_equal_indices_the_last_counts(compute, dtype):
     np.testing.assert_array_equal(found, expected, strict=True)
 
 
-def test_updates_for_nowhere_are_left_out(compute):
+def test_updates_out_of_range_are_ignored(compute):
     data, far, updates = random(3, 4), np.array([[2**40, 2], [-5, 0], [4, 1]]), random(3, 2)
     expected = data.array.copy()
     expected[0, 2], expected[1, 0], expected[2, 1] = updates.array[:, 1]
@@ -51,7 +51,7 @@ def test_updates_for_nowhere_are_left_out(compute):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_updates_of_one_element_are_combined_in_their_order(reference_agrees, dtype):
-    """As the reference does, so that floating-point sums are the same to the last bit but for contractions."""
+    """In the order of the reference, so that floating-point sums differ only by contractions into fma."""
     data, updates = random(2, 3, dtype=dtype), random(2, 300, dtype=dtype)
     for reduction, init in (("sum", True), ("max" if dtype is np.bool_ else "mean", False)):
         arguments = data, picks(3, 2, 300), updates, ints(1), reduction, init
@@ -66,7 +66,7 @@ def test_products_and_extremes(reference_agrees, dtype):
         reference_agrees("scatter_elements_update", *arguments, opset=12)
 
 
-def test_not_a_number_is_the_least_and_the_largest(reference_agrees):
+def test_nan_propagates(reference_agrees):
     data, updates = Data(np.float32([[1, np.nan, 3]])), Data(np.float32([[5, 0, np.nan, 2]]))
     for reduction in ("min", "max"):
         arguments = data, Data(np.array([[0, 1, 2, 2]])), updates, ints(1), reduction
@@ -74,7 +74,7 @@ def test_not_a_number_is_the_least_and_the_largest(reference_agrees):
 
 
 def test_more_indices_than_rows(compute):
-    """The reference takes those of rows that are not there for places of others, or fails."""
+    """The reference is wrong here, or fails, for indices of rows that do not exist."""
     data, updates = Data(np.zeros((2, 2), np.float32)), Data(np.ones((4, 1), np.float32))
     for reduction in ("none", "sum"):
         arguments = data, Data(np.array([[1], [0], [1], [0]])), updates, ints(1), reduction
@@ -82,7 +82,7 @@ def test_more_indices_than_rows(compute):
         np.testing.assert_array_equal(found, [[0, 1], [1, 0]])
 
 
-def test_combined_updates_for_nowhere_are_left_out(compute):
+def test_combined_updates_out_of_range_are_ignored(compute):
     indices, updates = np.array([[9, 1, -9, 1]]), np.float32([[1, 2, 3, 4]])
     arguments = Data(np.ones((1, 3), np.float32)), Data(indices), Data(updates), ints(1), "sum"
     (found,) = compute("scatter_elements_update", arguments, {})

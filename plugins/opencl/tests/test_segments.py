@@ -1,4 +1,4 @@
-"""Models of which not all is known before they run: programs one after the other, and what the host does between."""
+"""Models whose shapes depend on data: chains of programs, with host steps between them."""
 
 import numpy as np
 import pytest
@@ -88,13 +88,13 @@ def test_segments_in_the_background(device):
         np.testing.assert_array_equal(request.get_output_tensor(0).data, DATA.reshape(3 * scale, -1) * scale)
 
 
-def test_what_ran_is_told_for_all_segments(device):
+def test_profiling_covers_all_segments(device):
     x = parameter(2, 300)
     compiled = CORE.compile_model(Model([ops.Negative(rows_by_contents(x))], [x]), device, {"PERF_COUNT": True})
     request = compiled.create_infer_request()
     request.infer([DATA])
-    told = {info.node_type for info in request.profiling_info}
-    assert {"ReduceMax", "Negative"} <= told
+    node_types = {info.node_type for info in request.profiling_info}
+    assert {"ReduceMax", "Negative"} <= node_types
     assert {op.type_info.name for op in compiled.get_runtime_model().get_ordered_ops()} >= {"ExecutionNode"}
 
 
@@ -132,7 +132,7 @@ def test_contents_that_do_not_fit(device):
     np.testing.assert_array_equal(request.infer([DATA])[0], DATA.reshape(3, -1))
 
 
-def test_what_no_kernel_finds_out():
+def test_shapes_that_no_kernel_computes():
     x = parameter(-1, 4)
     with pytest.raises(GraphError, match="Abs 'Abs_.*' needs shapes that depend on data"):
         cut(Model([ops.Abs(x)], [x]))

@@ -1,4 +1,4 @@
-"""What is ordered, and looked up in what is ordered, on every OpenCL device, beside OpenVINO or numpy."""
+"""Sorting, searching, Unique and NonZero, compared with OpenVINO or the reference."""
 
 import ml_dtypes
 import numpy as np
@@ -35,13 +35,13 @@ def test_openvino_agrees(openvino_agrees, case):
 
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize(("mode", "k"), [("max", 1), ("min", 100)])
-def test_of_equal_elements_the_first_are_the_best(reference_agrees, dtype, mode, k):
+def test_the_first_of_equal_elements_is_taken(reference_agrees, dtype, mode, k):
     reference_agrees("topk", random(3, 300, dtype=dtype), number(k), 1, mode, "value", "i64", True, opset=11)
 
 
 @pytest.mark.parametrize("mode", ["max", "min"])
 @pytest.mark.parametrize("k", [1, 3])
-def test_what_is_not_a_number(reference_agrees, mode, k):
+def test_nan(reference_agrees, mode, k):
     rows = np.float32([[1, np.nan, 2, np.nan, np.inf], [-np.inf, 0, -0.0, 5, np.nan]])
     for dtype in (np.float32, np.float64, np.float16):
         reference_agrees("topk", Data(rows.astype(dtype)), number(k), 1, mode, "value", opset=11)
@@ -66,8 +66,8 @@ def test_lookups_in_every_type(reference_agrees, dtype):
     reference_agrees("unique", data)
 
 
-def test_whole_numbers_among_others(compute):
-    """Such as f32 cannot tell apart are told apart."""
+def test_integers_between_real_bounds(compute):
+    """Integers that are equal as f32 are distinguished."""
     data, bounds = np.array([2**24, 2**24 + 1, 2**24 + 2, -1]), np.float32([0, 2**24, np.nan])
     for dtype in (np.int64, np.uint64, np.int32):
         (found,) = compute("bucketize", (Data(data.astype(dtype)), Data(bounds)), {})
@@ -78,22 +78,22 @@ def test_whole_numbers_among_others(compute):
 @pytest.mark.parametrize("order", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.int8])
 def test_different_slices(reference_agrees, axis, order, dtype):
-    """By numpy, whose order of slices OpenVINO's CPU has not."""
+    """Compared with the reference: OpenVINO's CPU device orders slices differently."""
     data = np.random.default_rng(2).integers(0, 2, (20, 2, 21)).astype(dtype)
     data[:, :, ::2] = data[:, :, :1]
     data[::3] = data[:1]
     reference_agrees("unique", Data(data), np.array(axis), order)
 
 
-def test_nothing_is_found_in_nothing(reference_agrees):
+def test_no_elements(reference_agrees):
     nothing = Data(np.zeros((3, 0), np.float32))
     for name in ("non_zero", "unique"):
         reference_agrees(name, nothing)
     reference_agrees("non_zero", Data(np.array(3, np.int32)))
 
 
-def test_what_is_found_is_read_on_the_device(run):
-    """Shapes that a part of the model finds out are those of what comes next."""
+def test_readers_of_results_of_unknown_shape(run):
+    """The next program gets the shapes that the one before has computed."""
     data = Parameter(hetero.Type.f32, [4, 5])
     places = ops.Transpose(ops.NonZero(data), number([1, 0]))
     values, _, inverse, _ = ops.Unique(ops.GatherND(data, places)).outputs()

@@ -1,4 +1,4 @@
-"""A driver that aborts or computes nonsense ends no program: the next one is used, or none."""
+"""A driver that aborts or computes wrong results does not end the program: the next one is used, or none."""
 
 import json
 
@@ -39,7 +39,7 @@ def devices(environment) -> tuple[list[str], dict[str, str]]:
     return json.loads(run_python(DEVICES, **environment)[0])
 
 
-def test_where_every_compiler_aborts_the_model_runs_on_template(tmp_path):
+def test_if_every_compiler_aborts_the_model_runs_on_template(tmp_path):
     environment = aborting_driver(tmp_path)
     usable, unavailable = devices(environment)
     assert usable == []
@@ -85,8 +85,8 @@ def test_runtimes_of_one_processor_are_ordered_by_their_speed(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["generic", "znver3"])
-def test_pocl_builds_for_whatever_name_its_compiler_gives_the_processor(name, tmp_path):
-    """LLVM 14 refuses generic, and aborts for znver3 where the processor has AVX-512."""
+def test_pocl_builds_for_processors_that_its_compiler_does_not_know(name, tmp_path):
+    """LLVM 14 rejects "generic", and aborts for "znver3" if the processor has AVX-512."""
     if not any(pocl.is_pocl(handle) for handle in all_devices()):
         pytest.skip("PoCL is not installed")
     code = f"""
@@ -94,8 +94,8 @@ import ctypes, pyopencl as cl
 from hetero_opencl import pocl, platforms, trial_process
 repair, pocl.repair = pocl.repair, lambda device: None
 (device,) = filter(pocl.is_pocl, platforms.all_devices())
-told = ctypes.create_string_buffer(b"{name}")
-pocl.processor_field(device, pocl.processor_name(device)).value = ctypes.addressof(told)
+name = ctypes.create_string_buffer(b"{name}")
+pocl.processor_field(device, pocl.processor_name(device)).value = ctypes.addressof(name)
 pocl.processor_name = lambda device: "{name}"
 pocl.repair = repair
 trial_process.CASES = dict(list(trial_process.CASES.items())[:2])
