@@ -1,6 +1,6 @@
-"""A faulty OpenCL driver, in every Python process that is started with this environment.
+"""Environments in which new Python processes have a faulty OpenCL driver.
 
-A module ``sitecustomize``, which Python imports at its start, changes pyopencl as if a platform's driver did it.
+A module ``sitecustomize``, which Python imports at its start, changes pyopencl to behave like that.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def idle_driver(folder: Path, platform: str = "") -> dict[str, str]:
 
 
 def _environment(folder: Path, code: str, untried: str) -> dict[str, str]:
-    """All caches are empty but for the verdicts on other platforms than the untried ones."""
+    """Use empty caches, except for verdicts on platforms whose names do not contain ``untried``."""
     (folder / "sitecustomize.py").write_text(code)
     verdicts = folder / "cache/hetero/trials"
     verdicts.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The architecture: lower layers never import higher ones, hetero names no plugin, and importing it is light."""
+"""The architecture: layers import only lower ones, hetero names no plugin, and ``import hetero`` is light."""
 
 import ast
 import subprocess
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "hetero"
-# From the bottom to the top, as design.md lists them; each imports only what stands before it, or itself.
+# From bottom to top. Each layer imports only itself and the layers before it.
 LAYERS = [
     "messages", "errors", "files", "cache_folder", "fork", "allocation", "tracing", "types", "packing", "dimension",
     "shape", "containers", "tensor", "properties", "graph", "ops", "reference", "passes", "frontend", "plugin",
     "dispatch", "runtime", "run", "conformance",
 ]  # fmt: skip
-# These hand out what is below them, or tie the layers together, and so belong to none.
+# Modules above all layers: they re-export from them or connect them.
 ABOVE_ALL = {"__init__", "builtin", "opset_modules"}
 FILES = sorted(ROOT.rglob("*.py"))
 
@@ -24,7 +24,7 @@ def layer_of(path: Path) -> str:
 
 
 def imported_layers(tree: ast.Module) -> set[str]:
-    """The layers that a file imports when it is run; what only type checkers import does not count."""
+    """Return the layers that a file imports at run time, without imports for type checkers."""
     ignored = {
         id(inner)
         for node in ast.walk(tree)

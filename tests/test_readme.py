@@ -1,4 +1,4 @@
-"""What README.md shows does run."""
+"""The examples of README.md run."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_the_file_of_extensions(tmp_path):
     assert core.compile_model(chain, "TEMPLATE")(x)[0].tolist() == [0, 0, 0, 3, 6, 0]
 
 
-def test_the_operation_of_ones_own(tmp_path):
+def test_the_custom_operation(tmp_path):
     (tmp_path / "operations.py").write_text(blocks("python")[2], encoding="utf-8")
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17, "me" : 1]>
         agraph (float[4] x) => (float[4] y) {
@@ -63,6 +63,6 @@ def test_the_yaml_run(tmp_path):
     assert {s.device for s in report.placement.subgraphs} == {"GPU", "TEMPLATE"}
 
 
-def test_every_file_that_it_names_is_there():
-    named = re.findall(r"\]\(([\w/.]+)\)|(configs/\w+\.yaml)", README)
-    assert named and all((ROOT / (link or config)).exists() for link, config in named)
+def test_links_and_configurations_exist():
+    files = re.findall(r"\]\(([\w/.]+)\)|(configs/\w+\.yaml)", README)
+    assert files and all((ROOT / (link or config)).exists() for link, config in files)

@@ -1,4 +1,4 @@
-"""The model cache and the cache of kernel binaries: damaged files are written again, and results stay right."""
+"""The model cache and the cache of kernel binaries: damaged files are rewritten, and results stay correct."""
 
 from __future__ import annotations
 
