@@ -51,7 +51,7 @@ class Compiler:
             except BaseException:  # Ctrl-C, for example: nobody waits for the results
                 threads.shutdown(wait=False, cancel_futures=True)
                 for process in list(self._busy):
-                    process.kill()
+                    process.process.kill()
                 raise
 
     def _build(self, request: BuildRequest) -> bytes | Exception:
@@ -89,13 +89,10 @@ class _BuildProcess:
             return False
         return read_message(self.process.stdout) is not None
 
-    def kill(self) -> None:
-        self.process.kill()
-
     def build(self, request: BuildRequest) -> bytes | cl.Error:
         """Return the binary or the compiler's error. Raises DeviceError if the process ends or exceeds the limit."""
         self._errors.truncate(0)
-        watchdog = threading.Timer(BUILD_SECONDS, self.kill)
+        watchdog = threading.Timer(BUILD_SECONDS, self.process.kill)
         watchdog.start()
         try:
             write_message(self.process.stdin, json.dumps(asdict(request)).encode())

@@ -174,8 +174,8 @@ class OpenCLDevice:
                 for source, by_key in variants.items()
             )
         else:
-            # One after the other: in threads, builds of Intel's and PoCL's runtimes take as long, because the runtimes
-            # lock (8 builds on 2 cores: 2.8 s and 2.9 s with Intel's).
+            # One after the other: Intel's and PoCL's runtimes build one program at a time even if threads call them (8
+            # builds on 2 cores with Intel's: 2.9 s, with 2 threads too). Not measured with a driver for real GPUs.
             built = map(self._build_here, variants)
         operations = {launch.source: launch.operation for launch in reversed(launches)}
         programs = {}

@@ -40,7 +40,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class MemoryPlan(Generic[Buffer]):
-    """The slot of each buffer, the byte size of each arena, and the maximum of bytes that are live at the same time."""
+    """The slot of each buffer, the byte size of each arena, and the maximum number of bytes live at the same time."""
 
     lifetimes: Mapping[Buffer, Lifetime] = field(default_factory=dict)
     slots: Mapping[Buffer, Slot] = field(default_factory=dict)
@@ -126,7 +126,7 @@ def _smallest_gap(begins: np.ndarray, ends: np.ndarray, size: int) -> int:
 
 
 def _largest_live_set(lifetimes: Mapping[Buffer, Lifetime], sizes: Mapping[Buffer, int]) -> int:
-    """Return the maximum of bytes that are live at the same launch."""
+    """Return the maximum number of bytes that are live at the same launch."""
     changes: dict[int, int] = {}
     for buffer, life in lifetimes.items():
         changes[life.first] = changes.get(life.first, 0) + sizes[buffer]

@@ -199,7 +199,8 @@ class BoundProgram:
             self.arena.reserve(plan.arenas)
         except DeviceError as error:
             largest = max(self.program.launches, key=lambda launch: sum(b.byte_size for b in launch.buffers()))
-            raise DeviceError(f"{error}; of '{self.program.model.name}' {largest.operation} uses the most") from error
+            name = self.program.model.name
+            raise DeviceError(f"{error}; in model '{name}', {largest.operation} uses the most") from error
 
     def upload(self, inputs: Sequence[Tensor]) -> None:
         """Start copying the inputs that are not bound to the device. They must stay alive until ``finish``."""

@@ -99,7 +99,7 @@ class OpenCLContext(RemoteContext):
             table.set(properties)
         handle = table.get(MEM_HANDLE)
         if handle is None:
-            return OpenCLMemory(self, self.new_buffer(byte_size), byte_size)
+            return OpenCLMemory(self, self.device.allocate(byte_size), byte_size)
         if not isinstance(handle, cl.array.Array):
             return self._wrap(handle, handle.size, 0)
         if not handle.flags.c_contiguous:
@@ -114,9 +114,6 @@ class OpenCLContext(RemoteContext):
                 "the buffer belongs to another OpenCL context: create the remote context with OCL_CONTEXT set to that"
             )
         return OpenCLMemory(self, buffer, byte_size, offset, is_owned=False)
-
-    def new_buffer(self, byte_size: int) -> cl.Buffer:
-        return self.device.allocate(byte_size)
 
     def new_shared_buffer(self, byte_size: int) -> cl.Buffer:
         """Return a buffer in shared virtual memory, which the host sees as the array ``buffer.hostbuf``."""
@@ -170,7 +167,7 @@ class OpenCLMemory(RemoteMemory):
     def resize(self, byte_size: int) -> None:
         if not self._is_owned:
             super().resize(byte_size)
-        self.buffer, self.byte_size = self.context.new_buffer(byte_size), byte_size
+        self.buffer, self.byte_size = self.context.device.allocate(byte_size), byte_size
 
     def get_params(self) -> dict[str, Any]:
         context = {key: value for key, value in self.context.get_params().items() if key != OCL_QUEUE}

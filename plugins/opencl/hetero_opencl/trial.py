@@ -68,7 +68,7 @@ def verdict_on(device: cl.Device) -> Verdict:
 
 @contextlib.contextmanager
 def _one_process(folder: Path | None) -> Iterator[None]:
-    """Hold a file lock, so that trials of other processes do not disturb the measurement, and wait for the verdict."""
+    """Hold a file lock: one process runs a trial undisturbed, while others wait and then read its verdict."""
     with contextlib.ExitStack() as stack:
         if folder and fcntl:
             with contextlib.suppress(OSError):  # a folder that is not writable cannot store verdicts either

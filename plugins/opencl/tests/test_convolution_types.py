@@ -1,4 +1,4 @@
-"""Convolutions of other element types, over one to three dimensions, and with filters that are computed."""
+"""Convolutions of other element types, over one to three dimensions, and with filters from inputs."""
 
 import ml_dtypes
 import numpy as np
@@ -8,7 +8,7 @@ from tests.ops.oracle import Data
 
 GENERATOR = np.random.default_rng(0)
 LENGTHS, KERNEL = (6, 8, 19), (3, 2, 3)
-# stride, dilation, pads in front and behind, auto_pad
+# stride, dilation, pads_begin, pads_end, auto_pad
 WINDOWS = [
     (1, 1, 0, 0, "explicit"),
     (2, 1, 1, 1, "explicit"),

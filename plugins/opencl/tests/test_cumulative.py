@@ -1,4 +1,4 @@
-"""Running sums and products on every OpenCL device, beside the reference."""
+"""CumSum and CumProd, compared with OpenVINO or the reference."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What an inference launches and how much memory it takes: fusion, the memory plan, and programs by input shape."""
+"""Programs: the kernels that are launched, fusion, and programs per input shape."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -88,7 +88,7 @@ def test_the_bias_of_a_product_is_no_launch():
     assert [kind for _, kind in launches([biased], [x], image)] == ["Convolution"]
 
 
-def test_batch_normalization_disappears_in_a_convolution(device):
+def test_batch_normalization_is_folded_into_a_convolution(device):
     generator = np.random.default_rng(0)
     x = parameter(1, 3, 5, 6)
     weights = generator.standard_normal((4, 3, 1, 1)).astype(np.float32)
@@ -129,7 +129,7 @@ def test_programs_by_shape_are_few():
         assert request.get_tensor(compiled.outputs[0]).shape == (rows, 4)
         program = compiled.programs_for(()).programs.segment_for([array]).program
         assert programs.setdefault(rows, program) is program
-    # One more than fit was asked for: the one unused for longest, 2 rows, went, and 1 row stayed.
+    # The cache was full: the least recently used program, for 2 rows, was dropped; the one for 1 row was kept.
     assert compiled.programs_for(()).programs.segment_for([np.zeros((1, 4), np.float32)]).program is programs[1]
     assert compiled.programs_for(()).programs.segment_for([np.zeros((2, 4), np.float32)]).program is not programs[2]
 
@@ -232,7 +232,7 @@ def test_profiling(device, is_profiled):
     assert all(i.real_time >= timedelta(0) for i in infos)
 
 
-def test_refusals_say_why(device):
+def test_refusals_have_reasons(device):
     text = Parameter(Type.string, [2])
     image, weights = parameter(1, 2, 5, 5, 5, 5), parameter(4, 2, 3, 3, 3, 3)
     deep = ops.Convolution(image, weights, [1] * 4, [0] * 4, [0] * 4, [1] * 4)
@@ -246,7 +246,7 @@ def test_refusals_say_why(device):
         assert reason in query.refused[outputs[0].friendly_name]
 
 
-def test_values_that_kernels_cannot_count_are_refused(device):
+def test_values_with_too_many_elements_are_refused(device):
     x, y = parameter(2**16, 1), parameter(1, 2**16)
     with pytest.raises(HeteroError, match="Add 'sum' needs 4294967296 elements"):
         compiled_for(device, [ops.Add(x, y, name="sum")], [x, y])

@@ -10,7 +10,7 @@ from hetero.errors import GraphError, HeteroError
 from hetero.graph import VariableInfo
 
 CORE = hetero.Core()
-# More elements than those whose contents tell programs apart.
+# More elements than MOST_DECIDING: their contents do not select a program.
 DATA = np.linspace(-1, 3, 600, dtype=np.float32).reshape(2, 300)
 
 
@@ -19,14 +19,14 @@ def parameter(*shape, kind=Type.f32):
 
 
 def rows_by_contents(x):
-    """x in as many rows as its largest number says."""
+    """Reshape x; its largest element is the number of rows."""
     rows = ops.Convert(ops.ReduceMax(x, np.int64([0, 1]), False), Type.i64)
     shape = ops.Concat([ops.Unsqueeze(rows, np.int64(0)), Constant(np.int64([-1]))], 0)
     return ops.Reshape(x, shape, False)
 
 
 def chain_of(x, count):
-    """As many segments as ``count``, one for each Reshape."""
+    """Return a chain of ``count`` segments, one per Reshape."""
     value = x
     for _ in range(count):
         value = ops.Multiply(rows_by_contents(value), np.float32(1))
@@ -54,7 +54,7 @@ def test_parts_of_a_cut():
     assert part.rest.results == [0] and not part.host_steps
 
 
-def test_a_branch_that_the_device_decides_on(device):
+def test_a_condition_that_the_device_computes(device):
     x = parameter(2, 300)
     above = ops.Greater(ops.ReduceMean(x, np.int64([0, 1]), False), np.float32(0))
     node = ops.If(above)
@@ -99,7 +99,7 @@ def test_profiling_covers_all_segments(device):
 
 
 def test_outputs_handed_to_another_model(device):
-    """An output that a later segment makes goes to a remote tensor as one of a single program does."""
+    """An output of a later segment is written to a remote tensor, like an output of a single program."""
     x = parameter(2, 300)
     compiled = CORE.compile_model(Model([rows_by_contents(x)], [x]), device)
     request = compiled.create_infer_request()
@@ -124,7 +124,7 @@ def test_a_variable_is_read_before_a_later_segment_sets_it(device):
         np.testing.assert_array_equal(reshaped, DATA.reshape(3, -1))
 
 
-def test_contents_that_do_not_fit(device):
+def test_mismatched_contents(device):
     x = parameter(2, 300)
     request = CORE.compile_model(Model([rows_by_contents(x)], [x]), device).create_infer_request()
     with pytest.raises(HeteroError, match="Reshape"):
