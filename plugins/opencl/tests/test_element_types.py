@@ -13,7 +13,7 @@ from tests.ops.oracle import Data
 
 HALVES = [np.float16, ml_dtypes.bfloat16]
 SMALL_FLOATS = ["f4e2m1", "f6e2m3", "f6e3m2", "f8e4m3", "f8e5m2", "f8e8m0", "f8e4m3fnuz", "f8e5m2fnuz"]
-SMALL_NUMBERS = ["i2", "i4", "u1", "u2", "u4"]
+SMALL_INTEGERS = ["i2", "i4", "u1", "u2", "u4"]
 # Every f16 and bf16 value and its neighbors in f32, which lie on both sides of every rounding boundary of small types.
 HALF_BITS = np.arange(1 << 16, dtype=np.uint16)
 EVERY_HALF = np.append(HALF_BITS.view(np.float16).astype(np.float32), (HALF_BITS.astype(np.uint32) << 16).view("f4"))
@@ -42,7 +42,7 @@ def test_small_floats_are_rounded_as_numpy_rounds(run, kind):
     np.testing.assert_array_equal(number, expected.astype(np.float32))
 
 
-@pytest.mark.parametrize("kind", [*SMALL_FLOATS, *SMALL_NUMBERS])
+@pytest.mark.parametrize("kind", [*SMALL_FLOATS, *SMALL_INTEGERS])
 def test_every_code_is_a_number(run, kind):
     codes = np.arange(256, dtype=np.uint8) & np.uint8((1 << Type(kind).bitwidth) - 1)
     array = codes.view(Type(kind).to_dtype())

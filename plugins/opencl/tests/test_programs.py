@@ -26,11 +26,15 @@ def compiled_for(device, outputs, parameters, **options):
     return core.compile_model(Model(list(outputs), parameters), device, options)
 
 
+def program_for(compiled, *arrays):
+    """Return the program of a compiled model for these inputs."""
+    return compiled.programs_for(()).programs.segment_for(arrays).program
+
+
 def launches(outputs, parameters, *arrays):
-    """The kernel launches of a program, as pairs of the kernel's name and the node's type."""
+    """Return the kernel name and the node type of each launch of a model."""
     compiled = PLUGIN.compile_model(Model(list(outputs), parameters), {})
-    program = compiled.programs_for(()).programs.segment_for(arrays).program
-    return [(launch.kernel, launch.node_type) for launch in program.launches]
+    return [(launch.kernel, launch.node_type) for launch in program_for(compiled, *arrays).launches]
 
 
 def silu_of_a_sum(x, y):
@@ -51,7 +55,7 @@ def test_trees_of_equal_structure_share_a_program():
     def source(first, second):
         x, y = parameter(*first), parameter(*second)
         compiled = PLUGIN.compile_model(Model([silu_of_a_sum(x, y)], [x, y]), {})
-        (launch,) = compiled.programs_for(()).programs.segment_for([np.zeros(first), np.zeros(second)]).program.launches
+        (launch,) = program_for(compiled, np.zeros(first), np.zeros(second)).launches
         return launch.source
 
     assert source((3, 4), (4,)) == source((7, 2, 9), (9,)) != source((3, 4), (3, 4))
@@ -127,11 +131,11 @@ def test_programs_by_shape_are_few():
         request.set_tensor(compiled.inputs[0], Tensor(array))
         request.infer()
         assert request.get_tensor(compiled.outputs[0]).shape == (rows, 4)
-        program = compiled.programs_for(()).programs.segment_for([array]).program
+        program = program_for(compiled, array)
         assert programs.setdefault(rows, program) is program
     # The cache was full: the least recently used program, for 2 rows, was dropped; the one for 1 row was kept.
-    assert compiled.programs_for(()).programs.segment_for([np.zeros((1, 4), np.float32)]).program is programs[1]
-    assert compiled.programs_for(()).programs.segment_for([np.zeros((2, 4), np.float32)]).program is not programs[2]
+    assert program_for(compiled, np.zeros((1, 4), np.float32)) is programs[1]
+    assert program_for(compiled, np.zeros((2, 4), np.float32)) is not programs[2]
 
 
 def test_weights_are_uploaded_once_for_all_shapes():
@@ -142,7 +146,7 @@ def test_weights_are_uploaded_once_for_all_shapes():
     arrays = [np.empty((1, 3, rows, 40), np.float32) for rows in (40, 80)]
     uploaded = [
         [buffer.memory for launch in program.launches for buffer in launch.buffers() if buffer.memory]
-        for program in [compiled.programs_for(()).programs.segment_for([array]).program for array in arrays]
+        for program in (program_for(compiled, array) for array in arrays)
     ]
     assert len(uploaded[0]) == 1 and uploaded[0] == uploaded[1]
 
