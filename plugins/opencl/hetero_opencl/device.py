@@ -63,7 +63,7 @@ class OpenCLDevice:
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
         self._queue = queue
-        self._programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
+        self.loaded_programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
         # Keeps programs alive for models that are compiled again. Loading one takes time, and on Intel's runtime the
         # process grows by 8 kB for each program that is loaded, run and dropped.
         self._recent: deque[cl.Program] = deque(maxlen=RECENT_PROGRAMS)
@@ -130,18 +130,18 @@ class OpenCLDevice:
         """
         names = self.binary_names(launches)
         with self._lock:
-            programs = {name: self._programs.get(name) for name in names}
+            programs = {name: self.loaded_programs.get(name) for name in names}
             if None in programs.values():
                 pocl_cache.check_space(self.handle)
                 absent = [name for name, program in programs.items() if program is None]
                 programs |= {name: self._load(binaries.get(name)) for name in absent}
             missing = {launch.source: name for name, launch in zip(names, launches) if programs[name] is None}
             if missing:
-                compiled = self._compile([launch for launch in launches if launch.source in missing])
+                compiled = self.compile([launch for launch in launches if launch.source in missing])
                 for source, program in compiled.items():
                     programs[missing[source]] = program
                     binaries.store(missing[source], binary_of(program))
-            self._programs.update(programs)
+            self.loaded_programs.update(programs)
             self._recent.extend(programs.values())
         return [programs[name] for name in names]
 
@@ -165,7 +165,7 @@ class OpenCLDevice:
                     variants[launch.source][launch.kernel, grid, launch.local_size] = launch
         return variants
 
-    def _compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program]:
+    def compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program]:
         """Build the programs of launches; return them by their source texts."""
         variants = self._variants(launches)
         if self._compiler:

@@ -7,6 +7,7 @@ import numpy as np
 import openvino
 import pytest
 from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.program import BoundProgram
 
 import hetero
@@ -49,9 +50,15 @@ def processor(request, monkeypatch) -> None:
 
 
 @pytest.fixture
-def bound_programs() -> Callable[[hetero.InferRequest], list[BoundProgram]]:
+def plugin_request() -> Callable[[hetero.InferRequest], OpenCLInferRequest]:
+    """Return a function that returns the plugin's request behind a request."""
+    return lambda request: request._request.request
+
+
+@pytest.fixture
+def bound_programs(plugin_request) -> Callable[[hetero.InferRequest], list[BoundProgram]]:
     """Return a function that returns the bound programs of a request."""
-    return lambda request: request._request.request.bound_model.bound_programs
+    return lambda request: plugin_request(request).bound_model.bound_programs
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def softmax_of_product() -> Model:
 def test_compile_errors_name_the_operation(device, monkeypatch, tmp_path, target, fault, message):
     monkeypatch.setattr(target, fault)
     for found in present_devices().usable:
-        monkeypatch.setattr(found, "_programs", {})  # another test may have built the same kernels
+        monkeypatch.setattr(found, "loaded_programs", {})  # another test may have built the same kernels
     name = CORE.get_property(device, "FULL_DEVICE_NAME")
     with pytest.raises(DeviceError, match=message) as raised:
         CORE.compile_model(softmax_of_product(), device, {"CACHE_DIR": str(tmp_path)})

@@ -45,12 +45,12 @@ def check(model, device, arrays):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_models_of_the_zoo(device, name):
+def test_models_of_the_zoo(device, plugin_request, name):
     model, shape = CORE.read_model(zoo.path(name)), zoo.MODELS[name].shapes[0]
     compiled, _ = check(model, device, zoo.inputs(name, 0, shape))
     # Weights are on the device in one layout only, not also in that of the model.
-    for part in compiled._compiled.last_programs():
-        sources = [buffer.source.__array_interface__["data"][0] for buffer in part.constants()]
+    for each in plugin_request(compiled.create_infer_request()).compiled_model.last_programs():
+        sources = [buffer.source.__array_interface__["data"][0] for buffer in each.constants()]
         assert sources and len(set(sources)) == len(sources)
 
 

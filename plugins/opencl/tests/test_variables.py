@@ -198,13 +198,13 @@ def test_a_variable_of_dynamic_shape_that_grows(device, name):
     np.testing.assert_allclose(request.infer([ROWS[0]])[0], np.maximum(expected, 0), rtol=1e-5)
 
 
-def test_a_canceled_inference_keeps_the_contents(device):
+def test_a_canceled_inference_keeps_the_contents(device, plugin_request):
     compiled = hetero.Core().compile_model(running_mean("hetero"), device)
     request = compiled.create_infer_request()
     request.infer([ROWS[0]])
     before = [np.array(state.state.data) for state in request.query_state()]
-    request._request.request.preprocess()
-    request._request.request.start()  # without the other stages, as after a cancellation
+    plugin_request(request).preprocess()
+    plugin_request(request).start()  # without the other stages, as after a cancellation
     for state, array in zip(request.query_state(), before):
         np.testing.assert_array_equal(state.state.data, array)
 
