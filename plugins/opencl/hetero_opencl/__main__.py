@@ -45,7 +45,7 @@ def show(
 
 
 def programs_of(file: str, device: str, shapes: list[str]) -> list[Program]:
-    """Return the programs of a model file for these input shapes; the shapes of other inputs are chosen.
+    """Return the programs of a model file for these input shapes. Other dynamic shapes get assumed values.
 
     Runs the model once, because shapes that depend on data are known only then.
 

@@ -55,6 +55,16 @@ class Bindings:
     copies_before: list[tuple[Buffer, DeviceRegion]] = field(default_factory=list)
     copies_after: list[tuple[Buffer, DeviceRegion]] = field(default_factory=list)
 
+    def bind_or_copy(
+        self, copies: list[tuple[Buffer, DeviceRegion]], buffer: Buffer, region: DeviceRegion, slack: int | None
+    ) -> None:
+        """Use the region's memory if it has ``slack`` bytes after it; else, or if ``slack`` is None, add a copy."""
+        memory = None if slack is None else region.memory.buffer_for(region.region, slack)
+        if memory is None:
+            copies.append((buffer, region))
+        else:
+            self.memory[buffer] = memory
+
 
 def make_bindings(
     program: Program, inputs: Sequence[DeviceRegion | None], outputs: Sequence[DeviceRegion | None]
@@ -71,23 +81,13 @@ def make_bindings(
     for buffer, region in bound_inputs.items():
         # An output that is this input unchanged may use the same memory.
         others = [other for out, other in bound_outputs if not (out is buffer and region.is_same(other))]
-        memory = None
-        if not any(region.overlaps(other) for other in others):
-            memory = region.memory.buffer_for(region.region, SLACK)
-        if memory is None:
-            bindings.copies_before.append((buffer, region))
-        else:
-            bindings.memory[buffer] = memory
+        is_shared = any(region.overlaps(other) for other in others)
+        bindings.bind_or_copy(bindings.copies_before, buffer, region, None if is_shared else SLACK)
     for index, (buffer, region) in enumerate(bound_outputs):
         if buffer in bound_inputs and region.is_same(bound_inputs[buffer]):
             continue
         is_shared = any(region.overlaps(other) for at, (_, other) in enumerate(bound_outputs) if at != index)
         has_memory = not buffer.is_planned or buffer in program.inputs or buffer in bindings.memory
-        memory = None
-        if not is_shared and not has_memory:
-            memory = region.memory.buffer_for(region.region, SLACK if buffer in program.read_again else 0)
-        if memory is None:
-            bindings.copies_after.append((buffer, region))
-        else:
-            bindings.memory[buffer] = memory
+        slack = SLACK if buffer in program.read_again else 0
+        bindings.bind_or_copy(bindings.copies_after, buffer, region, None if is_shared or has_memory else slack)
     return bindings
