@@ -1,8 +1,8 @@
-"""The summary at the end of a run."""
+"""Summary at the end of a test run."""
 
 from collections import Counter, defaultdict
 
-# Files that the table of the longest lists.
+# The number of files in the table of the longest ones.
 LONGEST = 20
 
 
@@ -28,13 +28,13 @@ def _write_longest_files(terminalreporter):
 
 def _write_backend_cases(terminalreporter):
     """Write how many of the ONNX project's backend cases pass on each device, and why the others do not."""
-    found = defaultdict(Counter)
+    outcomes_on = defaultdict(Counter)
     for kind in ("passed", "failed"):
         for report in terminalreporter.getreports(kind):
-            told = dict(getattr(report, "user_properties", ()))
-            if "ONNX backend case on" in told and report.when == "call":
-                found[told["ONNX backend case on"]][told.get("ONNX backend case", "broken")] += 1
-    for device, outcomes in sorted(found.items()):
+            properties = dict(getattr(report, "user_properties", ()))
+            if "ONNX backend case on" in properties and report.when == "call":
+                outcomes_on[properties["ONNX backend case on"]][properties.get("ONNX backend case", "broken")] += 1
+    for device, outcomes in sorted(outcomes_on.items()):
         total = outcomes.total()
         terminalreporter.write_line(f"ONNX backend cases on {device}: {outcomes.pop('passes', 0)} of {total} pass")
         for reason, count in outcomes.most_common():

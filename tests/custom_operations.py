@@ -1,4 +1,4 @@
-"""Operations as users write them, in OpenVINO's way and in ours, and models of them."""
+"""User-defined operations in the styles of OpenVINO and hetero, and models of them."""
 
 import numpy as np
 import openvino
@@ -11,7 +11,7 @@ X = np.float32([[-2, -0.5, 0], [0.5, 2, 3]])
 
 
 def classes(ov):
-    """As the guide and the tests of OpenVINO's Python API write them, in all the ways that they have."""
+    """Return operations in all styles of the guide and the tests of OpenVINO's Python API."""
 
     class Identity(ov.Op):
         def __init__(self, inputs=None, **attrs):
@@ -37,7 +37,7 @@ def classes(ov):
             return True
 
     class Scaled(ov.Op):
-        """With attributes of known types, a type info of its own, and no clone_with_new_inputs."""
+        """An operation with typed attributes and its own type info."""
 
         class_type_info = ov.DiscreteTypeInfo("ScaledSum", "extension")
 
@@ -70,7 +70,7 @@ def classes(ov):
             return True
 
     class Halves(ov.Op):
-        """Two outputs, and inputs that are set one by one."""
+        """An operation with two outputs, and inputs as separate arguments."""
 
         def __init__(self, *inputs):
             super().__init__(self, inputs)
@@ -103,7 +103,7 @@ def opset(ov):
 
 
 def described(node):
-    """All that a node tells of itself, in words that both libraries have."""
+    """Return the properties of a node that both libraries have."""
     return {
         "type": (node.get_type_info().name, node.get_type_info().version_id, node.get_type_name()),
         "attributes": node.get_attributes(),
@@ -113,7 +113,7 @@ def described(node):
 
 
 def built(ov, shape=(2, 4)):
-    """A model with all three; its operations by name."""
+    """Return a model with all three operations, and their classes."""
     identity, scaled, halves = classes(ov)
     parameter = opset(ov).parameter(list(shape), np.float32, name="x")
     first = identity([parameter], alpha=1.5, number=3, text="a b", flag=True, numbers=[1, 2])
@@ -138,7 +138,7 @@ def infer(ov, model, array):
 
 
 class Power(Op):
-    """x to the power of an exponent, declared; ``shift`` is added where it is connected."""
+    """x to the power of ``exponent``, plus ``shift`` if that input is connected, declared in the style of hetero."""
 
     inputs = ("x", "shift?")
     exponent = Attribute(float, 2.0)

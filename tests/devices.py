@@ -1,4 +1,4 @@
-"""Devices for tests: the reference under other names, with faults to order."""
+"""Devices for tests: TEMPLATE under other names, limited to some operations."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hetero_template.plugin import TemplatePlugin
 from hetero import Core, Model
 from hetero.graph import Node
 
-# Every OpenCL device there is. Where there is none, tests fail by the device that is not there; PoCL is installed.
+# All OpenCL devices. Without any, tests fail because GPU is missing; PoCL is a test requirement.
 GPUS = [name for name in Core().available_devices if name.startswith("GPU")] or ["GPU"]
 
 
 class PickyPlugin(TemplatePlugin):
-    """The reference, but it runs only operations of some types."""
+    """TEMPLATE, but it supports only the operations that ``accepts`` returns True for."""
 
     def __init__(self, accepts: Callable[[Node], bool] = lambda node: True) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class PickyPlugin(TemplatePlugin):
 
 
 def core_with(**plugins: PickyPlugin) -> Core:
-    """A Core that has these devices besides the installed ones."""
+    """Return a Core with these devices besides the installed ones."""
     core = Core()
     for name, plugin in plugins.items():
         core.register_plugin(lambda plugin=plugin: plugin, name)

@@ -1,13 +1,12 @@
-"""A faulty OpenCL driver, in every Python process that is started with this environment.
+"""Environments in which new Python processes have a faulty OpenCL driver.
 
-A module ``sitecustomize``, which Python imports at its start, changes pyopencl as if a platform's driver did it.
+A module ``sitecustomize``, which Python imports at its start, changes pyopencl to behave like that.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -59,7 +58,7 @@ def idle_driver(folder: Path, platform: str = "") -> dict[str, str]:
 
 
 def _environment(folder: Path, code: str, untried: str) -> dict[str, str]:
-    """All caches are empty but for the verdicts on other platforms than the untried ones."""
+    """Use empty caches, except for verdicts on platforms whose names do not contain ``untried``."""
     (folder / "sitecustomize.py").write_text(code)
     verdicts = folder / "cache/hetero/trials"
     verdicts.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -68,10 +67,3 @@ def _environment(folder: Path, code: str, untried: str) -> dict[str, str]:
             shutil.copy(verdict_file(device.handle), verdicts)
     path = os.pathsep.join([str(folder), *filter(None, sys.path)])
     return os.environ | {"PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")}
-
-
-def python(code: str, environment: dict[str, str]) -> tuple[str, str]:
-    """Return what a new interpreter prints and logs. It must not crash."""
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip(), done.stderr.strip()

@@ -1,4 +1,4 @@
-"""A network as frameworks of NHWC have it: images are NHWC between operations, and NCHW only within Transposes."""
+"""Conversion of a network to NHWC: values are NHWC, with Transposes around operations that need NCHW."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ TO_NCHW, TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
 def as_nhwc(model: Model) -> Model:
-    """The model with the channels of all four-dimensional inputs, outputs and values between at the end.
+    """Return the model with all four-dimensional values in NHWC.
 
-    Element-wise operations and Concat work on these; every other operation stands between two Transposes.
+    Element-wise operations and Concat work in NHWC; every other operation gets a Transpose before and after it.
     """
-    made: dict[Output, Output] = {}
+    copies: dict[Output, Output] = {}
     for node in model.get_ordered_ops():
-        copy = _copy(node, [made[value] for value in node.input_values()])
-        made.update(zip(node.outputs(), copy))
-    return Model([made[r.output(0)].node for r in model.results], [made[p.output(0)].node for p in model.parameters])
+        copy = _copy(node, [copies[value] for value in node.input_values()])
+        copies.update(zip(node.outputs(), copy))
+    results, parameters = ([copies[n.output(0)].node for n in nodes] for nodes in (model.results, model.parameters))
+    return Model(results, parameters)
 
 
 def _copy(node: Node, values: Sequence[Output]) -> list[Output]:
@@ -51,7 +52,7 @@ def _is_image(value: Output) -> bool:
 
 
 def _aligned(value: Output) -> Output:
-    """A Constant as it broadcasts to NHWC."""
+    """Transpose a Constant so that it broadcasts to NHWC."""
     data = value.node.data
     padded = data.reshape((1,) * (4 - data.ndim) + data.shape)
     return Constant(np.ascontiguousarray(padded.transpose(TO_NHWC)), name=value.node.friendly_name).output(0)

@@ -1,4 +1,4 @@
-"""Classic networks with random weights, on topologies that the onnx package ships without usable ones."""
+"""Classic networks with random weights, made from topologies that the onnx package ships without weights."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _TOPOLOGIES = Path(onnx.__file__).parent / "backend/test/data/light"
 
 
 def write_classic(name: str, file: Path) -> None:
-    """Write the network to a file: the same weights every time."""
+    """Write a network to a file, with the same weights every time."""
     model = onnx.load(_TOPOLOGIES / f"light_{name}.onnx")
-    _randomise_weights(model.graph, np.random.default_rng(1))
+    _randomize_weights(model.graph, np.random.default_rng(1))
     model.ir_version = 8
     if model.graph.node[-1].op_type == "Softmax":
         _temper_logits(model)
@@ -22,12 +22,12 @@ def write_classic(name: str, file: Path) -> None:
     onnx.save(model, file)
 
 
-def _randomise_weights(graph: onnx.GraphProto, generator: np.random.Generator) -> None:
-    """Put an initializer where the topology makes a weight by ConstantOfShape."""
+def _randomize_weights(graph: onnx.GraphProto, generator: np.random.Generator) -> None:
+    """Replace each weight that the topology makes by ConstantOfShape with a random initializer."""
     arrays = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
     fillers = [node for node in graph.node if node.op_type == "ConstantOfShape"]
     nodes = [node for node in graph.node if node.op_type != "ConstantOfShape"]
-    # What reads each value, and at which of its inputs.
+    # The operator that reads each value, and the index of its input.
     roles = {name: (node.op_type, index) for node in reversed(nodes) for index, name in enumerate(node.input)}
     weights = []
     for filler in fillers:
@@ -43,7 +43,7 @@ def _randomise_weights(graph: onnx.GraphProto, generator: np.random.Generator) -
 
 
 def _random_weight(generator: np.random.Generator, shape: tuple[int, ...], role: tuple[str, int] | None) -> np.ndarray:
-    """He initialisation for weights; scales and variances of BatchNormalization near 1; small biases."""
+    """Return He-initialized weights, scales and variances of BatchNormalization near 1, or small biases."""
     if role in (("BatchNormalization", 1), ("BatchNormalization", 4)):
         return generator.uniform(0.5, 1.5, shape)
     if len(shape) >= 2:
@@ -52,7 +52,7 @@ def _random_weight(generator: np.random.Generator, shape: tuple[int, ...], role:
 
 
 def _temper_logits(model: onnx.ModelProto) -> None:
-    """Scale the last weights so that logits have unit deviation: a saturated softmax would hide every error."""
+    """Scale the last weights so that logits have standard deviation 1, as a saturated softmax would hide errors."""
     import onnxruntime
 
     graph = model.graph
@@ -65,11 +65,11 @@ def _temper_logits(model: onnx.ModelProto) -> None:
     data = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     deviation = session.run([logits], {graph.input[0].name: data})[0].std()
 
-    maker = {output: node for node in graph.node for output in node.output}
+    producer = {output: node for node in graph.node for output in node.output}
     weights = {i.name: i for i in graph.initializer}
-    node = maker[logits]
+    node = producer[logits]
     while not any(name in weights and len(weights[name].dims) > 1 for name in node.input):
-        node = maker[node.input[0]]
+        node = producer[node.input[0]]
     for name in node.input[1:]:
         scaled = numpy_helper.to_array(weights[name]) / deviation
         weights[name].CopyFrom(numpy_helper.from_array(scaled.astype(np.float32), name))

@@ -1,4 +1,4 @@
-"""The memory that is available, and the checks that ask for it."""
+"""Available memory, and checks of allocations against it."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hetero import allocation
 from hetero.allocation import available_memory, check_allocation, string_array
 
 
-def test_available_memory_is_that_of_the_container_where_it_is_less(tmp_path, monkeypatch):
+def test_available_memory_is_limited_by_the_container(tmp_path, monkeypatch):
     host = available_memory()
     assert host > 1 << 26
     limit = tmp_path / "memory.max"

@@ -1,19 +1,18 @@
-"""Cache folders: private to their user, and no error whatever is wrong with them."""
+"""Cache folders are private to their user, and unusable ones cause no errors."""
 
 import os
 import resource
 import stat
-import subprocess
-import sys
 
 import pytest
 
 from hetero.cache_folder import cache_folder, write_cached
+from tests.interpreter import run_python
 
 
 def test_a_new_folder_is_private_to_the_user(tmp_path):
-    folder = cache_folder(tmp_path / "to be made" / "cache")
-    assert folder == tmp_path / "to be made" / "cache"
+    folder = cache_folder(tmp_path / "new" / "cache")
+    assert folder == tmp_path / "new" / "cache"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert cache_folder(folder) == folder
 
@@ -34,7 +33,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize(("name", "reason"), UNUSABLE.values(), ids=UNUSABLE)
-def test_a_folder_that_cannot_be_made_is_reported_once(name, reason, tmp_path, caplog):
+def test_a_folder_that_cannot_be_created_is_reported_once(name, reason, tmp_path, caplog):
     (tmp_path / "file").touch()
     assert [cache_folder(tmp_path / name) for _ in range(2)] == [None, None]
     (message,) = caplog.messages
@@ -58,16 +57,14 @@ write_cached(Path(sys.argv[1], "small"), [bytes(5000)])
 
 
 def test_a_file_that_cannot_be_written_whole_is_left_out_and_reported_once(tmp_path):
-    """A limit of the size of files stands for a full disk, which a test cannot make without rights."""
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(tmp_path)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, f"cannot write to the cache folder {tmp_path}: File too large\n")
+    """A limit of the file size stands for a full disk, which would need root rights."""
+    _, logged = run_python(
+        LIMITED, str(tmp_path), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    )
+    assert logged == f"cannot write to the cache folder {tmp_path}: File too large"
     assert [file.name for file in tmp_path.iterdir()] == ["small"]
 
 
-def test_a_folder_that_is_gone_is_reported(tmp_path, caplog):
+def test_a_missing_folder_is_reported(tmp_path, caplog):
     write_cached(tmp_path / "gone" / "file", [b"content"])
     assert caplog.messages == [f"cannot write to the cache folder {tmp_path / 'gone'}: No such file or directory"]

@@ -1,8 +1,6 @@
-"""What is no regular file is refused before it is opened: to open a pipe blocks until somebody writes into it."""
+"""Irregular files are refused before they are opened, because opening a pipe blocks until it has a writer."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import onnx
@@ -11,6 +9,7 @@ from onnx import TensorProto, helper
 
 from hetero import Model, Parameter, Type, ops, serialize
 from hetero.files import atomic_write
+from tests.interpreter import run_python
 
 READ = """
 import sys
@@ -37,7 +36,7 @@ for read in (
 
 
 def external_model(folder) -> onnx.ModelProto:
-    """x + w, with w in the file ``weights``, which is a pipe."""
+    """Return a model of x + w, with w in the external file ``weights``, which is a pipe."""
     weights = helper.make_tensor("w", TensorProto.FLOAT, [4], bytes(16), raw=True)
     weights.ClearField("raw_data")
     weights.data_location = TensorProto.EXTERNAL
@@ -57,8 +56,7 @@ def test_pipes_are_refused(tmp_path):
     serialize(Model(ops.Add(x, np.float32([1, 2])), [x]), tmp_path / "whole.xml")
     (tmp_path / "net.xml").write_bytes((tmp_path / "whole.xml").read_bytes())
     files = [str(tmp_path / name) for name in ("pipe", "external.onnx", "net.xml", "whole.xml")]
-    done = subprocess.run([sys.executable, "-c", READ, *files], capture_output=True, text=True, timeout=60)
-    assert done.stdout.splitlines() == [
+    assert run_python(READ, *files)[0].splitlines() == [
         f"the model file {pipe} is not a regular file",
         f"{tmp_path}/external.onnx: tensor 'w' cannot be read: its data is in the file weights: not a regular file",
         f"{tmp_path}/net.xml: the model file {tmp_path}/net.bin cannot be read: not a regular file",
@@ -70,7 +68,7 @@ def test_pipes_are_refused(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_name_as_long_as_names_may_be_can_be_written(tmp_path):
+def test_a_file_with_the_longest_possible_name_can_be_written(tmp_path):
     path = tmp_path / ("x" * 255)
     with atomic_write(path) as (file,):
         file.write(b"content")

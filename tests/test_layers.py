@@ -1,14 +1,14 @@
-"""The architecture: lower layers never import higher ones, hetero names no plugin, and importing it is light."""
+"""The architecture: layers import only lower ones, hetero names no plugin, and ``import hetero`` is light."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.interpreter import run_python
+
 ROOT = Path(__file__).parents[1] / "hetero"
-# From bottom to top; each imports only itself and the layers before it.
+# From bottom to top. Each layer imports only itself and the layers before it.
 LAYERS = [
     "messages", "errors", "files", "cache_folder", "fork", "allocation", "tracing", "types", "packing", "dimension",
     "shape", "containers", "tensor", "properties", "graph", "ops", "reference", "passes", "frontend", "plugin",
@@ -72,4 +72,4 @@ def test_import_is_light():
     heavy = ["pyopencl", "networkx", "onnx", "pydantic", "yaml", "typer", "rich", "PIL"]
     heavy += [f"hetero.{layer}" for layer in ("ops", "reference", "dispatch", "frontend")]
     code = f"import sys, hetero; print([m for m in {heavy!r} if m in sys.modules])"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    assert run_python(code)[0] == "[]"

@@ -1,4 +1,4 @@
-"""Names from models, files and packages reach terminals, logs and messages only as printable text."""
+"""Names from models, files and packages are escaped in messages, logs and terminal output."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ from hetero.plugin import installed_plugins
 from hetero.run.cli import app
 from tests.devices import PickyPlugin, core_with
 
-# Clears the screen, begins a line that looks like another message, reverses what follows, and is markup for rich.
+# Clears the screen, starts a new line like another message, reverses the text direction, and is markup for rich.
 HOSTILE = "a\x1b[2J\nerror: b\u202ec\x9bd [red]"
 SHOWN = r"a\x1b[2J\nerror: b\u202ec\x9bd [red]"
 
@@ -38,13 +38,13 @@ def test_escaping(text, shown):
 
 
 @pytest.mark.parametrize("kind", [HeteroError, ConfigError, NotSupportedError])
-def test_messages_of_errors_are_escaped(kind):
+def test_error_messages_are_escaped(kind):
     error = kind(f"no {HOSTILE}")
     assert str(error) == str(pickle.loads(pickle.dumps(error))) == f"no {SHOWN}"
 
 
 @pytest.mark.parametrize("name", ["hetero.any", "hetero.HETERO.placement", "hetero.runtime", "hetero.TEMPLATE"])
-def test_messages_of_the_log_are_escaped(name, caplog):
+def test_log_messages_are_escaped(name, caplog):
     get_logger(name).warning("no %s", HOSTILE)
     assert caplog.messages == [f"no {SHOWN}"]
 
@@ -60,7 +60,7 @@ def check_shown(text: str, *names: str) -> None:
         assert f"{name} {SHOWN}" in text
 
 
-def test_what_is_said_of_a_model_is_escaped(caplog):
+def test_messages_about_a_model_are_escaped(caplog):
     core = core_with(PICKY=PickyPlugin(lambda node: node.type_info.name != "Tanh"))
     model = hostile_model()
     with caplog.at_level(logging.DEBUG, "hetero"):
@@ -79,7 +79,7 @@ def test_what_is_said_of_a_model_is_escaped(caplog):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A model whose graph, operations and labels have hostile names, in a file that has one too."""
+    """A run of a model whose graph, operations, labels and file have hostile names."""
     nodes = [
         helper.make_node("Relu", ["x"], ["y"], name=f"relu {HOSTILE}"),
         helper.make_node("Tanh", ["y"], ["z"], name=f"tanh {HOSTILE}"),
@@ -111,7 +111,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize(("arguments", "code", "parts"), COMMANDS.values(), ids=COMMANDS)
-def test_what_the_command_prints_is_escaped(folder, arguments, code, parts):
+def test_output_of_the_command_is_escaped(folder, arguments, code, parts):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == code, result.output
     for line in result.output.split("\n"):
@@ -128,7 +128,7 @@ def test_json_is_escaped(folder):
     assert json.loads(result.stdout)["model"] == f"{HOSTILE}.onnx"
 
 
-def test_the_command_prints_what_the_terminal_cannot_show_as_escapes(folder):
+def test_characters_that_the_terminal_cannot_show_are_escaped(folder):
     (folder / "labels.txt").write_text("größer\nzwei", encoding="utf-8")
     code = "from hetero.run.cli import main; main()"
     environment = os.environ | {
@@ -150,7 +150,7 @@ def test_a_file_with_an_impossible_name_is_reported(tmp_path):
         Core().read_model(path)
 
 
-def test_numbers_are_computed_whatever_the_names_are():
+def test_results_do_not_depend_on_names():
     np.testing.assert_allclose(
         Core().compile_model(hostile_model(), "TEMPLATE")(np.float32([-1, 1]))[0], np.tanh([0, 1]), rtol=1e-6
     )

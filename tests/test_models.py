@@ -1,4 +1,4 @@
-"""The models of the zoo on every way to run them: ONNX ones against ONNX Runtime, some others against LiteRT."""
+"""Models of the zoo on all devices and placements, compared with ONNX Runtime or LiteRT."""
 
 import os
 
@@ -11,19 +11,19 @@ from hetero.graph.runtime_info import AFFINITY
 from tests import zoo
 from tests.devices import GPUS, PickyPlugin, core_with
 
-# Of the largest magnitude of an output: what the project promises of any placement, and of one device alone.
-LARGEST_RELATIVE_ERROR = 1e-3
-LARGEST_OF_ONE = 1e-4
+# The maximum error relative to the largest magnitude of an output: for any placement, and for a single device.
+MAX_ERROR = 1e-3
+MAX_ERROR_OF_ONE_DEVICE = 1e-4
 DEVICES = [
     "TEMPLATE",
     *(name.format(gpu) for gpu in GPUS for name in ("{}", "HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}")),
 ]
-# Between what operations are divided: the GPU and the reference, and four of the reference's kind.
+# Devices among which operations are divided at random: a GPU and TEMPLATE, or four like TEMPLATE.
 DIVISIONS = [*(f"{gpu},TEMPLATE" for gpu in GPUS), "A,B,C,D"]
-# HETERO_SEEDS is the number of seeds for each; else one each, as they take long.
+# HETERO_SEEDS is the number of seeds per division. Without it there is one, as the tests take long.
 SEEDS = int(os.environ.get("HETERO_SEEDS", "0"))
 CUTS = [(division, seed) for seed in range(SEEDS) for division in DIVISIONS] or list(zip(DIVISIONS, range(9)))
-# Some of TensorFlow Lite's models; tests/frontend/tflite/test_zoo_models.py has all of them.
+# Some TensorFlow Lite models; tests/frontend/tflite/test_zoo_models.py tests all of them.
 LITE = ("basic_pitch_lite", "face_detection", "hand_recrop")
 CASES = [(name, shape, device) for name, model in zoo.ONNX.items() for shape in model.shapes for device in DEVICES]
 
@@ -39,7 +39,7 @@ def check(core: Core, model: Model, device: str, name: str, shape: tuple[int, ..
     for output, array in expected.items():
         assert found[output].shape == array.shape
         error = np.abs(found[output].astype(np.float64) - array).max()
-        limit = LARGEST_OF_ONE if device in ("TEMPLATE", *GPUS) else LARGEST_RELATIVE_ERROR
+        limit = MAX_ERROR_OF_ONE_DEVICE if device in ("TEMPLATE", *GPUS) else MAX_ERROR
         assert error <= limit * np.abs(array).max()
 
 
@@ -58,6 +58,6 @@ def test_random_affinity_for_every_node(core, name, division, seed):
     queries = {device: core.query_model(model, device) for device in division.split(",")}
     for node in model.get_ordered_ops():
         if is_placed(node):
-            able = [device for device, claimed in queries.items() if node.friendly_name in claimed]
-            node.rt_info[AFFINITY] = able[generator.integers(len(able))]
+            supporting = [device for device, claimed in queries.items() if node.friendly_name in claimed]
+            node.rt_info[AFFINITY] = supporting[generator.integers(len(supporting))]
     check(core, model, f"HETERO:{division}", name, zoo.MODELS[name].shapes[0])

@@ -1,4 +1,4 @@
-"""Elements of less than a byte, against OpenVINO's constants and onnx."""
+"""Packing of sub-byte elements, compared with OpenVINO's constants and onnx."""
 
 import numpy as np
 import onnx
@@ -20,17 +20,17 @@ def codes(kind, count):
 @pytest.mark.parametrize("count", [0, 1, 5, 8, 16, 19])
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_packed_as_openvino_packs(kind, count):
-    given = codes(kind, count)
-    packed = pack(given, kind)
+    elements = codes(kind, count)
+    packed = pack(elements, kind)
     assert packed.size == packed_size(count, kind)
-    # OpenVINO's constant tells each element that it finds in the bytes when it is converted.
+    # Converting OpenVINO's constant to i32 shows the elements that it reads from the bytes.
     if kind in (Type.u1, Type.u2, Type.u3, Type.u4, Type.u6, Type.i4) and count:
         tensor = openvino.Tensor(packed, openvino.Shape([count]), getattr(openvino.Type, kind.value))
         constant = openvino.opset13.constant(tensor)
         found = openvino.opset13.convert(constant, "i32")
         output = openvino.Tensor(openvino.Type.i32, openvino.Shape([count]))
         assert found.evaluate([output], [tensor])
-        expected = given.astype(np.int32)
+        expected = elements.astype(np.int32)
         if kind is Type.i4:
             expected = (expected ^ 8) - 8
         np.testing.assert_array_equal(output.data, expected)
@@ -38,7 +38,7 @@ def test_packed_as_openvino_packs(kind, count):
 
 @pytest.mark.parametrize("count", [0, 1, 5, 8, 19])
 @pytest.mark.parametrize("kind", [*TYPES, Type.i2, Type.f6e2m3, Type.f6e3m2], ids=str)
-def test_there_and_back(kind, count):
+def test_pack_is_the_inverse_of_unpack(kind, count):
     array = unpack(pack(codes(kind, count), kind), kind, (count,))
     assert array.dtype == kind.to_dtype()
     np.testing.assert_array_equal(unpack(pack(array, kind), kind, (count,)), array)
@@ -60,6 +60,6 @@ def test_packed_as_onnx_packs(kind, number):
     np.testing.assert_array_equal(found.astype(np.float32), expected.astype(np.float32))
 
 
-def test_bytes_of_another_count():
+def test_wrong_number_of_bytes():
     with pytest.raises(ValueError, match="5 elements of u4 take other than 2 bytes"):
         unpack(np.zeros(2, np.uint8), Type.u4, (5,))

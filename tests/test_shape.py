@@ -1,4 +1,4 @@
-"""Dimensions and partial shapes; the oracle is openvino."""
+"""Dimensions and partial shapes, compared with OpenVINO."""
 
 import itertools
 
@@ -13,7 +13,7 @@ PAIRS = list(itertools.product(SPELLINGS, SPELLINGS))
 
 
 @pytest.mark.parametrize("text", SPELLINGS)
-def test_dimension_is_written_and_bounded_as_openvinos(text):
+def test_dimensions_print_and_bound_like_openvinos(text):
     theirs, ours = openvino.Dimension(text), Dimension(text)
     assert str(ours) == str(theirs)
     assert (ours.min_length, ours.max_length) == (theirs.min_length, theirs.max_length)
@@ -21,12 +21,12 @@ def test_dimension_is_written_and_bounded_as_openvinos(text):
 
 
 @pytest.mark.parametrize(("a", "b"), PAIRS)
-def test_dimensions_fit_as_openvinos_do(a, b):
+def test_dimensions_are_compatible_like_openvinos(a, b):
     assert Dimension(a).compatible(Dimension(b)) == openvino.Dimension(a).compatible(openvino.Dimension(b))
 
 
 def _lengths(dimension: Dimension) -> range:
-    """The lengths up to 12 that a dimension may have."""
+    """Return the lengths up to 12 that a dimension may have."""
     return range(dimension.min_length, min(12, dimension.max_length if dimension.max_length >= 0 else 12) + 1)
 
 
@@ -51,7 +51,7 @@ def test_interval_arithmetic_holds_for_every_length(a, b, operation):
 
 
 @pytest.mark.parametrize("text", ["[1,3,?,1..8]", "[...]", "[]", "[?]", "[1,2..,..4]"])
-def test_partial_shape_is_written_as_openvinos(text):
+def test_partial_shapes_print_like_openvinos(text):
     assert str(PartialShape(text)) == str(openvino.PartialShape(text))
     assert PartialShape(text).is_static == openvino.PartialShape(text).is_static
 

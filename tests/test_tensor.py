@@ -9,22 +9,22 @@ from onnxruntime.capi import onnxruntime_pybind11_state as onnxruntime_c
 from hetero import Constant, Core, Model, Parameter, Tensor, Type, ops
 from hetero.errors import TensorError
 
-# Those that OpenVINO does not have
+# Types that OpenVINO does not have.
 OTHERS = {Type.i2, Type.f6e2m3, Type.f6e3m2, Type.f8e4m3fnuz, Type.f8e5m2fnuz}
 
 
 @pytest.mark.parametrize("name", [t.value for t in Type if t not in (Type.dynamic, Type.string, *OTHERS)])
-def test_types_are_openvinos(name):
+def test_types_have_the_properties_of_openvinos(name):
     ours, theirs = Type(name), getattr(openvino.Type, name)
     assert (ours.bitwidth, ours.size) == (theirs.bitwidth, theirs.size)
     assert (ours.is_real(), ours.is_signed()) == (theirs.is_real(), theirs.is_signed())
     assert Type(ours.to_dtype()) is ours
     assert ours.to_dtype().itemsize == theirs.to_dtype().itemsize
-    if ours.to_dtype().isbuiltin == 1:  # openvino has no dtypes of its own for those that numpy lacks
+    if ours.to_dtype().isbuiltin == 1:  # openvino uses other dtypes for types that numpy lacks
         assert ours.to_dtype() == theirs.to_dtype()
 
 
-def test_all_types_of_openvino_are_there():
+def test_all_types_of_openvino_exist():
     theirs = {name for name in vars(openvino.Type) if isinstance(getattr(openvino.Type, name), openvino.Type)}
     assert theirs == {t.value for t in Type if t not in OTHERS}
 
@@ -63,14 +63,14 @@ def test_shape_may_change():
         shared.set_shape([7])
 
 
-def test_take_keeps_what_is_shared():
+def test_take_writes_to_shared_memory():
     memory = np.zeros(3, np.float32)
     shared, own = Tensor(memory, shared_memory=True), Tensor(Type.f32, [3])
-    made = np.float32([1, 2, 3])
-    shared.take(made)
-    own.take(made)
-    np.testing.assert_array_equal(memory, made)
-    assert own.data is made
+    array = np.float32([1, 2, 3])
+    shared.take(array)
+    own.take(array)
+    np.testing.assert_array_equal(memory, array)
+    assert own.data is array
 
 
 def test_copies_between_tensors():
@@ -86,8 +86,8 @@ def test_a_type_needs_a_shape():
         Tensor(Type.f32)
 
 
-def test_a_region_is_openvinos():
-    """The region of a region too: shape, strides, contents, and that they are the whole tensor's."""
+def test_regions_are_like_openvinos():
+    """Shape, strides, contents and shared memory, also for a region of a region."""
     array = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
     ours, theirs = Tensor(array.copy()), openvino.Tensor(array.copy())
     for begin, end in (([0, 1, 2], [3, 4, 4]), ([1, 0, 0], [3, 2, 1])):
@@ -149,7 +149,7 @@ def test_copies_of_regions():
 
 
 class Foreign:
-    """An array of a library that has nothing of numpy's but DLPack."""
+    """An array of another library, which supports only DLPack."""
 
     def __init__(self, array: np.ndarray, device: tuple[int, int] = (1, 0)) -> None:
         self._array, self._device = array, device
@@ -162,7 +162,7 @@ class Foreign:
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.float16, np.int8, np.uint64, np.bool_])
-def test_dlpack_there_and_back(kind):
+def test_dlpack_in_both_directions(kind):
     array = np.array([[0, 1, 2], [3, 4, 0]], kind)
     shared, copied = Tensor(Foreign(array), True), Tensor(Foreign(array))
     assert shared.element_type is Type(kind) and shared.__dlpack_device__() == (1, 0)
@@ -173,7 +173,7 @@ def test_dlpack_there_and_back(kind):
 
 
 def test_dlpack_with_onnx_runtime():
-    """Its values come by DLPack, and it reads what a tensor hands over from the same memory."""
+    """Both directions share memory."""
     array = np.float32([[1, 2], [3, 4]])
     theirs = onnxruntime_c.OrtValue.ortvalue_from_numpy(array, onnxruntime_c.OrtDevice(0, 0, 0))
     ours = Tensor(theirs, shared_memory=True)
@@ -186,7 +186,7 @@ def test_dlpack_with_onnx_runtime():
 
 
 @pytest.mark.parametrize("kind", [Type.bf16, Type.string, Type.i4, Type.f8e4m3], ids=str)
-def test_types_that_dlpack_cannot_say(kind):
+def test_types_that_dlpack_lacks(kind):
     with pytest.raises(TensorError, match=f"a tensor of {kind} cannot be handed over by DLPack"):
         Tensor(kind, [2]).__dlpack__()
 
@@ -194,7 +194,7 @@ def test_types_that_dlpack_cannot_say(kind):
 @pytest.mark.parametrize(
     "source", [Foreign(np.zeros(2, ml_dtypes.bfloat16)), Foreign(np.zeros(2), (2, 0))], ids=["type", "device"]
 )
-def test_what_dlpack_cannot_give(source):
+def test_unsupported_dlpack_sources(source):
     with pytest.raises(TensorError, match="cannot be made from Foreign by DLPack"):
         Tensor(source)
 
@@ -212,5 +212,5 @@ def test_regions_and_dlpack_as_inputs_and_outputs(device):
         np.testing.assert_allclose(result[:2, 1:], np.exp(whole[1:, 1:3]), rtol=1e-6)
         assert not result[2:].any() and not result[:, 0].any()
         whole += 1
-    given = np.float32([[1, 2], [3, 4]])
-    np.testing.assert_allclose(request.infer([Foreign(given)])[0], np.exp(given), rtol=1e-6)
+    array = np.float32([[1, 2], [3, 4]])
+    np.testing.assert_allclose(request.infer([Foreign(array)])[0], np.exp(array), rtol=1e-6)

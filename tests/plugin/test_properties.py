@@ -1,4 +1,4 @@
-"""The properties that devices share, on each device: what they mean, and what is refused."""
+"""The properties that all devices share: their meaning, and bad values."""
 
 import gc
 import logging
@@ -98,7 +98,7 @@ def test_the_dispatcher_runs_as_many_steps_at_once_as_its_devices_have_streams(c
     assert compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS") == sum(slots.values())
 
 
-def test_what_a_model_was_compiled_with_can_be_read_and_no_longer_set(core, device):
+def test_properties_of_a_compiled_model_are_read_only(core, device):
     options = {
         "PERF_COUNT": True, "NUM_STREAMS": 2, "PERFORMANCE_HINT": "THROUGHPUT", "PERFORMANCE_HINT_NUM_REQUESTS": 7,
         "INFERENCE_PRECISION_HINT": Type.f32, "EXECUTION_MODE_HINT": "ACCURACY", "MODEL_PRIORITY": "HIGH",
@@ -119,7 +119,7 @@ def test_what_a_model_was_compiled_with_can_be_read_and_no_longer_set(core, devi
         compiled.get_property("PERF_COUNTS")
 
 
-def test_exported_models_keep_what_they_were_compiled_with(core, device):
+def test_exported_models_keep_their_properties(core, device):
     options = {
         "INFERENCE_PRECISION_HINT": Type.f32, "EXECUTION_MODE_HINT": props.hint.ExecutionMode.ACCURACY,
         "NUM_STREAMS": 3, "DISABLED_PASSES": ("fold_constants",),
@@ -132,7 +132,7 @@ def test_exported_models_keep_what_they_were_compiled_with(core, device):
     np.testing.assert_array_equal(again(X)[0], X)
 
 
-def test_the_dispatcher_tells_the_options_of_its_devices(core):
+def test_the_dispatcher_reports_the_options_of_its_devices(core):
     options = {"INFERENCE_PRECISION_HINT": "f32", "MODEL_PRIORITY": "LOW", "EXECUTION_MODE_HINT": "ACCURACY"}
     compiled = core.compile_model(relu_model(), "HETERO:GPU,TEMPLATE", options)
     assert {key: str(compiled.get_property(key)) for key in options} == options
@@ -164,14 +164,14 @@ def test_bad_values_change_nothing(core, device, values, message):
 
 
 @pytest.mark.parametrize("value", ["f32", "FP32", np.float32, Type.dynamic, "dynamic", "undefined"])
-def test_precisions_that_are_honoured(core, device, value):
+def test_supported_precisions(core, device, value):
     core.set_property(device, {"INFERENCE_PRECISION_HINT": value})
     expected = Type.dynamic if str(value) in ("dynamic", "undefined") else Type.f32
     assert core.get_property(device, "INFERENCE_PRECISION_HINT") is expected
 
 
 def normalized() -> tuple[Model, np.ndarray, np.ndarray]:
-    """A convolution, its batch normalization, an input, and the result by the formulas of both in float64."""
+    """Return a model of a convolution with a batch normalization, an input, and the result in float64."""
     random = np.random.default_rng(0)
     x = random.standard_normal([1, 2, 4, 4]).astype(np.float32)
     weights, gamma, beta, mean = (
@@ -182,12 +182,12 @@ def normalized() -> tuple[Model, np.ndarray, np.ndarray]:
     convolution = ops.Convolution(data, weights, strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0], dilations=[1, 1])
     model = Model(ops.BatchNormInference(convolution, gamma, beta, mean, variance, epsilon=1e-3), [data], "normalized")
     product = np.einsum("nchw,kc->nkhw", x.astype(np.float64), weights[:, :, 0, 0])
-    scale, shift, centre = ((gamma / np.sqrt(variance + 1e-3)), beta, mean)
-    return model, x, (product - centre[:, None, None]) * scale[:, None, None] + shift[:, None, None]
+    scale, shift, center = ((gamma / np.sqrt(variance + 1e-3)), beta, mean)
+    return model, x, (product - center[:, None, None]) * scale[:, None, None] + shift[:, None, None]
 
 
 @pytest.mark.parametrize(("mode", "folded"), [("PERFORMANCE", True), ("ACCURACY", False)])
-def test_accuracy_leaves_out_what_rounds_otherwise(core, device, mode, folded):
+def test_accuracy_mode_skips_passes_that_change_rounding(core, device, mode, folded):
     model, x, expected = normalized()
     plugin = core.get_plugin(device)
     weights = model.get_ordered_ops()
@@ -199,7 +199,7 @@ def test_accuracy_leaves_out_what_rounds_otherwise(core, device, mode, folded):
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_without_transformations_a_device_gets_the_model_as_it_is(core, device):
+def test_disabled_transformations_leave_the_model_unchanged(core, device):
     x = Parameter(Type.f32, [4], name="x")
     model = Model(ops.Relu(ops.Add(x, ops.Add(X, X))), [x])
     plugin = core.get_plugin(device)
@@ -233,7 +233,7 @@ def test_the_log_level_is_that_of_the_devices_logger(core, device, where, caplog
 
 
 def order_of_ends(core, device, priorities, options) -> tuple[list[str], set[int]]:
-    """Which of several waiting models' inferences end first, while one inference holds the thread; and the threads."""
+    """Start inferences of several models while one blocks its thread; return the order of ends and the threads."""
     ended, threads, held, go = [], set(), threading.Event(), threading.Event()
 
     def end(name):

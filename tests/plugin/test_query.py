@@ -1,4 +1,4 @@
-"""query_model's helper: what a transformed model supports, told under the names of the original one."""
+"""get_supported_nodes: supported operations of a transformed model under the names of the original model."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from hetero.plugin import get_supported_nodes
 
 
 def model() -> Model:
-    """tanh(relu(x) + w), and w is the root of a constant."""
+    """Return a model of tanh(relu(x) + sqrt(c)) with a constant c."""
     x = Parameter(Type.f32, [2], name="x")
     weights = ops.Sqrt(Constant(np.float32([1, 4]), name="c"), name="root")
     add = ops.Add(ops.Relu(x, name="relu"), weights, name="add")
@@ -25,7 +25,7 @@ def fold(model: Model) -> Model:
 
 
 def fuse(model: Model) -> Model:
-    """relu and add become one node of another name, an Exp for want of a better one."""
+    """Replace relu and add by one node, an Exp, as a fusion would do."""
     add = next(node for node in model.get_ordered_ops() if node.friendly_name == "add")
     relu = add.input_value(0).node
     fused = ops.Exp(relu.input_value(0), name="fused")
@@ -49,19 +49,19 @@ def test_everything():
     assert ask(lambda m: m) == (EVERYTHING, {})
 
 
-def test_the_ends_go_with_their_neighbours():
+def test_inputs_and_outputs_follow_their_neighbors():
     assert ask(lambda m: m, "Tanh") == (EVERYTHING - {"tanh", "result"}, {"tanh": "not that"})
     assert ask(lambda m: m, "Relu") == (EVERYTHING - {"relu", "x"}, {"relu": "not that"})
 
 
-def test_what_is_folded_away_goes_with_its_reader():
+def test_folded_constants_follow_their_reader():
     assert ask(fold) == (EVERYTHING, {})
     found, refused = ask(fold, "Add")
     assert "root" not in found and "c" not in found
     assert refused == {"add": "not that", "root": "only refused operations read it"}
 
 
-def test_a_fused_node_answers_for_all_that_it_came_from():
+def test_a_fused_node_stands_for_all_its_operations():
     assert ask(fuse)[0] >= {"relu", "add", "tanh"}
     found, refused = ask(fuse, "Exp")
     assert not {"relu", "add"} & found and refused["relu"] == refused["add"] == "not that"

@@ -1,4 +1,4 @@
-"""What packages register, and what becomes of those that fail, hang, or register what they may not."""
+"""Registration of devices by packages, including packages that fail, hang or register bad names."""
 
 import signal
 import threading
@@ -13,11 +13,11 @@ from hetero.plugin import hookimpl, installed_plugins, package_code
 
 
 class Odd(BaseException):
-    """Neither an Exception nor one of Python's own."""
+    """An error that is not an Exception."""
 
 
 def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook=lambda: None) -> SimpleNamespace:
-    """The entry point of a package that registers devices; ``load`` and ``hook`` run when they would."""
+    """Return the entry point of a package that registers devices. ``load`` and ``hook`` are called at those steps."""
 
     @hookimpl
     def hetero_register_devices(registry):
@@ -34,7 +34,7 @@ def package(name: str, *devices, factory=TemplatePlugin, load=lambda: None, hook
 
 @pytest.fixture
 def install(monkeypatch):
-    """Call it with entry points, which are then the installed ones, for a Core."""
+    """Return a function that installs entry points and returns a Core."""
 
     def install(*entry_points) -> Core:
         monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entry_points)
@@ -46,7 +46,7 @@ def install(monkeypatch):
 
 
 def raising(error: BaseException | signal.Signals):
-    """A function that raises an error, or that the user interrupts by a signal."""
+    """Return a function that raises an error or a signal."""
 
     def fail(*_):
         if isinstance(error, signal.Signals):
@@ -68,7 +68,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt("k"), Odd("x"), StopIteration("s")])
-def test_whatever_a_package_raises_is_its_own_failure(install, fault, error):
+def test_any_exception_of_a_package_disables_only_that_package(install, fault, error):
     core = install(FAULTS[fault](error), package("good", "GOOD"))
     assert core.available_devices == ["GOOD"]
     (reason,) = core.unavailable_devices.values()
@@ -76,7 +76,7 @@ def test_whatever_a_package_raises_is_its_own_failure(install, fault, error):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_ctrl_c_ends_the_program_all_the_same(install, fault):
+def test_ctrl_c_ends_the_program(install, fault):
     handler = signal.default_int_handler  # a shell starts processes in the background with Ctrl-C ignored
     before = signal.signal(signal.SIGINT, handler)
     interrupted = FAULTS[fault](signal.SIGINT)
@@ -86,11 +86,11 @@ def test_ctrl_c_ends_the_program_all_the_same(install, fault):
 
 
 @pytest.mark.parametrize("name", ["", "NPU.1", "N PU", "1NPU", "NPU:A", "NPU\n", None, 3, ["NPU"]])
-def test_a_name_that_no_device_can_have_is_refused(install, name):
+def test_invalid_device_names_are_refused(install, name):
     core = install(package("bad", name), package("good", "GOOD"))
-    told = f"{name!r} cannot be the name of a device"
+    problem = f"{name!r} cannot be the name of a device"
     assert core.available_devices == ["GOOD"]
-    assert core.unavailable_devices["bad"].startswith(f"{told} in package bad 1.0: it takes a letter")
+    assert core.unavailable_devices["bad"].startswith(f"{problem} in package bad 1.0: it takes a letter")
     with pytest.raises(DeviceError, match="cannot be the name of a device: it takes a letter"):
         core.register_plugin(TemplatePlugin, name)
 
@@ -105,7 +105,7 @@ def test_a_package_registers_a_device_once(install):
     ("choices", "used"),
     [("", None), ("NPU=other", None), ("NPU", None), ("NPU=a-npu", "a-npu 1.0"), ("X=y, NPU=B_NPU", "b-npu 1.0")],
 )
-def test_of_two_packages_with_one_device_the_user_chooses(install, monkeypatch, choices, used):
+def test_the_user_chooses_between_packages_with_the_same_device(install, monkeypatch, choices, used):
     class A(TemplatePlugin):
         pass
 
@@ -124,9 +124,9 @@ def test_of_two_packages_with_one_device_the_user_chooses(install, monkeypatch, 
 
 
 @pytest.mark.parametrize(
-    ("part", "told"), [("load", "importing plugin package slow"), ("factory", "creating device SLOW")]
+    ("part", "action"), [("load", "importing plugin package slow"), ("factory", "creating device SLOW")]
 )
-def test_what_hangs_is_named_and_not_interrupted(install, monkeypatch, part, told):
+def test_hanging_package_code_is_reported_and_not_interrupted(install, monkeypatch, part, action):
     monkeypatch.setattr(package_code, "SECONDS_UNTIL_NAMED", 0.01)
     warned, named = [], threading.Event()
 
@@ -141,4 +141,4 @@ def test_what_hangs_is_named_and_not_interrupted(install, monkeypatch, part, tol
     monkeypatch.setattr(package_code.log, "warning", warn)
     core = install(package("slow", "SLOW", **{part: wait}))
     assert core.available_devices == ["SLOW"]
-    assert warned[0] == f"{told} takes longer than 0.01 s and is waited for"
+    assert warned[0] == f"{action} takes longer than 0.01 s and is waited for"

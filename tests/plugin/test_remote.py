@@ -1,4 +1,4 @@
-"""Remote contexts and tensors: memory of a device in the place of host memory."""
+"""Remote contexts and remote tensors."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def host(tensor) -> np.ndarray:
     return copy.data
 
 
-def test_what_a_tensor_tells(device, context):
+def test_properties_of_a_remote_tensor(device, context):
     tensor = context.create_tensor(Type.f16, [2, 3])
     assert isinstance(tensor, Tensor) and tensor.context is context
     assert (tensor.element_type, tensor.shape, tensor.get_shape()) == (Type.f16, (2, 3), (2, 3))
@@ -55,13 +55,13 @@ def test_what_a_tensor_tells(device, context):
 @pytest.mark.parametrize(
     "use", [lambda t: t.data, np.asarray, lambda t: t.__dlpack__(), np.from_dlpack, lambda t: Tensor(t, [0, 0], [1, 1])]
 )
-def test_the_host_does_not_see_it(context, use):
+def test_the_host_cannot_access_it(context, use):
     with pytest.raises(TensorError, match=f"in the memory of {context.get_device_name()}: copy it to a host tensor"):
         use(context.create_tensor(Type.f32, [2, 3]))
 
 
 @pytest.mark.parametrize("kind", [t for t in Type if t not in (Type.dynamic, Type.string)], ids=str)
-def test_elements_of_every_type_there_and_back(context, kind):
+def test_copies_of_every_type_in_both_directions(context, kind):
     array = np.arange(24, dtype=np.uint8).view(np.uint8)[: 24 // kind.size * kind.size] % 2
     array = array.view(kind.to_dtype()).reshape(-1)
     assert host(remote(context, array)).tobytes() == array.tobytes()
@@ -125,7 +125,7 @@ def test_regions(context, begin, end):
     np.testing.assert_array_equal(host(half), whole[part][tuple(slice(0, n) for n in half.shape)])
 
 
-def test_shapes_change_as_far_as_memory_goes(context):
+def test_changes_of_the_shape(context):
     tensor = context.create_tensor(Type.f32, [2, 3])
     tensor.shape = [4, 5]
     tensor.copy_from(np.ones([4, 5], np.float32))
@@ -142,7 +142,7 @@ def test_shapes_change_as_far_as_memory_goes(context):
 
 
 @pytest.mark.parametrize("kind", [Type.string, Type.dynamic])
-def test_types_that_devices_do_not_hold(context, kind):
+def test_unsupported_types(context, kind):
     with pytest.raises(TensorError, match=f"a remote tensor cannot hold {kind} elements"):
         context.create_tensor(kind, [2])
 
@@ -154,7 +154,7 @@ def test_unknown_properties(device, context):
         CORE.create_context(device, {"NONE_SUCH": 1})
 
 
-def test_checks_of_type(context):
+def test_type_check(context):
     tensor = context.create_tensor(Type.f32, [2])
     RemoteTensor.type_check(tensor)
     for key, value in tensor.get_params().items():
@@ -174,18 +174,18 @@ def test_inputs_and_outputs(device, as_input, as_output):
     compiled = CORE.compile_model(function(), device)
     context = compiled.get_context()
     request = compiled.create_infer_request()
-    given = remote(context, X) if as_input else Tensor(X.copy())
-    taken = context.create_tensor(Type.f32, [2, 3]) if as_output else Tensor(Type.f32, [2, 3])
-    request.set_input_tensor(given)
-    request.set_output_tensor(taken)
+    source = remote(context, X) if as_input else Tensor(X.copy())
+    target = context.create_tensor(Type.f32, [2, 3]) if as_output else Tensor(Type.f32, [2, 3])
+    request.set_input_tensor(source)
+    request.set_output_tensor(target)
     for x in (X, -X):
-        given.copy_from(x)
+        source.copy_from(x)
         result = request.infer()[0]
-        assert result is taken if as_output else isinstance(result, np.ndarray)
-        np.testing.assert_array_equal(host(taken), np.maximum(x, 0))
+        assert result is target if as_output else isinstance(result, np.ndarray)
+        np.testing.assert_array_equal(host(target), np.maximum(x, 0))
     request.start_async()
     request.wait()
-    assert request.get_input_tensor() is given and request.get_output_tensor() is taken
+    assert request.get_input_tensor() is source and request.get_output_tensor() is target
     np.testing.assert_array_equal(request.infer([X])[0] if not as_output else host(request.infer([X])[0]), X * (X > 0))
 
 
@@ -204,7 +204,7 @@ def test_regions_as_inputs_and_outputs(device):
     np.testing.assert_array_equal(host(source), whole)
 
 
-def test_shapes_that_come_with_the_inference(device):
+def test_dynamic_shapes(device):
     compiled = CORE.compile_model(function(shape=(-1, 3)), device)
     context, request = compiled.get_context(), compiled.create_infer_request()
     taken = context.create_tensor(Type.f32, [0, 3])
@@ -228,8 +228,8 @@ def test_an_output_in_the_memory_of_an_input(device, operation):
     np.testing.assert_array_equal(host(request.get_output_tensor()), expected)
 
 
-def test_an_output_over_an_input_that_is_read_once_more(device):
-    """Were y written at once, z would be computed from it."""
+def test_an_output_over_an_input_that_is_read_again(device):
+    """The memory of x is overwritten by y only after z has been computed."""
     x = Parameter(Type.f32, [2, 3], name="x")
     y = ops.Softmax(x, 1)
     z = ops.Add(ops.Softmax(y, 1), x)
@@ -244,7 +244,7 @@ def test_an_output_over_an_input_that_is_read_once_more(device):
 
 
 def test_two_outputs_in_one_tensor(device):
-    """The later one counts, and is not computed from what it overwrites."""
+    """The later output wins, and is not computed from data that it overwrites."""
     x = Parameter(Type.f32, [37, 37], name="x")
     y = ops.Softmax(x, 1)
     compiled = CORE.compile_model(Model([y, ops.Transpose(y, np.int64([1, 0]))], [x]), device)
@@ -257,7 +257,7 @@ def test_two_outputs_in_one_tensor(device):
     np.testing.assert_allclose(host(tensor), expected, rtol=1e-5)
 
 
-def test_one_value_or_a_constant_in_several_tensors(device):
+def test_one_value_as_several_outputs_and_a_constant_output(device):
     x = Parameter(Type.f32, [2, 3], name="x")
     y = ops.Relu(x)
     constant = hetero.Constant(np.float32([7, 8]))
@@ -301,7 +301,7 @@ def test_a_model_compiled_for_a_context(device):
     assert request.get_profiling_info()
 
 
-def test_what_is_imported_or_cached_is_for_the_context_too(device, tmp_path):
+def test_imported_and_cached_models_use_the_context(device, tmp_path):
     context, model = CORE.create_context(device), function()
     tensor = remote(context, X)
     exported = CORE.compile_model(model, device).export_model()

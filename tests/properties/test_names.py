@@ -1,4 +1,4 @@
-"""Properties have the names, keys and values of the openvino package's."""
+"""Properties have the same names, keys and values as in the openvino package."""
 
 import enum
 import json
@@ -13,7 +13,7 @@ from hetero.errors import PropertyError
 from hetero.properties import Property, hint
 
 MODULES = ["", "hint", "device", "streams", "log"]
-# What OpenVINO has in C++ only, and hetero's own.
+# Properties that OpenVINO has in C++ only, and those of hetero.
 NOT_IN_PYTHON = {
     "caching_properties", "details", "disable_transformations", "disabled_passes", "exclusive_async_requests",
 }  # fmt: skip
@@ -47,7 +47,7 @@ def test_keys(ours, module, name):
 @pytest.mark.parametrize(("ours", "theirs"), ENUMS)
 def test_values_of_enumerations(ours, theirs):
     members = {name: getattr(theirs, name) for name in dir(theirs) if name.isupper()}
-    # Of some enumerations OpenVINO has a text only for sets.
+    # For some enumerations OpenVINO converts only sets to text.
     wrapped = {name: {m} if ours is hint.ModelDistributionPolicy else m for name, m in members.items()}
     texts = {name: m if isinstance(m, str) else openvino.OVAny(m).astype(str) for name, m in wrapped.items()}
     assert {name: str(member) for name, member in ours.__members__.items()} == texts

@@ -1,4 +1,4 @@
-"""Any value of any kind is taken in the property's type, or refused by a PropertyError that says what is taken."""
+"""Properties accept or refuse any value; a PropertyError says what is accepted."""
 
 import contextlib
 
@@ -22,32 +22,32 @@ VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st
 
 @given(st.sampled_from(sorted(PROPERTIES)), VALUES)
 def test_any_value(key, value):
-    found = PROPERTIES[key]
+    checked = PROPERTIES[key]
     try:
-        taken = found.checked(value, "NPU")
+        converted = checked.checked(value, "NPU")
     except PropertyError as error:
         assert str(error).startswith(f"property {key} of NPU cannot be ")
-        assert str(error).endswith(f": it takes {found.accepts}")
+        assert str(error).endswith(f": it takes {checked.accepts}")
     else:
-        assert found.checked(taken) == taken
+        assert checked.checked(converted) == converted
 
 
 @given(st.dictionaries(st.sampled_from([*PROPERTIES, "NO_SUCH_KEY", "", 7]), VALUES, min_size=1))
 def test_all_or_nothing(values):
     table = PropertyTable(PROPERTIES.values(), "NPU")
     before = {key: table.get(key) for key in PROPERTIES}
-    taken = False
+    is_accepted = False
     with contextlib.suppress(PropertyError):
         table.set(values)
-        taken = True
+        is_accepted = True
     after = {key: table.get(key) for key in PROPERTIES}
-    assert table.explicit().keys() == (values.keys() if taken else set())
+    assert table.explicit().keys() == (values.keys() if is_accepted else set())
     assert {k: v for k, v in after.items() if k not in table.explicit()} == {
         k: v for k, v in before.items() if k not in table.explicit()
     }
 
 
 @pytest.mark.parametrize("key", sorted(PROPERTIES))
-def test_defaults_are_values_that_are_taken(key):
-    found = PROPERTIES[key]
-    assert found.checked(found.default) == found.default
+def test_defaults_are_valid_values(key):
+    checked = PROPERTIES[key]
+    assert checked.checked(checked.default) == checked.default

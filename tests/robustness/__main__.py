@@ -1,6 +1,6 @@
 """The command ``python -m tests.robustness``: the campaign and the soak, with counts at the end.
 
-Exits with 1 if anything failed. Failing inputs lie in a folder each, and ``--replay FOLDER`` runs one again.
+Exits with 1 if anything failed. Each failing input is kept in a folder; ``--replay FOLDER`` runs it again.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="processes that run cases")
     parser.add_argument("--keep", type=Path, default=Path("build/robustness"), help="folder for failing inputs")
     parser.add_argument("--replay", type=Path, metavar="FOLDER", help="run one failing input again, and nothing else")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
-    if given.replay:
-        return int(replay(given.replay, console))
+    if arguments.replay:
+        return int(replay(arguments.replay, console))
     logging.getLogger("hetero").setLevel(logging.ERROR)  # no placement reports between progress bars
     failed = False
-    if given.cases:
-        failed |= _run_campaign(given, console)
-    if given.seconds:
-        failed |= _run_soak(given.seconds, console)
+    if arguments.cases:
+        failed |= _run_campaign(arguments, console)
+    if arguments.seconds:
+        failed |= _run_soak(arguments.seconds, console)
     return int(failed)
 
 
@@ -44,17 +44,17 @@ def _progress() -> Progress:
     return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), refresh_per_second=2)
 
 
-def _run_campaign(given: argparse.Namespace, console: Console) -> bool:
-    campaign, started = Campaign(given.cases, given.seed, given.keep), time.monotonic()
+def _run_campaign(arguments: argparse.Namespace, console: Console) -> bool:
+    campaign, started = Campaign(arguments.cases, arguments.seed, arguments.keep), time.monotonic()
     try:
         with _progress() as progress:
             task = progress.add_task("damaged files and concurrent work", total=sum(campaign.planned.values()))
-            campaign.run(given.workers, lambda done: progress.update(task, completed=done))
+            campaign.run(arguments.workers, lambda done: progress.update(task, completed=done))
     finally:
         console.print(campaign.table())
     seconds = time.monotonic() - started
     done = sum(counts.total() for counts in campaign.counts.values())
-    console.print(f"{done} cases in {seconds:.0f} s, {done / seconds:.1f} a second, seed {given.seed}")
+    console.print(f"{done} cases in {seconds:.0f} s, {done / seconds:.1f} a second, seed {arguments.seed}")
     for folder in campaign.kept:
         console.print(f"failed: python -m tests.robustness --replay {folder}", markup=False, soft_wrap=True)
     return campaign.failed
@@ -64,7 +64,7 @@ def _run_soak(seconds: float, console: Console) -> bool:
     soak = Soak(seconds)
     with _progress() as progress:
         task = progress.add_task("soak: seconds", total=int(seconds))
-        soak.run(lambda gone: progress.update(task, completed=int(gone)))
+        soak.run(lambda elapsed: progress.update(task, completed=int(elapsed)))
     console.print(soak.table())
     grown = f"{soak.growth:+.2%} from the second minute to the last, at most {TOLERANCE:+.0%} allowed"
     console.print(f"soak of {seconds:.0f} s: {soak.error or f'memory {grown}'}", markup=False)

@@ -1,4 +1,4 @@
-"""Exported models: sections changed behind a checksum that is right, and bytes behind one that is not."""
+"""Exported models: sections changed with a corrected checksum, and bytes changed without."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.robustness.damage import WORDS, Files, change_bytes, on_file
 from tests.robustness.running import infer_once
 from tests.robustness.trees import change_json, change_tree, change_xml
 
-# The device by the name of the file.
+# The device by file name.
 NAMES = {"TEMPLATE.blob": "TEMPLATE", "HETERO.blob": "HETERO:A,TEMPLATE"}
 
 
@@ -40,7 +40,7 @@ def run(folder: Path) -> None:
 
 
 def change_sections(content: bytes, rng: Random) -> bytes:
-    """Change the options or a section, inside the blob of a subgraph too, and make the checksum right again."""
+    """Change the options or a section, also in blobs of subgraphs, and correct the checksum."""
     try:
         blob = read_blob(content)
     except BlobError:  # made unreadable by an earlier change

@@ -1,4 +1,4 @@
-"""The model cache and the cache of kernel binaries: damaged files are written again, and results stay right."""
+"""The model cache and the cache of kernel binaries: damaged files are rewritten, and results stay correct."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def samples() -> list[Files]:
         folder = Path(name)
         save_model(chain(), folder / MODEL, compress_to_fp16=False)
         _compile(folder)
-        Binaries(folder, {}).keep(KERNEL, BINARY)
+        Binaries(folder, {}).store(KERNEL, BINARY)
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
         cached = {f"cached{path.suffix}": path.read_bytes() for path in (folder / "cache").iterdir()}
         cached["cached.json"] = cached["cached.json"].replace(_path_of(folder), PATH.encode())

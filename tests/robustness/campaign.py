@@ -21,8 +21,8 @@ from rich.table import Table
 from tests.robustness.damage import Case, draw_case
 from tests.robustness.workers import MEMORY, PASSED, SECONDS, Outcome, Worker, write_files
 
-# The modules of the formats, and how many of twenty damaged files are of each. Plans of concurrent work are no files,
-# so they come on top: one for each hundred.
+# The modules of the formats, and their shares of twenty damaged files. Plans of concurrent work are not files and come
+# in addition: one per hundred files.
 FORMATS = {
     "ONNX": ("onnx_models", 6), "OpenVINO IR": ("ir_models", 5), "TensorFlow Lite": ("tflite_models", 3),
     "exported model": ("blobs", 2), "YAML run": ("yaml_runs", 2), "measured costs": ("costs", 1),
@@ -64,7 +64,7 @@ class Campaign:
             finally:
                 idle.put(worker)
 
-        # Interleaved, so that an interrupted run has tried every format.
+        # Formats are interleaved, so that an interrupted run has tested all of them.
         cases = sorted((index / count, name, index) for name, count in self.planned.items() for index in range(count))
         pool = ThreadPoolExecutor(workers)
         try:
@@ -111,12 +111,12 @@ class Campaign:
 
 
 def shrink(case: Case, outcome: Outcome, run: Callable[[Case], Outcome]) -> tuple[Case, Outcome]:
-    """Remove the changes without which the case fails in the same way."""
+    """Remove the changes that are not needed for the same kind of failure."""
     for change in case.changes:
         fewer = Case(case.module, case.sample, tuple(other for other in case.changes if other is not change))
-        found = run(fewer)
-        if found.kind == outcome.kind:
-            case, outcome = fewer, found
+        new_outcome = run(fewer)
+        if new_outcome.kind == outcome.kind:
+            case, outcome = fewer, new_outcome
     return case, outcome
 
 

@@ -1,7 +1,8 @@
-"""Plans of concurrent work: threads compile, infer, cancel and drop models while devices fail; then forks and limits.
+"""Plans of concurrent work: threads compile, infer, cancel and drop models while devices fail.
 
-A plan is a list of actions with seeds. Four threads share its actions; those that concern the whole process follow in
-forked children when the threads have ended. Every result must be right, and every error a HeteroError.
+A plan is a list of actions with seeds. Four threads share its actions. When they have ended, the actions that affect
+the whole process, such as resource limits, follow in forked children. Every result must be right, and every error a
+HeteroError.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class Work:
 
     def compile(self, rng: Random) -> None:
         cache = rng.choice([{}, {"CACHE_DIR": self.folder / "cache"}])
-        made = self.core.compile_model(chain(), rng.choice(DEVICES), rng.choice(OPTIONS) | cache)
-        self.compiled[rng.randrange(len(self.compiled))] = made  # the replaced model may be running
+        compiled = self.core.compile_model(chain(), rng.choice(DEVICES), rng.choice(OPTIONS) | cache)
+        self.compiled[rng.randrange(len(self.compiled))] = compiled  # the replaced model may be running
 
     def infer(self, rng: Random) -> None:
         check(self._request(rng).infer(X))
@@ -150,8 +151,8 @@ def in_fork(work: Callable[[], None], limits: dict[int, int]) -> None:
         finally:
             os._exit(status)
     os.close(writer)
-    with open(reader, "rb") as told:
-        text = told.read().decode(errors="replace")
+    with open(reader, "rb") as errors:
+        text = errors.read().decode(errors="replace")
     _, status = os.waitpid(child, 0)
     if status:
         code = os.waitstatus_to_exitcode(status)
@@ -172,7 +173,7 @@ def samples() -> list[Files]:
 def run(folder: Path) -> None:
     plan = json.loads((folder / NAME).read_bytes())
     work, errors = Work(folder), []
-    with_others = [action for action in plan if action[0] in ACTIONS]
+    threaded = [action for action in plan if action[0] in ACTIONS]
 
     def do(actions: list[list]) -> None:
         for name, seed in actions:
@@ -181,7 +182,7 @@ def run(folder: Path) -> None:
             except BaseException as error:
                 errors.append(error)
 
-    threads = [threading.Thread(target=do, args=[with_others[i::THREADS]], daemon=True) for i in range(THREADS)]
+    threads = [threading.Thread(target=do, args=[threaded[i::THREADS]], daemon=True) for i in range(THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -204,5 +205,5 @@ MUTATORS = {
     "add": _edit(lambda plan, rng: plan.append([rng.choice(ACTIONS), rng.getrandbits(32)])),
     "repeat": _edit(lambda plan, rng: plan.extend([rng.choice(plan)] * 3)),
     "remove": _edit(lambda plan, rng: plan.pop(rng.randrange(len(plan))) if len(plan) > 1 else None),
-    "concern the process": _edit(lambda plan, rng: plan.append([rng.choice(ALONE), rng.getrandbits(32)])),
+    "affect the process": _edit(lambda plan, rng: plan.append([rng.choice(ALONE), rng.getrandbits(32)])),
 }

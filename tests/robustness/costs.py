@@ -1,4 +1,4 @@
-"""Files of measured costs: a damaged one is ignored with a warning, and results stay right."""
+"""Files of measured costs: a damaged one is ignored with a warning, and results stay correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A format whose one file says how to fail, by which the workers are tested."""
+"""A format for tests of the workers: its only file says how to fail."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from hetero.types import Type
 from tests import peak_memory
 from tests.devices import PickyPlugin, core_with
 
-# A model with larger inputs is compiled but not run, as making them would take the memory that is watched.
-MOST_ELEMENTS = 2**22
+# Models with more input elements are compiled but not run, because the inputs would take too much of the memory limit.
+MAX_ELEMENTS = 2**22
 # A long Loop is a valid model, but it must be possible to cancel it.
 MILLISECONDS_TO_CANCEL = 2000
 MEMORY_TO_COMPILE = 1 << 30
@@ -45,7 +45,7 @@ def read_and_run(path: Path) -> None:
 def infer_once(compiled: CompiledModel) -> None:
     """Infer on random inputs; cancel an inference that takes long."""
     shapes = [_shape(port) for port in compiled.inputs]
-    if sum(map(math.prod, shapes)) > MOST_ELEMENTS:
+    if sum(map(math.prod, shapes)) > MAX_ELEMENTS:
         return
     generator = np.random.default_rng(0)
     request = compiled.create_infer_request()
@@ -56,7 +56,7 @@ def infer_once(compiled: CompiledModel) -> None:
 
 
 def _shape(port: Output) -> list[int]:
-    """The declared shape; dimensions that may change have a length of 3 or the nearest that is allowed."""
+    """Return the declared shape; dynamic dimensions have length 3 or the nearest allowed one."""
     if port.partial_shape.rank.is_dynamic:
         return [2, 3]
     lengths = []

@@ -1,4 +1,4 @@
-"""The soak: five models are compiled, run and dropped again and again, while the memory of the process is watched.
+"""Soak test: five models are compiled, run and dropped repeatedly, while the memory of the process is measured.
 
 Memory is read between rounds, when every model has been dropped. Before the clock starts, one round builds kernels and
 fills caches. Linux only, as it reads /proc.
@@ -45,7 +45,7 @@ class Soak:
     error: str = ""
 
     def run(self, progress: Callable[[float], None]) -> None:
-        """Watch a child process that works; ``progress`` is called with the seconds gone."""
+        """Run the test in a child process; ``progress`` is called with the elapsed seconds."""
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_work, args=(theirs, self.seconds, self.devices), daemon=True)
@@ -69,7 +69,7 @@ class Soak:
 
     @property
     def growth(self) -> float:
-        """The part by which memory grew from the second minute to the last, in a short run from third to third."""
+        """The relative growth of memory from the second minute to the last; in a short run from the second third."""
         minute = min(60.0, self.seconds / 3)
         early = [memory for moment, memory in self.samples if minute <= moment < 2 * minute]
         late = [memory for moment, memory in self.samples if moment >= self.seconds - minute]
@@ -86,9 +86,9 @@ class Soak:
         for moment, memory in self.samples:
             minutes.setdefault(int(moment // 60) + 1, []).append(memory)
         most = max((memory for _, memory in self.samples), default=1)
-        for minute, found in minutes.items():
-            memory = median(found)
-            table.add_row(str(minute), str(len(found)), f"{memory / 1e6:.1f}", "█" * round(40 * memory / most))
+        for minute, samples in minutes.items():
+            memory = median(samples)
+            table.add_row(str(minute), str(len(samples)), f"{memory / 1e6:.1f}", "█" * round(40 * memory / most))
         return table
 
 
@@ -100,13 +100,13 @@ def _work(connection: Connection, seconds: float, devices: Sequence[str]) -> Non
         for device in devices:
             _round(core, device, inputs)
         started = time.monotonic()
-        while (gone := time.monotonic() - started) < seconds:
+        while (elapsed := time.monotonic() - started) < seconds:
             for device in devices:
                 _round(core, device, inputs)
             gc.collect()
             _return_freed_memory()
             pages = int(Path("/proc/self/statm").read_text().split()[1])
-            connection.send((gone, pages * resource.getpagesize()))
+            connection.send((elapsed, pages * resource.getpagesize()))
     except Exception as error:
         connection.send(f"{type(error).__name__}: {error}")
 

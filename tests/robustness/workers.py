@@ -1,4 +1,4 @@
-"""Child processes that run cases, so that a crash, a hang or a lack of memory is reported with its case."""
+"""Child processes that run cases, so that a crash, a hang or a lack of memory is attributed to its case."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECONDS = 20
 # The limit of a child's memory. A model that needs more when it runs, as valid ones may, must be refused for lack of
 # memory; reading and compiling have a smaller limit, see running.py.
 MEMORY = 2 << 30
-# A child that has used more is replaced, so that the next case is not blamed for it.
+# A child that has used more is replaced, so that the next case starts with enough memory.
 WORN = MEMORY // 4
 PASSED = ("accepted", "refused", "short of memory")
 
@@ -40,7 +40,7 @@ class Outcome:
 
     kind: str
     text: str = ""
-    memory: int = 0  # bytes, the most that the child used meanwhile
+    memory: int = 0  # the peak of the child in bytes
 
     @property
     def failed(self) -> bool:
@@ -48,7 +48,7 @@ class Outcome:
 
 
 class Worker:
-    """A child process for cases, made anew after each that it does not survive.
+    """A child process for cases, replaced after a case that it does not survive.
 
     A case hangs if it takes more than ``seconds``.
     """
@@ -152,17 +152,17 @@ def _outcome(run: Callable[[Path], None], folder: Path) -> tuple[str, str]:
             return "short of memory", str(error)
         # The form in which device_errors reports unexpected exceptions.
         if not isinstance(cause, (HeteroError, NoneType)) and f"{type(cause).__name__}: " in str(error):
-            return "foreign", _told(error)
+            return "foreign", _described(error)
         # With line breaks or escape sequences a name in a file could write anything to a terminal or a log.
         if any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in str(error)):
-            return "message", _told(error)
+            return "message", _described(error)
         return "refused", str(error)
     except BaseException as error:
-        return "foreign", _told(error)
+        return "foreign", _described(error)
 
 
-def _told(error: BaseException) -> str:
-    """Return the error in one line, and its traceback."""
+def _described(error: BaseException) -> str:
+    """Describe an error in one line, followed by its traceback."""
     frames = "".join(traceback.format_exception(error, limit=-6))
     return f"{type(error).__name__}: {str(error)!r:.500}\n{frames:.6000}"
 

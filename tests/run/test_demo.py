@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from hetero.run.cli import app
 from tests import zoo
-from tests.faulty_driver import aborting_driver, python
+from tests.faulty_driver import aborting_driver
+from tests.interpreter import run_python
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 DEVICES = ["TEMPLATE", "HETERO:TEMPLATE", "HETERO:GPU,TEMPLATE"]
@@ -48,7 +49,7 @@ def test_demo_runs_if_an_opencl_runtime_fails(missing, tmp_path):
         environment = aborting_driver(tmp_path, missing)
     works = missing != "any" and any(missing not in d.handle.platform.name for d in present_devices().usable)
     code = f"from hetero.run.cli import app; app(['run', {str(CONFIGS / 'ocr.yaml')!r}, '--set', 'iterations=1'])"
-    printed, _ = python(code, environment)
+    printed, _ = run_python(code, **environment)
     assert "text: Any device, one network: 2026" in printed
     assert ("not available: GPU (no OpenCL" in " ".join(printed.split())) == (not works)
 

@@ -1,4 +1,4 @@
-"""Device GPU: any OpenCL device of any vendor."""
+"""Plugin for the device GPU, which runs models on any OpenCL device of any vendor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def hetero_register_devices(registry: Registry) -> None:
 
 
 def _make_plugin() -> Plugin:
-    # Imported when the device is first used: registering stays cheap, and works without any OpenCL.
+    # Imported at the first use, so that registering is cheap and works without OpenCL.
     from hetero_opencl.plugin import OpenCLPlugin
 
     return OpenCLPlugin()

@@ -32,11 +32,11 @@ def show(
     ] = [],  # noqa: B006
     device: Annotated[str, typer.Option("--device", "-d", help="An OpenCL device.")] = "GPU.0",
 ) -> None:
-    """Print the stages of lowering a model: all of them, or those that are named."""
+    """Print the stages of lowering a model: all of them, or the named ones."""
     try:
         unknown = [name for name in stages if name not in STAGES]
         if unknown:
-            raise ConfigError(f"there is no stage {', '.join(unknown)}: there are {', '.join(STAGES)}")
+            raise ConfigError(f"unknown stage {', '.join(unknown)}: the stages are {', '.join(STAGES)}")
         for line in report(programs_of(model, device, shapes), stages or list(STAGES)):
             print("\n".join(map(escaped, line.split("\n"))))
     except HeteroError as error:
@@ -45,14 +45,14 @@ def show(
 
 
 def programs_of(file: str, device: str, shapes: list[str]) -> list[Program]:
-    """The programs of a model for these shapes; those of others are assumed.
+    """Return the programs of a model file for these input shapes. Other dynamic shapes get assumed values.
 
-    It runs once, as some shapes are found out only then.
+    Runs the model once, because shapes that depend on data are known only then.
 
-    Raises ConfigError for a shape that does not fit, and what compiling the model raises.
+    Raises ConfigError for a shape that does not fit the model.
     """
     model = Core().read_model(file)
-    compiled = OpenCLPlugin().compile_model(model, {"DEVICE_ID": device.rpartition(".")[2] if "." in device else ""})
+    compiled = OpenCLPlugin().compile_model(model, {"DEVICE_ID": device.partition(".")[2]})
     request = compiled.create_sync_infer_request()
     for port, array in zip(compiled.inputs, example_inputs(model, parse_shapes(shapes))):
         request.set_tensor(port, Tensor(np.asarray(array)))
@@ -61,12 +61,12 @@ def programs_of(file: str, device: str, shapes: list[str]) -> list[Program]:
 
 
 def report(programs: list[Program], stages: list[str]) -> list[str]:
-    """The stages of each program; there are several where one has to run before the next one's shapes are known."""
+    """Return the text of the stages of each program. A model whose shapes depend on data has several programs."""
     lines = []
     for number, program in enumerate(programs, 1):
-        of = f" of program {number} of {len(programs)}" if len(programs) > 1 else ""
+        suffix = f" of program {number} of {len(programs)}" if len(programs) > 1 else ""
         for name in stages:
-            lines += [f"== {name}{of}: {STAGES[name].__doc__}", "", STAGES[name](program), ""]
+            lines += [f"== {name}{suffix}: {STAGES[name].__doc__}", "", STAGES[name](program), ""]
     return lines
 
 

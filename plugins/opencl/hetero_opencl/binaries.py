@@ -1,4 +1,4 @@
-"""Binaries of kernels: those that came with an imported model, and those that are kept in a folder."""
+"""Kernel binaries: those of an imported model, and a cache folder."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from hetero.cache_folder import cache_folder, write_cached
 
 
 class Binaries:
-    """Binaries by names that tell their sources, devices and drivers apart."""
+    """Kernel binaries by name. The name depends on the source, the device and the driver."""
 
-    def __init__(self, folder: Path, given: Mapping[str, bytes | memoryview]) -> None:
-        self._folder, self._given = cache_folder(folder), given
+    def __init__(self, folder: Path, imported: Mapping[str, bytes | memoryview]) -> None:
+        self._folder, self._imported = cache_folder(folder), imported
 
     def get(self, name: str) -> bytes | None:
-        """A binary that was given or is kept; None where there is none, or only a damaged one."""
-        if name in self._given:
-            return bytes(self._given[name])
-        return _read_whole(self._folder / name) if self._folder else None
+        """Return an imported or cached binary, or None if there is none or the cached one is damaged."""
+        if name in self._imported:
+            return bytes(self._imported[name])
+        return _read_checked(self._folder / name) if self._folder else None
 
-    def keep(self, name: str, binary: bytes) -> None:
-        """Write a binary into the folder. If that fails, the binary is made again the next time."""
+    def store(self, name: str, binary: bytes) -> None:
+        """Write a binary to the folder. Failures are ignored: the kernel is then built again the next time."""
         if self._folder:
             write_cached(self._folder / name, [hashlib.sha256(binary).digest(), binary])
 
 
 def default_folder() -> Path:
-    """Where binaries are kept unless CACHE_DIR says otherwise."""
+    """Return the folder of binaries that is used unless CACHE_DIR is set."""
     return platformdirs.user_cache_path("hetero") / "opencl"
 
 
-def _read_whole(file: Path) -> bytes | None:
-    """What was written to a file; None where it is not there or damaged, by which some drivers crash."""
+def _read_checked(file: Path) -> bytes | None:
+    """Return the content of a file, or None if it is missing or damaged; some drivers crash on damaged binaries."""
     try:
         content = file.read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""Bindings: which memory of remote and shared tensors kernels work in, and what is copied because they cannot."""
+"""Bindings: decide which remote and shared tensors kernels use in place, and which are copied."""
 
 from __future__ import annotations
 
@@ -18,69 +18,76 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A region of a memory, as a tensor had it when it was bound."""
+class DeviceRegion:
+    """The memory and region of a tensor when it was bound. ``buffer`` detects that the memory has grown since."""
 
     memory: OpenCLMemory
-    buffer: cl.Buffer  # the memory's; it gets another one when it grows
+    buffer: cl.Buffer
     region: Region
 
     @classmethod
-    def of(cls, tensor: Tensor, context: OpenCLContext) -> Place | None:
-        """None for a tensor that is not in the context's memory."""
+    def of(cls, tensor: Tensor, context: OpenCLContext) -> DeviceRegion | None:
+        """Return the region of a tensor, or None if the tensor is not in the context's memory."""
         return cls(tensor.memory, tensor.memory.buffer, tensor.region) if context.holds(tensor) else None
 
-    def overlaps(self, other: Place) -> bool:
+    def overlaps(self, other: DeviceRegion) -> bool:
         return self.memory.overlaps(self.region, other.memory, other.region)
 
-    def is_same(self, other: Place) -> bool:
-        """Whether both have the same elements in the same bytes."""
+    def is_same(self, other: DeviceRegion) -> bool:
+        """Return whether both have the same elements in the same bytes."""
         dense = self.region.is_continuous() and other.region.is_continuous()
         return dense and self.memory.extent(self.region) == other.memory.extent(other.region)
 
-    def in_buffer(self) -> Region:
-        return self.memory.place(self.region)
+    def region_in_buffer(self) -> Region:
+        """Return the region relative to the start of ``buffer``."""
+        return self.memory.region_in_buffer(self.region)
+
+    def dense(self) -> Region:
+        """Return the region that the same elements have in a dense buffer of their own."""
+        return Region.whole(self.region.dtype, self.region.shape)
 
 
 @dataclass
 class Bindings:
-    """The memory that kernels use for some buffers of a program, and the copies before and after them."""
+    """The memory of the bound buffers of a program, and the copies before and after its kernels."""
 
     memory: dict[Buffer, cl.Buffer] = field(default_factory=dict)
-    before: list[tuple[Buffer, Place]] = field(default_factory=list)
-    after: list[tuple[Buffer, Place]] = field(default_factory=list)
+    copies_before: list[tuple[Buffer, DeviceRegion]] = field(default_factory=list)
+    copies_after: list[tuple[Buffer, DeviceRegion]] = field(default_factory=list)
 
-    def bind_or_copy(self, copies: list[tuple[Buffer, Place]], buffer: Buffer, place: Place, slack: int | None) -> None:
-        """Use the place's memory where it can be used with so much slack; note a copy where not, and for None."""
-        memory = None if slack is None else place.memory.buffer_for(place.region, slack)
+    def bind_or_copy(
+        self, copies: list[tuple[Buffer, DeviceRegion]], buffer: Buffer, region: DeviceRegion, slack: int | None
+    ) -> None:
+        """Use the region's memory if it has ``slack`` bytes after it; else, or if ``slack`` is None, add a copy."""
+        memory = None if slack is None else region.memory.buffer_for(region.region, slack)
         if memory is None:
-            copies.append((buffer, place))
+            copies.append((buffer, region))
         else:
             self.memory[buffer] = memory
 
 
-Places = Sequence[Place | None]
+def make_bindings(
+    program: Program, inputs: Sequence[DeviceRegion | None], outputs: Sequence[DeviceRegion | None]
+) -> Bindings:
+    """Bind the tensors in the device's memory without a copy wherever that is correct; None is a tensor elsewhere.
 
-
-def make_bindings(program: Program, inputs: Places, outputs: Places) -> Bindings:
-    """Bind tensors in the device's memory, None where there is another, without a copy wherever that is right.
-
-    An input is copied before where an output shares its memory, or kernels may read past its end. An output is copied
-    after where another output shares its memory, or its value is an input, a constant or another output.
+    An input is copied before the kernels if an output shares its memory, or if kernels may read past its end. An output
+    is copied after the kernels if another output shares its memory, or its value is an input, a constant or another
+    output.
     """
     bindings = Bindings()
-    given = {buffer: place for buffer, place in zip(program.inputs, inputs) if place is not None}
-    taken = [(buffer, place) for buffer, place in zip(program.outputs, outputs) if place is not None]
-    for buffer, place in given.items():
-        # An input that is handed out as it came may be in the memory that it is handed out in.
-        shared = [other for out, other in taken if not (out is buffer and place.is_same(other))]
-        is_shared = any(place.overlaps(other) for other in shared)
-        bindings.bind_or_copy(bindings.before, buffer, place, None if is_shared else SLACK)
-    for index, (buffer, place) in enumerate(taken):
-        if buffer in given and place.is_same(given[buffer]):
+    bound_inputs = {buffer: region for buffer, region in zip(program.inputs, inputs) if region is not None}
+    bound_outputs = [(buffer, region) for buffer, region in zip(program.outputs, outputs) if region is not None]
+    for buffer, region in bound_inputs.items():
+        # An output that is this input unchanged may use the same memory.
+        others = [other for out, other in bound_outputs if not (out is buffer and region.is_same(other))]
+        is_shared = any(region.overlaps(other) for other in others)
+        bindings.bind_or_copy(bindings.copies_before, buffer, region, None if is_shared else SLACK)
+    for index, (buffer, region) in enumerate(bound_outputs):
+        if buffer in bound_inputs and region.is_same(bound_inputs[buffer]):
             continue
-        is_shared = any(place.overlaps(other) for at, (_, other) in enumerate(taken) if at != index)
+        is_shared = any(region.overlaps(other) for at, (_, other) in enumerate(bound_outputs) if at != index)
         has_memory = not buffer.is_planned or buffer in program.inputs or buffer in bindings.memory
         slack = SLACK if buffer in program.read_again else 0
-        bindings.bind_or_copy(bindings.after, buffer, place, None if is_shared or has_memory else slack)
+        bindings.bind_or_copy(bindings.copies_after, buffer, region, None if is_shared or has_memory else slack)
     return bindings

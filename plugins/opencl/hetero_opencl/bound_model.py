@@ -1,4 +1,8 @@
-"""One request's run of a model, program after program: each is bound when the one before has told what it needs."""
+"""Bound model: runs the programs of a model for one request.
+
+A model whose shapes depend on data is a chain of programs. Each is bound after the one before it has run, when the
+shapes of its inputs are known.
+"""
 
 from __future__ import annotations
 
@@ -22,112 +26,116 @@ Check = Callable[[], None]
 
 
 class BoundModel:
-    """The programs that a request ran last. Not for two threads at once.
+    """The programs that a request ran last. Not thread-safe.
 
-    They have their memory in the same arena, and so do the bodies that run between them: none runs before the results
-    of the one before it are where they are wanted.
+    All programs of the chain, and the bodies of loops between them, share one arena: each runs only after the results
+    of the one before have been copied to where they are needed.
     """
 
     def __init__(self, programs: Programs, context: OpenCLContext, profiled: bool, arena: Arena | None = None) -> None:
         self._programs = programs
         self._arena, self._owns_arena = arena or Arena(context.device), arena is None
         self._context, self._profiled = context, profiled
-        self._links: list[_Link] = []
+        self._segments: list[_BoundSegment] = []
         self._outputs: Sequence[Tensor] = ()
 
+    @property
+    def bound_programs(self) -> list[BoundProgram]:
+        return [segment.bound for segment in self._segments]
+
     def run(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], check: Check) -> None:
-        """Compute the outputs, which take the shapes that they get."""
+        """Compute the outputs and set their shapes."""
         self.begin(inputs, outputs)
         self.launch(check)
         self.finish()
         self.download()
 
     def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
-        """Bind the first program, and begin to upload the inputs; their memory is needed until ``finish``."""
-        for link in self._links:
-            link.bound.settle()
+        """Bind the first program, and start uploading the inputs. They must stay alive until ``finish``."""
+        for bound in self.bound_programs:
+            bound.wait_for_uploads()
         self._outputs = outputs
         self._bind(0, self._programs, inputs, range(len(outputs)))
 
-    def _bind(self, at: int, programs: Programs, inputs: Sequence[Tensor], places: Sequence[int]) -> None:
-        """Make the link at a place ready for inputs; its results go to these places among the outputs."""
+    def _bind(self, at: int, programs: Programs, inputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
+        """Bind the segment at index ``at`` for these inputs; its results are these outputs of the model."""
         segment = programs.segment_for(inputs)
-        if at == len(self._links) or self._links[at].segment is not segment:
-            del self._links[at:]
+        if at == len(self._segments) or self._segments[at].segment is not segment:
+            del self._segments[at:]
             if at == 0 and self._owns_arena:
                 self._arena.release()  # another shape may need much less
-            self._links.append(_Link(segment, self._context, self._profiled, self._arena))
-        self._links[at].begin(inputs, self._outputs, places)
+            self._segments.append(_BoundSegment(segment, self._context, self._profiled, self._arena))
+        self._segments[at].begin(inputs, self._outputs, output_indices)
 
     def launch(self, check: Check) -> None:
-        """Begin to run the last program, when those before it have run."""
+        """Run all programs but the last, and start the last."""
         for at in itertools.count():
-            link = self._links[at]
-            link.bound.launch(check)
-            rest = link.segment.rest
+            bound = self._segments[at]
+            bound.bound.launch(check)
+            rest = bound.segment.rest
             if rest is None:
-                del self._links[at + 1 :]
+                del self._segments[at + 1 :]
                 return
-            inputs = link.hand_on(check)
-            self._bind(at + 1, rest, inputs, [link.places[i] for i in link.segment.part.rest.results])
+            inputs = bound.next_inputs(check)
+            self._bind(at + 1, rest, inputs, [bound.output_indices[i] for i in bound.segment.part.rest.results])
 
     def finish(self) -> None:
         """Wait until the kernels have run."""
-        self._links[-1].bound.finish()
+        self._segments[-1].bound.finish()
 
     def download(self) -> None:
-        """Give the outputs their shapes, and copy those that kernels did not write to themselves."""
-        self._links[-1].download()
+        """Set the shapes of the outputs, and copy those that kernels did not write directly."""
+        self._segments[-1].download()
 
     def profile(self) -> list[ProfilingInfo]:
-        """What the last inference spent its time on, when that was profiled."""
-        return [info for link in self._links for info in link.profile()]
+        """Return the times of the last inference if profiling is on."""
+        return [info for segment in self._segments for info in segment.profile()]
 
 
-class _Link:
-    """A program bound for a request, with the tensors that are handed on to the next one."""
+class _BoundSegment:
+    """A program bound for a request, with the tensors that it passes to the next program of the chain."""
 
     def __init__(self, segment: Segment, context: OpenCLContext, profiled: bool, arena: Arena) -> None:
         self.segment, self._context, self._profiled = segment, context, profiled
         self.bound = BoundProgram(segment.program, context, profiled, arena)
         self._carried = [context.create_tensor(value.element_type, [0]) for value in segment.part.carried]
-        self._steps = {node: self._step(node, arena) for node in segment.part.host_steps}
+        self._host_steps = {node: self._host_step(node, arena) for node in segment.part.host_steps}
         self._times: dict[Node, timedelta] = {}
         model = segment.program.model
-        # The ports that the program sees, and of sequences the results with the parameters that they hand through.
+        # The program sees tensors only. Sequences and optionals stay on the host: a result is a parameter unchanged.
         self._parameters = [i for i, parameter in enumerate(model.parameters) if not is_held(parameter)]
         self._results = [i for i, result in enumerate(model.results) if not is_held(result)]
-        self._handed_through = [
+        self._passed_through = [
             (i, model.inputs.index(result.input_value(0))) for i, result in enumerate(model.results) if is_held(result)
         ]
-        #: Where the results of this program, and of those after it, are among the outputs of the model.
-        self.places: Sequence[int] = ()
+        #: The indices among the model's outputs of the results of this program and those after it.
+        self.output_indices: Sequence[int] = ()
 
-    def _step(self, node: Node, arena: Arena) -> HostStep:
-        bodies = self.segment.bodies.get(node, ())
-        bound = [BoundModel(body, self._context, False, arena) for body in bodies]
-        return HostStep(node, bound, self._context)
+    def _host_step(self, node: Node, arena: Arena) -> HostStep:
+        bodies = [BoundModel(body, self._context, False, arena) for body in self.segment.bodies.get(node, ())]
+        return HostStep(node, bodies, self._context)
 
-    def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], places: Sequence[int]) -> None:
-        self.places, self._inputs = places, inputs
-        targets = [*self._carried, *(outputs[places[index]] for index in self.segment.part.results)]
-        for result, parameter in self._handed_through:
+    def begin(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
+        """Bind the program, and start uploading its inputs."""
+        self.output_indices, self._inputs = output_indices, inputs
+        targets = [*self._carried, *(outputs[output_indices[index]] for index in self.segment.part.results)]
+        for result, parameter in self._passed_through:
             targets[result].data[()] = inputs[parameter].data[()]
         self._outputs = [targets[index] for index in self._results]
-        seen = [inputs[index] for index in self._parameters]
-        self.bound.bind(seen, self._outputs)
-        self.bound.upload(seen)
+        tensors = [inputs[index] for index in self._parameters]
+        self.bound.bind(tensors, self._outputs)
+        self.bound.upload(tensors)
 
     def download(self) -> None:
         self.bound.download(self._outputs)
 
-    def hand_on(self, check: Check) -> list[Tensor]:
-        """Wait for the program, run what the host does after it, and return the inputs of the next one."""
+    def next_inputs(self, check: Check) -> list[Tensor]:
+        """Wait for the program, run the host steps after it, and return the inputs of the next program."""
         self.bound.finish()
         self.download()
         values: dict[Output, Tensor] = dict(zip(self.bound.program.model.inputs, self._inputs))
         values.update(zip(self.segment.part.carried, self._carried))
-        for node, step in self._steps.items():
+        for node, step in self._host_steps.items():
             check()
             step.check = check
             started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Start a Python process that runs a function of this package."""
+"""Child processes that run a function of this package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from multiprocessing import spawn
 from pathlib import Path
 from typing import IO, Any
 
-# Skips the package's own __init__: it imports the plugin API, which takes longer than everything else together.
+# Bypasses hetero_opencl/__init__.py, because importing the plugin API takes longer than everything else together.
 _CODE = """
 import sys, types
 sys.path[:] = {path}
@@ -22,9 +22,9 @@ run(*{arguments!r})
 
 
 def start(module: str, function: str, arguments: list[Any], errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a process with pipes for its input and output. Raises OSError.
+    """Start a process with pipes for its input and output. Raises OSError if it cannot be started.
 
-    The interpreter is the one that multiprocessing uses, see multiprocessing.set_executable.
+    Uses the interpreter of multiprocessing, see multiprocessing.set_executable.
     """
     code = _CODE.format(
         path=sys.path, folder=str(Path(__file__).parent), module=module, function=function, arguments=arguments
@@ -34,10 +34,10 @@ def start(module: str, function: str, arguments: list[Any], errors: IO[bytes]) -
 
 
 def describe_end(returncode: int, errors: IO[bytes]) -> str:
-    """Return how a process ended, with the line of its error stream that says why."""
+    """Describe how a process ended, with the line of its error stream that gives the reason."""
     how = f"was ended by {signal.Signals(-returncode).name}" if returncode < 0 else f"ended with status {returncode}"
     errors.seek(0)
     lines = [line.strip() for line in errors.read(1 << 16).decode(errors="replace").splitlines() if line.strip()]
-    # A traceback ends with the reason, an abort of LLVM begins with it.
-    said = next((line for line in lines if "LLVM ERROR" in line), lines[-1] if lines else "")
-    return f"{how} ({said[:200]})" if said else how
+    # The reason is the last line of a traceback, but the first of an abort of LLVM.
+    reason = next((line for line in lines if "LLVM ERROR" in line), lines[-1] if lines else "")
+    return f"{how} ({reason[:200]})" if reason else how

@@ -1,4 +1,4 @@
-"""The compiled model: programs for the input shapes that it met, and requests that run them."""
+"""Compiled model of the GPU plugin: programs for each combination of input shapes, and requests that run them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from hetero_opencl.states import variables_of, with_states
 
 @dataclass(frozen=True)
 class StatefulPrograms:
-    """Programs of a model whose last inputs are the variables ``read``, and whose last outputs those ``written``."""
+    """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``)."""
 
     programs: Programs
     read: list[str]
@@ -46,32 +46,32 @@ class StatefulPrograms:
 
 
 class OpenCLCompiledModel(CompiledModel):
-    """Lowers the model at once where all shapes are known, else at the first inference of each input shape."""
+    """A model lowered at once if all shapes are static, else at the first inference of each input shape."""
 
     def __init__(self, prepared: PreparedModel, context: OpenCLContext, binaries: Binaries) -> None:
         super().__init__(prepared)
         self._context = context
         self._model, self.device, self._binaries = prepared.model, context.device, binaries
-        # Kernels want weights arranged; what is exported has them as small as they are.
-        self._computed = prepared.model.clone()
-        fold_weights(self._computed)
+        # Only the copy gets decompressed weights, so the exported model stays small.
+        self._decompressed = prepared.model.clone()
+        fold_weights(self._decompressed)
         self.variables = variables_of(prepared.model)
         self._constants = Constants(self.device)
-        self._made: weakref.WeakSet[Program] = weakref.WeakSet()
+        self._lowered: weakref.WeakSet[Program] = weakref.WeakSet()
         self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
         self._lock = threading.Lock()
         self._feeding = Executor(f"{self.device_name} {self.name} feeding")
-        # Without contents in the first inference of a request, and with them in those that follow.
+        # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
             self.programs_for(are_set).programs.make_if_known()
 
     def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
-        """The programs for requests in which these of the variables have contents."""
+        """Return the programs for requests in which the variables are set or not as ``are_set`` says."""
         key = tuple(are_set)
         with self._lock:
             if key not in self._stateful:
-                model, read, written = with_states(self._computed, key)
-                programs = Programs(model, self._lower, self._made)
+                model, read, written = with_states(self._decompressed, key)
+                programs = Programs(model, self._lower, self._lowered)
                 self._stateful[key] = StatefulPrograms(programs, read, written)
             self._last_used = self._stateful[key].programs
             return self._stateful[key]
@@ -80,18 +80,18 @@ class OpenCLCompiledModel(CompiledModel):
         return lower_model(model, self.device, self._constants, self._binaries)
 
     def export_sections(self) -> dict[str, Section]:
-        """The transformed model, and the binaries of the kernels that were built so far."""
+        """Return the transformed model, and the binaries of the kernels built so far."""
         kernels: dict[str, bytes] = {}
-        for program in list(self._made):
+        for program in list(self._lowered):
             names = self.device.binary_names(program.launches)
             kernels.update({name: binary_of(built) for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}
 
     def get_runtime_model(self) -> Model:
-        """The program that was used last.
+        """Return the model that runs, with the kernels of the program used last.
 
-        Before that nothing is known of kernels, nor where there are several programs or variables, which are inputs and
-        outputs of a program.
+        There is no kernel information before the first program is made, nor if the model is a chain of several programs
+        or has variables, as these are inputs and outputs of a program.
         """
         with self._lock:
             segment = self._last_used.last_used
@@ -102,13 +102,13 @@ class OpenCLCompiledModel(CompiledModel):
         return make_runtime_model(self._model, steps, self.execution_times)
 
     def last_programs(self) -> list[Program]:
-        """The programs that were used last, in order; none while no shape is known."""
+        """Return the programs used last, in order; empty before any program is made."""
         with self._lock:
             last = self._last_used
         return last.last_chain()
 
     def get_property(self, key: str) -> Any:
-        """The memory that is used is counted when it is asked for."""
+        """Return a property. Memory use is measured at the call."""
         if key == model_memory:
             return memory_of(self.last_programs())
         if key == memory_statistics:
@@ -119,7 +119,7 @@ class OpenCLCompiledModel(CompiledModel):
         return OpenCLInferRequest(self)
 
     def create_infer_request(self) -> AsyncInferRequest:
-        """Its stages on threads of their own: one request uploads and is started while others compute and download."""
+        """Create a request whose stages run on two threads, so that one uploads while another computes or downloads."""
         if self.properties.get(props.exclusive_async_requests):
             return super().create_infer_request()
         request = self.create_sync_infer_request()

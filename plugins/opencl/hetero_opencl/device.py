@@ -1,4 +1,4 @@
-"""OpenCL devices: which there are, their contexts and queues, and programs built for them and kept."""
+"""OpenCL devices: discovery, contexts, queues, and the programs built for them."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
 total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes
 # One inference computes while the inputs or outputs of another are transferred.
 MAX_STREAMS = 2
-# Kernels may read a whole vector where only its first elements count: buffers are so many bytes longer.
+# Bytes that every buffer has past its end, because kernels may read a whole vector where only some elements are left.
 SLACK = 256
-# A program takes up to 400 kB. A model of images has 10 to 60 of them.
+# How many OpenCL programs a device keeps loaded. Each takes up to 400 kB; an image model has 10 to 60.
 RECENT_PROGRAMS = 128
 # Maximum number of compiler errors to report for one kernel.
-MOST_ERRORS = 10
+MAX_ERRORS = 10
 # Real GPUs first, then accelerators, then implementations on the CPU.
 _KINDS = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
 
 
 class OpenCLDevice(Device):
-    """One device, with a context and the programs built in it.
+    """A device with an OpenCL context, its own or the user's, and the programs built in it.
 
-    The context is its own unless the user's is given; with the user's queue all commands go there.
+    With a queue of the user, all commands go there.
     """
 
     def __init__(
@@ -72,15 +72,15 @@ class OpenCLDevice(Device):
         )
         self.handle = handle
         # A compiler for GPUs is part of a driver that this process has to trust anyway.
-        own_process = handle.type & cl.device_type.CPU and not builds_in_process
-        self._compiler = Compiler(handle) if own_process else None
+        needs_processes = handle.type & cl.device_type.CPU and not builds_in_process
+        self._compiler = Compiler(handle) if needs_processes else None
         pocl.repair(handle)
         with opencl_errors(f"making a context on {handle.name}"):
             self.context = context or cl.Context([handle])
         self._queue = queue
-        self._programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
-        # Keeps programs for models that are compiled again. Loading takes time, and on Intel's runtime memory as well:
-        # the process grows by 8 kB for each program that is loaded, run and dropped.
+        self.loaded_programs: weakref.WeakValueDictionary[str, cl.Program] = weakref.WeakValueDictionary()
+        # Keeps programs alive for models that are compiled again. Loading one takes time, and on Intel's runtime the
+        # process grows by 8 kB for each program that is loaded, run and dropped.
         self._recent: deque[cl.Program] = deque(maxlen=RECENT_PROGRAMS)
         self._lock = threading.Lock()
 
@@ -99,22 +99,21 @@ class OpenCLDevice(Device):
         }
 
     def details(self) -> dict[str, str]:
-        """What the device is and can do, for people."""
+        """Describe the device for people."""
         handle = self.handle
         kinds = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
         kind = next((name for bit, name in kinds.items() if handle.type & bit), "other")
-        halves = "has" if "cl_khr_fp16" in handle.extensions.split() else "lacks"
-        where = "the host's own" if handle.host_unified_memory else "its own"
-        version = " ".join(handle.version.split()[:2])  # what follows is the driver's to choose
+        memory = "shared with the host" if handle.host_unified_memory else "dedicated"
+        version = " ".join(handle.version.split()[:2])  # "OpenCL 3.0", followed by text of the driver's choice
         copies = "tensors of the context are not copied" if self.shares_host_memory else "tensors are copied"
         return {
             "driver": f"{handle.driver_version} of {handle.platform.vendor.strip()}, {version}",
             "processor": f"{kind} of {handle.vendor.strip()}, {handle.max_compute_units} compute units",
-            "vectors": f"of {handle.native_vector_width_float} f32",
-            "memory": f"{handle.global_mem_size / 2**30:.1f} GiB, {where}; {copies}",
-            "shared by a group": f"{handle.local_mem_size // 1024} KiB, up to {handle.max_work_group_size} work-items",
+            "vectors": f"{handle.native_vector_width_float} f32",
+            "memory": f"{handle.global_mem_size / 2**30:.1f} GiB, {memory}; {copies}",
+            "work-group": f"{handle.local_mem_size // 1024} KiB local memory, {handle.max_work_group_size} work-items",
             "element types": f"f32, integers, {'f64' if self.has_doubles else 'no f64'}, f16 and bf16 computed as f32",
-            "f16 arithmetic": f"the device {halves} it",
+            "f16 arithmetic": "supported" if "cl_khr_fp16" in handle.extensions.split() else "not supported",
         }
 
     @property
@@ -127,7 +126,7 @@ class OpenCLDevice(Device):
 
     @property
     def shares_host_memory(self) -> bool:
-        """Whether kernels and the host can use the same memory without mapping it: fine-grain shared virtual memory."""
+        """Whether kernels and the host can use the same memory without mapping: fine-grain shared virtual memory."""
         try:
             fine_grain = self.handle.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_BUFFER
         except cl.Error:  # before OpenCL 2.0
@@ -135,43 +134,44 @@ class OpenCLDevice(Device):
         return bool(fine_grain and self.handle.host_unified_memory)
 
     def allocate(self, byte_size: int, hostbuf: np.ndarray | None = None) -> cl.Buffer:
-        """A buffer for kernels to read and write, longer by what they may read behind it, or in memory of the host."""
+        """Allocate a buffer of ``byte_size + SLACK`` bytes, in the memory of ``hostbuf`` if that is given."""
         flags = cl.mem_flags.USE_HOST_PTR if hostbuf is not None else 0
         with opencl_errors(f"allocating {byte_size} bytes on {self.name}"):
             if self.handle.host_unified_memory and hostbuf is None:
                 check_allocation(byte_size, "a buffer")
-            return allocations_on(self.handle).take(self.context, byte_size + SLACK, flags, hostbuf)
+            return allocations_on(self.handle).allocate(self.context, byte_size + SLACK, flags, hostbuf)
 
     def make_queue(self, profiled: bool) -> cl.CommandQueue:
-        """A queue that runs commands in order; the user's where one was given, profiled or not."""
+        """Return a new in-order queue, or the user's queue if there is one, whether it is profiled or not."""
         if self._queue is not None:
             return self._queue
         flags = cl.command_queue_properties.PROFILING_ENABLE if profiled else 0
         return cl.CommandQueue(self.context, self.handle, properties=flags)
 
     def build(self, launches: Sequence[Launch], binaries: Binaries) -> list[cl.Program]:
-        """Return the program of each launch: built once, kept in memory and, as a binary, among the others.
+        """Return the program of each launch: one that is loaded, else from its binary, else compiled.
 
-        Raises DeviceError with the compiler's words if a program does not build.
+        Raises DeviceError with the compiler's messages if a program does not build.
         """
         names = self.binary_names(launches)
         with self._lock:
-            found = {name: self._programs.get(name) for name in names}
-            if None in found.values():
+            programs = {name: self.loaded_programs.get(name) for name in names}
+            if None in programs.values():
                 pocl_cache.check_space(self.handle)
-                found |= {name: self._load(binaries.get(name)) for name, program in found.items() if program is None}
-            missing = {launch.source: name for name, launch in zip(names, launches) if found[name] is None}
+                absent = [name for name, program in programs.items() if program is None]
+                programs |= {name: self._load(binaries.get(name)) for name in absent}
+            missing = {launch.source: name for name, launch in zip(names, launches) if programs[name] is None}
             if missing:
-                made = self._compile([launch for launch in launches if launch.source in missing])
-                for source, program in made.items():
-                    found[missing[source]] = program
-                    binaries.keep(missing[source], binary_of(program))
-            self._programs.update(found)
-            self._recent.extend(found.values())
-        return [found[name] for name in names]
+                compiled = self.compile([launch for launch in launches if launch.source in missing])
+                for source, program in compiled.items():
+                    programs[missing[source]] = program
+                    binaries.store(missing[source], binary_of(program))
+            self.loaded_programs.update(programs)
+            self._recent.extend(programs.values())
+        return [programs[name] for name in names]
 
     def binary_names(self, launches: Sequence[Launch]) -> list[str]:
-        """Return the name of the binary of each launch's program, as this device and its driver build it."""
+        """Return the name of each launch's binary: a hash of the source text, the device and the driver."""
         handle = self.handle
         driver = [handle.platform.version, handle.name, handle.version, handle.driver_version, pocl.built_for()]
         names = {}
@@ -181,7 +181,7 @@ class OpenCLDevice(Device):
         return [names[launch.source] for launch in launches]
 
     def _variants(self, launches: Sequence[Launch]) -> dict[str, dict[tuple, Launch]]:
-        """Return the launches of each source text for which the driver generates different code."""
+        """Return for each source text the launches for which the driver generates different code, by what differs."""
         variants: dict[str, dict[tuple, Launch]] = {launch.source: {} for launch in launches}
         if self._compiler and pocl.is_pocl(self.handle):
             for launch in launches:
@@ -190,21 +190,24 @@ class OpenCLDevice(Device):
                     variants[launch.source][launch.kernel, grid, launch.local_size] = launch
         return variants
 
-    def _compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program]:
-        """Build the programs of launches, by their source texts."""
+    def compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program]:
+        """Build the programs of launches; return them by their source texts."""
+        variants = self._variants(launches)
         if self._compiler:
             built = self._compiler.build_all(
-                BuildRequest(source, [(*variant, launch.described_arguments()) for variant, launch in variants.items()])
-                for source, variants in self._variants(launches).items()
+                BuildRequest(source, [(*key, launch.described_arguments()) for key, launch in by_key.items()])
+                for source, by_key in variants.items()
             )
         else:
-            built = [self._build_here(source) for source in dict.fromkeys(launch.source for launch in launches)]
+            # One after the other: Intel's and PoCL's runtimes build one program at a time even if threads call them (8
+            # builds on 2 cores with Intel's: 2.9 s, with 2 threads too). Not measured with a driver for real GPUs.
+            built = map(self._build_here, variants)
         operations = {launch.source: launch.operation for launch in reversed(launches)}
         programs = {}
-        for source, result in zip(dict.fromkeys(launch.source for launch in launches), built):
+        for source, result in zip(variants, built):
             program = self._load(result) if isinstance(result, bytes) else result
             if not isinstance(program, cl.Program):
-                reason = _compiler_words(program) if program else "it does not accept its own binary"
+                reason = _compiler_errors(program) if program else "it does not accept its own binary"
                 raise DeviceError(f"{self.name} cannot build the kernel of {operations[source]}: {reason}") from program
             programs[source] = program
         return programs
@@ -216,7 +219,7 @@ class OpenCLDevice(Device):
             return error
 
     def _load(self, binary: bytes | None) -> cl.Program | None:
-        """Return the program of a binary, or None if there is none or the device does not accept it."""
+        """Return the program of a binary, or None if ``binary`` is None or the device rejects it."""
         if binary is None:
             return None
         try:
@@ -226,13 +229,13 @@ class OpenCLDevice(Device):
 
 
 def binary_of(program: cl.Program) -> bytes:
-    """The binary of a program that was built."""
+    """Return the binary of a built program."""
     return program.get_info(cl.program_info.BINARIES)[0]
 
 
 @dataclass(frozen=True)
 class Devices:
-    """The devices in the order in which GPU.0, GPU.1, … count them, and by name why others cannot be used."""
+    """The usable devices in the order of GPU.0, GPU.1, …, and the reasons why others are unusable, by device name."""
 
     usable: tuple[OpenCLDevice, ...]
     unusable: dict[str, str]
@@ -240,13 +243,13 @@ class Devices:
 
 @functools.cache
 def present_devices() -> Devices:
-    """Return all OpenCL devices. Raises DeviceError if none can be used."""
+    """Find all OpenCL devices, and try those new to this machine. Raises DeviceError if none can be used."""
     note_drivers()
     try:
         handles = all_devices()
     except cl.Error as error:
         raise DeviceError(
-            f"no OpenCL platform is installed ({error}): pip install hetero-opencl[pocl] brings one"
+            f"no OpenCL platform is installed ({error}): pip install hetero-opencl[pocl] installs one"
         ) from None
     if not handles:
         names = ", ".join(platform.name for platform in cl.get_platforms()) or "none"
@@ -265,7 +268,7 @@ def present_devices() -> Devices:
     if not usable:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in unusable.items())
         raise DeviceError(
-            f"no OpenCL device can be used ({reasons}): pip install hetero-opencl[intel] brings another one"
+            f"no OpenCL device can be used ({reasons}): pip install hetero-opencl[intel] installs another one"
         )
     usable.sort(key=itemgetter(0))
     for index, (_, device) in enumerate(usable):
@@ -279,7 +282,10 @@ def name_of(handle: cl.Device) -> str:
 
 @contextlib.contextmanager
 def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
-    """Turn OpenCL's errors into DeviceErrors that say what was being done, by a call where only then it is known."""
+    """Turn OpenCL errors into DeviceErrors that say what was being done.
+
+    ``doing`` may be a function, called only on an error, if the text is known only then.
+    """
     check_process()
     try:
         yield
@@ -290,17 +296,18 @@ def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
 
 
 def _build(program: cl.Program) -> cl.Program:
-    """Build a program without pyopencl's own cache, and without its warning where a compiler has something to say."""
+    """Build a program without pyopencl's cache, and without its warning about compiler output."""
     with warnings.catch_warnings(action="ignore", category=cl.CompilerWarning):
         return program.build(cache_dir=False)
 
 
-def _compiler_words(error: Exception) -> str:
+def _compiler_errors(error: Exception) -> str:
+    """Return the first errors that the compiler reported, or else the whole text."""
     lines = [line.strip() for line in str(error).splitlines() if "error" in line.lower()]
-    return "; ".join(lines[:MOST_ERRORS]) or str(error)
+    return "; ".join(lines[:MAX_ERRORS]) or str(error)
 
 
 def _rank(handle: cl.Device, gflops: float) -> tuple[int, float]:
-    """Order devices by kind; of several runtimes that drive one processor, the fastest comes first."""
+    """Return the sort key of a device: its kind, then for CPU runtimes the speed, the fastest first."""
     kind = next((rank for rank, kind in enumerate(_KINDS) if handle.type & kind), len(_KINDS))
     return kind, -gflops if handle.type & cl.device_type.CPU else 0

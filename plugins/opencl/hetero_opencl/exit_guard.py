@@ -1,7 +1,7 @@
-"""The end of the program while kernels run that do not end, or in a forked process: it does not wait for drivers.
+"""Exit guard: lets the program end while kernels hang, or in a forked process.
 
-Intel's runtime waits for all its queues when the C library unloads it. Python has ended by then, so the process is
-ended right before that, with its own exit status.
+Intel's runtime waits for all its queues when the C library unloads it. Python has ended by then, so the guard ends the
+process right before that, with the same exit status.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from hetero_opencl import forks
 
 class Work(Protocol):
     def is_running(self) -> bool:
-        """Whether kernels were started and have not ended yet; nothing is waited for."""
+        """Return, without waiting, whether kernels were started and have not ended."""
 
 
 _watched: weakref.WeakSet[Work] = weakref.WeakSet()
 
 
 def watch(work: Work) -> None:
-    """The program may end while this is running."""
+    """Do not wait for this work when the program ends."""
     _watched.add(work)
 
 
 @atexit.register
-def _wait_for_nothing() -> None:
+def _skip_unloading() -> None:
     if sys.platform == "linux" and (forks.is_forked or any(work.is_running() for work in list(_watched))):
         library = ctypes.CDLL(None)
-        # What was registered last is called first, with the exit status, before anything is unloaded.
+        # Handlers run in reverse order, so this one runs first, before anything is unloaded. It gets the exit status.
         library.on_exit(ctypes.cast(library._exit, ctypes.c_void_p), None)

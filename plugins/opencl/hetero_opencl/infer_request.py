@@ -1,4 +1,4 @@
-"""The infer request: uploads, runs the programs for the shapes at hand, downloads."""
+"""Infer request of the GPU plugin: uploads inputs, runs the programs for their shapes, downloads outputs."""
 
 from __future__ import annotations
 
@@ -18,36 +18,38 @@ if TYPE_CHECKING:
 
 
 class OpenCLInferRequest(SyncInferRequest):
+    """A request. Its programs are bound in ``preprocess``, and again when shapes or set variables change."""
+
     compiled_model: OpenCLCompiledModel
 
     def __init__(self, compiled_model: OpenCLCompiledModel) -> None:
         super().__init__(compiled_model)
         context = compiled_model.context
         self._states = {info.variable_id: OpenCLVariableState(info, context) for info in compiled_model.variables}
-        self._bound: BoundModel | None = None
+        self.bound_model: BoundModel | None = None
         self._stateful: StatefulPrograms | None = None
 
     def preprocess(self) -> None:
         check_process()
         super().preprocess()
         stateful = self.compiled_model.programs_for([state.is_set for state in self._states.values()])
-        if self._bound is None or self._stateful is not stateful:
+        if self.bound_model is None or self._stateful is not stateful:
             profiled = self.compiled_model.properties.get(props.enable_profiling)
-            self._bound = None  # its memory goes before the next one's is taken
-            self._bound = BoundModel(stateful.programs, self.compiled_model.context, profiled)
+            self.bound_model = None  # frees its memory before the next one allocates
+            self.bound_model = BoundModel(stateful.programs, self.compiled_model.context, profiled)
             self._stateful = stateful
         read = [self._states[name].current for name in stateful.read]
         written = [self._states[name].following for name in stateful.written]
-        self._bound.begin([*self.input_tensors(), *read], [*self.output_tensors(), *written])
+        self.bound_model.begin([*self.input_tensors(), *read], [*self.output_tensors(), *written])
 
     def start(self) -> None:
-        self._bound.launch(self.check_cancelled)
+        self.bound_model.launch(self.check_cancelled)
 
     def wait(self) -> None:
-        self._bound.finish()
+        self.bound_model.finish()
 
     def postprocess(self) -> None:
-        self._bound.download()
+        self.bound_model.download()
         for name in self._stateful.written:
             self._states[name].advance()
         for tensor in self.output_tensors():
@@ -58,11 +60,11 @@ class OpenCLInferRequest(SyncInferRequest):
         return list(self._states.values())
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
-        return [*super().get_profiling_info(), *(self._bound.profile() if self._bound else [])]
+        return [*super().get_profiling_info(), *(self.bound_model.profile() if self.bound_model else [])]
 
 
-def _with_arrays(held: Any) -> Any:
-    """What a sequence or an optional holds, with arrays in the place of tensors."""
-    if isinstance(held, list):
-        return [_with_arrays(item) for item in held]
-    return on_host(held) if isinstance(held, Tensor) else held
+def _with_arrays(content: Any) -> Any:
+    """Replace the tensors in the content of a sequence or an optional by host arrays."""
+    if isinstance(content, list):
+        return [_with_arrays(item) for item in content]
+    return on_host(content) if isinstance(content, Tensor) else content

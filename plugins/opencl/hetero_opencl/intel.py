@@ -1,7 +1,7 @@
-"""Intel's OpenCL runtime for processors as pip installs it (``hetero-opencl[intel]``), made visible to the loader.
+"""Make Intel's OpenCL CPU runtime, as pip installs it (``hetero-opencl[intel]``), visible to the OpenCL loader.
 
-The wheel's own .icd file names a folder of the machine that built it. Here the loader is shown one that names the
-library as it is installed, beside the drivers that it would have found anyway.
+The wheel's .icd file names a folder of the machine that built the wheel. So the loader gets a temporary vendor folder
+with an .icd file that names the installed library, and links to those of all other drivers.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from hetero.messages import get_logger
 log = get_logger("hetero.opencl")
 
 _RUNTIME = "libintelocl.so"
-# What it needs, each before what needs it, and the packages that bring these.
-_NEEDED = ("libintlc.so.5", "libimf.so", "libsvml.so", "libirng.so", "libtbb.so.12")
+# The libraries it depends on, in loading order, and the packages that contain all of these.
+_DEPENDENCIES = ("libintlc.so.5", "libimf.so", "libsvml.so", "libirng.so", "libtbb.so.12")
 _PACKAGES = ("intel-opencl-rt", "intel-cmplr-lib-rt", "tbb")
 
-_lock = threading.Lock()  # the environment is the whole process's
+_lock = threading.Lock()  # the environment variables belong to the whole process
 
 
 @contextlib.contextmanager
 def visible() -> Iterator[None]:
-    """The loader finds Intel's runtime too when it first looks for drivers inside this block; it looks once only.
+    """Let the loader find Intel's runtime if it looks for drivers in this block. It does so once per process.
 
-    Nothing is done where pip did not install the runtime, where another copy of it is installed for the whole machine,
-    or where OCL_ICD_VENDORS names one driver, which then is the only one.
+    Does nothing if pip did not install the runtime, if another copy of it is installed on the machine, or if
+    OCL_ICD_VENDORS names a single driver, which then is the only one.
     """
     libraries = _installed()
     folders = _vendor_folders()
     if _RUNTIME not in libraries or folders is None or any(map(_names_runtime, _icd_files(folders))):
         yield
         return
-    for name in _NEEDED:
+    for name in _DEPENDENCIES:
         if name in libraries:
-            # For all to see: another copy of TBB may be loaded already (OpenVINO brings one), and too old.
+            # With global symbols, because an older TBB may be loaded already (OpenVINO contains one).
             with contextlib.suppress(OSError):
                 ctypes.CDLL(str(libraries[name]), mode=ctypes.RTLD_GLOBAL)
     with _lock, tempfile.TemporaryDirectory(prefix="hetero-opencl-") as folder, _environment(OCL_ICD_VENDORS=folder):
@@ -50,29 +50,29 @@ def visible() -> Iterator[None]:
             (Path(folder) / file.name).symlink_to(file.resolve())
         (Path(folder) / "hetero-intel.icd").write_bytes(os.fsencode(libraries[_RUNTIME]) + b"\n")
         yield
-    reason = _why_unused(libraries[_RUNTIME])
+    reason = _unused_reason(libraries[_RUNTIME])
     if reason:
-        log.warning("Intel's OpenCL runtime (%s) is not in use: %s", libraries[_RUNTIME], reason)
+        log.warning("Intel's OpenCL runtime (%s) is not used: %s", libraries[_RUNTIME], reason)
 
 
 def _installed() -> dict[str, Path]:
-    """The libraries by their names, wherever pip put them."""
-    found: dict[str, Path] = {}
+    """Return the paths of the installed libraries by name."""
+    paths: dict[str, Path] = {}
     for package in _PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             for file in importlib.metadata.files(package) or ():
-                if file.name in (_RUNTIME, *_NEEDED):
+                if file.name in (_RUNTIME, *_DEPENDENCIES):
                     path = Path(file.locate()).resolve()
                     if path.exists():
-                        found.setdefault(file.name, path)
-    return found
+                        paths.setdefault(file.name, path)
+    return paths
 
 
 def _vendor_folders() -> list[Path] | None:
-    """Where the loader looks for drivers; None where it is told a single one instead."""
-    named = os.environ.get("OCL_ICD_VENDORS") or os.environ.get("OPENCL_VENDOR_PATH")
-    if named:
-        return [Path(named)] if Path(named).is_dir() else None
+    """Return the folders where the loader looks for drivers, or None if the environment names a single driver."""
+    vendors = os.environ.get("OCL_ICD_VENDORS") or os.environ.get("OPENCL_VENDOR_PATH")
+    if vendors:
+        return [Path(vendors)] if Path(vendors).is_dir() else None
     folders = [Path("/etc/OpenCL/vendors")]
     if (Path(sys.prefix) / "conda-meta").is_dir():
         folders.append(Path(sys.prefix) / "etc/OpenCL/vendors")  # where conda's loader looks
@@ -80,11 +80,12 @@ def _vendor_folders() -> list[Path] | None:
 
 
 def _icd_files(folders: list[Path]) -> list[Path]:
+    """Return the .icd files of the folders; of files with the same name, the one of the first folder."""
     return list({file.name: file for folder in reversed(folders) for file in sorted(folder.glob("*.icd"))}.values())
 
 
 def _names_runtime(file: Path) -> bool:
-    """Whether an .icd file names a copy of Intel's runtime that is there."""
+    """Return whether an .icd file names an existing copy of Intel's runtime."""
     try:
         library = Path(os.fsdecode(file.read_bytes().strip()))
     except OSError:
@@ -92,16 +93,16 @@ def _names_runtime(file: Path) -> bool:
     return library.name == _RUNTIME and (library.exists() or library == Path(_RUNTIME))
 
 
-def _why_unused(library: Path) -> str | None:
-    """Why the loader did not load it; None where it did."""
+def _unused_reason(library: Path) -> str | None:
+    """Return why the loader did not load a library, or None if it did."""
     with contextlib.suppress(OSError):
-        ctypes.CDLL(str(library), mode=os.RTLD_NOLOAD)
+        ctypes.CDLL(str(library), mode=os.RTLD_NOLOAD)  # succeeds only if the library is loaded already
         return None
     try:
         ctypes.CDLL(str(library))
     except OSError as error:
         return str(error)
-    return "OpenCL was used before hetero, and finds its drivers once"
+    return "OpenCL was used before hetero, and its loader looks for drivers only once per process"
 
 
 @contextlib.contextmanager

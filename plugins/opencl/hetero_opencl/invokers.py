@@ -1,7 +1,7 @@
-"""pyopencl's cache of the Python functions that it generates to set the arguments of kernels.
+"""In-memory replacement for pyopencl's cache of invokers, the Python functions that set kernel arguments.
 
-pyopencl keeps it in an SQLite database in the user's cache folder, and no kernel can be made if that cannot be
-written to. In memory it needs no folder, and making a kernel again takes 17 µs instead of 105.
+pyopencl keeps them in an SQLite database in the user's cache folder, and cannot make kernels if that is not writable.
+In memory, making a kernel again takes 17 µs instead of 105.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyopencl as cl
 
 
 class _InMemory(dict[Any, Any]):
-    """What pyopencl uses of pytools' WriteOncePersistentDict."""
+    """The part of pytools' WriteOncePersistentDict that pyopencl uses."""
 
     store_if_not_present = dict.setdefault
 
@@ -20,7 +20,7 @@ class _InMemory(dict[Any, Any]):
 def keep_in_memory() -> None:
     """Replace the database by a dictionary, for all users of pyopencl in this process."""
     disabled = cl._PYOPENCL_NO_CACHE
-    cl._PYOPENCL_NO_CACHE = True  # so that the import opens no database
+    cl._PYOPENCL_NO_CACHE = True  # the import opens no database then
     try:
         from pyopencl import invoker
     finally:

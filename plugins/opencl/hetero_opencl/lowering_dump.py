@@ -1,4 +1,4 @@
-"""The stages of lowering as texts: what a program is made of, from the transformed model to bound launches."""
+"""Lowering dump: the stages of lowering a model to a program, as text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hetero_opencl.memory_plan import MemoryPlan
 from hetero_opencl.memory_use import memory_of
 from hetero_opencl.program import Buffer, Launch, Program
 
-# What a program is built with, at its beginning: sizes and kinds, which are numbers.
+# The numeric macros at the start of a kernel's source: sizes, and numbers that select variants.
 _MACRO = re.compile(r"^#define (\w+) (\d+)$", re.MULTILINE)
-# A drawing of an arena is so many letters wide, and about so many lines high.
+# The size of the drawing of an arena in characters; the height is approximate.
 WIDTH, HEIGHT = 96, 48
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def transform(program: Program) -> str:
-    """The model as it is lowered: passes have run, its shapes are known, and what was constant is folded."""
+    """The model that is lowered, after all passes, with static shapes and folded constants."""
     nodes = [node for node in program.model.get_ordered_ops() if not isinstance(node, (Constant, Result))]
     rows = [
         (
@@ -36,7 +36,7 @@ def transform(program: Program) -> str:
 
 
 def fusion(program: Program) -> str:
-    """What runs as one, under the name of its last operation, or of the product before a bias."""
+    """Fused operations, under the name of the last one, or of the product before a bias."""
     rows = [
         (step.node.friendly_name, len(step.fused), " ".join(node.type_info.name for node in step.fused))
         for step in program.steps
@@ -46,17 +46,17 @@ def fusion(program: Program) -> str:
 
 
 def layout(program: Program) -> str:
-    """Which layout each kernel wants what it reads in, and where that is made; a conversion is made once for all."""
+    """The layout in which each kernel reads its inputs, and where it is converted; readers share a conversion."""
     uses = program.decisions.layouts
     rows = [(use.node.friendly_name, _text(use.value), use.layout, use.made) for use in uses]
     converted = len([use for use in uses if use.made == "here"])
     plain = len([use for use in uses if use.layout == ROWS])
-    said = f"{len(uses)} inputs, {plain} of them in rows; {converted} conversions by kernels"
-    return f"{said}\n\n{_table(('operation', 'reads', 'in layout', 'converted'), dict.fromkeys(rows))}"
+    summary = f"{len(uses)} inputs, {plain} of them in rows; {converted} conversions by kernels"
+    return f"{summary}\n\n{_table(('operation', 'reads', 'in layout', 'converted'), dict.fromkeys(rows))}"
 
 
 def kernels(program: Program) -> str:
-    """The kernels of each operation, the sizes that they are built for, and why it is these."""
+    """The kernels of each operation, the macros they are built with, and the reasons for choosing them."""
     launches: dict[str, list[Launch]] = {}
     for launch in program.launches:
         launches.setdefault(launch.node_name, []).append(launch)
@@ -64,33 +64,33 @@ def kernels(program: Program) -> str:
     for step in program.steps:
         name = step.node.friendly_name
         macros = [f"{key}={value}" for launch in launches.get(name, []) for key, value in _MACRO.findall(launch.source)]
-        reasons = program.decisions.reasons.get(step.node, [])
-        built_for = " ".join(dict.fromkeys(macros))
-        rows.append((name, step.node.type_info.name, step.implementation, built_for, "; ".join(dict.fromkeys(reasons))))
-    return _table(("operation", "type", "kernels", "built for", "because"), rows)
+        macro_list = " ".join(dict.fromkeys(macros))
+        reasons = "; ".join(dict.fromkeys(program.decisions.reasons.get(step.node, [])))
+        rows.append((name, step.node.type_info.name, step.implementation, macro_list, reasons))
+    return _table(("operation", "type", "kernels", "macros", "reasons"), rows)
 
 
 def memory(program: Program) -> str:
-    """Where each buffer lies in the arena, between which launches, and a drawing: launches down, bytes across."""
+    """The offset and lifetime of each buffer, and a drawing of each arena: launches downwards, bytes to the right."""
     plan, used = program.memory_plan(), memory_of([program])
     ratio = plan.byte_size / max(1, plan.largest_live_set)
     names = _buffer_names(program)
     rows = [
-        (names[buffer], size, *plan.slots[buffer][:2], _moment(first, program), _moment(last, program))
+        (names[buffer], size, *plan.slots[buffer][:2], _launch_label(first, program), _launch_label(last, program))
         for buffer, (size, first, last) in sorted(plan.lifetimes.items(), key=lambda item: item[1].first)
     ]
     arenas = " + ".join(f"{size:,}" for size in plan.arenas) or "0"
-    head = (
+    summary = (
         f"weights {used['weights']:,} bytes, arena {arenas} bytes, largest live set {plan.largest_live_set:,} bytes,"
         f" arena / live set {ratio:.3f}"
     )
     table = _table(("buffer", "bytes", "arena", "offset", "first", "last"), rows)
     drawings = [f"\narena {number}\n{_drawing(plan, number, program)}" for number in range(len(plan.arenas))]
-    return "\n".join([head, "", table, *drawings])
+    return "\n".join([summary, "", table, *drawings])
 
 
 def launches(program: Program) -> str:
-    """The program: every launch with its work-items and arguments."""
+    """The program: every launch with its work sizes and arguments."""
     names = _buffer_names(program)
     rows = []
     for index, launch in enumerate(program.launches):
@@ -98,10 +98,10 @@ def launches(program: Program) -> str:
         rows.append(
             (index, launch.node_name, launch.kernel, _sizes(launch.global_size), _sizes(launch.local_size), arguments)
         )
-    return _table(("launch", "operation", "kernel", "work-items", "in groups of", "arguments"), rows)
+    return _table(("launch", "operation", "kernel", "global size", "local size", "arguments"), rows)
 
 
-#: In the order in which they follow each other.
+#: The stages in order. The docstring of each is its heading.
 STAGES: dict[str, Callable[[Program], str]] = {
     "transform": transform,
     "fusion": fusion,
@@ -112,8 +112,8 @@ STAGES: dict[str, Callable[[Program], str]] = {
 }
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [tuple(head), *(tuple(map(_cell, row)) for row in rows)]
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [tuple(header), *(tuple(map(_cell, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
     lines.insert(1, tuple("-" * width for width in widths))
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
@@ -142,12 +142,12 @@ def _sizes(sizes: Sequence[int] | None) -> str:
     return " x ".join(map(str, sizes)) if sizes else ""
 
 
-def _moment(launch: int, program: Program) -> object:
+def _launch_label(launch: int, program: Program) -> object:
     return "before" if launch < 0 else "after" if launch == len(program.launches) else launch
 
 
 def _buffer_names(program: Program) -> dict[Buffer, str]:
-    """Of each buffer: the value in it, or whose scratch it is; constants by number."""
+    """Name each buffer by its value, or by the operation whose scratch memory it is; constants by number."""
     names: dict[Buffer, str] = {}
     for value, buffer in program.decisions.buffers.items():
         if buffer.is_planned:
@@ -164,19 +164,19 @@ def _buffer_names(program: Program) -> dict[Buffer, str]:
 
 
 def _drawing(plan: MemoryPlan, arena: int, program: Program) -> str:
-    """A line for each launch, or each few; a letter stands for a buffer as long as that lives."""
+    """Draw an arena: a line per launch, or per few launches, and in it a letter per live buffer."""
     scale = plan.arenas[arena] / WIDTH
     here = [buffer for buffer, slot in plan.slots.items() if slot.arena == arena]
     here.sort(key=lambda buffer: plan.lifetimes[buffer].first)
     step = max(1, -(-len(program.launches) // HEIGHT))
     lines = []
-    for time in [-1, *range(0, len(program.launches), step), len(program.launches)]:
+    for launch in [-1, *range(0, len(program.launches), step), len(program.launches)]:
         line = ["."] * WIDTH
         for number, buffer in enumerate(here):
             life, slot = plan.lifetimes[buffer], plan.slots[buffer]
-            if life.first <= time <= life.last:
+            if life.first <= launch <= life.last:
                 begin, end = int(slot.offset / scale), int((slot.offset + slot.byte_size) / scale)
                 end = max(end, begin + 1)
                 line[begin:end] = _LETTERS[number % len(_LETTERS)] * len(line[begin:end])
-        lines.append(f"{_cell(_moment(time, program)):>8}  {''.join(line)}")
+        lines.append(f"{_cell(_launch_label(launch, program)):>8}  {''.join(line)}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Memory on a device: what the plugin took of it, counted, and the arenas of a request, that its programs lie in."""
+"""Device memory: counted allocations, and the arenas in which the programs of a request have their buffers."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ memory_statistics = Property("GPU_MEMORY_STATISTICS", dict, {}, Mutability.RO)
 
 
 class CountedBuffer(cl.Buffer):
-    """A buffer of which it is known when it goes: pyopencl's own take no weak references."""
+    """A buffer that supports weak references, unlike pyopencl's, to count it until it is collected."""
 
 
 class Allocations:
-    """The bytes of the buffers that the plugin has on a device, and the most that they were so far."""
+    """The current and the peak number of bytes in buffers that the plugin has allocated on a device."""
 
     def __init__(self) -> None:
         self.current = self.peak = 0
@@ -36,10 +36,12 @@ class Allocations:
         renew_after_fork(self, Allocations._renew)
 
     def _renew(self) -> None:
-        self._lock = threading.RLock()  # a buffer may be collected while another one is counted
+        self._lock = threading.RLock()  # reentrant: a buffer may be collected while another one is counted
 
-    def take(self, context: cl.Context, byte_size: int, flags: int = 0, hostbuf: np.ndarray | None = None) -> cl.Buffer:
-        """A new buffer for kernels to read and write, counted until it is collected."""
+    def allocate(
+        self, context: cl.Context, byte_size: int, flags: int = 0, hostbuf: np.ndarray | None = None
+    ) -> cl.Buffer:
+        """Allocate a read-write buffer, counted until it is collected."""
         size = 0 if hostbuf is not None else byte_size
         buffer = CountedBuffer(context, cl.mem_flags.READ_WRITE | flags, size, hostbuf)
         self._count(byte_size)
@@ -51,7 +53,7 @@ class Allocations:
         return {"cl_mem": self.current, "cl_mem_peak": self.peak}
 
     def reset_peak(self) -> None:
-        """Count the peak from what there is now."""
+        """Set the peak to the current number of bytes."""
         with self._lock:
             self.peak = self.current
 
@@ -63,15 +65,15 @@ class Allocations:
 
 @functools.cache
 def allocations_on(handle: cl.Device) -> Allocations:
-    """What is taken of a device, in whatever contexts."""
+    """Return the allocations on a device, in all contexts."""
     return Allocations()
 
 
 class Arena:
-    """The memory in which the programs of a request have their buffers, one after the other.
+    """The memory of a request, shared by its programs, which run one after another.
 
-    It grows with what is reserved. Then all of it is new: a program whose ``version`` is another one has to take its
-    parts again.
+    It consists of one or more OpenCL buffers. When they grow, all are allocated anew and ``version`` changes: programs
+    then have to get their parts again.
     """
 
     def __init__(self, device: OpenCLDevice) -> None:
@@ -86,23 +88,23 @@ class Arena:
         return sum(self._sizes)
 
     def reserve(self, sizes: Sequence[int]) -> None:
-        """See to it that there are arenas of at least so many bytes."""
-        wanted = [max(pair) for pair in itertools.zip_longest(sizes, self._sizes, fillvalue=0)]
-        if wanted != self._sizes:
-            self.release()  # so that what there was and what comes are never there at once
-            for size in wanted:
+        """Grow the buffers to at least these byte sizes."""
+        new_sizes = [max(pair) for pair in itertools.zip_longest(sizes, self._sizes, fillvalue=0)]
+        if new_sizes != self._sizes:
+            self.release()  # first, so that the old and the new memory never exist at once
+            for size in new_sizes:
                 self._memory.append(self._device.allocate(size))
                 self._sizes.append(size)
 
     def release(self) -> None:
-        """Give all memory back."""
+        """Free all memory."""
         self.version += 1
         self._parts.clear()
         self._memory.clear()
         self._sizes.clear()
 
     def part(self, slot: Slot) -> cl.Buffer:
-        """The part of an arena that a plan gave to a buffer."""
+        """Return the sub-buffer of a slot of a memory plan."""
         if slot not in self._parts:
             self._parts[slot] = self._memory[slot.arena].get_sub_region(slot.offset, slot.byte_size)
         return self._parts[slot]

@@ -1,9 +1,9 @@
-"""Memory plans: where in an arena each buffer lies, so that those that live at the same time never share bytes.
+"""Memory planning: offsets of buffers in an arena, such that buffers that are live at the same time do not overlap.
 
-Buffers take their slots by size, the largest first, each in the smallest gap that fits: "greedy by size for offset
+Buffers are placed by size, the largest first, each in the smallest gap that fits: "greedy by size for offset
 calculation" of Y. Pisarchyk and J. Lee, Efficient Memory Management for Deep Neural Net Inference, 2020,
-https://arxiv.org/abs/2001.03288. Where much is left over in the end, the buffer that lies highest goes first the next
-time, and so on: "squeaky wheel" optimization, D. Joslin and D. Clements, 1999.
+https://arxiv.org/abs/2001.03288. If the plan wastes much memory, it is made again with the buffer that ends highest
+moved to the front of the order: "squeaky wheel" optimization, D. Joslin and D. Clements, 1999.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import numpy as np
 
 Buffer = TypeVar("Buffer", bound=Hashable)
 
-# No better plan is looked for where all arenas are at most so many times the largest live set, nor after so many tries
-# from one order, nor after so many buffers were placed, which takes a second.
-ENOUGH, MOST_TRIES, MOST_PLACED = 1.1, 12, 20_000
+# The search for a better plan ends when all arenas together are at most this many times the largest live set.
+GOOD_RATIO = 1.1
+# Limits of the search per initial order: tries, and buffers placed in all tries together, which takes a second.
+MAX_TRIES, MAX_PLACED = 12, 20_000
 
 
 class Lifetime(NamedTuple):
-    """A buffer's size in bytes, and the first and the last launch between which its contents count, both included."""
+    """The size in bytes of a buffer, and the first and the last launch (inclusive) during which it is live."""
 
     byte_size: int
     first: int
@@ -30,7 +31,7 @@ class Lifetime(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """Where a buffer lies: the number of its arena, and the bytes in that, rounded up to the device's alignment."""
+    """The location of a buffer: the index of its arena, and its offset and size in bytes, both aligned."""
 
     arena: int
     offset: int
@@ -39,7 +40,7 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True)
 class MemoryPlan(Generic[Buffer]):
-    """The slot of each buffer, the bytes of each arena, and the most bytes that live at once, all of them aligned."""
+    """The slot of each buffer, the byte size of each arena, and the maximum number of bytes live at the same time."""
 
     lifetimes: Mapping[Buffer, Lifetime] = field(default_factory=dict)
     slots: Mapping[Buffer, Slot] = field(default_factory=dict)
@@ -51,55 +52,58 @@ class MemoryPlan(Generic[Buffer]):
         return sum(self.arenas)
 
 
-def plan_arenas(lifetimes: Mapping[Buffer, Lifetime], alignment: int, most: int) -> MemoryPlan[Buffer]:
-    """A plan for buffers that begin at multiples of ``alignment``, in arenas of at most so many bytes.
+def plan_arenas(lifetimes: Mapping[Buffer, Lifetime], alignment: int, arena_limit: int) -> MemoryPlan[Buffer]:
+    """Place buffers at multiples of ``alignment`` in arenas of at most ``arena_limit`` bytes.
 
-    There is one arena unless that would take more bytes; a buffer of more makes one that is as large as itself.
+    There is a single arena unless it would exceed the limit. A buffer larger than the limit gets an arena of its own
+    size.
     """
     sizes = {buffer: max(1, -(-life.byte_size // alignment)) * alignment for buffer, life in lifetimes.items()}
     live = _largest_live_set(lifetimes, sizes)
+    by_size = sorted(lifetimes, key=lambda buffer: (-sizes[buffer], lifetimes[buffer].first))
+    by_time = sorted(lifetimes, key=lambda buffer: lifetimes[buffer].first)
     plans = (
         MemoryPlan(lifetimes, slots, arenas, live)
-        for begin in (lambda buffer: (-sizes[buffer], lifetimes[buffer].first), lambda buffer: lifetimes[buffer].first)
-        for slots, arenas in _tries(sorted(lifetimes, key=begin), lifetimes, sizes, most)
+        for order in (by_size, by_time)
+        for slots, arenas in _tries(order, lifetimes, sizes, arena_limit)
     )
     best = None
     for plan in plans:
         if best is None or plan.byte_size < best.byte_size:
             best = plan
-        if best.byte_size <= ENOUGH * live:
+        if best.byte_size <= GOOD_RATIO * live:
             break
     return best
 
 
 def _tries(
-    order: list[Buffer], lifetimes: Mapping[Buffer, Lifetime], sizes: Mapping[Buffer, int], most: int
+    order: list[Buffer], lifetimes: Mapping[Buffer, Lifetime], sizes: Mapping[Buffer, int], arena_limit: int
 ) -> Iterator[tuple[dict[Buffer, Slot], tuple[int, ...]]]:
-    """Slots and arenas that come of taking buffers in this order, and of some more orders."""
-    for _ in range(max(1, min(MOST_TRIES, MOST_PLACED // max(1, len(order))))):
-        placed = _Placed(len(order))
-        slots = {buffer: placed.place(sizes[buffer], lifetimes[buffer], most) for buffer in order}
+    """Yield the slots and the arena sizes for this order of placing buffers, and for variations of it."""
+    for _ in range(max(1, min(MAX_TRIES, MAX_PLACED // max(1, len(order))))):
+        placed = _PlacedBuffers(len(order))
+        slots = {buffer: placed.place(sizes[buffer], lifetimes[buffer], arena_limit) for buffer in order}
         yield slots, tuple(placed.arenas)
         highest = max(order, key=lambda buffer: slots[buffer].offset + slots[buffer].byte_size)
         order = [highest, *(buffer for buffer in order if buffer is not highest)]
 
 
-class _Placed:
-    """The buffers that have a place. Arrays make the search of thousands of them fast enough."""
+class _PlacedBuffers:
+    """The buffers placed so far, in arrays, because plans have thousands of buffers."""
 
     def __init__(self, count: int) -> None:
         self.arenas: list[int] = []
         self._count = 0
         self._first, self._last, self._arena, self._begin, self._end = np.zeros((5, count), np.int64)
 
-    def place(self, size: int, life: Lifetime, most: int) -> Slot:
-        """Give a buffer its place: in the first arena that has room for it, or in a new one."""
+    def place(self, size: int, life: Lifetime, arena_limit: int) -> Slot:
+        """Place a buffer in the first arena that has room for it, or in a new one."""
         placed = slice(self._count)
-        living = np.flatnonzero((self._first[placed] <= life.last) & (self._last[placed] >= life.first))
+        live = np.flatnonzero((self._first[placed] <= life.last) & (self._last[placed] >= life.first))
         for arena in range(len(self.arenas)):
-            here = living[self._arena[living] == arena]
+            here = live[self._arena[live] == arena]
             offset = _smallest_gap(self._begin[here], self._end[here], size)
-            if offset + size <= most:
+            if offset + size <= arena_limit:
                 break
         else:
             arena, offset = len(self.arenas), 0
@@ -113,16 +117,16 @@ class _Placed:
 
 
 def _smallest_gap(begins: np.ndarray, ends: np.ndarray, size: int) -> int:
-    """Where the smallest gap of at least ``size`` begins; behind everything where there is none."""
+    """Return the offset of the smallest gap of at least ``size``, or the end of all buffers if there is none."""
     order = np.argsort(begins)
-    reached = np.maximum.accumulate(np.concatenate([[0], ends[order]]))
-    gaps = begins[order] - reached[:-1]
+    gap_begins = np.maximum.accumulate(np.concatenate([[0], ends[order]]))
+    gaps = begins[order] - gap_begins[:-1]
     fitting = np.flatnonzero(gaps >= size)
-    return int(reached[fitting[np.argmin(gaps[fitting])]] if fitting.size else reached[-1])
+    return int(gap_begins[fitting[np.argmin(gaps[fitting])]] if fitting.size else gap_begins[-1])
 
 
 def _largest_live_set(lifetimes: Mapping[Buffer, Lifetime], sizes: Mapping[Buffer, int]) -> int:
-    """The most bytes that live at the same launch."""
+    """Return the maximum number of bytes that are live at the same launch."""
     changes: dict[int, int] = {}
     for buffer, life in lifetimes.items():
         changes[life.first] = changes.get(life.first, 0) + sizes[buffer]

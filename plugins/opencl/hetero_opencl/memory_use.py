@@ -1,4 +1,4 @@
-"""How much memory of a device is used: the properties that tell it."""
+"""Properties that report how much device memory is used."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from hetero.properties import Mutability, Property
 from hetero_opencl.program import Program
 
-#: Of a compiled model, in bytes, for the programs that it used last: ``weights``, the buffers of all constants, as
-#: kernels want them; ``arena``, the memory of each request for all other values; and ``largest_live_set``, the most of
-#: it that is needed at once.
+#: Memory of a compiled model in bytes, for the programs it used last: ``weights``, the buffers of all constants, in the
+#: layouts of the kernels; ``arena``, the memory that each request allocates for all other values; and
+#: ``largest_live_set``, the most of the arena that is needed at the same time.
 model_memory = Property("GPU_MODEL_MEMORY", dict, {}, Mutability.RO)
 
 
 def memory_of(programs: Sequence[Program]) -> dict[str, int]:
-    """The value of ``model_memory`` for programs that run one after the other in one arena."""
+    """Return the value of ``model_memory`` for programs that run one after another in one arena."""
     constants = dict.fromkeys(buffer for program in programs for buffer in program.constants())
     plans = [program.memory_plan() for program in programs]
     return {

@@ -1,4 +1,4 @@
-"""The OpenCL devices of this machine, and how another process finds the same one."""
+"""The OpenCL devices of this machine, and an identity by which another process finds the same device."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def devices_of(platform: cl.Platform) -> list[cl.Device]:
 
 
 def identity(device: cl.Device) -> list[str | int]:
-    """Return what tells a device from all others, in every process of this machine."""
+    """Return values that identify a device in every process of this machine."""
     platform = device.platform
     return [platform.name, platform.version, devices_of(platform).index(device)]
 
 
-def find_device(wanted: list[str | int]) -> cl.Device:
+def find_device(device_identity: list[str | int]) -> cl.Device:
     """Return the device with this identity. Raises LookupError if there is none."""
-    found = next((device for device in all_devices() if identity(device) == wanted), None)
-    if found is None:
-        raise LookupError(f"{wanted[0]} is not visible to this process")
-    return found
+    device = next((device for device in all_devices() if identity(device) == device_identity), None)
+    if device is None:
+        raise LookupError(f"the OpenCL platform {device_identity[0]} is not visible to this process")
+    return device

@@ -1,10 +1,10 @@
-"""PoCL 3.0, the version on PyPI: a repair for processors newer than its compiler, and when it generates code.
+"""Workarounds for PoCL 3.0, the version on PyPI.
 
-LLVM 14 calls a processor that it does not know "generic", and clang then refuses that name, so that no kernel builds
+LLVM 14 calls a processor that it does not know "generic", and clang then rejects that name, so no kernel builds
 (https://github.com/pocl/pocl/issues/1049, open). It calls AMD's Zen 4 "znver3", which has no AVX-512, while PoCL
-enables AVX-512 because the processor has it: code generation then aborts on most kernels. No option or variable of PoCL
-changes the name. But the device object holds it as a pointer to a string, ``llvm_cpu``, read at every build. ``repair``
-lets it point to the name of a known processor with the instructions that this one has.
+enables AVX-512 because the processor has it: code generation then aborts on most kernels. No option or environment
+variable of PoCL changes the name. But the device object has a pointer to it, ``llvm_cpu``, read at every build.
+``repair`` sets the pointer to the name of a processor that LLVM 14 knows, with the instructions of this one.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from hetero.messages import get_logger
 
 log = get_logger("hetero.opencl")
 
-# From the most able: processors that LLVM 14 knows, with flags of /proc/cpuinfo that they stand for.
+# Processors that LLVM 14 knows with the flags of /proc/cpuinfo that they require, the most capable first.
 _PROCESSORS = (
     (b"skylake-avx512", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma", "bmi2"}),
     (b"haswell", {"avx2", "fma", "bmi1", "bmi2", "f16c", "lzcnt", "movbe"}),
     (b"sandybridge", {"avx", "sse4_2", "aes", "popcnt"}),
     (b"x86-64", {"sse2"}),
 )
-# The processors with AVX-512 by their names in LLVM 14.
+# LLVM 14's names of the processors with AVX-512.
 _WITH_AVX512 = {
     "knl", "knm", "skylake-avx512", "cannonlake", "cascadelake", "cooperlake", "icelake-client", "icelake-server",
     "rocketlake", "tigerlake", "sapphirerapids", "x86-64-v4",
 }  # fmt: skip
-# PoCL generates other code for a grid with a dimension of this many work-items or more.
+# PoCL generates different code for a grid with a dimension of this many work-items or more.
 _WIDE_GRID = 65535
-_WORDS_OF_DEVICE = 160  # the device object of PoCL 3.0 is longer; llvm_cpu is word 80 of it
+_SEARCHED_WORDS = 160  # the device object of PoCL 3.0 is longer than that; llvm_cpu is word 80 of it
 _names: list[ctypes.Array] = []  # keeps the strings alive that devices point to
 
-_repaired: set[int] = set()  # handles of devices that need no second look
+_checked: set[int] = set()  # the handles of devices that were checked and, if needed, repaired
 
 
 def built_for() -> str:
-    """The processor that repaired devices build for; empty where none was repaired."""
+    """Return the name of the processor that repaired devices build for, empty if none was repaired."""
     return _names[-1].value.decode() if _names else ""
 
 
@@ -49,27 +49,27 @@ def is_pocl(device: cl.Device) -> bool:
 
 
 def repair(device: cl.Device) -> None:
-    """Give a PoCL 3.0 device a processor name that its compiler can use, if the one it has cannot work."""
-    if not (is_pocl(device) and device.driver_version.startswith("3.0")) or device.int_ptr in _repaired:
+    """Give a PoCL 3.0 device a processor name that its compiler can use, if its own name does not work."""
+    if not (is_pocl(device) and device.driver_version.startswith("3.0")) or device.int_ptr in _checked:
         return
-    _repaired.add(device.int_ptr)
-    name, flags = _processor_name(device), processor_flags()
+    _checked.add(device.int_ptr)
+    name, flags = processor_name(device), processor_flags()
     if name != "generic" and (name in _WITH_AVX512 or "avx512f" not in flags):
         return
-    usable = next((usable for usable, needed in _PROCESSORS if needed <= flags), None)
-    field = _processor_field(device, name)
-    if usable is None or field is None:
-        log.warning("PoCL calls this processor %s, and building kernels will fail", name)
+    substitute = next((processor for processor, required in _PROCESSORS if required <= flags), None)
+    field = processor_field(device, name)
+    if substitute is None or field is None:
+        log.warning("PoCL cannot build kernels here: it takes this processor for %s", name)
         return
-    _names.append(ctypes.create_string_buffer(usable))
+    _names.append(ctypes.create_string_buffer(substitute))
     field.value = ctypes.addressof(_names[-1])
-    log.info("PoCL calls this processor %s; kernels are built for %s", name, usable.decode())
+    log.info("PoCL takes this processor for %s; kernels are built for %s", name, substitute.decode())
 
 
 def smallest_grid(global_size: Sequence[int], local_size: Sequence[int]) -> tuple[int, ...]:
-    """Return the smallest global size of a launch for which PoCL generates the same code.
+    """Return the smallest global size for which PoCL generates the same code as for this launch.
 
-    PoCL generates code for a kernel and a local size when they are first launched: for wide grids, and for all others.
+    PoCL generates code when a kernel is first launched with a local size, and separate code for wide grids.
     """
     widest = max(range(len(global_size)), key=global_size.__getitem__)
     grid = list(local_size)
@@ -78,26 +78,25 @@ def smallest_grid(global_size: Sequence[int], local_size: Sequence[int]) -> tupl
     return tuple(grid)
 
 
-def _processor_name(device: cl.Device) -> str:
-    """Return the name of the processor, the last part of "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-znver3"."""
+def processor_name(device: cl.Device) -> str:
+    """Return the processor's name, the last part of "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-znver3"."""
     return device.version.rpartition("HSTR: ")[2].split("-", 5)[-1]
 
 
 def processor_flags() -> set[str]:
-    """Return the instruction sets that /proc/cpuinfo lists; none if there is no such file."""
+    """Return the instruction sets listed in /proc/cpuinfo, or an empty set if there is no such file."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return set()
-    # The kernel calls lzcnt "abm".
-    found = next((set(line.split(":")[1].split()) for line in lines if line.startswith("flags")), set())
-    return found | ({"lzcnt"} if "abm" in found else set())
+    flags = next((set(line.split(":")[1].split()) for line in lines if line.startswith("flags")), set())
+    return flags | ({"lzcnt"} if "abm" in flags else set())  # Linux calls lzcnt "abm"
 
 
-def _processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
-    """Return the word of the device object that points to the processor's name."""
+def processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
+    """Return the word of the device object that points to the processor's name, or None if there is none."""
     mapped, text = _readable_memory(), name.encode() + b"\0"
-    for index in range(_WORDS_OF_DEVICE):
+    for index in range(_SEARCHED_WORDS):
         address = device.int_ptr + 8 * index
         if not _is_mapped(mapped, address, ctypes.sizeof(ctypes.c_void_p)):
             return None
@@ -108,6 +107,7 @@ def _processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
 
 
 def _readable_memory() -> list[tuple[int, int]]:
+    """Return the address ranges that this process may read."""
     ranges = []
     for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         span, rights, *_ = line.split()

@@ -1,4 +1,4 @@
-"""PoCL's cache folder. PoCL writes every kernel there, and ends the process if a write fails."""
+"""PoCL's cache folder. PoCL writes every kernel there, and aborts the process if a write fails."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from hetero_opencl import pocl
 log = get_logger("hetero.opencl")
 
 VARIABLE = "POCL_CACHE_DIR"
-# In bytes: the kernels of a program take up to 180 kB.
+# Required free space in bytes: the kernels of a program take up to 180 kB.
 SPACE = 1 << 18
-# Where a temporary folder may be made if the cache cannot be written to; None is the system's default.
+# Parents of a temporary folder for use if the cache is not writable; None is the system's default.
 _TEMPORARY = (None, "/dev/shm")
 
 
 def choose_folder() -> None:
-    """Set POCL_CACHE_DIR to a folder that can be written to: the user's, or a temporary one.
+    """Set POCL_CACHE_DIR to a writable folder: the user's cache folder, or else a temporary one.
 
     PoCL reads the variable when its devices are first listed.
     """
@@ -46,7 +46,7 @@ def choose_folder() -> None:
 
 
 def check_space(device: cl.Device) -> None:
-    """Raise DeviceError if a device is PoCL's and its cache folder cannot be written to."""
+    """Raise DeviceError if a device is PoCL's and its cache folder is not writable or has no space left."""
     folder = os.environ.get(VARIABLE)
     if folder and pocl.is_pocl(device) and not has_space(Path(folder), SPACE):
         raise DeviceError(f"{device.name.strip()} cannot build kernels: PoCL cannot write to its cache folder {folder}")

@@ -1,7 +1,7 @@
-"""A program: what an inference launches on the device, and the memory that it needs.
+"""Programs: the kernel launches of a model of static shapes, and the memory they need.
 
-``Program`` is made once for a model of static shapes. ``BoundProgram`` is one request's copy of it, with buffers and
-kernels of its own whose arguments are set once; an inference then only enqueues.
+``Program`` is made once per model and input shapes. ``BoundProgram`` is the copy of one request, with its own buffers
+and kernels. Kernel arguments are set once, so an inference only enqueues launches.
 """
 
 from __future__ import annotations
@@ -17,28 +17,31 @@ import pyopencl as cl
 
 from hetero.errors import DeviceError
 from hetero.graph import Model
-from hetero.plugin import ExecutedStep, ProfilingInfo, Region
+from hetero.plugin import ExecutedStep, ProfilingInfo
 from hetero.tensor import Tensor
 from hetero_opencl import exit_guard
 from hetero_opencl.binaries import Binaries
-from hetero_opencl.bindings import Bindings, Place, make_bindings
+from hetero_opencl.bindings import Bindings, DeviceRegion, make_bindings
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory import Arena
 from hetero_opencl.memory_plan import Lifetime, MemoryPlan, plan_arenas
 from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.transfers import copy_region
+from hetero_opencl.transfers import contiguous, copy_region
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering_report import LoweringReport
 
+# Statuses below are errors; those above are of commands that have not ended.
+COMPLETE = cl.command_execution_status.COMPLETE
+
 
 @dataclass(eq=False)
 class Buffer:
-    """Memory on the device: a place in the memory plan, or with ``memory`` a constant, which is there already."""
+    """A value or scratch memory on the device. A constant has its ``memory``; other buffers are placed by a plan."""
 
     byte_size: int
     memory: cl.Buffer | None = None
-    source: np.ndarray | None = None  # what the constant was made from
+    source: np.ndarray | None = None  # the array that a constant was made from
 
     @property
     def is_planned(self) -> bool:
@@ -47,9 +50,9 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel launch: the program's source text, the kernel in it, its arguments in order, and the work-items.
+    """A kernel launch: the source text, the name of the kernel in it, its arguments in order, and its work sizes.
 
-    ``written_in`` tells messages where code that is none of hetero's comes from.
+    ``origin`` is a suffix for messages that says where a user-defined kernel comes from, empty for kernels of hetero.
     """
 
     source: str
@@ -59,17 +62,18 @@ class Launch:
     local_size: tuple[int, ...] | None
     node_name: str
     node_type: str
-    written_in: str = ""
+    origin: str = ""
 
     @property
     def operation(self) -> str:
-        return f"{self.node_type} '{self.node_name}'{self.written_in}"
+        """The operation as messages name it."""
+        return f"{self.node_type} '{self.node_name}'{self.origin}"
 
     def buffers(self) -> list[Buffer]:
         return [argument for argument in self.arguments if isinstance(argument, Buffer)]
 
     def described_arguments(self) -> list[int | tuple[str, str]]:
-        """Return the arguments for another process: a buffer's bytes, a number's type and hexadecimal bytes."""
+        """Describe the arguments for a build process: the byte size of a buffer, the type and hex bytes of a number."""
         return [
             argument.byte_size + SLACK
             if isinstance(argument, Buffer)
@@ -82,8 +86,8 @@ class Launch:
 class Program:
     """Launches in order, with the buffers of the model's inputs and outputs.
 
-    ``steps`` tell which kernels run the nodes of ``model``. An output whose shape the launches find out has its
-    dimensions, as i64, in the buffer ``found_shapes[index]``, and None for its shape.
+    ``steps`` lists the nodes of ``model`` with the kernels that run them. If the shape of an output depends on data,
+    its entry in ``output_shapes`` is None, and launches write its dimensions, as i64, to ``found_shapes[index]``.
     """
 
     device: OpenCLDevice
@@ -100,29 +104,29 @@ class Program:
     def __post_init__(self) -> None:
         self._plans: dict[frozenset[Buffer], MemoryPlan[Buffer]] = {}
         uses = Counter(buffer for launch in self.launches for buffer in set(launch.buffers()))
-        # Besides the launch that writes an output others read it.
+        # Outputs that other launches read, besides the one that writes them.
         self.read_again = {buffer for buffer in self.outputs if uses[buffer] > 1}
         self.built = self.device.build(self.launches, self.binaries)
         for launch, built in zip(self.launches, self.built):
-            if launch.written_in:
-                _check(self.device, launch, built)
+            if launch.origin:
+                _check_custom_kernel(self.device, launch, built)
 
     def constants(self) -> list[Buffer]:
-        """The constants that kernels read or that are outputs, each once."""
+        """Return the constants that kernels read or that are outputs, each once."""
         read = [buffer for launch in self.launches for buffer in launch.buffers()]
         return list(dict.fromkeys(buffer for buffer in (*read, *self.outputs) if not buffer.is_planned))
 
     def memory_plan(self, bound: frozenset[Buffer] = frozenset()) -> MemoryPlan[Buffer]:
-        """Where buffers lie in the arena, but for those that are ``bound``: they have other memory."""
+        """Return the offsets of all buffers in the arena except the ``bound`` ones, which have other memory."""
         if bound not in self._plans:
             lifetimes = {buffer: life for buffer, life in self._lifetimes().items() if buffer not in bound}
             handle = self.device.handle
-            most = handle.max_mem_alloc_size - SLACK
-            self._plans[bound] = plan_arenas(lifetimes, handle.mem_base_addr_align // 8, most)
+            arena_limit = handle.max_mem_alloc_size - SLACK
+            self._plans[bound] = plan_arenas(lifetimes, handle.mem_base_addr_align // 8, arena_limit)
         return self._plans[bound]
 
     def _lifetimes(self) -> dict[Buffer, Lifetime]:
-        """Of each buffer that is no constant; inputs live before all launches, results behind them."""
+        """Return the lifetime of each buffer but constants. Inputs live before all launches, results after them."""
         times = [(-1, self.inputs)]
         times += [(index, launch.buffers()) for index, launch in enumerate(self.launches)]
         times += [(len(self.launches), [*self.outputs, *self.found_shapes.values()])]
@@ -137,178 +141,180 @@ class Program:
 
 
 class BoundProgram:
-    """A program with a queue of its own, in the arena of a request. Not for two threads at once."""
+    """A program with its own queue, in the arena of a request. Not thread-safe."""
 
     def __init__(self, program: Program, context: OpenCLContext, profiled: bool, arena: Arena) -> None:
-        self.program, self._context, self._arena = program, context, arena
+        self.program, self.arena, self._context = program, arena, context
         device = program.device
         with opencl_errors(f"making a queue on {device.name}"):
-            self._queue = device.make_queue(profiled)
-            self._profiled = profiled and bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
-        self._kernels = [_bound_kernel(device, *pair) for pair in zip(program.launches, program.built)]
+            self.queue = device.make_queue(profiled)
+            self._profiled = profiled and bool(self.queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
+        self._kernels = [_make_kernel(device, *pair) for pair in zip(program.launches, program.built)]
         self._bindings = Bindings()
-        self._places: list[Place | None] | None = None  # before the first inference
-        self._plan = MemoryPlan()
-        self._version: int | None = None  # of the arena, when arguments were set
-        self._launched: list[tuple[Launch, cl.Event]] = []
-        self._told: list[ProfilingInfo] = []
-        #: The shapes of the outputs; those that launches find out are known when ``finish`` has returned.
+        self._regions: list[DeviceRegion | None] | None = None  # None before the first inference
+        self.memory_plan = MemoryPlan()
+        self._arena_version: int | None = None  # the arena's version when the arguments were set
+        self.launched: list[tuple[Launch, cl.Event]] = []
+        self._profile: list[ProfilingInfo] = []
+        #: The shapes of the outputs. Those that depend on data are set by ``finish``.
         self.output_shapes = list(program.output_shapes)
-        self._sources: list[np.ndarray] = []
+        self._uploading: list[np.ndarray] = []  # host arrays that asynchronous copies read
         exit_guard.watch(self)
 
-    def _memory(self, buffer: Buffer) -> cl.Buffer:
-        return buffer.memory or self._bindings.memory.get(buffer) or self._arena.part(self._plan.slots[buffer])
+    def memory(self, buffer: Buffer) -> cl.Buffer:
+        """Return the memory that kernels use for a buffer."""
+        return buffer.memory or self._bindings.memory.get(buffer) or self.arena.part(self.memory_plan.slots[buffer])
 
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
-        """Let the kernels work in the memory of those that are the context's, from the next inference on."""
+        """Let kernels work directly in the tensors that are in the context's memory, from the next inference on."""
         self.output_shapes = list(self.program.output_shapes)
         for tensor, shape in zip(outputs, self.output_shapes):
             if shape is not None and self._context.holds(tensor):
                 tensor.set_shape(shape)
         tensors = [*inputs, *(None if shape is None else t for t, shape in zip(outputs, self.output_shapes))]
-        places = [None if tensor is None else Place.of(tensor, self._context) for tensor in tensors]
-        if places != self._places:
-            bindings = make_bindings(self.program, places[: len(inputs)], places[len(inputs) :])
-        elif self._version == self._arena.version:
+        regions = [None if tensor is None else DeviceRegion.of(tensor, self._context) for tensor in tensors]
+        if regions != self._regions:
+            bindings = make_bindings(self.program, regions[: len(inputs)], regions[len(inputs) :])
+        elif self._arena_version == self.arena.version:
             return
         else:
             bindings = self._bindings
         plan = self.program.memory_plan(frozenset(bindings.memory))
         self._reserve(plan)
-        is_new = plan is not self._plan or self._version != self._arena.version
-        self._bindings, self._places, self._plan, self._version = bindings, places, plan, self._arena.version
+        is_moved = plan is not self.memory_plan or self._arena_version != self.arena.version
+        self._bindings, self._regions = bindings, regions
+        self.memory_plan, self._arena_version = plan, self.arena.version
         launch = None
         with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self.program.device.name}"):
             for launch, (kernel, *_) in zip(self.program.launches, self._kernels):
-                if is_new:
-                    kernel.set_args(*(self._memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
+                if is_moved:
+                    kernel.set_args(*(self.memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
                     continue
                 for index, argument in enumerate(launch.arguments):
                     if isinstance(argument, Buffer) and argument in bindings.memory:
-                        kernel.set_arg(index, self._memory(argument))
+                        kernel.set_arg(index, self.memory(argument))
 
     def _reserve(self, plan: MemoryPlan[Buffer]) -> None:
         try:
-            self._arena.reserve(plan.arenas)
+            self.arena.reserve(plan.arenas)
         except DeviceError as error:
             largest = max(self.program.launches, key=lambda launch: sum(b.byte_size for b in launch.buffers()))
-            raise DeviceError(f"{error}; of '{self.program.model.name}' {largest.operation} uses the most") from error
+            name = self.program.model.name
+            raise DeviceError(f"{error}; in model '{name}', {largest.operation} uses the most") from error
 
     def upload(self, inputs: Sequence[Tensor]) -> None:
-        """Begin to copy the inputs that are not bound to the device; their memory is needed until ``finish``."""
-        local = [
+        """Start copying the inputs that are not bound to the device. They must stay alive until ``finish``."""
+        from_host = [
             (buffer, np.ascontiguousarray(tensor.data))
-            for buffer, tensor, place in zip(self.program.inputs, inputs, self._places)
-            if place is None
+            for buffer, tensor, region in zip(self.program.inputs, inputs, self._regions)
+            if region is None
         ]
-        self._sources = [array for _, array in local]
-        if not local and not self._bindings.before:
+        self._uploading = [array for _, array in from_host]
+        if not from_host and not self._bindings.copies_before:
             return
         with opencl_errors(f"uploading inputs to {self.program.device.name}"):
-            for buffer, array in local:
+            for buffer, array in from_host:
                 if array.nbytes:
-                    cl.enqueue_copy(self._queue, self._memory(buffer), array, is_blocking=False)
-            for buffer, place in self._bindings.before:
-                region = Region.whole(place.region.dtype, place.region.shape)
-                copy_region(self._queue, self._memory(buffer), region, place.buffer, place.in_buffer())
-            self._queue.flush()
+                    cl.enqueue_copy(self.queue, self.memory(buffer), array, is_blocking=False)
+            for buffer, source in self._bindings.copies_before:
+                copy_region(self.queue, self.memory(buffer), source.dense(), source.buffer, source.region_in_buffer())
+            self.queue.flush()
 
     def launch(self, check: Callable[[], None]) -> None:
-        """Begin to run all kernels, behind the uploads; ``check`` is called before each and may raise to end it."""
-        self._launched, self._told = [], []
-        enqueue, queue, launched = cl.enqueue_nd_range_kernel, self._queue, self._launched
+        """Start all kernels, after the uploads. ``check`` is called before each launch and may raise to stop."""
+        self.launched, self._profile = [], []
+        enqueue, queue, launched = cl.enqueue_nd_range_kernel, self.queue, self.launched
         launch = None
         with opencl_errors(lambda: f"starting {launch.operation} on {self.program.device.name}"):
             for launch, bound in zip(self.program.launches, self._kernels):
                 check()
                 launched.append((launch, enqueue(queue, *bound)))
-        with opencl_errors(lambda: f"running {self._culprit()} on {self.program.device.name}"):
-            for buffer, place in self._bindings.after:
-                region = Region.whole(place.region.dtype, place.region.shape)
-                copy_region(queue, place.buffer, place.in_buffer(), self._memory(buffer), region)
+        with opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.name}"):
+            for buffer, target in self._bindings.copies_after:
+                self._copy_to_region(target, buffer)
             queue.flush()
 
-    def settle(self) -> None:
-        """Wait for what an inference that was cancelled left behind: its inputs may still be on their way."""
-        if self._sources:
-            self._queue.finish()
+    def _copy_to_region(self, target: DeviceRegion, buffer: Buffer) -> None:
+        copy_region(self.queue, target.buffer, target.region_in_buffer(), self.memory(buffer), target.dense())
+
+    def wait_for_uploads(self) -> None:
+        """Wait for the uploads of an inference that was canceled before ``finish``."""
+        if self._uploading:
+            self.queue.finish()
 
     def finish(self) -> None:
-        """Wait until the kernels have run."""
-        with opencl_errors(lambda: f"running {self._culprit()} on {self.program.device.name}"):
-            self._queue.finish()
-            if self._launched and (state := _state(self._launched[-1][1])) < cl.command_execution_status.COMPLETE:
-                raise DeviceError(f"{self._culprit()} failed on {self.program.device.name}, by code {state}")
+        """Wait until the kernels have run, and read the output shapes that depend on data."""
+        with opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.name}"):
+            self.queue.finish()
+            if self.launched and (status := execution_status(self.launched[-1][1])) < COMPLETE:
+                name = self._failed_operation()
+                raise DeviceError(f"{name} failed on {self.program.device.name} with OpenCL error code {status}")
             for index, buffer in self.program.found_shapes.items():
                 dims = np.empty(buffer.byte_size // 8, np.int64)
                 if dims.size:
-                    cl.enqueue_copy(self._queue, dims, self._memory(buffer), is_blocking=True)
+                    cl.enqueue_copy(self.queue, dims, self.memory(buffer), is_blocking=True)
                 self.output_shapes[index] = tuple(dims.tolist())
-        self._sources = []
+        self._uploading = []
 
-    def _culprit(self) -> str:
-        """The operation that failed, by the states of the launches; or the first one that did not end."""
-        states = [(launch, _state(event)) for launch, event in self._launched]
-        done = cl.command_execution_status.COMPLETE
-        failed = [launch for launch, state in states if state < done] + [la for la, state in states if state > done]
-        return failed[0].operation if failed else "kernels"
+    def _failed_operation(self) -> str:
+        """Name the first operation whose launch failed, else the first one that did not end."""
+        statuses = [(launch, execution_status(event)) for launch, event in self.launched]
+        failed = [launch for launch, status in statuses if status < COMPLETE]
+        unfinished = [launch for launch, status in statuses if status > COMPLETE]
+        return next((launch.operation for launch in failed + unfinished), "kernels")
 
     def is_running(self) -> bool:
-        """Whether launches have not ended yet; one that failed has."""
-        return bool(self._launched) and _state(self._launched[-1][1]) > cl.command_execution_status.COMPLETE
+        """Return whether launches have neither ended nor failed."""
+        return bool(self.launched) and execution_status(self.launched[-1][1]) > COMPLETE
 
     def download(self, outputs: Sequence[Tensor]) -> None:
-        """Give the outputs their shapes, and copy those that are not bound to where they are wanted."""
-        places = self._places[len(self.program.inputs) :]
+        """Set the shapes of the outputs, and copy those that are not bound."""
+        regions = self._regions[len(self.program.inputs) :]
         with opencl_errors(f"downloading outputs from {self.program.device.name}"):
-            for buffer, tensor, shape, place in zip(self.program.outputs, outputs, self.output_shapes, places):
-                if place is None:
+            for buffer, tensor, shape, region in zip(self.program.outputs, outputs, self.output_shapes, regions):
+                if region is None:
                     tensor.set_shape(shape)
-                    self._copy_out(buffer, tensor)
+                    self._download(buffer, tensor)
 
-    def _copy_out(self, buffer: Buffer, tensor: Tensor) -> None:
-        place = Place.of(tensor, self._context)
-        if place is not None:
-            region = Region.whole(place.region.dtype, place.region.shape)
-            copy_region(self._queue, place.buffer, place.in_buffer(), self._memory(buffer), region)
-            self._queue.finish()
+    def _download(self, buffer: Buffer, tensor: Tensor) -> None:
+        target = DeviceRegion.of(tensor, self._context)
+        if target is not None:
+            self._copy_to_region(target, buffer)
+            self.queue.finish()
         elif tensor.data.nbytes:
-            array = tensor.data
-            whole = array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
-            cl.enqueue_copy(self._queue, whole, self._memory(buffer), is_blocking=True)
-            if whole is not array:
-                np.copyto(array, whole)
+            with contiguous(tensor.data) as array:
+                cl.enqueue_copy(self.queue, array, self.memory(buffer), is_blocking=True)
 
     def profile(self) -> list[ProfilingInfo]:
-        """The kernels of the last inference, when they were profiled; drivers are asked once."""
-        if self._profiled and not self._told:
-            self._told = [_tell(launch, event) for launch, event in self._launched]
-        return list(self._told)
+        """Return the kernel times of the last inference if profiling is on. The driver is queried once."""
+        if self._profiled and not self._profile:
+            self._profile = [_profiling_info(launch, event) for launch, event in self.launched]
+        return list(self._profile)
 
 
-def _bound_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple, tuple | None]:
+def _make_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple, tuple | None]:
+    """Return the arguments of ``enqueue_nd_range_kernel`` after the queue."""
     with opencl_errors(f"making the kernel of {launch.operation} on {device.name}"):
         return cl.Kernel(built, launch.kernel), launch.global_size, launch.local_size
 
 
-def _check(device: OpenCLDevice, launch: Launch, built: cl.Program) -> None:
-    """Raises DeviceError for a kernel that is not there, or takes other arguments than those of the launch."""
-    kernel, _, _ = _bound_kernel(device, launch, built)
+def _check_custom_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> None:
+    """Raise DeviceError if the kernel does not exist or takes a different number of arguments than the launch."""
+    kernel, _, _ = _make_kernel(device, launch, built)
     if kernel.num_args != len(launch.arguments):
         takes = f"takes {kernel.num_args} arguments, but is given {len(launch.arguments)}"
         raise DeviceError(f"the kernel {launch.kernel} of {launch.operation} {takes}")
 
 
-def _state(event: cl.Event) -> int:
-    """Negative where the command failed, or the driver does not even tell any more."""
+def execution_status(event: cl.Event) -> int:
+    """Return the status of a command: negative if it failed or the driver no longer answers."""
     try:
         return event.command_execution_status
     except cl.Error:
         return -1
 
 
-def _tell(launch: Launch, event: cl.Event) -> ProfilingInfo:
+def _profiling_info(launch: Launch, event: cl.Event) -> ProfilingInfo:
     info = ProfilingInfo(launch.node_name, launch.node_type, launch.kernel)
     info.real_time = timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)
     return info

@@ -1,9 +1,11 @@
-"""Remote memory: OpenCL buffers, made here or the user's own, under the property keys of OpenVINO's GPU plugin.
+"""Remote contexts and tensors in OpenCL buffers, with the property keys of OpenVINO's GPU plugin.
 
-``core.create_context("GPU", {"OCL_CONTEXT": cl_context})`` or ``{"OCL_QUEUE": cl_queue}``, pyopencl's objects or their
-integer handles, gives a context that shares the user's buffers, and with a queue runs all its work there, in the
-order of the user's own commands. ``context.create_tensor(type, shape, {"MEM_HANDLE": buffer})`` is a tensor in a
-pyopencl.Buffer, of an integer handle or in a pyopencl.array.Array.
+``core.create_context("GPU", {"OCL_CONTEXT": cl_context})`` returns a context that shares the user's buffers. With
+``{"OCL_QUEUE": cl_queue}`` it also runs all work in the user's queue, in the order of the user's own commands. Both
+properties take pyopencl objects or their integer handles.
+
+``context.create_tensor(type, shape, {"MEM_HANDLE": buffer})`` returns a tensor in a user's buffer: a pyopencl.Buffer,
+its integer handle or a pyopencl.array.Array.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ from hetero.properties import Property, PropertyTable
 from hetero.tensor import Tensor
 from hetero.types import Type
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
-from hetero_opencl.transfers import copy_region, whole_of
+from hetero_opencl.transfers import contiguous, copy_region, root_buffer
 
 
 def _only(name: str) -> Callable[[Any], str]:
+    """Return a property converter that accepts a single value."""
+
     def convert(value: Any) -> str:
         if value != name:
             raise ValueError
@@ -37,7 +41,7 @@ def _only(name: str) -> Callable[[Any], str]:
 
 
 def _handle_of(*kinds: type) -> Callable[[Any], Any]:
-    """A converter that takes objects of these classes, and integer handles of the first."""
+    """Return a property converter that accepts objects of these classes, and integer handles of the first one."""
 
     def convert(value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -61,7 +65,7 @@ MEM_HANDLE = Property(
 
 
 class OpenCLContext(RemoteContext):
-    """Buffers of one OpenCL context. Those of equal OpenCL contexts are equal."""
+    """Remote context of one OpenCL context. Two are equal if their OpenCL contexts are."""
 
     def __init__(self, device_name: str, device: OpenCLDevice) -> None:
         super().__init__(device_name)
@@ -72,10 +76,10 @@ class OpenCLContext(RemoteContext):
         return {CONTEXT_TYPE: "OCL", OCL_CONTEXT: self.device.context, OCL_QUEUE: self.queue}
 
     def create_tensor(self, type, shape, properties=None) -> RemoteTensor:
-        """As every context's, with ``MEM_HANDLE`` in memory of the user's own, which is kept alive.
+        """Create a tensor, with ``MEM_HANDLE`` in a buffer of the user, which is kept alive.
 
-        Kernels may read up to 256 bytes past the last element. A buffer that ends sooner serves as an input all the
-        same, but each inference copies it on the device first.
+        Kernels may read up to 256 bytes past the last element. A buffer that ends sooner works as an input too, but
+        every inference first copies it on the device.
         """
         array = (properties or {}).get(MEM_HANDLE)
         if isinstance(array, cl.array.Array) and Type(array.dtype) is not Type(type):
@@ -83,7 +87,7 @@ class OpenCLContext(RemoteContext):
         return super().create_tensor(type, shape, properties)
 
     def create_host_tensor(self, type, shape) -> Tensor:
-        """Where the device has no memory of its own, in memory that kernels work in too."""
+        """Create a host tensor, in memory that kernels use too if the device shares memory with the host."""
         if not self.device.shares_host_memory or type is Type.string:
             return super().create_host_tensor(type, shape)
         byte_size = math.prod(shape) * Type(type).to_dtype().itemsize
@@ -95,25 +99,24 @@ class OpenCLContext(RemoteContext):
             table.set(properties)
         handle = table.get(MEM_HANDLE)
         if handle is None:
-            return OpenCLMemory(self, self.new_buffer(byte_size), byte_size)
+            return OpenCLMemory(self, self.device.allocate(byte_size), byte_size)
         if not isinstance(handle, cl.array.Array):
             return self._wrap(handle, handle.size, 0)
         if not handle.flags.c_contiguous:
-            raise TensorError("a remote tensor cannot be in a pyopencl array that is not contiguous: copy it first")
+            raise TensorError("a remote tensor needs a contiguous pyopencl array: copy this one first")
         return self._wrap(handle.base_data, handle.nbytes, handle.offset)
 
     def _wrap(self, buffer: Any, byte_size: int, offset: int) -> OpenCLMemory:
         if not isinstance(buffer, cl.Buffer):
-            raise TensorError(f"a remote tensor is in a pyopencl.Buffer, not in {type(buffer).__name__}")
+            raise TensorError(f"a remote tensor needs a pyopencl.Buffer, not {type(buffer).__name__}")
         if buffer.context != self.device.context:
-            raise TensorError("the buffer is of another OpenCL context: create_context takes that one as OCL_CONTEXT")
-        return OpenCLMemory(self, buffer, byte_size, offset, is_ours=False)
-
-    def new_buffer(self, byte_size: int) -> cl.Buffer:
-        return self.device.allocate(byte_size)
+            raise TensorError(
+                "the buffer belongs to another OpenCL context: create the remote context with OCL_CONTEXT set to that"
+            )
+        return OpenCLMemory(self, buffer, byte_size, offset, is_owned=False)
 
     def new_shared_buffer(self, byte_size: int) -> cl.Buffer:
-        """A buffer in memory that the host sees, as an array that is its ``hostbuf``."""
+        """Return a buffer in shared virtual memory, which the host sees as the array ``buffer.hostbuf``."""
         with opencl_errors(f"allocating {byte_size} bytes on {self.device.name}"):
             array = cl.fsvm_empty(self.device.context, byte_size + SLACK, np.uint8)
         return self.device.allocate(byte_size, array)
@@ -126,34 +129,34 @@ class OpenCLContext(RemoteContext):
 
 
 class OpenCLMemory(RemoteMemory):
-    """A part of a buffer, from ``offset``."""
+    """Memory of a remote tensor: a buffer from byte ``offset`` on. It can grow only if it is owned by the plugin."""
 
     def __init__(
-        self, context: OpenCLContext, buffer: cl.Buffer, byte_size: int, offset: int = 0, is_ours: bool = True
+        self, context: OpenCLContext, buffer: cl.Buffer, byte_size: int, offset: int = 0, is_owned: bool = True
     ) -> None:
         super().__init__(context, byte_size)
-        self.buffer, self._offset, self._is_ours = buffer, offset, is_ours
+        self.buffer, self._offset, self._is_owned = buffer, offset, is_owned
 
-    def place(self, region: Region) -> Region:
-        """The region as it is in the buffer."""
+    def region_in_buffer(self, region: Region) -> Region:
+        """Return a region of this memory relative to the start of the buffer."""
         return dataclasses.replace(region, offset=region.offset + self._offset)
 
     def read(self, region: Region, array: np.ndarray) -> None:
-        whole = array if array.flags.c_contiguous else np.empty(region.shape, region.dtype)
-        dense = Region.whole(region.dtype, region.shape)
-        self._run(copy_region, _bytes_of(whole), dense, self.buffer, self.place(region))
-        if whole is not array:
-            np.copyto(array, whole)
+        with contiguous(array) as target:
+            dense = Region.whole(region.dtype, region.shape)
+            self._copy(_bytes_of(target), dense, self.buffer, self.region_in_buffer(region))
 
     def write(self, region: Region, array: np.ndarray) -> None:
-        dense = Region.whole(region.dtype, region.shape)
-        self._run(copy_region, self.buffer, self.place(region), _bytes_of(np.ascontiguousarray(array)), dense)
+        source = _bytes_of(np.ascontiguousarray(array))
+        self._copy(self.buffer, self.region_in_buffer(region), source, Region.whole(region.dtype, region.shape))
 
     def copy(self, region: Region, source: RemoteMemory, source_region: Region) -> None:
         if source.context != self.context or self.overlaps(region, source, source_region):
             super().copy(region, source, source_region)
         else:
-            self._run(copy_region, self.buffer, self.place(region), source.buffer, source.place(source_region))
+            self._copy(
+                self.buffer, self.region_in_buffer(region), source.buffer, source.region_in_buffer(source_region)
+            )
 
     def overlaps(self, region: Region, other: RemoteMemory, other_region: Region) -> bool:
         if not isinstance(other, OpenCLMemory):
@@ -162,45 +165,46 @@ class OpenCLMemory(RemoteMemory):
         return handle == other_handle and begin < other_end and other_begin < end
 
     def resize(self, byte_size: int) -> None:
-        if not self._is_ours:
+        if not self._is_owned:
             super().resize(byte_size)
-        self.buffer, self.byte_size = self.context.new_buffer(byte_size), byte_size
+        self.buffer, self.byte_size = self.context.device.allocate(byte_size), byte_size
 
     def get_params(self) -> dict[str, Any]:
         context = {key: value for key, value in self.context.get_params().items() if key != OCL_QUEUE}
         return {**context, SHARED_MEM_TYPE: "OCL_BUFFER", MEM_HANDLE: self.buffer}
 
     def buffer_for(self, region: Region, slack: int) -> cl.Buffer | None:
-        """A buffer for kernels that begins with the region and goes on for ``slack`` bytes behind it.
+        """Return a buffer that starts at the region and extends ``slack`` bytes past it, for kernels to use in place.
 
-        None where the elements do not lie together, the memory ends too soon, or begins where no buffer may.
+        Returns None if the region is not contiguous, the buffer ends too soon, or the region's offset is not aligned
+        as sub-buffers must be.
         """
-        offset, size = self.place(region).offset, region.byte_size + slack
+        offset, size = self.region_in_buffer(region).offset, region.byte_size + slack
         if not region.is_continuous() or offset + size > self.buffer.size:
             return None
         if offset == 0:
             return self.buffer
-        root, begin = whole_of(self.buffer)
+        root, begin = root_buffer(self.buffer)
         if size == 0 or (begin + offset) % (self.context.device.handle.mem_base_addr_align // 8):
             return None
-        with opencl_errors(f"taking a part of a buffer on {self.context.device.name}"):
+        with opencl_errors(f"making a sub-buffer on {self.context.device.name}"):
             return root.get_sub_region(begin + offset, size)
 
     def extent(self, region: Region) -> tuple[int, int, int]:
-        """The handle of the whole buffer, where the region begins in it, and where it ends."""
-        root, begin = whole_of(self.buffer)
-        begin += self.place(region).offset
+        """Return the handle of the root buffer, and the byte offsets in it of the region's start and end."""
+        root, begin = root_buffer(self.buffer)
+        begin += self.region_in_buffer(region).offset
         last = sum((count - 1) * stride for count, stride in zip(region.shape, region.strides))
         return root.int_ptr, begin, begin + last + region.dtype.itemsize if region.byte_size else begin
 
-    def _run(self, copy: Callable[..., None], *arguments: Any) -> None:
+    def _copy(self, target: cl.Buffer | np.ndarray, target_region: Region, source, source_region: Region) -> None:
         with opencl_errors(f"copying a remote tensor on {self.context.device.name}"):
-            copy(self.context.queue, *arguments)
+            copy_region(self.context.queue, target, target_region, source, source_region)
             self.context.queue.finish()
 
 
 class SharedMemory(OpenCLMemory):
-    """A buffer of this plugin's own that the host sees as well."""
+    """Memory of a shared tensor: a buffer in shared virtual memory."""
 
     def array(self, region: Region) -> np.ndarray:
         return np.ndarray(region.shape, region.dtype, self.buffer.hostbuf, region.offset, region.strides)
@@ -210,26 +214,30 @@ class SharedMemory(OpenCLMemory):
 
 
 def create_context(name: str, devices: Mapping[str, OpenCLDevice], params: Mapping[str, Any]) -> OpenCLContext:
-    """A context of the device that DEVICE_ID or a handle of the user's own names; ``devices`` by full name.
+    """Create a context for the device that DEVICE_ID or a handle of the user selects from ``devices``, by full name.
 
-    Raises PropertyError for a bad key or value, DeviceError where a handle is of another device.
+    Raises PropertyError for a bad key or value, DeviceError if the handle belongs to another device.
     """
     table = PropertyTable((CONTEXT_TYPE, OCL_CONTEXT, OCL_QUEUE, props.device.id), f"a context of {name}")
-    with opencl_errors(f"taking a context for {name}"):
+    with opencl_errors(f"creating a context for {name}"):
         table.set(params)
-        queue, theirs, wanted = (table.get(key) for key in (OCL_QUEUE, OCL_CONTEXT, props.device.id))
-        if queue is not None and theirs is not None and queue.context != theirs:
-            raise PropertyError("OCL_QUEUE is of another OpenCL context than OCL_CONTEXT: give one of them")
+        queue, user_context, device_id = (table.get(key) for key in (OCL_QUEUE, OCL_CONTEXT, props.device.id))
+        if queue is not None and user_context is not None and queue.context != user_context:
+            raise PropertyError("OCL_QUEUE belongs to another OpenCL context than OCL_CONTEXT: give only one of them")
         if queue is not None and queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
-            raise PropertyError("OCL_QUEUE runs commands out of order: give a queue that keeps their order")
-        theirs = queue.context if queue is not None else theirs
-        present = None if theirs is None else [queue.device] if queue is not None else theirs.devices
-    for full, device in devices.items():
-        is_wanted = not wanted or full == f"{name}.{wanted}"
-        if is_wanted and (present is None or device.handle in present):
-            return OpenCLContext(full, OpenCLDevice(device.handle, theirs, queue))
-    found = ", ".join(handle.name for handle in present or ())
-    raise DeviceError(f"the OpenCL context is of {found}, not of {name}{'.' + wanted if wanted else ''}")
+            raise PropertyError("OCL_QUEUE executes commands out of order: give an in-order queue")
+        handles = None  # the devices of the user's objects; None without any
+        if queue is not None:
+            user_context, handles = queue.context, [queue.device]
+        elif user_context is not None:
+            handles = user_context.devices
+    for device_name, device in devices.items():
+        is_selected = not device_id or device_name == f"{name}.{device_id}"
+        if is_selected and (handles is None or device.handle in handles):
+            return OpenCLContext(device_name, OpenCLDevice(device.handle, user_context, queue))
+    present = ", ".join(handle.name for handle in handles or ())
+    selected = f"{name}.{device_id}" if device_id else name
+    raise DeviceError(f"the OpenCL context belongs to {present}, not to {selected}")
 
 
 def _bytes_of(array: np.ndarray) -> np.ndarray:

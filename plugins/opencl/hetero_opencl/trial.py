@@ -1,7 +1,7 @@
-"""The trial of an OpenCL device that this machine has not used before.
+"""Trial of an OpenCL device at its first use on a machine.
 
-A driver's compiler may abort, and a driver may compute wrong results. So a process of its own first builds and runs
-kernels of ours. The verdict is kept for this driver, processor and software.
+A driver's compiler may abort, and a driver may compute wrong results. So a child process first builds and runs a few
+kernels. The verdict is cached per driver, processor and version of this package.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ TRIAL_SECONDS = 180
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why a device cannot be used, empty if it can, and the GFLOP/s of a matrix product on it."""
+    """Result of a trial: the reason why the device cannot be used, empty if it can, and its GFLOP/s in a gemm."""
 
     reason: str = ""
     gflops: float = 0.0
 
 
 def verdict_on(device: cl.Device) -> Verdict:
-    """Return the kept verdict on a device, or try the device in a child process."""
+    """Return the cached verdict on a device, or try the device in a child process."""
     file = verdict_file(device)
     folder = cache_folder(file.parent)
     with _one_process(folder):
@@ -55,29 +55,29 @@ def verdict_on(device: cl.Device) -> Verdict:
             return Verdict(**json.loads(file.read_bytes()))
         except (OSError, TypeError, ValueError):  # no file, or a damaged one
             pass
-        log.warning("trying %s of %s once, as it is new here: some seconds", device.name, device.platform.name)
+        log.warning("testing %s of %s before its first use, for some seconds", device.name, device.platform.name)
         verdict, is_final = _try(device)
         if verdict.reason:
             log.warning("%s of %s cannot be used: %s", device.name, device.platform.name, verdict.reason)
         if is_final and folder:
             if verdict.reason:
-                verdict = Verdict(f"{verdict.reason}; delete {file} to try it again")
+                verdict = Verdict(f"{verdict.reason}; delete {file} to test it again")
             write_cached(file, [json.dumps(asdict(verdict)).encode()])
         return verdict
 
 
 @contextlib.contextmanager
 def _one_process(folder: Path | None) -> Iterator[None]:
-    """Let one process at a time try devices: its measurement is not disturbed, and the others get its verdict."""
+    """Hold a file lock: one process runs a trial undisturbed, while others wait and then read its verdict."""
     with contextlib.ExitStack() as stack:
         if folder and fcntl:
-            with contextlib.suppress(OSError):  # a folder that cannot be written to keeps no verdict either
+            with contextlib.suppress(OSError):  # a folder that is not writable cannot store verdicts either
                 fcntl.flock(stack.enter_context(open(folder / "lock", "w")), fcntl.LOCK_EX)
         yield
 
 
 def verdict_file(device: cl.Device) -> Path:
-    """Return where the verdict is kept, which depends on the device, the driver, the processor and the software."""
+    """Return the file of the verdict. Its name depends on the device, the driver, the processor and the software."""
     versions = [importlib.metadata.version(package) for package in ("hetero-opencl", "pyopencl")]
     driver = [device.platform.name, device.platform.version, device.name, device.version, device.driver_version]
     processor = [platform.machine(), *sorted(pocl.processor_flags()), pocl.built_for()]
@@ -86,23 +86,23 @@ def verdict_file(device: cl.Device) -> Path:
 
 
 def _try(device: cl.Device) -> tuple[Verdict, bool]:
-    """Return the verdict on a device, and whether another trial would end the same way.
+    """Try a device; return the verdict, and whether it is final.
 
-    A process that cannot start, is killed or raises an error may be short of memory.
+    It is not final if the child process cannot start, is killed or raises an error, as memory may have been short.
     """
     with tempfile.TemporaryFile() as errors:
         try:
             process = start("trial_process", "run_trial", [identity(device)], errors)
         except OSError as error:
-            return Verdict(f"cannot start a process to try it in: {error}"), False
+            return Verdict(f"cannot start a process to test it: {error}"), False
         try:
             output, _ = process.communicate(timeout=TRIAL_SECONDS)
         except subprocess.TimeoutExpired:
-            return Verdict(f"its trial took more than {TRIAL_SECONDS} s"), True
+            return Verdict(f"its test took more than {TRIAL_SECONDS} s"), True
         finally:
             process.kill()
             process.wait()
         if process.returncode == 0:
             return Verdict(**json.loads(output)), True
-        reason = f"the process that tried it {describe_end(process.returncode, errors)}"
+        reason = f"the process that tested it {describe_end(process.returncode, errors)}"
         return Verdict(reason), process.returncode not in (1, -signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The process that tries a device: models of one operation, compared with numpy, and the time of a matrix product."""
+"""The child process that tries a device: runs small models, compares them with numpy, and times a gemm."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from hetero_opencl.platforms import find_device
 from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.trial import Verdict
 
-# The size of the square matrices of the product that is timed, and how often it runs. The shortest time counts, because
-# other programs may run meanwhile.
+# The size of the square matrices of the timed gemm, and the number of runs. The shortest time counts, because other
+# programs may disturb some runs.
 SIZE, RUNS = 512, 20
 
 
 @dataclass(frozen=True)
 class Case:
-    """An operation and its formula in numpy, with inputs of these types and shapes."""
+    """A small graph, its formula in numpy, and the types and shapes of its inputs."""
 
     graph: Callable[..., Node]
     formula: Callable[..., np.ndarray]
@@ -75,18 +75,18 @@ CASES = {
 }
 
 
-def run_trial(wanted: list[str | int]) -> None:
-    """Try the device with this identity, and write the verdict to the standard output."""
+def run_trial(identity: list[str | int]) -> None:
+    """Try the device with this identity, and write the verdict as JSON to the standard output."""
     output = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what drivers print is no verdict
-    print(json.dumps(asdict(_verdict(wanted))), file=output, flush=True)
+    os.dup2(2, 1)  # drivers that print to the standard output now print to the standard error
+    print(json.dumps(asdict(_verdict(identity))), file=output, flush=True)
 
 
-def _verdict(wanted: list[str | int]) -> Verdict:
-    device = OpenCLDevice(find_device(wanted), builds_in_process=True)
+def _verdict(identity: list[str | int]) -> Verdict:
+    device = OpenCLDevice(find_device(identity), builds_in_process=True)
     core = Core()
     core.register_plugin(lambda: OpenCLPlugin([device]), "TRIAL")
-    wrong, product = [], None
+    wrong, gemm = [], None
     with tempfile.TemporaryDirectory() as folder:
         for name, case in CASES.items():
             if Type.f64 in dict(case.inputs) and not device.has_doubles:
@@ -101,10 +101,10 @@ def _verdict(wanted: list[str | int]) -> Verdict:
                 return Verdict(str(error))
             if not np.allclose(result, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max()):
                 wrong.append(name)
-            product = product or partial(request.infer, arrays)
+            gemm = gemm or partial(request.infer, arrays)  # of the first case
         if wrong:
             return Verdict(f"it computes {', '.join(wrong)} wrongly")
-        return Verdict("", 2e-9 * SIZE**3 / min(_seconds(product) for _ in range(RUNS)))
+        return Verdict("", 2e-9 * SIZE**3 / min(_seconds(gemm) for _ in range(RUNS)))
 
 
 def _random(kind: Type, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Every test runs on every OpenCL device, beside OpenVINO or numpy."""
+"""Fixtures of the GPU plugin's tests, which run on every OpenCL device and compare with OpenVINO or numpy."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,6 +7,8 @@ import numpy as np
 import openvino
 import pytest
 from hetero_opencl.device import OpenCLDevice
+from hetero_opencl.infer_request import OpenCLInferRequest
+from hetero_opencl.program import BoundProgram
 
 import hetero
 from hetero.graph import Model, Node, Output
@@ -17,20 +19,20 @@ CORE = hetero.Core()
 
 
 def pytest_collection_modifyitems(config, items):
-    """One device runs the kernels for processors, another one those for GPUs, and with HETERO_SEEDS each runs both.
+    """Test the CPU kernels on one device and the GPU kernels on another; with HETERO_SEEDS set, both on each device.
 
-    The conformance kit, the ONNX cases and the zoo run on every device as it is.
+    The conformance kit, the ONNX cases and the zoo run on all devices with their own kernels anyway.
     """
     if os.environ.get("HETERO_SEEDS"):
         return
-    left_out = {(GPUS[-1], None), (GPUS[0], False)} if len(GPUS) > 1 else set()
-    gone = [item for item in items if _way_of(item) in left_out]
-    config.hook.pytest_deselected(items=gone)
-    items[:] = [item for item in items if item not in set(gone)]
+    skipped = {(GPUS[-1], None), (GPUS[0], False)} if len(GPUS) > 1 else set()
+    deselected = [item for item in items if _device_and_kernels(item) in skipped]
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = [item for item in items if item not in set(deselected)]
 
 
-def _way_of(item) -> tuple | None:
-    """The device of a test and what it takes it for; None where it has no device."""
+def _device_and_kernels(item) -> tuple | None:
+    """Return the parameters ``device`` and ``processor`` of a test, or None if it does not have both."""
     params = item.callspec.params if hasattr(item, "callspec") else {}
     return (params["device"], params["processor"]) if {"device", "processor"} <= params.keys() else None
 
@@ -42,14 +44,26 @@ def device(request) -> str:
 
 @pytest.fixture(autouse=True, params=[None, False], ids=["", "as_gpu"])
 def processor(request, monkeypatch) -> None:
-    """Lets tests run once more with the kernels and sizes that are chosen for GPUs, whatever the device is."""
+    """Run each test once with the device's own kernels, and once with the kernels and sizes for GPUs."""
     if request.param is not None:
         monkeypatch.setattr(OpenCLDevice, "is_cpu", request.param)
 
 
 @pytest.fixture
+def plugin_request() -> Callable[[hetero.InferRequest], OpenCLInferRequest]:
+    """Return a function that returns the plugin's request behind a request."""
+    return lambda request: request._request.request
+
+
+@pytest.fixture
+def bound_programs(plugin_request) -> Callable[[hetero.InferRequest], list[BoundProgram]]:
+    """Return a function that returns the bound programs of a request."""
+    return lambda request: plugin_request(request).bound_model.bound_programs
+
+
+@pytest.fixture
 def run(device) -> Callable[..., list[np.ndarray]]:
-    """Computes the outputs of a graph from arrays for its Parameters."""
+    """Return a function that computes the outputs of a graph from arrays for its Parameters."""
 
     def compute(outputs: Sequence[Node | Output], parameters: Sequence[Node], arrays: Sequence[np.ndarray]):
         request = CORE.compile_model(Model(list(outputs), list(parameters)), device).create_infer_request()
@@ -60,7 +74,7 @@ def run(device) -> Callable[..., list[np.ndarray]]:
 
 @pytest.fixture
 def compute(run) -> Callable[..., list[np.ndarray]]:
-    """Computes one operation, told as in tests/ops/oracle.py."""
+    """Return a function that computes one operation, with arguments as in tests/ops/oracle.py."""
 
     def compute(name: str, arguments: tuple, keywords: dict, opset: int = 13):
         node, parameters = oracle.in_hetero(name, opset, arguments, keywords)
@@ -71,7 +85,7 @@ def compute(run) -> Callable[..., list[np.ndarray]]:
 
 @pytest.fixture
 def openvino_agrees(compute) -> Callable[..., None]:
-    """Checks one operation beside OpenVINO's CPU device; the error may be a part of the largest magnitude."""
+    """Compare one operation with OpenVINO's CPU device. The tolerance is relative to the largest magnitude."""
 
     def check(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5, **keywords):
         node, parameters = oracle.in_openvino(name, opset, arguments, keywords)
@@ -90,9 +104,9 @@ def openvino_agrees(compute) -> Callable[..., None]:
 
 @pytest.fixture
 def reference_agrees(compute) -> Callable[..., None]:
-    """Checks one operation beside our own on numpy, for element types and ways that OpenVINO's CPU device has not.
+    """Compare one operation with the numpy reference, for types and attributes that OpenVINO's CPU device lacks.
 
-    The error may be a part of the largest magnitude; none for whole numbers.
+    The tolerance is relative to the largest magnitude; integers must be equal.
     """
 
     def check(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5, **keywords):
@@ -111,7 +125,21 @@ def reference_agrees(compute) -> Callable[..., None]:
     return check
 
 
+@pytest.fixture
+def template_agrees(run) -> Callable[..., None]:
+    """Compare the outputs of a node with those of TEMPLATE."""
+
+    def check(node: Node, parameters: Sequence[Node], arrays: Sequence[np.ndarray], tolerance: float = 1e-5):
+        expected = CORE.compile_model(Model(node.outputs(), parameters), "TEMPLATE")(arrays).to_tuple()
+        for found, wanted in zip(run(node.outputs(), parameters, arrays), expected, strict=True):
+            assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+            found, wanted = (np.asarray(array, np.float64) for array in (found, wanted))
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+    return check
+
+
 def _data(arguments: tuple, keywords: dict) -> list[np.ndarray]:
-    given = [*arguments, *keywords.values()]
-    flat = [item for value in given for item in (value if isinstance(value, list) else [value])]
+    values = [*arguments, *keywords.values()]
+    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
     return [value.array for value in flat if isinstance(value, oracle.Data)]

@@ -1,33 +1,21 @@
-"""Attention beside OpenVINO, and beside TEMPLATE where OpenVINO does not have what is tested."""
+"""Attention, compared with OpenVINO, or with TEMPLATE for what OpenVINO lacks."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 from hetero_opencl import kernels
 
-import hetero
-from hetero import Model, Parameter, Type, ops
+from hetero import Parameter, Type, ops
+from tests.ops import test_attention
 from tests.ops.oracle import Data
+from tests.ops.test_attention import NAME, random
 
-NAME = "scaled_dot_product_attention"
-# Keys of a row that are whole vectors and some more, and more of both than a work-group has work-items.
+# Not a multiple of the vector width; and more than a work-group has work-items.
 KEYS = [37, 1100]
 
 
-def random(*shape, seed=0, dtype=np.float32):
-    return np.random.default_rng(seed + sum(shape)).standard_normal(shape).astype(dtype)
-
-
-def inputs(batch=(2, 3), queries=4, keys=37, dtype=np.float32):
-    return [Data(random(*batch, n, 8, seed=seed, dtype=dtype)) for seed, n in enumerate((queries, keys, keys))]
-
-
-def beside_template(run, node, parameters, arrays, tolerance=1e-5):
-    model = Model(node.outputs(), parameters)
-    expected = hetero.Core().compile_model(model, "TEMPLATE").create_infer_request().infer(arrays).to_tuple()
-    for found, wanted in zip(run(node.outputs(), parameters, arrays), expected, strict=True):
-        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-        found, wanted = (np.asarray(array, np.float64) for array in (found, wanted))
-        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+inputs = partial(test_attention.inputs, keys=37)
 
 
 def parameters_of(arrays):
@@ -50,7 +38,7 @@ def test_masks(openvino_agrees, kind, keys):
 @pytest.mark.parametrize("lengths", [(1, 5), (5, 1), (33, 34)], ids=str)
 @pytest.mark.parametrize("causal", [False, True])
 def test_batches_and_lengths(openvino_agrees, causal, lengths, batch):
-    openvino_agrees(NAME, *inputs(batch, *lengths), causal=causal)
+    openvino_agrees(NAME, *inputs(batch, lengths[0], keys=lengths[1]), causal=causal)
 
 
 @pytest.mark.parametrize("scale", [np.float32(0.3), np.float32([2.0])], ids=str)
@@ -84,11 +72,11 @@ def test_values_of_another_width(openvino_agrees):
     ],
     ids=str,
 )  # fmt: skip
-def test_shapes(run, shapes, more):
+def test_shapes(template_agrees, shapes, more):
     arrays = [random(*shape, seed=index) for index, shape in enumerate([*shapes, *more.values()])]
     arrays = [np.asarray(array, np.float32) for array in arrays]
     parameters = parameters_of(arrays)
-    beside_template(run, attention(parameters, more), parameters, arrays)
+    template_agrees(attention(parameters, more), parameters, arrays)
 
 
 def attention(parameters, more, causal=False):
@@ -99,14 +87,14 @@ def attention(parameters, more, causal=False):
 
 @pytest.mark.parametrize("more", [{}, {"mask": (3, 1, 33, 35)}, {"mask": (33, 35), "scale": (), "sink": (2, 33, 1)}])
 @pytest.mark.parametrize("causal", [False, True])
-def test_long_sequences_in_parts(run, monkeypatch, more, causal):
-    """Scores are not all there at once: here of four queries at a time."""
+def test_long_sequences_in_parts(template_agrees, monkeypatch, more, causal):
+    """Scores are computed in parts: here for four queries at a time."""
     monkeypatch.setattr(kernels.attention, "_MOST_SCORES", 2 * 35 * 4)
     shapes = [(2, 33, 4), (2, 35, 4), (2, 35, 6), *more.values()]
     arrays = [np.asarray(random(*shape, seed=index)) for index, shape in enumerate(shapes)]
     arrays = [array.astype(np.float32) for array in arrays]
     parameters = parameters_of(arrays)
-    beside_template(run, attention(parameters, more, causal), parameters, arrays)
+    template_agrees(attention(parameters, more, causal), parameters, arrays)
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(Type.f16, 1e-3), (Type.bf16, 8e-3), (Type.f64, 1e-14)], ids=str)
@@ -114,29 +102,29 @@ def test_long_sequences_in_parts(run, monkeypatch, more, causal):
 @pytest.mark.parametrize("more", [
     {}, {"mask": (1, 37)}, {"mask": (37,), "scale": (), "sink": (2, 3, 1, 1)},
 ])  # fmt: skip
-def test_types(run, kind, tolerance, queries, more):
+def test_types(template_agrees, kind, tolerance, queries, more):
     dtype = kind.to_dtype()
     arrays = [data.array for data in inputs(queries=queries)]
     arrays = [array.astype(dtype) for array in (*arrays, *(np.asarray(random(*shape)) for shape in more.values()))]
     parameters = parameters_of(arrays)
-    beside_template(run, attention(parameters, more), parameters, arrays, tolerance)
+    template_agrees(attention(parameters, more), parameters, arrays, tolerance)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])
 @pytest.mark.parametrize("causal", [False, True])
-def test_boolean_masks_of_other_types(run, dtype, causal):
-    """A query that looks at nothing gets zeros."""
+def test_boolean_masks_of_other_types(template_agrees, dtype, causal):
+    """A query whose keys are all masked gets zeros."""
     arrays = [*(data.array for data in inputs(dtype=dtype)), np.arange(4 * 37).reshape(4, 37) % 3 != 1]
     arrays[3][2] = False
     parameters = parameters_of(arrays)
     node = ops.ScaledDotProductAttention(*parameters, causal=causal)
-    beside_template(run, node, parameters, arrays, 1e-3 if dtype is np.float16 else 1e-13)
+    template_agrees(node, parameters, arrays, 1e-3 if dtype is np.float16 else 1e-13)
 
 
 @pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
 @pytest.mark.parametrize("decays", ["one", "each"])
 @pytest.mark.parametrize(("kind", "tolerance"), [(Type.f32, 1e-5), (Type.f16, 4e-3), (Type.f64, 1e-13)], ids=str)
-def test_linear_attention(run, rule, decays, kind, tolerance):
+def test_linear_attention(template_agrees, rule, decays, kind, tolerance):
     heads, members, width, value_width = 2, 3, 4, 5
     shapes = [(2, 6, heads * members * width), (2, 6, heads * width), (2, 6, heads * value_width)]
     arrays = [random(*shape) / 2 for shape in (*shapes, (2, heads, width, value_width))]
@@ -147,15 +135,15 @@ def test_linear_attention(run, rule, decays, kind, tolerance):
     arrays = [array.astype(kind.to_dtype()) for array in arrays]
     parameters = parameters_of(arrays)
     node = ops.LinearAttention(*parameters[:4], parameters[4:], heads * members, heads, rule)
-    beside_template(run, node, parameters, arrays, tolerance)
+    template_agrees(node, parameters, arrays, tolerance)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
 @pytest.mark.parametrize("width", [3, 8])
 @pytest.mark.parametrize("total", [1, 9])
-def test_cache_update(run, dtype, width, total):
+def test_cache_update(template_agrees, dtype, width, total):
     arrays = [random(2, 3, 6, width), random(2, 3, 2, width, seed=1)]
     arrays = [*(array.astype(dtype) for array in arrays), np.array([4, 1], np.int32)]
     parameters = parameters_of(arrays)
     node = ops.CacheUpdate(*parameters, np.array(total, np.int64))
-    beside_template(run, node, parameters, arrays, 0)
+    template_agrees(node, parameters, arrays, 0)

@@ -2,8 +2,7 @@
 
 import os
 import resource
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,14 +10,16 @@ import pytest
 from hetero_opencl import pocl_cache
 
 from hetero.errors import DeviceError
+from tests.interpreter import run_python
 
 
 @pytest.fixture(autouse=True)
-def processor() -> None:
-    """Nothing here depends on the kernels that are chosen: each test runs once."""
+def processor(monkeypatch) -> None:
+    """Each test runs once, because the choice of kernels makes no difference here."""
+    monkeypatch.delenv("POCL_CACHE_DIR", raising=False)
 
 
-# Two models on every OpenCL device, or on TEMPLATE if there is none; the numbers are the same for all.
+# Runs two models on every OpenCL device, or on TEMPLATE if there is none. All results are equal.
 RUN = """
 import numpy as np, hetero
 from hetero import ops
@@ -34,15 +35,10 @@ print(len(devices))
 
 
 def run(limit: int = resource.RLIM_INFINITY, **environment: str) -> tuple[list[str], str]:
-    """What a fresh interpreter prints, and what it logs. A crash is an error."""
-    environment = {name: value for name, value in os.environ.items() if name != "POCL_CACHE_DIR"} | environment
-    done = subprocess.run(
-        [sys.executable, "-c", RUN], env=environment | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        capture_output=True, text=True, timeout=100,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines(), done.stderr
+    """Return what a new interpreter prints and logs if it cannot write files larger than ``limit`` bytes."""
+    set_limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (limit, limit))
+    printed, logged = run_python(RUN, preexec_fn=set_limit, **environment)
+    return printed.splitlines(), logged
 
 
 def test_every_device_works_without_a_cache_and_says_so_once(tmp_path):
@@ -51,7 +47,7 @@ def test_every_device_works_without_a_cache_and_says_so_once(tmp_path):
     expected, _ = run(XDG_CACHE_HOME=str(tmp_path / "cache"))
     printed, logged = run(XDG_CACHE_HOME=str(blocked))
     assert printed == expected
-    assert logged.count(f"the cache folder {blocked}/hetero/opencl is not used: Not a directory\n") == 1
+    assert logged.count(f"the cache folder {blocked}/hetero/opencl is not used: Not a directory") == 1
 
 
 @pytest.mark.parametrize("limit", [0, 4096, 100_000])

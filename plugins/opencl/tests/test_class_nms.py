@@ -1,4 +1,4 @@
-"""MulticlassNms, MatrixNms and NMSRotated on every OpenCL device: those cases of tests/ops and others, beside numpy."""
+"""MulticlassNms, MatrixNms and NMSRotated: the cases of tests/ops and more, compared with the reference."""
 
 import numpy as np
 import pytest
@@ -25,18 +25,18 @@ def test_equal_scores(reference_agrees, name, across, kind):
 
 
 @pytest.mark.parametrize("name", [MATRIX, MULTI])
-def test_nothing_is_kept(reference_agrees, name):
+def test_no_boxes_are_kept(reference_agrees, name):
     reference_agrees(name, BOXES, SCORES, score_threshold=2.0, output_type="i32", opset=8)
     reference_agrees(name, Data(BOXES.array[:, :0]), Data(SCORES.array[:, :, :0]), opset=8)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])
-def test_turned_boxes_of_other_types(reference_agrees, dtype):
+def test_rotated_boxes_of_other_types(reference_agrees, dtype):
     boxes, scores = (Data(value.array.astype(dtype)) for value in (turned(2, 40), SCORES))
     reference_agrees(ROTATED, boxes, scores, np.array(30), np.array(0.2, dtype), np.array(0.3, dtype), opset=13)
 
 
-def test_turned_boxes_where_the_device_has_no_f64(reference_agrees, monkeypatch):
+def test_rotated_boxes_on_a_device_without_f64(reference_agrees, monkeypatch):
     monkeypatch.setattr(OpenCLDevice, "has_doubles", False)
     numbers = np.array(30), np.array(0.2, np.float32), np.array(0.3, np.float32)
     reference_agrees(ROTATED, turned(2, 40), SCORES, *numbers, opset=13)

@@ -1,4 +1,4 @@
-"""Conversions of images of video on every OpenCL device, beside OpenVINO's CPU device and, in other types, numpy."""
+"""Color conversions of video frames, compared with OpenVINO, or with the reference for other types."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def image(*shape, dtype=np.uint8):
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
 @pytest.mark.parametrize("name", NV12 + I420)
 def test_planes(openvino_agrees, reference_agrees, name, dtype):
-    # OpenVINO's kernels add in another order, which shows where a color is next to a half.
+    # OpenVINO's kernels add in another order, so integers differ where a color is close to .5.
     check = openvino_agrees if dtype == np.float32 else reference_agrees
     check(name, image(2, 12, 6, 1, dtype=dtype))
     colors = [(2, 4, 3, 2)] if name in NV12 else [(2, 4, 3, 1)] * 2

@@ -1,8 +1,7 @@
-"""Kernels for processors are built in processes of their own; what these do is reported, and nothing is built twice."""
+"""CPU kernels are built in child processes, whose failures are reported."""
 
 import os
 import signal
-import sys
 
 import pyopencl as cl
 import pytest
@@ -11,7 +10,8 @@ from hetero_opencl.compiler import BuildRequest, Compiler
 from hetero_opencl.device import present_devices
 
 from hetero.errors import DeviceError
-from tests.faulty_driver import aborting_driver, python
+from tests.faulty_driver import aborting_driver
+from tests.interpreter import run_python
 
 ON_PROCESSORS = [device for device in present_devices().usable if device.handle.type & cl.device_type.CPU]
 SOURCE = "kernel void one(global float* x) { x[get_global_id(0)] = 1; }"
@@ -45,8 +45,8 @@ print(*compiled.get_property("EXECUTION_DEVICES"))
 
 
 def test_an_abort_in_a_build_that_the_trial_does_not_cover_is_an_error(tmp_path):
-    """The processes that build are all that ends; HETERO gives the model to TEMPLATE."""
-    printed, logged = python(ABORTED_BUILD, aborting_driver(tmp_path, marker="atanh"))
+    """Only build processes end. HETERO runs the model on TEMPLATE."""
+    printed, logged = run_python(ABORTED_BUILD, **aborting_driver(tmp_path, marker="atanh"))
     error, devices = printed.splitlines()
     assert error.startswith("DeviceError ") and "cannot build the kernel of Relu 'flat'" in error
     assert "was ended by SIGABRT (LLVM ERROR: Cannot emit physreg copy instruction)" in error
@@ -67,20 +67,20 @@ def test_a_build_that_takes_too_long_is_ended(handle, monkeypatch):
     assert isinstance(error, DeviceError) and "took more than 0 s" in str(error)
 
 
-def test_a_process_that_has_gone_is_replaced(handle):
+def test_a_process_that_was_killed_is_replaced(handle):
     processes = Compiler(handle)
     (built,) = processes.build_all([BuildRequest(SOURCE)])
-    (idle,) = processes._idle
-    os.kill(idle._process.pid, signal.SIGKILL)
-    idle._process.wait()
+    (idle,) = processes.idle
+    os.kill(idle.process.pid, signal.SIGKILL)
+    idle.process.wait()
     assert processes.build_all([BuildRequest(SOURCE)]) == [built]
 
 
 def test_an_idle_process_ends(handle):
     processes = Compiler(handle)
     processes.build_all([BuildRequest(SOURCE)])
-    (idle,) = processes._idle
-    assert idle._process.wait(timeout=build_process.IDLE_SECONDS + 20) == 0
+    (idle,) = processes.idle
+    assert idle.process.wait(timeout=build_process.IDLE_SECONDS + 20) == 0
 
 
 def test_the_first_inference_builds_nothing(tmp_path):
@@ -103,6 +103,5 @@ compiled(np.zeros((70, 1000), np.float32))
 print(len(before), sorted(built() - before))
 """
     code = kernels.replace("FOLDER", repr(str(tmp_path))).replace("NAME", repr(name))
-    environment = os.environ | {"POCL_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    count, new = python(code, environment)[0].split(" ", 1)
+    count, new = run_python(code, POCL_CACHE_DIR=str(tmp_path))[0].split(" ", 1)
     assert int(count) > 2 and new == "[]"

@@ -1,4 +1,4 @@
-"""Constants as they are uploaded: whatever their strides, one row after the other."""
+"""Constants of any strides are uploaded in row-major order."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Convolutions beside OpenVINO: strides, pads, dilations, groups, one and two dimensions, and biases."""
+"""Convolutions, compared with OpenVINO: strides, pads, dilations, groups, one and two dimensions, and biases."""
 
 import numpy as np
 import openvino
@@ -16,7 +16,7 @@ def numbers(*shape):
     return GENERATOR.standard_normal(shape).astype(np.float32)
 
 
-# Image, filters, strides, pads at the begin, pads at the end, dilations, and how the pads are meant.
+# Image, filters, strides, pads_begin, pads_end, dilations, auto_pad.
 DENSE = [
     ((1, 3, 9, 11), (5, 3, 1, 1), [1, 1], [0, 0], [0, 0], [1, 1], "explicit"),
     ((2, 3, 9, 11), (5, 3, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1], "explicit"),
@@ -92,20 +92,20 @@ def test_biases_and_activations(run, activation, bias, filters, groups):
         node = library.Add(kind(data, constant(weights), *arguments), constant(added))
         return node if activation is None else getattr(library, activation)(node)
 
-    class Theirs:
+    class OpenVINO:
         Convolution, GroupConvolution = opset13.convolution, opset13.group_convolution
         Add, Relu, Sigmoid = opset13.add, opset13.relu, opset13.sigmoid
 
     parameter = opset13.parameter(x.shape, np.float32)
-    model = openvino.Model([graph(Theirs, parameter, opset13.constant)], [parameter])
+    model = openvino.Model([graph(OpenVINO, parameter, opset13.constant)], [parameter])
     expected = oracle.core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(x)[0]
     data = Parameter(Type.f32, x.shape)
     (found,) = run([graph(ops, data, Constant)], [data], [x])
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_a_convolution_whose_sum_others_read_too(run):
-    """Neither the sum before the bias nor the one before the activation may be lost."""
+def test_a_fused_convolution_with_other_readers(run):
+    """The values before the bias and before the activation are outputs too."""
     x, weights, added = numbers(1, 3, 4, 5), numbers(6, 3, 1, 1), numbers(1, 6, 1, 1)
     data = Parameter(Type.f32, x.shape)
     product = ops.Convolution(data, Constant(weights), [1, 1], [0, 0], [0, 0], [1, 1])

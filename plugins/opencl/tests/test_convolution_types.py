@@ -1,4 +1,4 @@
-"""Convolutions of other element types, over one to three dimensions, and with filters that are computed."""
+"""Convolutions of other element types, over one to three dimensions, and with filters from inputs."""
 
 import ml_dtypes
 import numpy as np
@@ -8,7 +8,7 @@ from tests.ops.oracle import Data
 
 GENERATOR = np.random.default_rng(0)
 LENGTHS, KERNEL = (6, 8, 19), (3, 2, 3)
-# stride, dilation, pads in front and behind, auto_pad
+# stride, dilation, pads_begin, pads_end, auto_pad
 WINDOWS = [
     (1, 1, 0, 0, "explicit"),
     (2, 1, 1, 1, "explicit"),
@@ -81,17 +81,17 @@ def test_types(reference_agrees, name, channels, leading, dtype):
     reference_agrees(name, Data(data), filters, *arguments, tolerance=tolerance)
 
 
-def test_padding_behind_a_kernel_of_one_element(openvino_agrees):
+def test_padding_of_a_pointwise_convolution(openvino_agrees):
     openvino_agrees("convolution", Data(numbers(1, 2, 3, 4)), numbers(3, 2, 1, 1), [1, 1], [0, 0], [1, 2], [1, 1])
 
 
 @pytest.mark.parametrize(("name", "leading"), [("convolution", (3, 2)), ("group_convolution", (2, 1, 1))])
-def test_padding_that_cuts_off(reference_agrees, name, leading):
+def test_negative_padding(reference_agrees, name, leading):
     arguments = ([1, 2], [-1, 2], [2, -1], [1, 1])
     reference_agrees(name, Data(numbers(1, 2, 7, 20)), numbers(*leading, 3, 3), *arguments)
 
 
-def test_nothing_to_compute(reference_agrees):
+def test_no_images_or_channels(reference_agrees):
     arguments = ([1, 1], [1, 1], [1, 1], [1, 1])
     reference_agrees("convolution", Data(numbers(0, 2, 3, 4)), numbers(3, 2, 3, 3), *arguments)
     reference_agrees("convolution", Data(numbers(1, 0, 3, 4)), numbers(3, 0, 3, 3), *arguments)

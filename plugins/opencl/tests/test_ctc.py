@@ -1,4 +1,4 @@
-"""Connectionist temporal classification on every OpenCL device, beside OpenVINO or the reference."""
+"""Connectionist temporal classification, compared with OpenVINO or the reference."""
 
 import ml_dtypes
 import numpy as np
@@ -21,8 +21,8 @@ def test_scores_of_every_type(reference_agrees, dtype):
     reference_agrees(LOSS, scores(4, 6, 4, dtype=dtype), STEPS, LABELS, COUNTS)
 
 
-def test_lengths_and_labels_from_outside(compute):
-    """The reference refuses these at run time; a kernel cannot, but it must not read elsewhere."""
+def test_lengths_and_labels_out_of_range(compute):
+    """The reference raises an error. A kernel cannot, but must not read out of bounds."""
     labels, counts = compute(LENGTHS, (scores(2, 3, 4), i32(2**30, -5)), {})
     assert labels.shape == (2, 3) and counts.tolist()[1] == 0
     blank = np.array(4, I32)

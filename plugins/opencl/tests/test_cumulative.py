@@ -1,4 +1,4 @@
-"""Running sums and products on every OpenCL device, beside the reference."""
+"""CumSum and CumProd, compared with OpenVINO or the reference."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from hetero import ops, opset13
 from hetero.graph import Constant, Model, Parameter
 from tests.ops.oracle import Data
 
-WAYS = [(False, False), (True, False), (False, True), (True, True)]
-# Short rows, and long ones that are cut into parts, the last of which is shorter.
+MODES = [(False, False), (True, False), (False, True), (True, True)]
+# Short rows, and long ones that are split into parts of which the last is shorter.
 SHAPES = [((7,), 0), ((2, 3, 5), 1), ((3, 1000), -1), ((1500, 2), 0), ((4000, 9), 1), ((2, 0, 3), 2), ((), 0)]
 
 
@@ -21,16 +21,16 @@ def numbers(shape, kind, seed=0):
     return np.asarray(random.normal(size=shape)).astype(dtype)
 
 
-@pytest.mark.parametrize("exclusive, reverse", WAYS)
+@pytest.mark.parametrize("exclusive, reverse", MODES)
 @pytest.mark.parametrize("shape, axis", [case for case in SHAPES if case[0]])
 def test_sums(openvino_agrees, shape, axis, exclusive, reverse):
     openvino_agrees("cumsum", Data(numbers(shape, "f32")), np.array(axis), exclusive, reverse)
 
 
-@pytest.mark.parametrize("exclusive, reverse", WAYS)
+@pytest.mark.parametrize("exclusive, reverse", MODES)
 @pytest.mark.parametrize("shape, axis", SHAPES)
 def test_products(run, shape, axis, exclusive, reverse):
-    """Of numbers near 1; they have no name in OpenVINO's operation sets."""
+    """Numbers near 1. OpenVINO has no CumProd."""
     data = np.exp(numbers(shape, "f32") / 50)
     parameter = Parameter(hetero.Type.f32, shape)
     node = ops.CumProd(parameter, Constant(np.array(axis)), exclusive=exclusive, reverse=reverse)

@@ -1,8 +1,6 @@
-"""Operations of the user's own that bring OpenCL C: an expression, or kernels."""
+"""User-defined operations with OpenCL C: an expression, or kernels."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from hetero.errors import HeteroError, UnsupportedOperationError
 from hetero.graph import Attribute
 from hetero.types import Type
 from tests.devices import GPUS
+from tests.interpreter import run_python
 
 core = Core()
 X = np.float32([[-2, -0.5, 0, 1], [0.5, 2, 3, -1], [4, -3, 0.25, 8]])
@@ -37,7 +36,7 @@ class CustomElu(SameShape):
 
 
 class Blend(Op):
-    """In OpenVINO's way, where inputs have no names; they broadcast."""
+    """An operation in the style of OpenVINO, whose inputs have no names and broadcast."""
 
     def __init__(self, inputs=None, **attributes):
         super().__init__(self, inputs)
@@ -55,7 +54,7 @@ class Blend(Op):
 
 
 class IsBelow(Op):
-    """Makes booleans, with an expression that depends on the node."""
+    """An operation with boolean results and an expression that depends on an attribute."""
 
     inputs = ("x", "y")
     also = Attribute(bool, False)
@@ -69,7 +68,7 @@ class IsBelow(Op):
 
 
 class RowSums(Op):
-    """Sums of rows, weighted, in two kernels: the numbers between them are not the model's."""
+    """Weighted sums of rows in two kernels with a scratch buffer between them."""
 
     inputs = ("x",)
     scale = Attribute(float, 1.0)
@@ -118,10 +117,10 @@ def run(model, *arrays, device):
 
 
 def kernels_of(model, device):
-    """What a device executes between inputs and outputs: types of operations, and the kernels that run them."""
+    """Return the types of the operations that a device executes, with the kernels that run them."""
     nodes = core.compile_model(model, device).get_runtime_model().get_ordered_ops()
-    told = [(node.rt_info["layerType"], node.rt_info["primitiveType"]) for node in nodes]
-    return [pair for pair in told if pair[0] not in ("Input", "Output", "Const")]
+    executed = [(node.rt_info["layerType"], node.rt_info["primitiveType"]) for node in nodes]
+    return [pair for pair in executed if pair[0] not in ("Input", "Output", "Const")]
 
 
 @pytest.mark.parametrize("device", GPUS)
@@ -144,18 +143,18 @@ def test_kernels(device, kind, shape):
 
 
 def chain(activation):
-    """Element-wise operations before and behind one that is tried, which reads a matrix product."""
+    """Return a model: a matrix product, then the activation between other element-wise operations."""
     x, other = x_of(), Parameter("f32", [4], name="y")
     product = ops.MatMul(x, np.eye(4, dtype=np.float32), False, False)
     return Model([ops.Add(ops.Exp(activation(ops.Negative(product))), other)], [x, other])
 
 
 @pytest.mark.parametrize("device", GPUS)
-def test_an_expression_is_fused_as_those_of_hetero_are(device):
-    own, built_in = chain(lambda x: CustomElu(x, alpha=0.5)), chain(lambda x: ops.Elu(x, alpha=0.5))
-    assert kernels_of(own, device) == kernels_of(built_in, device) and len(kernels_of(own, device)) == 2
+def test_an_expression_is_fused_like_built_in_ones(device):
+    custom, built_in = chain(lambda x: CustomElu(x, alpha=0.5)), chain(lambda x: ops.Elu(x, alpha=0.5))
+    assert kernels_of(custom, device) == kernels_of(built_in, device) and len(kernels_of(custom, device)) == 2
     arrays = X, np.float32([1, 2, 3, 4])
-    np.testing.assert_allclose(run(own, *arrays, device=device), run(built_in, *arrays, device=device), 1e-6)
+    np.testing.assert_allclose(run(custom, *arrays, device=device), run(built_in, *arrays, device=device), 1e-6)
 
 
 @pytest.mark.parametrize("device", GPUS)
@@ -196,7 +195,7 @@ def test_in_bodies(device):
 
 
 class OnTheHost(SameShape):
-    """Without OpenCL C."""
+    """An operation without OpenCL C."""
 
     def evaluate(self, outputs, inputs):
         outputs[0].data[:] = inputs[0].data + 1
@@ -213,7 +212,7 @@ def test_exported_and_imported(device):
 
 
 @pytest.mark.parametrize("device", GPUS)
-def test_each_where_it_can_run(device):
+def test_each_operation_runs_on_a_device_that_supports_it(device):
     x = x_of()
     model = Model([RowSums(OnTheHost(CustomElu(x, alpha=2.0)))], [x])
     compiled = core.compile_model(model, f"HETERO:{device},TEMPLATE")
@@ -267,7 +266,7 @@ FAILURES = {
 
 @pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("cls", FAILURES, ids=lambda cls: cls.__name__)
-def test_what_does_not_work_names_operation_file_and_what_the_compiler_says(device, cls):
+def test_errors_name_the_operation_its_file_and_the_compilers_message(device, cls):
     x = x_of()
     node = cls(x, name="mine", **({"alpha": 1.0} if cls is BadExpression else {}))
     with pytest.raises(HeteroError, match=FAILURES[cls]):
@@ -275,7 +274,7 @@ def test_what_does_not_work_names_operation_file_and_what_the_compiler_says(devi
 
 
 @pytest.mark.parametrize("device", GPUS)
-def test_another_device_takes_what_does_not_build(device):
+def test_another_device_runs_what_does_not_build(device):
     x = x_of()
     compiled = core.compile_model(Model([BadExpression(x, alpha=1.0)], [x]), f"HETERO:{device},TEMPLATE")
     np.testing.assert_allclose(compiled([X])[0], np.where(X > 0, X, np.expm1(X)), 1e-6)
@@ -309,7 +308,7 @@ class Picky(CustomElu):
         (OnTheHost, "no kernel for extension::OnTheHost"),
     ],
 )  # fmt: skip
-def test_what_is_refused(make, reason):
+def test_unsupported_operations(make, reason):
     x = x_of()
     with pytest.raises(UnsupportedOperationError, match=reason):
         core.compile_model(Model([make(x)], [x]), GPUS[0])
@@ -317,6 +316,6 @@ def test_what_is_refused(make, reason):
     assert run(accepted, X, device=GPUS[0]).shape == (3, 4)
 
 
-def test_what_authors_import_needs_no_opencl():
+def test_the_module_for_authors_imports_no_opencl():
     code = "import sys, hetero_opencl.custom; print([m for m in sys.modules if 'pyopencl' in m or '.kernels' in m])"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    assert run_python(code)[0] == "[]"

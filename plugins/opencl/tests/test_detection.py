@@ -1,4 +1,4 @@
-"""DetectionOutput on every OpenCL device: OpenVINO's cases in tests/ops, and others, beside numpy."""
+"""DetectionOutput: the cases of tests/ops and more, compared with the reference."""
 
 import numpy as np
 import pytest

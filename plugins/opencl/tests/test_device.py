@@ -1,31 +1,20 @@
-"""Which devices there are, what they say of themselves, and the file cache of built kernels."""
+"""Discovery of devices, their properties, and the file cache of kernel binaries."""
 
 import gc
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pyopencl as cl
 import pytest
-from hetero_opencl.device import OpenCLDevice
 
 import hetero
 from hetero import Model, Parameter, Type, ops
 from hetero.errors import DeviceError, PropertyError
+from tests.interpreter import run_python
 
 CORE = hetero.Core()
 
 
-def python(code: str, **environment: str) -> str:
-    """What a fresh interpreter prints. A crash is an error."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | environment
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_without_a_platform_the_device_is_unavailable_and_all_else_works(tmp_path):
+def test_without_a_platform_the_device_is_unavailable(tmp_path):
     code = (
         "import hetero; core = hetero.Core(); x = hetero.Parameter(hetero.Type.f32, [1])\n"
         "print('GPU' in core.available_devices, 'TEMPLATE' in core.available_devices)\n"
@@ -33,15 +22,15 @@ def test_without_a_platform_the_device_is_unavailable_and_all_else_works(tmp_pat
         "try: core.compile_model(hetero.Model(x, [x]), 'GPU')\n"
         "except hetero.HeteroError as error: print(type(error).__name__, error)"
     )
-    # A file that is not there: for a folder, the loader in pyopencl's wheel would add the platform that came with it.
-    first, reason, raised = python(code, OCL_ICD_VENDORS=str(tmp_path / "none.icd")).splitlines()
+    # A missing file, not a folder: for a folder the loader in pyopencl's wheel adds the platform of that wheel.
+    first, reason, raised = run_python(code, OCL_ICD_VENDORS=str(tmp_path / "none.icd"))[0].splitlines()
     assert first == "False True"
     assert "OpenCL platform" in reason
     assert raised.startswith("DeviceError device GPU is not available") and reason in raised
 
 
 def test_the_package_is_light_until_the_device_is_used():
-    assert python("import sys, hetero_opencl; print('pyopencl' in sys.modules)") == "False"
+    assert run_python("import sys, hetero_opencl; print('pyopencl' in sys.modules)")[0] == "False"
 
 
 PRODUCT = """
@@ -53,9 +42,9 @@ print(hetero.Core().compile_model(hetero.Model(product, [x]), "GPU")(np.ones((1,
 """
 
 
-def test_kernels_are_read_whatever_the_locale_is():
-    """The text of this kernel has characters beyond ASCII in its comments."""
-    assert python(PRODUCT, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0") == "[[8. 8.]]"
+def test_kernel_sources_are_read_in_any_locale():
+    """The source of this kernel has non-ASCII characters in its comments."""
+    assert run_python(PRODUCT, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")[0] == "[[8. 8.]]"
 
 
 def test_properties(device):
@@ -73,7 +62,7 @@ def exponential(device, **options):
     return CORE.compile_model(Model(ops.Exp(x), [x]), device, options)
 
 
-def test_requests_that_use_the_device_well(device):
+def test_the_optimal_number_of_requests_is_that_of_streams(device):
     assert exponential(device, NUM_STREAMS=3).get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS") == 3
 
 
@@ -107,10 +96,10 @@ def damaged(content: bytes) -> dict[str, bytes]:
 
 
 def test_cached_kernels_are_used_and_damaged_ones_rebuilt(tmp_path):
-    """Without the model cache beside them: a cached model brings its kernels along."""
+    """The model cache is removed after each run, because a cached model contains its kernels."""
 
     def run() -> str:
-        printed = python(RUN.replace("FOLDER", repr(str(tmp_path))))
+        printed, _ = run_python(RUN.replace("FOLDER", repr(str(tmp_path))))
         for model in tmp_path.glob("*.blob"):
             model.unlink()
         return printed
@@ -128,7 +117,7 @@ def test_cached_kernels_are_used_and_damaged_ones_rebuilt(tmp_path):
         assert file.read_bytes() not in (bad, b""), kind
 
 
-def test_a_cache_folder_that_cannot_be_written_to_is_no_error(device, tmp_path):
+def test_an_unwritable_cache_folder_is_no_error(device, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     found = exponential(device, CACHE_DIR=str(blocked))(np.zeros(4, np.float32))[0]
@@ -138,5 +127,5 @@ def test_a_cache_folder_that_cannot_be_written_to_is_no_error(device, tmp_path):
 def test_a_model_that_is_compiled_again_loads_no_program(device, monkeypatch):
     exponential(device)
     gc.collect()  # the compiled model is gone
-    monkeypatch.setattr(OpenCLDevice, "_load", lambda self, binary: pytest.fail("a program was loaded again"))
+    monkeypatch.setattr(cl.Program, "build", lambda *args, **kwargs: pytest.fail("a program was loaded again"))
     exponential(device)(np.zeros(4, np.float32))

@@ -1,4 +1,4 @@
-"""Einsum beside numpy."""
+"""Einsum, compared with numpy."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_equations(run, equation, shapes):
 @pytest.mark.parametrize(("kind", "tolerance"), [(Type.f16, 1e-3), (Type.bf16, 8e-3), (Type.f64, 1e-14)], ids=str)
 @pytest.mark.parametrize("equation", ["ij,jk->ik", "ij,kj,jl->lk"])
 def test_types(run, equation, kind, tolerance):
-    """What comes between two products is not rounded to narrow numbers."""
+    """Intermediate values between two products are not rounded to the narrow type."""
     shapes = [[7, 20], [20, 6]] if "kj" not in equation else [[7, 20], [6, 20], [20, 9]]
     arrays = [GENERATOR.uniform(0.5, 1, shape).astype(kind.to_dtype()) for shape in shapes]
     found = einsum(run, equation, arrays)

@@ -1,4 +1,4 @@
-"""Element-wise operations and conversions of every element type on OpenCL devices, beside numpy and OpenVINO."""
+"""Element-wise operations and conversions of every element type, compared with numpy and OpenVINO."""
 
 import math
 
@@ -14,7 +14,7 @@ from tests.ops.oracle import Data
 HALVES = [np.float16, ml_dtypes.bfloat16]
 SMALL_FLOATS = ["f4e2m1", "f6e2m3", "f6e3m2", "f8e4m3", "f8e5m2", "f8e8m0", "f8e4m3fnuz", "f8e5m2fnuz"]
 SMALL_INTEGERS = ["i2", "i4", "u1", "u2", "u4"]
-# What every number of 16 bits stands for, and its neighbours, which is on both sides of where any small type rounds.
+# Every f16 and bf16 value and its neighbors in f32, which lie on both sides of every rounding boundary of small types.
 HALF_BITS = np.arange(1 << 16, dtype=np.uint16)
 EVERY_HALF = np.append(HALF_BITS.view(np.float16).astype(np.float32), (HALF_BITS.astype(np.uint32) << 16).view("f4"))
 EVERY_HALF = EVERY_HALF[~np.isnan(EVERY_HALF)]
@@ -31,7 +31,7 @@ def bits(array):
 
 @pytest.mark.parametrize("kind", ["f16", "bf16", *SMALL_FLOATS])
 def test_small_floats_are_rounded_as_numpy_rounds(run, kind):
-    """Converted at the end of a kernel, and on the way."""
+    """Converted when a kernel stores the result, and within its expression."""
     data, dtype = parameter_for(BETWEEN), Type(kind).to_dtype()
     stored = ops.Convert(data, kind)
     passed = ops.Add(ops.Convert(ops.Convert(data, kind), "f32"), Constant(np.float32(0)))
@@ -53,8 +53,8 @@ def test_every_code_is_a_number(run, kind):
 
 
 @pytest.mark.parametrize("kind", ["nf4", "u3", "u6"])
-def test_codes_that_numpy_has_no_numbers_for(run, kind):
-    """By OpenVINO's own evaluation of Convert, from packed codes."""
+def test_codes_of_types_without_numpy_conversion(run, kind):
+    """Compared with OpenVINO's evaluation of Convert on packed codes."""
     element_type = Type(kind)
     count = 1 << element_type.bitwidth
     array = np.arange(count, dtype=np.uint8).view(element_type.to_dtype())
@@ -74,15 +74,17 @@ def test_codes_that_numpy_has_no_numbers_for(run, kind):
         np.testing.assert_array_equal(numbers, np.arange(count))
 
 
-WHOLE = np.array([-(2**63), -(2**31) - 1, -129, -128, -7, -1, 0, 1, 7, 8, 127, 128, 255, 256, 65_535, 2**32 + 5, 2**62])
+NUMBERS = np.array(
+    [-(2**63), -(2**31) - 1, -129, -128, -7, -1, 0, 1, 7, 8, 127, 128, 255, 256, 65_535, 2**32 + 5, 2**62]
+)
 
 
 @pytest.mark.parametrize("target", ["i8", "u8", "i16", "u16", "i32", "u32", "u64", "f64", "f32", "f16", "u4", "i4"])
-def test_integers_wrap_around_where_the_type_ends(run, target):
-    data = parameter_for(WHOLE)
-    (found,) = run([ops.Convert(data, target)], [data], [WHOLE])
+def test_integers_wrap_around(run, target):
+    data = parameter_for(NUMBERS)
+    (found,) = run([ops.Convert(data, target)], [data], [NUMBERS])
     with np.errstate(over="ignore"):
-        low = WHOLE.astype(np.int8) if target in ("u4", "i4") else WHOLE
+        low = NUMBERS.astype(np.int8) if target in ("u4", "i4") else NUMBERS
         np.testing.assert_array_equal(found, low.astype(Type(target).to_dtype()), strict=True)
 
 
@@ -155,7 +157,7 @@ def test_functions_of_halves(compute, name, expected, dtype):
         ("maximum", (np.array(0.1),), lambda x: np.maximum(x, 0.1)),
     ],
 )  # fmt: skip
-def test_doubles_keep_their_digits(compute, name, others, expected):
+def test_doubles_keep_their_precision(compute, name, others, expected):
     x = np.linspace(-3, 3, 301)
     (found,) = compute(name, (Data(x), *others), {})
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -164,7 +166,7 @@ def test_doubles_keep_their_digits(compute, name, others, expected):
 
 @pytest.mark.parametrize("name", ["exp", "sqrt", "sigmoid", "hswish", "tanh", "elu"])
 @pytest.mark.parametrize("dtype", [np.int8, np.int32])
-def test_functions_of_integers_are_the_nearest_whole_numbers(compute, name, dtype):
+def test_functions_of_integers_are_rounded_to_nearest(compute, name, dtype):
     x = np.array([0, 1, 2, 3, 4, 19], dtype) if dtype is np.int32 else np.array([0, 1, 2, 3, 4], dtype)
     wide = x.astype(np.float64)
     expected = {
@@ -238,7 +240,7 @@ def test_conversions_to_the_type_of_another(run):
 
 @pytest.mark.parametrize("kind", ["u4", "f8e4m3", "nf4"])
 def test_weights_of_small_types(run, kind):
-    """Stored as codes, made numbers and scaled in one kernel."""
+    """Codes are decoded and scaled in one kernel."""
     codes = np.arange(12, dtype=np.uint8).reshape(3, 4)
     scale = np.float32([[0.5], [2], [3]])
     data = Parameter(Type.f32, [3, 4])

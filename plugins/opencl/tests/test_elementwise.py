@@ -1,4 +1,4 @@
-"""Element-wise operations: floating-point ones beside OpenVINO, whole numbers beside numpy."""
+"""Element-wise operations: floating-point types compared with OpenVINO, integers with numpy."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hetero import Constant, Parameter, PartialShape, Type, ops
 from tests.ops.oracle import Data
 
 FLOATS = np.array([0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, 30, -30, 80, -80], np.float32)
-STRANGE = np.array([0, -0.0, 1, -1, 0.5, -1.5, 2.5, np.inf, -np.inf, np.nan], np.float32)
+SPECIAL = np.array([0, -0.0, 1, -1, 0.5, -1.5, 2.5, np.inf, -np.inf, np.nan], np.float32)
 SMALL = np.linspace(-0.95, 0.95, 24, dtype=np.float32).reshape(2, 3, 4)
 CUBE = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
 SLOPES = np.array([0.1, -2, 3], np.float32)
@@ -29,34 +29,34 @@ def test_functions(openvino_agrees, name):
 @pytest.mark.parametrize(
     ("name", "data", "others"),
     [
-        ("abs", STRANGE, ()), ("sign", STRANGE, ()), ("ceiling", STRANGE, ()), ("floor", STRANGE, ()),
-        ("tanh", STRANGE, ()), ("sigmoid", STRANGE, ()), ("log", STRANGE, ()), ("sqrt", STRANGE, ()),
-        ("erf", STRANGE, ()), ("mish", FLOATS, ()), ("softplus", FLOATS, ()), ("acosh", abs(FLOATS) + f32(1), ()),
+        ("abs", SPECIAL, ()), ("sign", SPECIAL, ()), ("ceiling", SPECIAL, ()), ("floor", SPECIAL, ()),
+        ("tanh", SPECIAL, ()), ("sigmoid", SPECIAL, ()), ("log", SPECIAL, ()), ("sqrt", SPECIAL, ()),
+        ("erf", SPECIAL, ()), ("mish", FLOATS, ()), ("softplus", FLOATS, ()), ("acosh", abs(FLOATS) + f32(1), ()),
         ("power", CUBE, (f32(2),)), ("power", CUBE, (f32(3),)), ("power", abs(CUBE), (f32(-0.5),)),
         ("elu", FLOATS, (1.5,)), ("gelu", FLOATS, ("erf",)), ("gelu", FLOATS, ("tanh",)),
         ("selu", FLOATS, (f32(1.67), f32(1.05))), ("hard_sigmoid", FLOATS, (f32(0.2), f32(0.5))),
         ("swish", FLOATS, ()), ("swish", FLOATS, (f32(1.3),)),
-        ("clamp", STRANGE, (-1.0, 1.5)),
-        ("round", STRANGE, ("half_to_even",)), ("round", STRANGE, ("half_away_from_zero",)),
+        ("clamp", SPECIAL, (-1.0, 1.5)),
+        ("round", SPECIAL, ("half_to_even",)), ("round", SPECIAL, ("half_away_from_zero",)),
         ("power", np.array([-2, 2, -8, 0], np.float32), (np.array([2, 0.5, 3, 0], np.float32),)),
         ("mod", CUBE, (SMALL,)), ("floor_mod", CUBE, (SMALL,)), ("divide", CUBE, (SMALL,)),
         ("squared_difference", CUBE, (SMALL,)),
     ],
 )  # fmt: skip
-def test_functions_of_strange_numbers_and_attributes(openvino_agrees, name, data, others):
+def test_functions_of_special_values_and_attributes(openvino_agrees, name, data, others):
     openvino_agrees(name, Data(data), *others)
 
 
 def test_floor_mod_of_infinite_numbers(run):
-    a, b = (array.ravel() for array in np.meshgrid(STRANGE, STRANGE))
+    a, b = (array.ravel() for array in np.meshgrid(SPECIAL, SPECIAL))
     parameters = [Parameter(Type.f32, a.shape) for _ in range(2)]
     (found,) = run([ops.FloorMod(*parameters)], parameters, [a, b])
     with np.errstate(invalid="ignore"):
         np.testing.assert_allclose(found, np.mod(a, b), rtol=1e-6)
 
 
-def test_what_is_not_a_number_stays_so(run):
-    a, b = (array.ravel() for array in np.meshgrid(STRANGE, STRANGE))
+def test_nan_propagates(run):
+    a, b = (array.ravel() for array in np.meshgrid(SPECIAL, SPECIAL))
     parameters = [Parameter(Type.f32, a.shape) for _ in range(2)]
     found = run([ops.Maximum(*parameters), ops.Minimum(*parameters), ops.Relu(parameters[0])], parameters, [a, b])
     for one, expected in zip(found, (np.maximum(a, b), np.minimum(a, b), np.maximum(a, 0))):
@@ -74,13 +74,13 @@ def test_prelu(run, slopes, is_data):
     np.testing.assert_allclose(found, np.where(CUBE > 0, CUBE, channels * CUBE), rtol=1e-6)
 
 
-def test_prelu_of_data_of_which_nothing_is_known(run):
+def test_prelu_of_data_of_unknown_rank(run):
     data = Parameter(Type.f32, PartialShape.dynamic())
     (found,) = run([ops.PRelu(data, Constant(SLOPES))], [data], [CUBE])
     np.testing.assert_allclose(found, np.where(CUBE > 0, CUBE, SLOPES.reshape(-1, 1) * CUBE), rtol=1e-6)
 
 
-WHOLE = {
+INTEGER = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
     "mod": np.fmod, "floor_mod": np.mod, "divide": np.floor_divide, "equal": np.equal, "not_equal": np.not_equal,
     "greater": np.greater, "greater_equal": np.greater_equal, "less": np.less, "less_equal": np.less_equal,
@@ -89,16 +89,16 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.int8, np.uint8, np.uint16, np.uint64])
-@pytest.mark.parametrize("name", WHOLE)
-def test_whole_numbers(compute, name, dtype):
-    """To the ends of the type and beyond, and divided by zero."""
+@pytest.mark.parametrize("name", INTEGER)
+def test_integers(compute, name, dtype):
+    """Includes overflow and division by zero."""
     info = np.iinfo(dtype)
     a, b = [[-7, 7, 3, -3, 0, info.min, info.max]], [[2], [-2], [3], [-1], [0], [info.max]]
     if info.min == 0:
         a, b = ([[abs(number) for number in row] for row in rows] for rows in (a, b))
     arrays = [np.array(a, dtype), np.array(b, dtype)][: 1 if name in ("negative", "abs", "sign") else 2]
     with np.errstate(all="ignore"):
-        expected = WHOLE[name](*arrays)
+        expected = INTEGER[name](*arrays)
     (found,) = compute(name, tuple(map(Data, arrays)), {})
     np.testing.assert_array_equal(found, expected, strict=True)
 

@@ -1,4 +1,4 @@
-"""Bags and segments of rows on every OpenCL device, beside OpenVINO or the reference."""
+"""Embedding bags and segment operations, compared with OpenVINO or the reference."""
 
 import ml_dtypes
 import numpy as np
@@ -40,18 +40,18 @@ def test_elements_of_every_type(reference_agrees, dtype):
     reference_agrees("sparse_fill_empty_rows", *arguments, opset=16)
 
 
-def test_segment_ids_that_are_known(reference_agrees):
+def test_constant_segment_ids(reference_agrees):
     reference_agrees("segment_max", TABLE, np.array([0, 0, 1, 1, 4, 4]), None, "zero", opset=16)
 
 
-def test_how_many_segments_must_be_known(device):
+def test_the_number_of_segments_must_be_known(device):
     data, ids = Parameter(hetero.Type.f32, [3, 2]), Parameter(hetero.Type.i64, [3])
     model = hetero.Model([ops.SegmentMax(data, ids, fill_mode="zero")], [data, ids])
     with pytest.raises(hetero.HeteroError, match="without num_segments"):
         hetero.Core().compile_model(model, device)
 
 
-def test_bags_and_indices_from_outside_add_nothing(compute):
+def test_out_of_range_bags_and_indices_are_ignored(compute):
     table = Data(np.ones((2, 1), np.float32))
     arguments = table, whole(0, 2**40, -3, 1), whole(-5, 3, 1, 2**40)
     (found,) = compute("embedding_bag_offsets", arguments, {}, 15)

@@ -1,14 +1,11 @@
-"""Exported models carry their kernels: where they are imported, none is built."""
-
-import os
-import subprocess
-import sys
+"""Exported models contain their kernels, so importing them builds none."""
 
 import numpy as np
 
 import hetero
 from hetero import Model, Parameter, Type, ops
 from hetero.plugin.blob import read_blob
+from tests.interpreter import run_python
 
 CORE = hetero.Core()
 IMPORT = """
@@ -16,7 +13,7 @@ import sys, numpy as np, hetero
 from hetero_opencl import device
 def refuse(*arguments):
     raise RuntimeError("a kernel is built")
-device.OpenCLDevice._compile = refuse
+device.OpenCLDevice.compile = refuse
 _, file, name, folder = sys.argv
 imported = hetero.Core().import_model(file, name, {"CACHE_DIR": folder})
 print(imported(np.ones([4, 8], np.float32))[0].tolist())
@@ -30,15 +27,12 @@ def model(rows=4) -> Model:
 
 
 def run_elsewhere(file, device, folder) -> str:
-    """What a process prints that has no kernels but those of the imported model."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    command = [sys.executable, "-c", IMPORT, str(file), device, str(folder)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
-    return done.stdout.strip() if done.returncode == 0 else done.stderr.splitlines()[-1]
+    """Return what a process prints that has only the kernels of the imported model."""
+    return run_python(IMPORT, str(file), device, str(folder))[0]
 
 
 def test_an_imported_model_builds_nothing(device, processor, monkeypatch, tmp_path):
-    monkeypatch.undo()  # the other process has the device as it is
+    monkeypatch.undo()  # the other process uses the device's own kernels
     compiled, file, folder = CORE.compile_model(model(), device), tmp_path / "model.blob", tmp_path / "kernels"
     folder.mkdir()
     file.write_bytes(compiled.export_model().getvalue())
@@ -46,7 +40,7 @@ def test_an_imported_model_builds_nothing(device, processor, monkeypatch, tmp_pa
     assert not list(folder.iterdir())
 
 
-def test_kernels_for_shapes_that_were_met_go_along(device):
+def test_kernels_of_dynamic_models_are_exported_once_a_shape_was_run(device):
     compiled = CORE.compile_model(model(-1), device)
     before = compiled.export_model()
     compiled(np.ones([4, 8], np.float32))
@@ -57,7 +51,7 @@ def test_kernels_for_shapes_that_were_met_go_along(device):
     assert not kernels[0] and kernels[1]
 
 
-def test_weights_are_exported_as_small_as_they_are():
+def test_weights_are_exported_compressed():
     x = Parameter(Type.f32, [1, 1024])
     weights = ops.Convert(np.ones((1024, 1024), np.float16), Type.f32)
     compiled = CORE.compile_model(Model(ops.MatMul(x, weights, False, True), [x]), "GPU")

@@ -1,4 +1,4 @@
-"""GridSample on every OpenCL device, beside OpenVINO's CPU device and, for what that has not, numpy."""
+"""GridSample, compared with OpenVINO, or with the reference for what OpenVINO lacks."""
 
 import ml_dtypes
 import numpy as np
@@ -8,7 +8,7 @@ from tests.ops.oracle import Data
 
 RANDOM = np.random.default_rng(3)
 DATA = RANDOM.standard_normal((2, 11, 5, 7), dtype=np.float32)
-# Points within the data and far outside of it.
+# Points within the data and far outside.
 GRID = RANDOM.uniform(-2.5, 2.5, (2, 6, 4, 2)).astype(np.float32)
 MODES = ["bilinear", "bicubic", "nearest"]
 PADDINGS = ["zeros", "border", "reflection"]
@@ -27,7 +27,7 @@ def test_modes(openvino_agrees, shape, mode, padding_mode, align_corners):
 @pytest.mark.parametrize("padding_mode", PADDINGS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shape", [(6,), (3, 4, 5)])
-def test_other_numbers_of_axes(reference_agrees, shape, mode, padding_mode):
+def test_other_ranks(reference_agrees, shape, mode, padding_mode):
     data = RANDOM.standard_normal((2, 3, *shape), dtype=np.float32)
     grid = RANDOM.uniform(-1.5, 1.5, (2, *[4] * len(shape), len(shape))).astype(np.float32)
     reference_agrees("grid_sample", Data(data), Data(grid), {"mode": mode, "padding_mode": padding_mode})
@@ -48,8 +48,8 @@ def test_element_types(reference_agrees, mode, dtype, of_points, tolerance):
 
 
 @pytest.mark.parametrize("padding_mode", PADDINGS)
-def test_points_that_are_no_numbers(compute, padding_mode):
-    """Whatever is found there, the other points are not harmed, nor is memory."""
+def test_points_that_are_nan_or_infinite(compute, padding_mode):
+    """The results at these points are undefined, but those at other points must be right."""
     grid = GRID.copy()
     grid[0, 0] = [[np.nan, 0], [np.inf, -np.inf], [1e30, -1e30], [3e9, 0.1]]
     attributes = {"padding_mode": padding_mode}

@@ -1,4 +1,4 @@
-"""INFERENCE_PRECISION_HINT f16: how near the results stay to those of f32, and what stays f32."""
+"""INFERENCE_PRECISION_HINT f16: the error of the results, and what stays f32."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests import zoo
 
 CORE = hetero.Core()
 RNG = np.random.default_rng(0)
-# Each number is rounded to 11 bits.
+# The relative rounding error of f16, which has 11 significant bits.
 ROUNDING = 2.0**-11
 
 
@@ -35,10 +35,10 @@ def types_of(model):
     return {node.friendly_name: node.get_output_element_type(0) for node in model.get_ordered_ops()}
 
 
-# The products that follow one another in each network.
+# The number of products on the longest path of each network.
 @pytest.mark.parametrize(("name", "depth"), [("squeezenet", 18), ("resnet50", 50)])
-def test_networks_find_the_same(device, name, depth):
-    """Roundings add up to one for each product at worst."""
+def test_networks_agree_with_f32(device, name, depth):
+    """The error is at most one rounding per product."""
     model = CORE.read_model(zoo.path(name))
     for node in model.get_ordered_ops():
         if isinstance(node, ops.BatchNormInference):
@@ -53,12 +53,12 @@ def test_networks_find_the_same(device, name, depth):
     assert kinds.count(Type.f16) > 0.9 * len(kinds)
 
 
-def test_devices_tell_what_they_compute(device):
+def test_devices_report_the_capability(device):
     assert "FP16" in CORE.get_property(device, props.device.capabilities)
 
 
-def test_numbers_that_f16_does_not_hold_stay_f32(device):
-    """A mask of the least float, and the epsilon of a normalisation that is written out."""
+def test_operations_with_numbers_outside_f16_stay_f32(device):
+    """A mask of the least float, and the epsilon of a normalization made of single operations."""
     x = Parameter(Type.f32, [4, 8])
     product = ops.MatMul(x, Constant(floats(8, 8)), False, False)
     mask = np.where(np.eye(4, 8, dtype=np.bool_), np.finfo(np.float32).min, np.float32(0))
@@ -75,7 +75,7 @@ def test_numbers_that_f16_does_not_hold_stay_f32(device):
     assert {kinds.get(name, Type.f32) for name in ("masked", "square", "above zero")} == {Type.f32}
 
 
-def test_what_decides_shapes_stays_as_it_is(device):
+def test_operations_that_compute_shapes_stay_f32(device):
     x = Parameter(Type.f32, [1, 2, 9, 9])
     product = ops.Convolution(x, Constant(floats(2, 2, 3, 3)), [1, 1], [1, 1], [1, 1], [1, 1])
     scales = Constant(np.float32([1.3333334, 11 / 9]))  # of which f16 would make 11 and 10 rows
@@ -85,7 +85,7 @@ def test_what_decides_shapes_stays_as_it_is(device):
     np.testing.assert_allclose(halved, whole, atol=8 * ROUNDING * np.abs(whole).max())
 
 
-def test_what_has_no_kernel_of_f16_stays_f32():
+def test_operations_without_an_f16_kernel_stay_f32():
     x = Parameter(Type.f32, [1, 2, 8, 8])
     product = ops.Convolution(x, Constant(floats(2, 2, 3, 3)), [1, 1], [1, 1], [1, 1], [1, 1], name="product")
     pool = ops.MaxPool(product, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2], name="pool").output(0)

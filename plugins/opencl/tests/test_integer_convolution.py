@@ -1,4 +1,4 @@
-"""Convolutions of small integers less a zero point, as ConvInteger is made of: these are read as they are."""
+"""Quantized convolutions: the conversion and the zero point of ConvInteger are fused into the convolution."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def convolve(image, filters):
 
 
 def same(run, outputs, parameter, data):
-    """The device computes what the reference does."""
+    """Compare the device with TEMPLATE."""
     expected = hetero.Core().compile_model(Model(outputs, [parameter]), "TEMPLATE")([data])
     for found, wanted in zip(run(outputs, [parameter], [data]), expected.to_tuple(), strict=True):
         np.testing.assert_array_equal(found, wanted)
@@ -58,7 +58,7 @@ def test_zero_points(run, shape, filters, kind, zero_point, bias):
 
 
 def test_filters_that_are_computed(run):
-    """Their zero point and the image's are taken before the convolution."""
+    """Zero points are then subtracted before the convolution."""
     image = Parameter(Type.u8, (1, 2, 4, 5))
     number = ops.Subtract(ops.Convert(image, Type.i32), Constant(np.array(3, np.int32)))
     filters = ops.Slice(image, *(Constant(np.array(n)) for n in ([0], [3], [1], [2])))
@@ -66,15 +66,15 @@ def test_filters_that_are_computed(run):
 
 
 @pytest.mark.parametrize("zero_point", [np.array(300), np.array([[[[1]], [[2]]]]), np.array(-1)])
-def test_zero_points_that_are_none(run, zero_point):
-    """What is no element of the image, or not the same in all of it, is subtracted from each of them."""
+def test_subtractions_that_are_no_zero_point(run, zero_point):
+    """A value outside the image's type, or one that differs between channels, is subtracted separately."""
     image = Parameter(Type.u8, (1, 2, 4, 5))
     number = ops.Subtract(ops.Convert(image, Type.i32), Constant(zero_point.astype(np.int32)))
     result = convolve(number, Constant(random((3, 2, 3, 3), np.int32)))
     same(run, [result], image, random((1, 2, 4, 5), np.uint8))
 
 
-def test_numbers_that_others_read_too(run):
+def test_fused_values_with_other_readers(run):
     image = Parameter(Type.u8, (1, 2, 4, 5))
     number = ops.Subtract(ops.Convert(image, Type.i32), Constant(np.array(3, np.int32)))
     result = convolve(number, Constant(random((3, 2, 3, 3), np.int8).astype(np.int32)))

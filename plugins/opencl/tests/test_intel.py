@@ -1,13 +1,14 @@
-"""Intel's runtime for processors, as pip installs it, beside PoCL and the drivers of the machine."""
+"""Intel's OpenCL CPU runtime as pip installs it, together with PoCL and the machine's drivers."""
 
 import os
 import platform
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from hetero_opencl import intel
+
+from tests.interpreter import run_python
 
 FULL_NAMES = """
 import hetero
@@ -19,17 +20,9 @@ only_where_published = pytest.mark.skipif(
 )
 
 
-def python(code: str, **environment: str) -> tuple[str, str]:
-    """What a fresh interpreter prints and logs."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | environment
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip(), done.stderr.strip()
-
-
 @pytest.fixture
 def site(tmp_path, monkeypatch) -> Path:
-    """A folder of installed packages with Intel's runtime in it, which is no library; no other one is seen."""
+    """The only folder of installed packages, with a fake of Intel's runtime that cannot be loaded."""
     site = tmp_path / "site"
     information = site / "intel_opencl_rt-1.dist-info"
     information.mkdir(parents=True)
@@ -43,7 +36,7 @@ def site(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture
 def drivers(tmp_path, monkeypatch) -> Path:
-    """A folder of the user's own in which the loader is told to look for drivers, with one in it."""
+    """A user's vendor folder with one driver."""
     folder = tmp_path / "vendors"
     folder.mkdir()
     (folder / "acme.icd").write_text("libacme.so\n")
@@ -51,18 +44,18 @@ def drivers(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def shown() -> dict[str, str]:
-    """The drivers that the loader is shown."""
+def visible_drivers() -> dict[str, str]:
+    """Return the content of the vendor folder that the loader uses."""
     return {file.name: file.read_text().strip() for file in Path(os.environ["OCL_ICD_VENDORS"]).iterdir()}
 
 
-def test_the_loader_is_shown_it_beside_the_users_drivers(site, drivers, caplog):
+def test_the_loader_finds_it_together_with_the_users_drivers(site, drivers, caplog):
     with intel.visible():
         folder = Path(os.environ["OCL_ICD_VENDORS"])
         library = str(site.parent / "lib/libintelocl.so")
-        assert shown() == {"acme.icd": "libacme.so", "hetero-intel.icd": library}
+        assert visible_drivers() == {"acme.icd": "libacme.so", "hetero-intel.icd": library}
     assert os.environ["OCL_ICD_VENDORS"] == str(drivers) and not folder.exists()
-    assert f"{library}) is not in use: " in caplog.text and "file too short" in caplog.text
+    assert f"{library}) is not used: " in caplog.text and "file too short" in caplog.text
 
 
 def test_no_variable_is_left_behind_after_an_error(site, monkeypatch):
@@ -73,7 +66,7 @@ def test_no_variable_is_left_behind_after_an_error(site, monkeypatch):
     assert "OCL_ICD_VENDORS" not in os.environ and not folder.exists()
 
 
-def test_a_driver_that_the_user_names_is_the_only_one(site, drivers, monkeypatch):
+def test_a_single_driver_named_by_the_user_stays_the_only_one(site, drivers, monkeypatch):
     monkeypatch.setenv("OCL_ICD_VENDORS", str(drivers / "acme.icd"))
     with intel.visible():
         assert os.environ["OCL_ICD_VENDORS"] == str(drivers / "acme.icd")
@@ -87,13 +80,13 @@ def test_a_copy_that_the_machine_has_is_used_instead(site, drivers, name):
         assert os.environ["OCL_ICD_VENDORS"] == str(drivers)
 
 
-def test_an_entry_for_a_copy_that_is_not_there_counts_for_nothing(site, drivers):
+def test_an_entry_for_a_missing_copy_is_ignored(site, drivers):
     (drivers / "intel.icd").write_text("/opt/anaconda1anaconda2anaconda3/lib/libintelocl.so")
     with intel.visible():
-        assert "hetero-intel.icd" in shown()
+        assert "hetero-intel.icd" in visible_drivers()
 
 
-def test_without_it_nothing_is_done(site, drivers):
+def test_without_the_runtime_nothing_changes(site, drivers):
     (site.parent / "lib/libintelocl.so").unlink()
     with intel.visible():
         assert os.environ["OCL_ICD_VENDORS"] == str(drivers)
@@ -102,13 +95,13 @@ def test_without_it_nothing_is_done(site, drivers):
 @only_where_published
 @pytest.mark.parametrize("before", ["", "import pyopencl", "import openvino"])
 def test_both_runtimes_work(before, tmp_path):
-    """Also where another library has loaded a TBB of its own, too old for Intel's runtime."""
+    """Also if another library has loaded a TBB that is too old for Intel's runtime."""
     code = f"{before}\n{FULL_NAMES}\nimport numpy, os, hetero.ops as ops\n"
     code += "x = hetero.Parameter(hetero.Type.f32, [3])\n"
     code += "for name in core.available_devices:\n"
     code += "    print(core.compile_model(hetero.Model(ops.Exp(x), [x]), name)(numpy.zeros(3, 'f'))[0])\n"
     code += "print(os.environ.get('OCL_ICD_VENDORS'))\n"
-    printed, logged = python(code, TMPDIR=str(tmp_path))
+    printed, logged = run_python(code, TMPDIR=str(tmp_path))
     names, *results, variable = printed.splitlines()
     assert "(Portable Computing Language)" in names and "(Intel(R) OpenCL)" in names
     assert results == ["[1. 1. 1.]"] * 3 and variable == "None"
@@ -116,7 +109,9 @@ def test_both_runtimes_work(before, tmp_path):
 
 
 @only_where_published
-def test_too_late(tmp_path):
-    printed, logged = python(f"import pyopencl; pyopencl.get_platforms()\n{FULL_NAMES}")
+def test_opencl_used_before_hetero(tmp_path):
+    printed, logged = run_python(f"import pyopencl; pyopencl.get_platforms()\n{FULL_NAMES}")
     assert "(Portable Computing Language)" in printed and "(Intel(R) OpenCL)" not in printed
-    assert logged.count("\n") == 0 and logged.endswith("OpenCL was used before hetero, and finds its drivers once")
+    assert logged.count("\n") == 0 and logged.endswith(
+        "OpenCL was used before hetero, and its loader looks for drivers only once per process"
+    )

@@ -1,4 +1,4 @@
-"""Interpolate and Resize on every OpenCL device, beside OpenVINO's CPU device and, in other ways, numpy."""
+"""Interpolate and Resize, compared with OpenVINO, or with the reference for what OpenVINO lacks."""
 
 import ml_dtypes
 import numpy as np
@@ -22,7 +22,7 @@ CASES = [
     ((1, 7, 5, 3), (1, 2), (4, 20)),
     ((1, 2, 7, 5), (2, 3), (7, 5)),
 ]
-# The error of weights that are made in 32 bits, of coordinates up to the length of the image.
+# The tolerance for weights computed in f32 from coordinates up to the length of the image.
 WEIGHTS = 1e-4
 
 
@@ -36,7 +36,7 @@ def image(shape, dtype=np.float32):
 
 @pytest.mark.parametrize(
     "mode, shape, axes, sizes",
-    # With Pillow's modes OpenVINO resizes the last two axes only, so it is no oracle of them for others.
+    # OpenVINO applies Pillow's modes to the last two axes only.
     [(mode, *case) for mode in MODES for case in CASES if not (mode.endswith("pillow") and case[1] == (1, 2))],
 )
 def test_modes(openvino_agrees, mode, shape, axes, sizes):
@@ -94,12 +94,12 @@ def test_element_types(reference_agrees, mode, dtype):
     reference_agrees("interpolate", data, np.array([9, 4]), mode, "sizes", **keywords)
 
 
-def test_of_booleans(reference_agrees):
+def test_booleans(reference_agrees):
     data = Data(np.random.default_rng(0).random((1, 2, 5, 6)) < 0.5)
     reference_agrees("interpolate", data, np.array([9, 4]), "nearest", "sizes", axes=SPATIAL)
 
 
-# ONNX's coordinates and attributes that Interpolate has not.
+# Coordinate modes and attributes of ONNX that Interpolate lacks.
 RESIZES = [
     ("nearest", {"coordinate_transformation_mode": "half_pixel_symmetric", "nearest_mode": "ceil"}, [1.7, 0.6]),
     ("linear", {"coordinate_transformation_mode": "half_pixel_symmetric"}, [1.7, 0.6]),

@@ -1,4 +1,4 @@
-"""Determinants and inverses beside numpy."""
+"""Determinants and inverses, compared with numpy."""
 
 import numpy as np
 import pytest

@@ -39,7 +39,7 @@ def test_all_stages_in_order(file, device):
     assert [line.split()[1].rstrip(":") for line in lines if line.startswith("== ")] == list(STAGES)
 
 
-def test_what_they_tell(file):
+def test_the_content_of_stages(file):
     def stage(name):
         return printed(file, "--stage", name, "--shape", "x=8,40")
 
@@ -58,7 +58,7 @@ def test_what_they_tell(file):
 
 def test_the_memory_plan(file):
     lines = printed(file, "--stage", "memory", "--shape", "x=8,40")
-    # What is y by columns is needed by both products.
+    # The transposed y is read by both products.
     assert row(lines, "y")[0] == "4,800" and row(lines, "y")[3] == "before"
     assert row(lines, "scratch", "of", "one")[0] == "4,800"
     assert row(lines, "total")[-1] == "after"
@@ -67,8 +67,8 @@ def test_the_memory_plan(file):
     assert {len(line.split()[1]) for line in drawing if line} == {96}
 
 
-def test_programs_one_after_the_other(tmp_path):
-    """The second one's shapes depend on what the first one finds."""
+def test_several_programs(tmp_path):
+    """The shapes of the second program depend on results of the first."""
     x = Parameter(Type.f32, [5], name="x")
     places = ops.Convert(ops.NonZero(ops.Relu(x)), Type.f32)
     hetero.save_model(Model(ops.Softmax(places, 1), [x]), tmp_path / "model.xml")
@@ -77,9 +77,9 @@ def test_programs_one_after_the_other(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
-    [(["--stage", "magic"], "no stage magic"), (["--shape", "z=1"], "no input z"), (["--device", "GPU.77"], "77")],
+    ("arguments", "message"),
+    [(["--stage", "magic"], "unknown stage magic"), (["--shape", "z=1"], "no input z"), (["--device", "GPU.77"], "77")],
 )
-def test_what_is_wrong(file, arguments, said):
+def test_mistakes(file, arguments, message):
     result = CliRunner().invoke(app, [file, *arguments])
-    assert result.exit_code == 2 and said in result.stderr
+    assert result.exit_code == 2 and message in result.stderr

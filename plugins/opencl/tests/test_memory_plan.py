@@ -1,4 +1,4 @@
-"""Plans of arenas: what lives at the same time never shares bytes, and little is left over between."""
+"""Memory plans: buffers that are live at the same time do not overlap, and little memory is wasted."""
 
 import itertools
 
@@ -10,19 +10,19 @@ NO_LIMIT = 2**62
 
 
 def random_lifetimes(seed: int, count: int) -> dict[int, Lifetime]:
-    """As of layers: each is made by one launch, and most are read soon after."""
+    """Lifetimes like those of a network: each buffer is written by one launch, and most are read soon after."""
     generator = np.random.default_rng(seed)
     sizes = 2 ** generator.uniform(0, 12, count) if seed % 2 else generator.uniform(0, 4000, count)
     ends = np.minimum(np.arange(count) + generator.geometric(0.5 if seed % 3 else 0.1, count), count)
     return {i: Lifetime(int(size), i, int(end)) for i, (size, end) in enumerate(zip(sizes, ends))}
 
 
-def check(lifetimes, plan, alignment, most) -> None:
+def check(lifetimes, plan, alignment, arena_limit) -> None:
     assert plan.slots.keys() == lifetimes.keys()
     largest = max(slot.byte_size for slot in plan.slots.values())
     for buffer, slot in plan.slots.items():
         assert slot.offset % alignment == 0 and slot.byte_size >= max(1, lifetimes[buffer].byte_size)
-        assert slot.offset + slot.byte_size <= plan.arenas[slot.arena] <= max(most, largest)
+        assert slot.offset + slot.byte_size <= plan.arenas[slot.arena] <= max(arena_limit, largest)
     for (one, a), (other, b) in itertools.combinations(plan.slots.items(), 2):
         meet = lifetimes[one].first <= lifetimes[other].last and lifetimes[other].first <= lifetimes[one].last
         overlap = a.offset < b.offset + b.byte_size and b.offset < a.offset + a.byte_size
@@ -47,12 +47,12 @@ def test_the_largest_live_set():
     assert plan.slots["a"].offset == plan.slots["c"].offset
 
 
-def test_a_chain_needs_two():
+def test_a_chain_needs_two_buffers():
     lifetimes = {i: Lifetime(100, i, i + 1) for i in range(50)}
     assert plan_arenas(lifetimes, 4, NO_LIMIT).arenas == (200,)
 
 
-def test_an_arena_is_no_larger_than_one_allocation_can_be():
+def test_arenas_are_limited_to_the_largest_allocation():
     for seed in range(12):
         lifetimes = random_lifetimes(seed, 40)
         plan = plan_arenas(lifetimes, 16, 3000)
@@ -63,7 +63,7 @@ def test_an_arena_is_no_larger_than_one_allocation_can_be():
     assert sorted(plan.arenas) == [1000, 2000, 2000, 5000]
 
 
-def test_nothing():
+def test_no_buffers():
     plan = plan_arenas({}, 128, NO_LIMIT)
     assert plan.arenas == () and plan.largest_live_set == 0
     assert plan_arenas({"empty": Lifetime(0, 0, 1)}, 128, NO_LIMIT).arenas == (128,)

@@ -1,4 +1,4 @@
-"""Suppression of boxes on every OpenCL device: those cases of OpenVINO's in tests/ops, and others beside numpy."""
+"""NonMaxSuppression: the cases of tests/ops and more, compared with the reference."""
 
 import numpy as np
 import pytest
@@ -38,21 +38,21 @@ def test_thresholds_from_inputs(reference_agrees, sigma):
     reference_agrees("non_max_suppression", *SHARED, LIMIT, *thresholds, opset=9)
 
 
-def test_numbers_that_are_none(reference_agrees):
+def test_nan_and_infinity(reference_agrees):
     boxes, scores = corners(1, 20).array, distinct(1, 2, 20).array
     scores[0, :, ::3] = np.nan
     scores[0, 0, 1] = np.inf
     reference_agrees("non_max_suppression", Data(boxes), Data(scores), LIMIT, OVERLAP, SCORE, opset=9)
 
 
-def test_nothing_to_choose_from(reference_agrees):
+def test_no_boxes(reference_agrees):
     for boxes, batches in ((0, 1), (5, 0)):
         inputs = (Data(np.zeros((batches, boxes, 4), np.float32)), Data(np.zeros((batches, 2, boxes), np.float32)))
         reference_agrees("non_max_suppression", *inputs, LIMIT, OVERLAP, SCORE, opset=9)
 
 
-def test_what_reads_the_boxes_kept(run):
-    """A later part of the model has the shape that was found out."""
+def test_readers_of_the_kept_boxes(run):
+    """The number of kept boxes is a dimension of later shapes."""
     boxes, scores = (Parameter(hetero.Type.f32, data.array.shape) for data in SHARED)
     kept = ops.NonMaxSuppression(boxes, scores, LIMIT, OVERLAP, SCORE, sort_result_descending=False)
     (found,) = run([ops.Transpose(kept.output(0), np.array([1, 0]))], [boxes, scores], [d.array for d in SHARED])

@@ -1,4 +1,4 @@
-"""Softmax and normalizations on every OpenCL device, beside their formulas in 64 bits, OpenVINO and the reference."""
+"""Softmax and normalizations, compared with formulas in double precision, OpenVINO or the reference."""
 
 import numpy as np
 import pytest
@@ -23,13 +23,8 @@ SHAPES = [
 ]
 
 
-def run(device, name, data, *arguments):
-    parameter = Parameter(hetero.Type(data.dtype), data.shape)
-    inputs = [Constant(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]
-    node = getattr(opset13, name)(parameter, *inputs)
-    request = core.compile_model(Model([node], [parameter]), device).create_infer_request()
-    request.infer([data])
-    return request.get_output_tensor(0).data
+def run(compute, name, data, *arguments):
+    return compute(name, (Data(data), *arguments), {})[0]
 
 
 def softmax(data, axis):
@@ -43,22 +38,22 @@ def normal(shape):
 
 @pytest.mark.parametrize("shape, axis", SHAPES)
 @pytest.mark.parametrize("shift", [0, 1000, -1000])
-def test_softmax(device, shape, axis, shift):
+def test_softmax(compute, shape, axis, shift):
     data = 5 * normal(shape) + np.float32(shift)
     expected = softmax(data, axis)
-    np.testing.assert_allclose(run(device, "softmax", data, axis), expected, rtol=5e-6, atol=1e-30)
-    np.testing.assert_allclose(run(device, "log_softmax", data, axis), np.log(expected), rtol=2e-6, atol=2e-6)
+    np.testing.assert_allclose(run(compute, "softmax", data, axis), expected, rtol=5e-6, atol=1e-30)
+    np.testing.assert_allclose(run(compute, "log_softmax", data, axis), np.log(expected), rtol=2e-6, atol=2e-6)
 
 
 @pytest.mark.parametrize("shape, axis", [((3, 40), 1), ((40, 3), 0), ((40, 21), 0)])
-def test_softmax_of_masked_numbers(device, shape, axis):
+def test_softmax_of_masked_numbers(compute, shape, axis):
     data = normal(shape)
     np.moveaxis(data, axis, -1)[:, ::3] = -np.inf
     expected = softmax(data, axis)
-    np.testing.assert_allclose(run(device, "softmax", data, axis), expected, rtol=2e-6)
+    np.testing.assert_allclose(run(compute, "softmax", data, axis), expected, rtol=2e-6)
     with np.errstate(divide="ignore"):
         logarithm = np.log(expected)
-    np.testing.assert_allclose(run(device, "log_softmax", data, axis), logarithm, rtol=2e-6, atol=2e-6)
+    np.testing.assert_allclose(run(compute, "log_softmax", data, axis), logarithm, rtol=2e-6, atol=2e-6)
 
 
 @pytest.mark.parametrize(
@@ -66,18 +61,18 @@ def test_softmax_of_masked_numbers(device, shape, axis):
 )
 @pytest.mark.parametrize("eps, mode", [(1e-5, "inside_sqrt"), (0.5, "inside_sqrt"), (0.5, "outside_sqrt")])
 @pytest.mark.parametrize("normalize", [True, False])
-def test_mvn(device, shape, axes, eps, mode, normalize):
+def test_mvn(compute, shape, axes, eps, mode, normalize):
     data = normal(shape) + np.float32(3)
     expected = data.astype(np.float64)
     expected = expected - expected.mean(axes, keepdims=True)
     if normalize:
         variance = np.square(expected).mean(axes, keepdims=True)
         expected /= np.sqrt(variance + eps) if mode == "inside_sqrt" else np.sqrt(variance) + eps
-    found = run(device, "mvn", data, np.array(axes, np.int64), normalize, eps, mode)
+    found = run(compute, "mvn", data, np.array(axes, np.int64), normalize, eps, mode)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6)
 
 
-# Axes that are the last ones, the first, in between, neighbours or not, all, and none; rows short and long.
+# The last axes, the first, inner ones, adjacent or not, all, and none; short and long rows.
 AXES = [
     ((3, 40), (1,)),
     ((3, 7, 20), (1,)),
@@ -106,7 +101,7 @@ def test_of_channels(openvino_agrees, shape):
         openvino_agrees("group_normalization", data, Data(scale), Data(bias), groups, 1e-3)
     openvino_agrees("batch_norm_inference", data, *map(Data, (scale, bias, mean, np.abs(bias))), 1e-3)
     for size in (1, 3, 5):
-        openvino_agrees("lrn", data, np.array([1]), 0.5, 0.75, 1.0, size)  # it takes any bias for 1
+        openvino_agrees("lrn", data, np.array([1]), 0.5, 0.75, 1.0, size)  # OpenVINO ignores the bias, as if it were 1
     for across in (False, True):
         openvino_agrees("mvn", data, across, True, 1e-3, opset=2)
     openvino_agrees("grn", data, 0.3, opset=1)
@@ -139,16 +134,16 @@ def test_no_elements(reference_agrees, shape):
     reference_agrees("batch_norm_inference", data, Data(ones), Data(ones), Data(ones), Data(ones), 0.1)
 
 
-def test_far_from_zero(device):
-    """A variance by squares less the square of the mean would be lost in rounding."""
+def test_far_from_zero(compute):
+    """A variance computed as the mean of squares minus the squared mean would be lost in rounding."""
     data = normal((2, 20000)) + np.float32(1000)
-    found = run(device, "mvn", data, np.array([1]), True, 1e-6, "inside_sqrt")
+    found = run(compute, "mvn", data, np.array([1]), True, 1e-6, "inside_sqrt")
     exact = data.astype(np.float64)
     expected = (exact - exact.mean(1, keepdims=True)) / exact.std(1, keepdims=True)
     np.testing.assert_allclose(found, expected, atol=2e-4)
 
 
-def test_rank_that_is_not_known(device):
+def test_unknown_rank(device):
     parameter = Parameter(hetero.Type.f32, hetero.PartialShape.dynamic())
     nodes = [
         opset13.softmax(parameter, -1),
@@ -167,6 +162,6 @@ def test_rank_that_is_not_known(device):
     "name, arguments, reason",
     [("mvn", (np.array([2]), True, 0.1, "inside_sqrt"), "of type i32"), ("softmax", (1,), "i32")],
 )
-def test_refusal_says_why(device, name, arguments, reason):
+def test_unsupported_types(compute, name, arguments, reason):
     with pytest.raises(hetero.HeteroError, match=reason):
-        run(device, name, np.zeros((2, 3, 4), np.int32), *arguments)
+        run(compute, name, np.zeros((2, 3, 4), np.int32), *arguments)

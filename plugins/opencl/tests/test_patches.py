@@ -1,10 +1,12 @@
-"""Patches of images, images put together from patches, deformable and binary convolution."""
+"""Image patches, Col2Im, deformable and binary convolution."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 from tests.ops.oracle import Data, in_hetero, run
+from tests.ops.test_deformable import WINDOWS
+from tests.ops.test_patches import RESULTS, ints
 
 GENERATOR = np.random.default_rng(0)
 HALVES = {np.float16: 2e-3, ml_dtypes.bfloat16: 2e-2}
@@ -16,23 +18,7 @@ def numbers(*shape, dtype=np.float32):
     return Data(GENERATOR.standard_normal(shape).astype(dtype))
 
 
-def ints(*values):
-    return np.array(values, np.int64)
-
-
-PATCHES = [
-    ("col2im", 15, numbers(2, 12, 9), ints(4, 4), ints(2, 2)),
-    ("col2im", 15, numbers(12, 9), ints(4, 4), ints(2, 2)),
-    ("col2im", 15, numbers(1, 12, 4), ints(5, 4), ints(2, 3), [2, 2], [1, 1], [0, 1], [0, 1]),
-    ("col2im", 15, numbers(2, 6, 12), ints(4, 6), ints(2, 3), [1, 1], [2, 2], [1, 1], [1, 0]),
-    *[("extract_image_patches", 3, numbers(2, 3, 10, 9), [3, 2], [4, 3], [1, 2], pad)
-      for pad in ("valid", "same_upper", "same_lower")],
-    ("extract_image_patches", 3, numbers(1, 2, 5, 5), [4, 4], [8, 8], [1, 1], "valid"),
-    ("extract_image_patches", 3, numbers(1, 2, 7, 8), [2, 3], [1, 2], [3, 2], "same_lower"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("case", PATCHES, ids=lambda case: case[0])
+@pytest.mark.parametrize("case", RESULTS, ids=lambda case: case[0])
 def test_patches(openvino_agrees, case):
     name, opset, *arguments = case
     openvino_agrees(name, *arguments, opset=opset)
@@ -49,16 +35,6 @@ def test_types_of_patches(reference_agrees, dtype):
 def test_images_of_other_dimensions(reference_agrees):
     reference_agrees("col2im", numbers(2, 6, 4), ints(5), ints(2), opset=15)
     reference_agrees("col2im", numbers(2, 24, 12), ints(3, 4, 3), ints(2, 2, 2), opset=15)
-
-
-# Stride, dilation, pads in front and behind, auto_pad; and the positions of a kernel of 3 rows and 2 columns.
-WINDOWS = [
-    ((1, 1, 0, 0, "explicit"), (5, 7)),
-    ((2, 1, 1, 1, "explicit"), (4, 5)),
-    ((1, 2, 2, 1, "explicit"), (6, 9)),
-    ((2, 1, 0, 0, "same_upper"), (4, 4)),
-    ((2, 2, 0, 0, "valid"), (2, 3)),
-]
 
 
 def deformable(window, group, deformable_group, dtype=np.float32):

@@ -53,12 +53,12 @@ def test_indices_of_types(reference_agrees, dtype):
     reference_agrees("max_pool", data, *attributes, opset=14)
 
 
-def test_windows_of_padding_alone(reference_agrees):
+def test_windows_of_padding_only(reference_agrees):
     attributes = windows(2, 1, 1, 3, 3, 2)
     reference_agrees("max_pool", Data(numbers(2, 3, 2, 2)), *attributes, opset=8)
 
 
-def test_numbers_that_are_none(reference_agrees):
+def test_nan_and_infinity(reference_agrees):
     data = numbers(1, 2, 6, 40)
     data[0, 0, 2, 3] = data[0, 1, 4, 20] = np.nan
     data[0, 1, 0:3, 30:] = -np.inf
@@ -66,7 +66,7 @@ def test_numbers_that_are_none(reference_agrees):
 
 
 def test_booleans(reference_agrees, compute):
-    """They have a largest one, and no mean."""
+    """Supported by MaxPool, not by averages."""
     data = Data(GENERATOR.integers(0, 2, (1, 2, 6, 40)).astype(bool))
     reference_agrees("max_pool", data, *windows(2, 2, 1, 1, 3), opset=1)
     for name, arguments in (("avg_pool", (*windows(2, 2, 1, 1, 3), False)), ("adaptive_avg_pool", (np.array([2, 2]),))):
@@ -91,7 +91,7 @@ def test_adaptive_pooling_of_types(reference_agrees, dtype):
     reference_agrees("adaptive_max_pool", data, size)
 
 
-def test_adaptive_pooling_of_what_is_no_number(reference_agrees):
+def test_adaptive_pooling_of_nan(reference_agrees):
     data = numbers(1, 2, 8, 8)
     data[0, 0, 2, 3] = data[0, 1, 4, 5:] = np.nan
     reference_agrees("adaptive_max_pool", Data(data), np.array([3, 3]))

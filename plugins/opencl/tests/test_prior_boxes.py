@@ -1,4 +1,4 @@
-"""PriorBox and PriorBoxClustered on every OpenCL device: of sizes that are inputs, beside numpy."""
+"""PriorBox and PriorBoxClustered with sizes from inputs, compared with the reference."""
 
 import pytest
 

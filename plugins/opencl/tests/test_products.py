@@ -1,4 +1,4 @@
-"""Products of matrices beside numpy: sizes around tiles, batches, types, transposed and constant sides, biases."""
+"""MatMul, compared with numpy: sizes around tiles, batches, types, transposed and constant inputs, biases."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_ranks_and_batches(run, a, b, constants):
 @pytest.mark.parametrize(("batch_a", "batch_b"), [((), ()), ((3,), ()), ((), (3,)), ((2, 1), (1, 3)), ((3,), (3,))])
 def test_transposes(run, transposes, constants, batch_a, batch_b):
     a, b = numbers(*batch_a, 9, 18), numbers(*batch_b, 18, 20)
-    sides = [array.swapaxes(-1, -2).copy() if turned else array for array, turned in zip((a, b), transposes)]
+    sides = [array.swapaxes(-1, -2).copy() if swap else array for array, swap in zip((a, b), transposes)]
     close(multiply(run, *sides, transposes, constants), a @ b)
 
 
@@ -87,7 +87,7 @@ def test_a_value_times_itself(run):
 @pytest.mark.parametrize(("a", "b"), [((2, 7, 50), (50, 33)), ((9, 50), (50, 1)), ((2, 13, 50), (2, 50, 20))])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_floating_point_types(run, kind, tolerance, a, b, has_bias):
-    """Sums of narrow numbers are as exact as f32: the error is that of the result's own last place."""
+    """Sums are computed in f32 at least: the error is one rounding of the result."""
     a, b, bias = (numbers(*shape).astype(kind.to_dtype()) for shape in (a, b, b[-1:]))
     found = multiply(run, a, b, bias=bias if has_bias else None)
     wide = [array.astype(np.float64) for array in (a, b, bias)]
@@ -103,7 +103,7 @@ def test_floating_point_types(run, kind, tolerance, a, b, has_bias):
 def test_integers_wrap_around(run, dtype, columns, transposes):
     limits = np.iinfo(dtype)
     a, b = (GENERATOR.integers(limits.min, limits.max, shape, dtype, True) for shape in ((2, 7, 37), (37, columns)))
-    sides = [array.swapaxes(-1, -2).copy() if turned else array for array, turned in zip((a, b), transposes)]
+    sides = [array.swapaxes(-1, -2).copy() if swap else array for array, swap in zip((a, b), transposes)]
     bias = GENERATOR.integers(limits.min, limits.max, columns, dtype, True)
     found = multiply(run, *sides, transposes, bias=bias)
     assert found.dtype == dtype
@@ -114,7 +114,7 @@ def test_integers_wrap_around(run, dtype, columns, transposes):
 @pytest.mark.parametrize("columns", [1, 35])
 @pytest.mark.parametrize("is_constant", [False, True])
 def test_products_of_small_integers(device, dtypes, columns, is_constant):
-    """They are read as they are: no kernel but the product's runs. A constant is as small as its numbers."""
+    """The conversions are fused: only the kernel of the product runs. A constant is stored in the small type."""
     limits = [np.iinfo(dtype) for dtype in dtypes]
     shapes = (7, 37), (37, columns)
     a, b = (GENERATOR.integers(one.min, one.max, shape, one.dtype, True) for one, shape in zip(limits, shapes))

@@ -1,4 +1,4 @@
-"""What an inference launches and how much memory it takes: fusion, the memory plan, and programs by input shape."""
+"""Programs: the kernels that are launched, fusion, and programs per input shape."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -26,11 +26,15 @@ def compiled_for(device, outputs, parameters, **options):
     return core.compile_model(Model(list(outputs), parameters), device, options)
 
 
+def program_for(compiled, *arrays):
+    """Return the program of a compiled model for these inputs."""
+    return compiled.programs_for(()).programs.segment_for(arrays).program
+
+
 def launches(outputs, parameters, *arrays):
-    """The kernel launches of a program, as pairs of the kernel's name and the node's type."""
+    """Return the kernel name and the node type of each launch of a model."""
     compiled = PLUGIN.compile_model(Model(list(outputs), parameters), {})
-    program = compiled.programs_for(()).programs.segment_for(arrays).program
-    return [(launch.kernel, launch.node_type) for launch in program.launches]
+    return [(launch.kernel, launch.node_type) for launch in program_for(compiled, *arrays).launches]
 
 
 def silu_of_a_sum(x, y):
@@ -51,13 +55,13 @@ def test_trees_of_equal_structure_share_a_program():
     def source(first, second):
         x, y = parameter(*first), parameter(*second)
         compiled = PLUGIN.compile_model(Model([silu_of_a_sum(x, y)], [x, y]), {})
-        (launch,) = compiled.programs_for(()).programs.segment_for([np.zeros(first), np.zeros(second)]).program.launches
+        (launch,) = program_for(compiled, np.zeros(first), np.zeros(second)).launches
         return launch.source
 
     assert source((3, 4), (4,)) == source((7, 2, 9), (9,)) != source((3, 4), (3, 4))
 
 
-def test_what_others_read_is_kept(device):
+def test_fused_values_with_other_readers_are_stored(device):
     x = parameter(3, 4)
     relu = ops.Relu(ops.Subtract(x, np.float32(0.5)))
     outputs = [ops.Exp(relu), relu, ops.Softmax(relu, 1)]
@@ -68,7 +72,7 @@ def test_what_others_read_is_kept(device):
         np.testing.assert_allclose(array, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_a_value_is_converted_once_for_all_that_want_it_so(device):
+def test_a_layout_conversion_is_shared_by_its_readers(device):
     x, y = parameter(3, 4), parameter(5, 4)
     products = [ops.MatMul(factor, y, False, True) for factor in (x, ops.Exp(x))]
     arrays = ROWS, np.arange(20, dtype=np.float32).reshape(5, 4) / 20
@@ -88,7 +92,7 @@ def test_the_bias_of_a_product_is_no_launch():
     assert [kind for _, kind in launches([biased], [x], image)] == ["Convolution"]
 
 
-def test_batch_normalization_disappears_in_a_convolution(device):
+def test_batch_normalization_is_folded_into_a_convolution(device):
     generator = np.random.default_rng(0)
     x = parameter(1, 3, 5, 6)
     weights = generator.standard_normal((4, 3, 1, 1)).astype(np.float32)
@@ -127,11 +131,11 @@ def test_programs_by_shape_are_few():
         request.set_tensor(compiled.inputs[0], Tensor(array))
         request.infer()
         assert request.get_tensor(compiled.outputs[0]).shape == (rows, 4)
-        program = compiled.programs_for(()).programs.segment_for([array]).program
+        program = program_for(compiled, array)
         assert programs.setdefault(rows, program) is program
-    # One more than fit was asked for: the one unused for longest, 2 rows, went, and 1 row stayed.
-    assert compiled.programs_for(()).programs.segment_for([np.zeros((1, 4), np.float32)]).program is programs[1]
-    assert compiled.programs_for(()).programs.segment_for([np.zeros((2, 4), np.float32)]).program is not programs[2]
+    # The cache was full: the least recently used program, for 2 rows, was dropped; the one for 1 row was kept.
+    assert program_for(compiled, np.zeros((1, 4), np.float32)) is programs[1]
+    assert program_for(compiled, np.zeros((2, 4), np.float32)) is not programs[2]
 
 
 def test_weights_are_uploaded_once_for_all_shapes():
@@ -142,7 +146,7 @@ def test_weights_are_uploaded_once_for_all_shapes():
     arrays = [np.empty((1, 3, rows, 40), np.float32) for rows in (40, 80)]
     uploaded = [
         [buffer.memory for launch in program.launches for buffer in launch.buffers() if buffer.memory]
-        for program in [compiled.programs_for(()).programs.segment_for([array]).program for array in arrays]
+        for program in (program_for(compiled, array) for array in arrays)
     ]
     assert len(uploaded[0]) == 1 and uploaded[0] == uploaded[1]
 
@@ -159,7 +163,7 @@ def test_inputs_that_decide_shapes(device):
 
 
 def test_shapes_that_are_computed(device):
-    """The last two dimensions become one, whatever they are."""
+    """The last two dimensions are merged, whatever their lengths."""
     x = parameter(-1, -1, -1)
     shape = ops.ShapeOf(x)
     kept = ops.Gather(shape, np.array([0]), np.array(0))
@@ -232,7 +236,7 @@ def test_profiling(device, is_profiled):
     assert all(i.real_time >= timedelta(0) for i in infos)
 
 
-def test_refusals_say_why(device):
+def test_refusals_have_reasons(device):
     text = Parameter(Type.string, [2])
     image, weights = parameter(1, 2, 5, 5, 5, 5), parameter(4, 2, 3, 3, 3, 3)
     deep = ops.Convolution(image, weights, [1] * 4, [0] * 4, [0] * 4, [1] * 4)
@@ -246,13 +250,13 @@ def test_refusals_say_why(device):
         assert reason in query.refused[outputs[0].friendly_name]
 
 
-def test_values_that_kernels_cannot_count_are_refused(device):
+def test_values_with_too_many_elements_are_refused(device):
     x, y = parameter(2**16, 1), parameter(1, 2**16)
     with pytest.raises(HeteroError, match="Add 'sum' needs 4294967296 elements"):
         compiled_for(device, [ops.Add(x, y, name="sum")], [x, y])
 
 
-def test_shapes_that_do_not_fit_are_told(device):
+def test_mismatched_shapes_are_reported(device):
     x, y = parameter(-1), parameter(-1)
     compiled = compiled_for(device, [ops.Add(x, y)], [x, y])
     with pytest.raises(HeteroError, match=r"\[2\].*\[3\]"):

@@ -1,4 +1,4 @@
-"""Proposed regions and Detectron's operations on every OpenCL device: OpenVINO's cases in tests/ops, beside numpy."""
+"""Proposals and Detectron's operations: the cases of tests/ops, compared with the reference."""
 
 import numpy as np
 import pytest

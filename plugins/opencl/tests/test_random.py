@@ -1,4 +1,4 @@
-"""Random numbers on every OpenCL device: the reference's where there are seeds, else evenly spread."""
+"""Random numbers: equal to the reference with seeds, else uniformly distributed."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def uniform(name, shape, alignment="tensorflow", seeds=((1 << 33) + 150, 1 << 35
 
 @pytest.fixture
 def draw(device):
-    """Draws from a node, again and again in one request."""
+    """Return a function that compiles a node and returns a function that draws from it in one request."""
 
     def compile_node(node, parameters=(), arrays=()):
         compiled = hetero.Core().compile_model(hetero.Model([node], list(parameters)), device)
@@ -65,7 +65,7 @@ def test_without_seeds_numbers_differ_every_time(draw, alignment):
     first, second = again(), again()
     assert (first != second).any() and (draw(node)() != first).any()
     assert first.min() >= -3 and first.max() < 5
-    # Five standard errors of the mean of an even distribution.
+    # Five standard errors of the mean of a uniform distribution.
     assert abs(first.mean() - 1) < 5 * 8 / np.sqrt(12 * 10000)
 
 
@@ -85,7 +85,7 @@ def test_samples_are_the_references(draw, replacement, kind, log_probs):
     np.testing.assert_array_equal(draw(node, [parameter], [probs])(), expected, strict=True)
 
 
-def test_columns_without_a_chance_are_not_drawn(draw):
+def test_columns_of_probability_zero_are_not_drawn(draw):
     parameter = Parameter(Type.f32, PROBS.shape)
     node = ops.Multinomial(parameter, Constant(np.array([5000])), "i32", True, False, 0, 0)
     found = draw(node, [parameter], [PROBS])()

@@ -1,4 +1,4 @@
-"""Elements moved to other places on every OpenCL device, beside OpenVINO or numpy."""
+"""Operations that rearrange elements, compared with OpenVINO or the reference."""
 
 import ml_dtypes
 import numpy as np
@@ -7,36 +7,23 @@ import pytest
 import hetero
 from hetero import Constant, Parameter, ops
 from tests.ops.oracle import Data
+from tests.ops.test_rearrangement import RESULTS, ints, random
 
 DTYPES = (np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int64, np.uint8, np.bool_, ml_dtypes.float8_e5m2,
           ml_dtypes.int4)  # fmt: skip
 
 
-def random(*shape, dtype=np.float32):
-    return Data((np.random.default_rng(len(shape)).standard_normal(shape) * 9).astype(dtype))
-
-
-def ints(*values):
-    return np.array(values, np.int64)
-
-
 CASES = [
+    *RESULTS,
     *[("pad", 12, random(3, 4, 5), ints(2, 0, 1), ints(1, 3, 0), mode) for mode in ("edge", "reflect", "symmetric")],
     *[("pad", 12, random(3, 4, 5), ints(-1, 0, 2), ints(1, -3, -1), mode) for mode in ("edge", "reflect", "symmetric")],
     *[("pad", 12, random(3, 4, 16), ints(1, 2, 0), ints(2, 1, 0), mode) for mode in ("edge", "reflect", "symmetric")],
     ("pad", 1, random(3, 4), ints(2, 1), ints(0, 1), "constant", np.array(7, np.float32)),
-    ("roll", 7, random(3, 4, 5), ints(2), ints(1)),
     ("roll", 7, random(3, 4, 5), ints(-1, 7), ints(0, -1)),
     ("roll", 7, random(3, 4, 5), ints(1, 1, 2), ints(1, 0, 1)),
-    ("reverse_sequence", 1, random(3, 4, 5), Data(ints(1, 4, 2)), 0, 1),
-    ("reverse_sequence", 1, random(3, 4, 5), Data(np.int32([1, 3, 2, 3])), 1, 0),
     ("reverse_sequence", 1, random(3, 4, 5), Data(np.float32([1, 3, 2, 5])), 1, -1),
-    ("shuffle_channels", 3, random(2, 6, 4), 1, 3),
-    ("shuffle_channels", 3, random(2, 6, 4), -1, 2),
     ("space_to_batch", 2, random(2, 5, 6), ints(1, 2, 3), ints(0, 1, 2), ints(0, 0, 1)),
-    ("space_to_batch", 2, random(2, 4, 6, 3), ints(1, 2, 3, 1), ints(0, 0, 0, 0), ints(0, 0, 0, 0)),
     ("batch_to_space", 2, random(12, 3, 4), ints(1, 2, 3), ints(0, 1, 2), ints(0, 0, 3)),
-    ("batch_to_space", 2, random(12, 3, 4, 2), ints(1, 2, 3, 1), ints(0, 0, 0, 0), ints(0, 0, 0, 0)),
     ("tile", 1, random(2, 1, 3), ints(2, 3, 1, 2)),
 ]  # fmt: skip
 
@@ -65,7 +52,7 @@ def test_elements_of_every_type(reference_agrees, dtype, name, arguments):
     reference_agrees(name, random(3, 4, dtype=dtype), *arguments)
 
 
-AT_RUN_TIME = [
+RUN_TIME_ARGUMENTS = [
     ("pad", random(4, 6), Data(ints(1, 2)), Data(ints(0, -1)), "reflect"),
     ("pad", random(4, 6), Data(ints(1, 2)), Data(ints(0, -1)), "constant", Data(np.array(3, np.float32))),
     ("tile", random(4, 6), Data(ints(1, 2))),
@@ -81,20 +68,20 @@ AT_RUN_TIME = [
 ]
 
 
-@pytest.mark.parametrize("case", AT_RUN_TIME, ids=lambda case: case[0])
-def test_what_steers_comes_at_run_time(reference_agrees, case):
+@pytest.mark.parametrize("case", RUN_TIME_ARGUMENTS, ids=lambda case: case[0])
+def test_arguments_known_only_at_run_time(reference_agrees, case):
     reference_agrees(*case)
 
 
-def test_sequences_longer_than_there_is_stay_as_they_are(compute):
-    """The reference refuses them at run time; a kernel cannot, but it must not read elsewhere."""
+def test_sequences_of_invalid_length_are_not_reversed(compute):
+    """The reference raises an error. A kernel cannot, but must not read out of bounds."""
     data = random(4, 3)
     (found,) = compute("reverse_sequence", (data, Data(ints(4, 2**40, -1, 3)), 0, 1), {})
     np.testing.assert_array_equal(found, [*data.array[:3], data.array[3, ::-1]])
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "i8", "i64", "boolean"])
-def test_a_diagonal_that_comes_at_run_time(run, kind):
+def test_a_diagonal_known_only_at_run_time(run, kind):
     diagonal = Parameter(hetero.Type.i64, [])
     node = ops.Eye(np.array(3), np.array(5), diagonal, kind, Constant(ints(2)))
     for place in (0, 2, -1, 9, 2**40):

@@ -1,16 +1,15 @@
-"""Recurrent networks beside OpenVINO, and beside TEMPLATE where OpenVINO does not have what is tested."""
+"""Recurrent networks, compared with OpenVINO, or with TEMPLATE for what OpenVINO lacks."""
 
 import numpy as np
 import pytest
 
-import hetero
-from hetero import Model, Parameter, Type, ops
+from hetero import Parameter, Type, ops
 from tests.ops.oracle import Data
 
 N, TIME, FEATURES = 3, 4, 5
-# Gates, and states, of each kind.
+# The number of gates and of states of each kind.
 KINDS = {"rnn": (1, 1), "gru": (3, 1), "lstm": (4, 2)}
-# A number of units that is no whole number of vectors, and one that is less than a vector.
+# Hidden sizes: not a multiple of the vector width, and smaller than a vector.
 SIZES = [35, 2]
 
 
@@ -69,47 +68,39 @@ def test_sequences_of_gru_with_linear_before_reset(openvino_agrees, direction):
     openvino_agrees("gru_sequence", *sequence("gru", 18, direction, [4, 2, 3], biases=4), *more)
 
 
-def beside_template(run, node, parameters, arrays, tolerance=1e-5):
-    model = Model(node.outputs(), parameters)
-    expected = hetero.Core().compile_model(model, "TEMPLATE").create_infer_request().infer(arrays).to_tuple()
-    for found, wanted in zip(run(node.outputs(), parameters, arrays), expected, strict=True):
-        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
-
-
 def parameters_of(arrays):
     return [Parameter(Type(array.dtype), array.shape) for array in arrays]
 
 
 @pytest.mark.parametrize("operation", [ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence])
 @pytest.mark.parametrize("time", [0, 1])
-def test_lengths_of_64_bits_and_few_steps(run, operation, time):
-    """All inputs are Parameters: also the weights are turned on the device."""
+def test_lengths_of_64_bits_and_few_steps(template_agrees, operation, time):
+    """All inputs are Parameters, so even the weights are transposed on the device."""
     kind = operation.__name__[:-8].lower()
-    given = sequence(kind, 6, "bidirectional", [time] * N, time=time)[:-2]
-    arrays = [array.array if isinstance(array, Data) else array for array in given]
+    inputs = sequence(kind, 6, "bidirectional", [time] * N, time=time)[:-2]
+    arrays = [array.array if isinstance(array, Data) else array for array in inputs]
     arrays = [array.astype(np.int64) if array.dtype == np.int32 else array for array in arrays]
     parameters = parameters_of(arrays)
     more = [["tanh"]] if kind == "rnn" else []
-    beside_template(run, operation(*parameters, 6, "bidirectional", *more), parameters, arrays)
+    template_agrees(operation(*parameters, 6, "bidirectional", *more), parameters, arrays)
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(Type.f16, 1e-3), (Type.bf16, 8e-3), (Type.f64, 1e-14)], ids=str)
 @pytest.mark.parametrize("operation", [ops.GRUSequence, ops.LSTMSequence, ops.RNNCell, ops.GRUCell, ops.LSTMCell])
-def test_types(run, operation, kind, tolerance):
-    """States are rounded once, in the results: after any number of steps the error is that of one last place."""
+def test_types(template_agrees, operation, kind, tolerance):
+    """States are rounded only in the results, so the error does not grow with the number of steps."""
     name = operation.__name__.lower()
     if name.endswith("sequence"):
-        given = sequence(name[:-8], 18, "forward", [9, 5, 7], time=9)[:-2]
+        inputs = sequence(name[:-8], 18, "forward", [9, 5, 7], time=9)[:-2]
         more = ["forward"]
     else:
-        given, more = cell(name[:-4], 18)[:-1], []
-    arrays = [array.array if isinstance(array, Data) else array for array in given]
+        inputs, more = cell(name[:-4], 18)[:-1], []
+    arrays = [array.array if isinstance(array, Data) else array for array in inputs]
     arrays = [array.astype(kind.to_dtype()) if array.dtype == np.float32 else array for array in arrays]
     parameters = parameters_of(arrays)
     if operation is ops.RNNCell:
         more = [["tanh"], [], []]
-    beside_template(run, operation(*parameters, 18, *more), parameters, arrays, tolerance)
+    template_agrees(operation(*parameters, 18, *more), parameters, arrays, tolerance)
 
 
 @pytest.mark.parametrize("activation", [
@@ -117,32 +108,32 @@ def test_types(run, operation, kind, tolerance):
     "thresholdedrelu",
 ])  # fmt: skip
 @pytest.mark.parametrize("numbers", [([], []), ([0.3], [0.6])], ids=["default", "given"])
-def test_all_activations(run, activation, numbers):
-    given = cell("rnn", 7)[:-1]
-    arrays = [array.array if isinstance(array, Data) else array for array in given]
+def test_all_activations(template_agrees, activation, numbers):
+    inputs = cell("rnn", 7)[:-1]
+    arrays = [array.array if isinstance(array, Data) else array for array in inputs]
     arrays[0][0, 0] = np.nan
     parameters = parameters_of(arrays)
     node = ops.RNNCell(*parameters, 7, [activation], *numbers, 1.5)
-    beside_template(run, node, parameters, arrays)
+    template_agrees(node, parameters, arrays)
 
 
 @pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("order", ["fico", "icof", "iofc"])
-def test_first_lstm_cell_with_peepholes(run, order, coupled):
-    given = cell("lstm", 7)[:-1]
-    arrays = [*(array.array if isinstance(array, Data) else array for array in given), random(21)]
+def test_first_lstm_cell_with_peepholes(template_agrees, order, coupled):
+    inputs = cell("lstm", 7)[:-1]
+    arrays = [*(array.array if isinstance(array, Data) else array for array in inputs), random(21)]
     parameters = parameters_of(arrays)
     *rest, peepholes = parameters
     node = ops.LSTMCellV1(*rest, 7, P=peepholes, weights_format=order, input_forget=coupled)
-    beside_template(run, node, parameters, arrays)
+    template_agrees(node, parameters, arrays)
 
 
 @pytest.mark.parametrize("coupled", [False, True])
-def test_sequences_with_peepholes(run, coupled):
-    given = sequence("lstm", 7, "bidirectional", [4, 0, 2])[:-2]
-    arrays = [*(array.array if isinstance(array, Data) else array for array in given), random(2, 21)]
+def test_sequences_with_peepholes(template_agrees, coupled):
+    inputs = sequence("lstm", 7, "bidirectional", [4, 0, 2])[:-2]
+    arrays = [*(array.array if isinstance(array, Data) else array for array in inputs), random(2, 21)]
     parameters = parameters_of(arrays)
     node = ops.PeepholeLSTMSequence(
         *parameters, hidden_size=7, direction="bidirectional", clip=0.8, input_forget=coupled
     )
-    beside_template(run, node, parameters, arrays)
+    template_agrees(node, parameters, arrays)

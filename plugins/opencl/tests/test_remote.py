@@ -1,4 +1,4 @@
-"""Buffers of the user's own in the place of host memory, and two models that share one."""
+"""Remote tensors in the plugin's and in the user's buffers, and two models that share one."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,6 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array
 import pytest
-from hetero_opencl import program
 from hetero_opencl.device import SLACK
 from hetero_opencl.transfers import copy_region
 
@@ -27,20 +26,20 @@ def handle(device) -> cl.Device:
 
 @pytest.fixture
 def queue(handle) -> Iterator[cl.CommandQueue]:
-    """A queue of the user's own, in a context of the user's own."""
-    context = cl.Context([handle])  # held by itself too: Intel's runtime forgets one that only a queue holds
+    """A user's queue in a user's context."""
+    context = cl.Context([handle])  # referenced here: Intel's queues do not keep it alive
     yield cl.CommandQueue(context)
 
 
 @pytest.fixture
 def full_name(device) -> str:
-    """The name of the device with its number."""
+    """The name of the device with its index, such as GPU.0."""
     return CORE.get_default_context(device).get_device_name()
 
 
 @pytest.fixture
 def copies(monkeypatch) -> list:
-    """All copies of inferences that OpenCL is told to do."""
+    """The list of all copies that OpenCL is asked to do from now on."""
     made = []
     enqueue = cl.enqueue_copy
     monkeypatch.setattr(cl, "enqueue_copy", lambda *args, **kwargs: made.append(args) or enqueue(*args, **kwargs))
@@ -48,7 +47,7 @@ def copies(monkeypatch) -> list:
 
 
 def buffer_of(queue, array, more=SLACK) -> cl.Buffer:
-    """A buffer that holds an array, with so many bytes behind it, all of which are 7."""
+    """Return a buffer that holds an array, followed by ``more`` bytes with the value 7."""
     content = np.full(array.nbytes + more, 7, np.uint8)
     content[: array.nbytes] = array.reshape(-1).view(np.uint8)
     return cl.Buffer(queue.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, hostbuf=content)
@@ -70,11 +69,7 @@ def compiled_for(queue, operation=ops.Relu, *shapes):
     return context, CORE.compile_model(model(operation, *(shapes or [X.shape])), context)
 
 
-def bound_of(request) -> program.BoundProgram:
-    return request._request.request._bound._links[0].bound
-
-
-def test_the_output_of_one_model_is_the_input_of_the_next_without_a_copy(device, copies):
+def test_the_output_of_one_model_is_the_input_of_the_next_without_a_copy(device, copies, bound_programs):
     first = CORE.compile_model(model(lambda x: ops.MatMul(x, X.T, False, False), X.shape), device)
     context = first.get_context()
     second = CORE.compile_model(model(lambda x: ops.Softmax(x, 1), (5, 5)), context)
@@ -95,8 +90,8 @@ def test_the_output_of_one_model_is_the_input_of_the_next_without_a_copy(device,
         products = np.exp(x @ X.T - (x @ X.T).max(1, keepdims=True))
         expected = products / products.sum(1, keepdims=True)
         np.testing.assert_allclose(_host(result), expected, rtol=1e-4, atol=1e-6)
-    written = bound_of(one)._memory(bound_of(one).program.outputs[0])
-    read = bound_of(two)._memory(bound_of(two).program.inputs[0])
+    (writer,), (reader,) = bound_programs(one), bound_programs(two)
+    written, read = writer.memory(writer.program.outputs[0]), reader.memory(reader.program.inputs[0])
     assert written == read == shared.get_params()["MEM_HANDLE"]
 
 
@@ -107,7 +102,7 @@ def _host(tensor: RemoteTensor) -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", ["buffer", "handle", "array", "part of an array", "part of a buffer"])
-def test_memory_of_the_users_own(queue, form, copies):
+def test_memory_of_the_user(queue, form, copies):
     context, compiled = compiled_for(queue)
     memory = {}
     for name, content in (("in", X), ("out", np.zeros_like(X))):
@@ -152,46 +147,47 @@ OPERATIONS = {
     "reduction": (lambda x: ops.ReduceMean(x, np.int64([0]), False), (7, 9)),
     "concat": (lambda x: ops.Concat([x, ops.Tanh(x)], 1), (3, 5)),
     "several": (lambda x: ops.Softmax(ops.MatMul(ops.Tanh(x), ops.Exp(x), False, True), 1), (7, 11)),
-    "as it came": (lambda x: ops.Reshape(x, np.int64([-1]), False), (7, 11)),
+    "reshape": (lambda x: ops.Reshape(x, np.int64([-1]), False), (7, 11)),
 }
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("more", [0, 4, SLACK])
-def test_buffers_that_end_anywhere(queue, name, more):
-    """Nothing behind the last element is written, or read in a way that counts; without room there is a copy."""
+def test_buffers_with_little_space_at_the_end(queue, name, more):
+    """Bytes past the last element are neither written nor matter; if there are too few, inputs are copied."""
     operation, shape = OPERATIONS[name]
     context, compiled = compiled_for(queue, operation, shape)
     x = RANDOM.standard_normal(shape).astype(np.float32)
     expected = CORE.compile_model(model(operation, shape), "TEMPLATE")(x)[0]
-    given, taken = buffer_of(queue, x, more), buffer_of(queue, np.zeros_like(expected), more)
+    input_buffer, output_buffer = buffer_of(queue, x, more), buffer_of(queue, np.zeros_like(expected), more)
     request = compiled.create_infer_request()
-    request.set_input_tensor(context.create_tensor(Type.f32, shape, {"MEM_HANDLE": given}))
-    request.set_output_tensor(context.create_tensor(Type.f32, expected.shape, {"MEM_HANDLE": taken}))
+    request.set_input_tensor(context.create_tensor(Type.f32, shape, {"MEM_HANDLE": input_buffer}))
+    request.set_output_tensor(context.create_tensor(Type.f32, expected.shape, {"MEM_HANDLE": output_buffer}))
     for _ in range(2):
         request.infer()
         found = np.empty(expected.nbytes + more, np.uint8)
-        cl.enqueue_copy(queue, found, taken)
+        cl.enqueue_copy(queue, found, output_buffer)
         numbers = found[: expected.nbytes].view(np.float32).reshape(expected.shape)
         np.testing.assert_allclose(numbers, expected, rtol=1e-4, atol=1e-5)
         assert (found[expected.nbytes :] == 7).all()
-    np.testing.assert_array_equal(content_of(queue, given, x), x)
+    np.testing.assert_array_equal(content_of(queue, input_buffer, x), x)
 
 
-def test_a_buffer_without_room_is_copied_on_the_device_once(queue, copies):
+def test_a_buffer_without_slack_is_copied_on_the_device_once(queue, copies):
     context, compiled = compiled_for(queue)
     tight, wide = (context.create_tensor(Type.f32, X.shape, {"MEM_HANDLE": buffer_of(queue, X, n)}) for n in (0, SLACK))
     request = compiled.create_infer_request()
-    for given, taken, count in ((tight, wide, 1), (wide, tight, 0)):  # an output that nobody reads needs no more room
-        request.set_input_tensor(given)
-        request.set_output_tensor(taken)
+    # An output that no kernel reads needs no slack.
+    for input_tensor, output_tensor, count in ((tight, wide, 1), (wide, tight, 0)):
+        request.set_input_tensor(input_tensor)
+        request.set_output_tensor(output_tensor)
         del copies[:]
         request.infer()
         assert len(copies) == count
 
 
 @pytest.mark.parametrize("more, count", [(0, 1), (SLACK, 0)])
-def test_an_output_that_kernels_read_again_needs_room_too(queue, copies, more, count):
+def test_an_output_that_kernels_read_again_needs_slack_too(queue, copies, more, count):
     context = CORE.create_context("GPU", {"OCL_QUEUE": queue})
     x = Parameter(Type.f32, X.shape)
     y = ops.Softmax(x, 1)
@@ -210,7 +206,7 @@ def test_an_output_that_kernels_read_again_needs_room_too(queue, copies, more, c
 
 
 def test_commands_keep_the_order_of_the_users_queue(queue):
-    """What the user enqueued before is done before, without any wait."""
+    """Commands enqueued by the user run before the inference, without waiting for them."""
     context, compiled = compiled_for(queue)
     assert context.get_params()["OCL_QUEUE"] == queue
     x, y = cl.array.to_device(queue, X), cl.array.zeros(queue, 64 + X.size, np.float32)
@@ -227,7 +223,7 @@ def test_commands_keep_the_order_of_the_users_queue(queue):
         np.testing.assert_allclose(y.get()[: X.size].reshape(X.shape), np.maximum(X + turn, 0), rtol=1e-6)
 
 
-def test_a_profile_in_a_queue_that_has_none(queue):
+def test_profiling_in_a_queue_without_profiling(queue):
     context = CORE.create_context("GPU", {"OCL_QUEUE": queue})
     compiled = CORE.compile_model(model(ops.Relu, X.shape), context, {"PERF_COUNT": True})
     request = compiled.create_infer_request()
@@ -236,7 +232,7 @@ def test_a_profile_in_a_queue_that_has_none(queue):
 
 
 def test_host_and_remote_tensors_in_turn(device):
-    """What kernels were bound to is let go: slots that values share are theirs again."""
+    """Buffers that were bound to remote tensors go back to their slots in the arena."""
     operation = OPERATIONS["several"][0]
     compiled = CORE.compile_model(model(operation, (7, 11)), device)
     context, request = compiled.get_context(), compiled.create_infer_request()
@@ -244,28 +240,28 @@ def test_host_and_remote_tensors_in_turn(device):
     tensors = [(context.create_tensor(Type.f32, [7, 11]), context.create_tensor(Type.f32, [7, 7])) for _ in range(2)]
     for turn in range(8):
         x = RANDOM.standard_normal([7, 11]).astype(np.float32)
-        given = tensors[turn % 2][0] if turn & 2 else hetero.Tensor(Type.f32, [7, 11])
-        taken = tensors[turn % 2][1] if turn & 1 else hetero.Tensor(Type.f32, [7, 7])
-        given.copy_from(x)
-        request.set_input_tensor(given)
-        request.set_output_tensor(taken)
+        input_tensor = tensors[turn % 2][0] if turn & 2 else hetero.Tensor(Type.f32, [7, 11])
+        output_tensor = tensors[turn % 2][1] if turn & 1 else hetero.Tensor(Type.f32, [7, 7])
+        input_tensor.copy_from(x)
+        request.set_input_tensor(input_tensor)
+        request.set_output_tensor(output_tensor)
         request.infer()
         found = np.empty([7, 7], np.float32)
-        taken.copy_to(found)
+        output_tensor.copy_to(found)
         np.testing.assert_allclose(found, reference(x)[0], rtol=1e-4, atol=1e-6)
 
 
-def test_a_tensor_that_grew_is_bound_anew(device):
+def test_a_tensor_that_grew_is_bound_again(device):
     compiled = CORE.compile_model(model(ops.Relu, (2, -1)), device)
     context, request = compiled.get_context(), compiled.create_infer_request()
-    given, taken = context.create_tensor(Type.f32, [2, 2]), context.create_tensor(Type.f32, [2, 2])
-    request.set_input_tensor(given)
-    request.set_output_tensor(taken)
+    input_tensor, output_tensor = context.create_tensor(Type.f32, [2, 2]), context.create_tensor(Type.f32, [2, 2])
+    request.set_input_tensor(input_tensor)
+    request.set_output_tensor(output_tensor)
     for count in (2, 300, 5, 700):
         x = RANDOM.standard_normal([2, count]).astype(np.float32)
-        given.copy_from(x)
+        input_tensor.copy_from(x)
         request.infer()
-        np.testing.assert_array_equal(_host(taken), np.maximum(x, 0))
+        np.testing.assert_array_equal(_host(output_tensor), np.maximum(x, 0))
 
 
 def test_memory_that_is_too_small_for_an_output_leaves_the_request_usable(queue):
@@ -284,12 +280,12 @@ def test_bad_memory(queue, device, full_name):
     default = CORE.get_default_context(device)
     buffer, array = buffer_of(queue, X, 0), cl.array.to_device(queue, X)
     for where, kind, shape, handle, problem in (
-        (default, Type.f32, X.shape, buffer, "the buffer is of another OpenCL context"),
-        (default, Type.f32, X.shape, array, "the buffer is of another OpenCL context"),
+        (default, Type.f32, X.shape, buffer, "the buffer belongs to another OpenCL context"),
+        (default, Type.f32, X.shape, array, "the buffer belongs to another OpenCL context"),
         (context, Type.f32, [6, 7], buffer, r"a tensor of f32\[6, 7\] does not fit into 140 bytes"),
         (context, Type.f32, [6, 7], array, r"a tensor of f32\[6, 7\] does not fit into 140 bytes"),
         (context, Type.i32, X.shape, array, "a remote tensor of i32 cannot be in a pyopencl array of float32"),
-        (context, Type.f32, [5, 3], array[:, :3], "array that is not contiguous"),
+        (context, Type.f32, [5, 3], array[:, :3], "needs a contiguous pyopencl array"),
     ):
         with pytest.raises(TensorError, match=problem):
             where.create_tensor(kind, shape, {"MEM_HANDLE": handle})
@@ -307,8 +303,8 @@ def test_bad_contexts(queue, handle):
         ({"CONTEXT_TYPE": "VA"}, "property CONTEXT_TYPE of a context of GPU cannot be 'VA': it takes OCL"),
         ({"OCL_CONTEXT": "mine"}, "cannot be 'mine': it takes a pyopencl.Context or its handle"),
         ({"OCL_QUEUE": queue.context}, "it takes a pyopencl.CommandQueue or its handle"),
-        ({"OCL_QUEUE": other, "OCL_CONTEXT": queue.context}, "OCL_QUEUE is of another OpenCL context"),
-        ({"OCL_QUEUE": disordered}, "runs commands out of order"),
+        ({"OCL_QUEUE": other, "OCL_CONTEXT": queue.context}, "OCL_QUEUE belongs to another OpenCL context"),
+        ({"OCL_QUEUE": disordered}, "executes commands out of order"),
     ):
         with pytest.raises(PropertyError, match=problem):
             CORE.create_context("GPU", params)
@@ -330,8 +326,8 @@ def test_contexts_of_handles_are_the_users(queue, full_name, caplog):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_copies_of_boxes(queue, seed):
-    """Between buffers and with the host, beside numpy, of regions of up to five axes."""
+def test_copies_of_regions(queue, seed):
+    """Between buffers, and to and from the host, for regions of up to five axes."""
     random = np.random.default_rng(seed)
     rank, kind = int(random.integers(0, 6)), random.choice([np.uint8, np.float16, np.float64])
     shape = random.integers(1, 4, rank)

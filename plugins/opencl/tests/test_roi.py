@@ -1,4 +1,4 @@
-"""Pooling of regions on every OpenCL device, beside OpenVINO's CPU device and, in other types, numpy."""
+"""Region pooling, compared with OpenVINO, or with the reference for other types."""
 
 import ml_dtypes
 import numpy as np
@@ -10,7 +10,7 @@ from hetero.graph import Parameter
 from tests.ops.oracle import Data
 from tests.ops.test_roi import BOXES, DATA, DEEP, IMAGES, PARTS, RANDOM, REGIONS
 
-# OpenVINO, too, adds up the samples of a bin one after the other, but numpy by halves.
+# Compared with OpenVINO, which also sums the samples of a bin one by one; numpy sums pairwise.
 ANGLES = np.random.default_rng(0).uniform(-4, 4, (len(BOXES) - 1, 1))
 ROTATED = np.hstack([BOXES[:-1], ANGLES]).astype(np.float32)
 
@@ -29,7 +29,7 @@ def test_roi_align(openvino_agrees, scale, ratio, mode):
 @pytest.mark.parametrize("ratio", [0, 2])
 def test_roi_align_rotated(openvino_agrees, ratio, clockwise):
     arguments = (Data(DATA), Data(ROTATED), Data(IMAGES[:-1]), 3, 2, ratio, 0.5, clockwise)
-    # Angles are taken in 32 bits.
+    # Angles are computed in f32.
     openvino_agrees("roi_align_rotated", *arguments, opset=15, tolerance=1e-4)
 
 
@@ -71,7 +71,7 @@ def test_deformable_psroi_pooling(openvino_agrees, bins, size):
 def test_element_types(reference_agrees, dtype, tolerance):
     boxes, regions, parts, rotated = (Data(array.astype(dtype)) for array in (BOXES, REGIONS, PARTS, ROTATED))
     data, deep, images = Data(DATA.astype(dtype)), Data(DEEP.astype(dtype)), Data(IMAGES.astype(np.int64))
-    # Reading: the image of a region is a whole number in each of these types.
+    # The image index of a region is exact in each of these types.
     cases = [
         ("roi_align", data, boxes, images, 2, 3, 2, 0.5, "avg", "half_pixel"),
         ("roi_align_rotated", data, rotated, Data(IMAGES[:-1]), 3, 2, 2, 0.5, True),
@@ -84,8 +84,8 @@ def test_element_types(reference_agrees, dtype, tolerance):
         reference_agrees(name, *arguments, opset=15, tolerance=tolerance)
 
 
-def test_images_that_are_not_there(compute):
-    """Their regions give zeros, and the others what they give anyway."""
+def test_image_indices_out_of_range(compute):
+    """Their regions give zeros, and other regions are not affected."""
     images = np.int32([0, -1, 2, 2**31 - 1])
     found = compute("roi_align", (Data(DATA), Data(BOXES[:4]), Data(images), 2, 2, 2, 1.0, "avg"), {})[0]
     assert not found[1:].any()

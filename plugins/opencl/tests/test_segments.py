@@ -1,4 +1,4 @@
-"""Models of which not all is known before they run: programs one after the other, and what the host does between."""
+"""Models whose shapes depend on data: chains of programs, with host steps between them."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from hetero.errors import GraphError, HeteroError
 from hetero.graph import VariableInfo
 
 CORE = hetero.Core()
-# More elements than those whose contents tell programs apart.
+# More elements than MOST_DECIDING: their contents do not select a program.
 DATA = np.linspace(-1, 3, 600, dtype=np.float32).reshape(2, 300)
 
 
@@ -19,14 +19,14 @@ def parameter(*shape, kind=Type.f32):
 
 
 def rows_by_contents(x):
-    """x in as many rows as its largest number says."""
+    """Reshape x; its largest element is the number of rows."""
     rows = ops.Convert(ops.ReduceMax(x, np.int64([0, 1]), False), Type.i64)
     shape = ops.Concat([ops.Unsqueeze(rows, np.int64(0)), Constant(np.int64([-1]))], 0)
     return ops.Reshape(x, shape, False)
 
 
 def chain_of(x, count):
-    """As many segments as ``count``, one for each Reshape."""
+    """Return a chain of ``count`` segments, one per Reshape."""
     value = x
     for _ in range(count):
         value = ops.Multiply(rows_by_contents(value), np.float32(1))
@@ -54,7 +54,7 @@ def test_parts_of_a_cut():
     assert part.rest.results == [0] and not part.host_steps
 
 
-def test_a_branch_that_the_device_decides_on(device):
+def test_a_condition_that_the_device_computes(device):
     x = parameter(2, 300)
     above = ops.Greater(ops.ReduceMean(x, np.int64([0, 1]), False), np.float32(0))
     node = ops.If(above)
@@ -88,18 +88,18 @@ def test_segments_in_the_background(device):
         np.testing.assert_array_equal(request.get_output_tensor(0).data, DATA.reshape(3 * scale, -1) * scale)
 
 
-def test_what_ran_is_told_for_all_segments(device):
+def test_profiling_covers_all_segments(device):
     x = parameter(2, 300)
     compiled = CORE.compile_model(Model([ops.Negative(rows_by_contents(x))], [x]), device, {"PERF_COUNT": True})
     request = compiled.create_infer_request()
     request.infer([DATA])
-    told = {info.node_type for info in request.profiling_info}
-    assert {"ReduceMax", "Negative"} <= told
+    node_types = {info.node_type for info in request.profiling_info}
+    assert {"ReduceMax", "Negative"} <= node_types
     assert {op.type_info.name for op in compiled.get_runtime_model().get_ordered_ops()} >= {"ExecutionNode"}
 
 
 def test_outputs_handed_to_another_model(device):
-    """An output that a later segment makes goes to a remote tensor as one of a single program does."""
+    """An output of a later segment is written to a remote tensor, like an output of a single program."""
     x = parameter(2, 300)
     compiled = CORE.compile_model(Model([rows_by_contents(x)], [x]), device)
     request = compiled.create_infer_request()
@@ -124,7 +124,7 @@ def test_a_variable_is_read_before_a_later_segment_sets_it(device):
         np.testing.assert_array_equal(reshaped, DATA.reshape(3, -1))
 
 
-def test_contents_that_do_not_fit(device):
+def test_mismatched_contents(device):
     x = parameter(2, 300)
     request = CORE.compile_model(Model([rows_by_contents(x)], [x]), device).create_infer_request()
     with pytest.raises(HeteroError, match="Reshape"):
@@ -132,7 +132,7 @@ def test_contents_that_do_not_fit(device):
     np.testing.assert_array_equal(request.infer([DATA])[0], DATA.reshape(3, -1))
 
 
-def test_what_no_kernel_finds_out():
+def test_shapes_that_no_kernel_computes():
     x = parameter(-1, 4)
     with pytest.raises(GraphError, match="Abs 'Abs_.*' needs shapes that depend on data"):
         cut(Model([ops.Abs(x)], [x]))

@@ -1,4 +1,4 @@
-"""Tensors that the host sees and kernels work in: nothing is copied where one of them is bound."""
+"""Shared tensors: host tensors that kernels use in place."""
 
 import numpy as np
 import pyopencl as cl
@@ -15,14 +15,14 @@ X = np.random.default_rng(6).standard_normal([5, 7]).astype(np.float32)
 
 @pytest.fixture
 def context(device):
-    """Of a device whose memory the host sees; PoCL's is such a one."""
+    """The context of a device that shares memory with the host, as PoCL's does."""
     devices = [device, *GPUS]
     return next(c for c in map(CORE.get_default_context, devices) if c.device.shares_host_memory)
 
 
 @pytest.fixture
 def copies(monkeypatch) -> list:
-    """All copies that OpenCL is told to do."""
+    """The list of all copies that OpenCL is asked to do from now on."""
     made = []
     enqueue = cl.enqueue_copy
     monkeypatch.setattr(cl, "enqueue_copy", lambda *args, **kwargs: made.append(args) or enqueue(*args, **kwargs))
@@ -46,33 +46,34 @@ def softmax_of_relu(x) -> np.ndarray:
     return powers / powers.sum(1, keepdims=True)
 
 
-def test_kernels_work_in_them(context, copies):
+def test_kernels_use_them_without_copies(context, copies):
     request = request_for(context)
-    given, taken = shared(context, X), shared(context, np.zeros_like(X))
-    request.set_input_tensor(given)
-    request.set_output_tensor(taken)
-    seen = taken.data
+    input_tensor, output_tensor = shared(context, X), shared(context, np.zeros_like(X))
+    request.set_input_tensor(input_tensor)
+    request.set_output_tensor(output_tensor)
+    seen = output_tensor.data
     for x in (X, -X):
-        given.data[:] = x
+        input_tensor.data[:] = x
         request.infer()
         np.testing.assert_allclose(seen, softmax_of_relu(x), rtol=1e-5)
     assert not copies
 
 
-def test_what_is_bound_takes_no_memory_of_the_requests_own(context):
+def test_bound_tensors_take_no_memory_of_the_arena(context, bound_programs):
     x = Parameter(Type.f32, X.shape)
     request = CORE.compile_model(Model(ops.Relu(x), [x]), context).create_infer_request()
-    given, taken = shared(context, X), context.create_tensor(Type.f32, X.shape)
-    request.set_input_tensor(given)
-    request.set_output_tensor(taken)
+    input_tensor, output_tensor = shared(context, X), context.create_tensor(Type.f32, X.shape)
+    request.set_input_tensor(input_tensor)
+    request.set_output_tensor(output_tensor)
     request.infer()
-    bound = request._request.request._bound._links[0].bound
-    assert not bound._plan.arenas and len(bound.program.memory_plan().slots) == 2
+    (bound,) = bound_programs(request)
+    assert not bound.memory_plan.arenas and len(bound.program.memory_plan().slots) == 2
     request.set_input_tensor(Tensor(-X))
     request.infer()
-    assert list(bound._plan.slots) == bound.program.inputs and bound._plan.byte_size == bound._arena.byte_size
+    plan = bound.memory_plan
+    assert list(plan.slots) == bound.program.inputs and plan.byte_size == bound.arena.byte_size
     found = np.empty_like(X)
-    taken.copy_to(found)
+    output_tensor.copy_to(found)
     np.testing.assert_array_equal(found, np.maximum(-X, 0))
 
 
@@ -87,31 +88,31 @@ def test_input_and_output_in_the_same(context):
 
 def test_they_grow_with_the_shapes_that_come(context, copies):
     request = request_for(context, [-1, 7])
-    given, taken = shared(context, X[:1]), shared(context, X[:0])
-    request.set_input_tensor(given)
-    request.set_output_tensor(taken)
+    input_tensor, output_tensor = shared(context, X[:1]), shared(context, X[:0])
+    request.set_input_tensor(input_tensor)
+    request.set_output_tensor(output_tensor)
     for rows in (1, 5, 2):
-        given.shape = (rows, 7)
-        given.data[:] = X[:rows]
+        input_tensor.shape = (rows, 7)
+        input_tensor.data[:] = X[:rows]
         request.infer()
-        np.testing.assert_allclose(taken.data, softmax_of_relu(X[:rows]), rtol=1e-5)
+        np.testing.assert_allclose(output_tensor.data, softmax_of_relu(X[:rows]), rtol=1e-5)
     assert not copies
 
 
 def test_to_other_contexts_they_are_host_tensors(context):
     other = CORE.create_context("GPU", {"OCL_CONTEXT": cl.Context([context.device.handle])})
     request = request_for(other)
-    given, taken = shared(context, X), shared(context, np.zeros_like(X))
-    assert context.holds(given) and not other.holds(given)
-    request.set_input_tensor(given)
-    request.set_output_tensor(taken)
+    input_tensor, output_tensor = shared(context, X), shared(context, np.zeros_like(X))
+    assert context.holds(input_tensor) and not other.holds(input_tensor)
+    request.set_input_tensor(input_tensor)
+    request.set_output_tensor(output_tensor)
     request.infer()
-    np.testing.assert_allclose(taken.data, softmax_of_relu(X), rtol=1e-5)
-    region = Tensor(given, [1, 0], [3, 7])
+    np.testing.assert_allclose(output_tensor.data, softmax_of_relu(X), rtol=1e-5)
+    region = Tensor(input_tensor, [1, 0], [3, 7])
     np.testing.assert_array_equal(region.data, X[1:3])
 
 
-def test_what_they_hold_is_checked(context):
+def test_shapes_beyond_the_memory_are_refused(context):
     with pytest.raises(TensorError, match=r"a tensor of f32\[100, 7\] does not fit into 140 bytes of GPU"):
         SharedTensor(shared(context, X).memory, Type.f32, [100, 7])
     with pytest.raises(TensorError, match="the host does not see the memory of GPU"):

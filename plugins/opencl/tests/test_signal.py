@@ -1,4 +1,4 @@
-"""Frames of signals and their spectra on every OpenCL device, beside OpenVINO and the reference."""
+"""STFT, ISTFT and MelWeightMatrix, compared with OpenVINO and the reference."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_signals(openvino_agrees, shape, center, normalized, length):
 
 @pytest.mark.parametrize("step", [1, 16, 20])
 def test_steps(reference_agrees, step):
-    """Frames that nearly cover each other, that touch, and with gaps between them, where the signal is 0."""
+    """Overlapping frames, adjacent frames, and frames with gaps between them, where the signal is 0."""
     step, window = np.array(step), Data(np.hamming(11).astype(np.float32))
     reference_agrees("stft", Data(random(2, 100)), window, FRAME, step, False, opset=15)
     reference_agrees("istft", Data(random(2, 9, 5, 2)), window, FRAME, step, False, False, opset=16)
@@ -52,14 +52,14 @@ def test_other_types(reference_agrees, kind, tolerance):
 @pytest.mark.parametrize("bands, length, rate, low, high", [(8, 16, 8192, 0, 4096), (40, 512, 16000, 80.5, 7600)])
 @pytest.mark.parametrize("rate_type, edge_type, kind", [("i64", "f32", "f32"), ("i32", "f64", "f16")])
 def test_mel_weights(run, bands, length, rate, low, high, rate_type, edge_type, kind):
-    given = [
+    arrays = [
         np.array(value, hetero.Type(t).to_dtype())
         for value, t in ((rate, rate_type), (low, edge_type), (high, edge_type))
     ]
     counts = np.array(bands), np.array(length)
-    parameters = [Parameter(hetero.Type(array.dtype), []) for array in given]
+    parameters = [Parameter(hetero.Type(array.dtype), []) for array in arrays]
     node = ops.MelWeightMatrix(*map(Constant, counts), *parameters, hetero.Type(kind))
-    (found,) = run([node], parameters, given)
-    (expected,) = hetero.reference.evaluate(node, [*counts, *given])
+    (found,) = run([node], parameters, arrays)
+    (expected,) = hetero.reference.evaluate(node, [*counts, *arrays])
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -1,4 +1,4 @@
-"""Decision trees, labels and n-grams on every OpenCL device, beside ONNX Runtime or the reference."""
+"""Decision trees, label encoders and n-grams, compared with ONNX Runtime or the reference."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_double_precision(device):
     assert_as_onnxruntime(proto, [rows], device=device)
 
 
-def test_whole_numbers(device):
+def test_integers(device):
     """As the same numbers in f32, since ONNX Runtime does not take these."""
     found = []
     for rows in (WHOLE, WHOLE.astype(np.float32)):
@@ -61,8 +61,8 @@ def test_sets(run):
     np.testing.assert_array_equal(found, [[8, 0], [4, 0], [5, 10], [5, 10]])
 
 
-def test_ways_that_lead_nowhere(run):
-    """The reference refuses a circle at run time; a kernel cannot, but it must come to an end and read nowhere else."""
+def test_invalid_trees(run):
+    """The reference raises an error for a cycle. A kernel cannot, but must end and not read out of bounds."""
     data = Parameter(hetero.Type.f32, [1, 2])
     for when_true in ([0, 0], [7, -9]):
         (found,) = run([trees(data, when_true, [0, 9, -7])], [data], [np.float32([[3, 0]])])

@@ -1,4 +1,4 @@
-"""Variables on the device, beside TEMPLATE's and OpenVINO's: initial values, their order, dynamic inputs, and cuts."""
+"""Variables, compared with TEMPLATE and OpenVINO: initial values, order, dynamic shapes, and partitioned models."""
 
 from importlib import import_module
 
@@ -22,7 +22,7 @@ ROWS = [np.random.default_rng(seed).standard_normal((2, 3)).astype(np.float32) f
 
 
 def running_mean(library):
-    """What was seen so far, from a computed start, and how often; with outputs of old and of new values."""
+    """Return a model of the running mean of its inputs, with a computed initial value and outputs of both variables."""
     op, package = LIBRARIES[library]
     x = op.parameter(package.PartialShape([2, 3]), np.float32)
     start = op.exp(op.multiply(x, op.constant(np.float32(0.5))))
@@ -62,7 +62,7 @@ def test_several_inferences_are_as_in_openvino_and_on_template(device, prefix):
     "pinned", [("Exp",), ("Add",), ("ReadValue",), ("Divide", "Exp"), ("Result", "Multiply", "Divide")]
 )
 def test_cuts_through_a_stateful_model(device, pinned):
-    """Operations of some types are TEMPLATE's; the results stay those of TEMPLATE alone."""
+    """Operations of some types run on TEMPLATE; the results equal those of TEMPLATE alone."""
     core, steps = hetero.Core(), [0, 1, "reset", 2, 3]
     wanted = outputs_of(core.compile_model(running_mean("hetero"), "TEMPLATE"), steps)
     model = running_mean("hetero")
@@ -77,7 +77,7 @@ def test_cuts_through_a_stateful_model(device, pinned):
 
 
 def test_an_initial_value_is_computed_only_while_its_variable_is_unset():
-    """What else reads of it is always computed."""
+    """Operations that have other readers too are always computed."""
     op = OPSETS["opset6"]
     x = op.parameter([2, 3], np.float32)
     shared = op.softmax(x, 1)
@@ -177,7 +177,7 @@ def test_types_and_shapes(device, kind, shape):
 
 @pytest.mark.parametrize("name", ["{}", "HETERO:{},TEMPLATE", "HETERO:TEMPLATE,{}"])
 def test_a_variable_of_dynamic_shape_that_grows(device, name):
-    """As the keys and values that a language model has seen."""
+    """Like the KV cache of a language model."""
     op = OPSETS["opset6"]
     x = op.parameter([-1, 3], np.float32)
     total = op.concat([op.read_value("seen", np.float32, [-1, 3]), op.exp(x)], 0)
@@ -198,13 +198,13 @@ def test_a_variable_of_dynamic_shape_that_grows(device, name):
     np.testing.assert_allclose(request.infer([ROWS[0]])[0], np.maximum(expected, 0), rtol=1e-5)
 
 
-def test_a_cancelled_inference_leaves_the_contents(device):
+def test_a_canceled_inference_keeps_the_contents(device, plugin_request):
     compiled = hetero.Core().compile_model(running_mean("hetero"), device)
     request = compiled.create_infer_request()
     request.infer([ROWS[0]])
     before = [np.array(state.state.data) for state in request.query_state()]
-    request._request.request.preprocess()
-    request._request.request.start()  # and no more stages, as after a cancellation
+    plugin_request(request).preprocess()
+    plugin_request(request).start()  # without the other stages, as after a cancellation
     for state, array in zip(request.query_state(), before):
         np.testing.assert_array_equal(state.state.data, array)
 

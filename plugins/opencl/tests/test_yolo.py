@@ -1,4 +1,4 @@
-"""RegionYolo and ReorgYolo on every OpenCL device: OpenVINO's cases in tests/ops, and other types beside numpy."""
+"""RegionYolo and ReorgYolo: the cases of tests/ops, and other types compared with the reference."""
 
 import ml_dtypes
 import pytest
