@@ -126,7 +126,7 @@ def test_a_model_read_from_files_is_pinned_and_run(tmp_path):
 @pytest.mark.parametrize(
     ("path", "version", "problem"),
     [
-        ("model.onnx", "IR_V11", "ends in .xml"),
+        ("model.onnx", "IR_V11", "must end in .xml"),
         ("model.xml", "IR_V10", "version IR_V10"),
         ("no/model.xml", "IR_V11", "No such file"),
     ],
@@ -161,7 +161,7 @@ def test_characters_that_xml_escapes(tmp_path, name):
 def test_sequences_cannot_be_written(tmp_path):
     x = hetero.Parameter(hetero.Type.f32, [2], name="x")
     model = hetero.Model([SequenceConstruct([x, x], name="both")], [x])
-    with pytest.raises(FrontendError, match="'both' makes .*which IR files cannot hold"):
+    with pytest.raises(FrontendError, match="'both' outputs .*which IR files cannot hold"):
         hetero.serialize(model, tmp_path / "model.xml")
     assert not list(tmp_path.iterdir())
 
