@@ -7,17 +7,17 @@ from hetero.frontend.values import int64
 from hetero.graph import Node, Output
 
 
-def parts(value: Output) -> tuple[Output, Output]:
+def real_and_imaginary(value: Output) -> tuple[Output, Output]:
     """The real and the imaginary part."""
     real, imaginary = (ops.Gather(value, int64(place), int64(-1)).output(0) for place in (0, 1))
     return real, imaginary
 
 
-def joined(real: Node | Output, imaginary: Node | Output) -> Output:
+def complex_from_parts(real: Node | Output, imaginary: Node | Output) -> Output:
     return ops.Concat([ops.Unsqueeze(part, int64([-1])) for part in (real, imaginary)], -1).output(0)
 
 
-def product(left: Output, right: Output) -> Output:
-    (a, b), (c, d) = parts(left), parts(right)
+def multiply_complex(left: Output, right: Output) -> Output:
+    (a, b), (c, d) = real_and_imaginary(left), real_and_imaginary(right)
     real = ops.Subtract(ops.Multiply(a, c), ops.Multiply(b, d))
-    return joined(real, ops.Add(ops.Multiply(a, d), ops.Multiply(b, c)))
+    return complex_from_parts(real, ops.Add(ops.Multiply(a, d), ops.Multiply(b, c)))

@@ -41,7 +41,7 @@ class DecodedOperator:
 
     An input that is left out is -1. ``attributes``: those of its options that the schema has, under the schema's
     names; of a custom operator what its options hold, where they are a FlexBuffer map, and of StableHLO's custom calls
-    and composites that besides. ``called``: what these two name as the operation that they stand for.
+    and composites that besides. ``callee``: what these two name as the operation that they stand for.
     """
 
     op_type: str
@@ -54,7 +54,7 @@ class DecodedOperator:
     intermediates: Sequence[int] = ()
 
     @property
-    def called(self) -> str:
+    def callee(self) -> str:
         name = {"STABLEHLO_CUSTOM_CALL": "call_target_name", "STABLEHLO_COMPOSITE": "name"}.get(self.op_type, "")
         return self.attributes.get(name, "")
 

@@ -14,7 +14,7 @@ from hetero.frontend.tflite import translators as _  # noqa: F401 (fills the reg
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translators
-from hetero.frontend.tflite.variables import Variables, VariablesOfBody
+from hetero.frontend.tflite.variables import BodyVariables, Variables
 from hetero.frontend.translation import as_outputs
 from hetero.frontend.translators import Translator
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
@@ -34,11 +34,11 @@ def build_model(
 
     Raises FrontendError, for all unknown operators at once.
     """
-    reading = Reading(decoded, extensions, report_progress)
-    reading.check()
+    context = ModelContext(decoded, extensions, report_progress)
+    context.check()
     graph = decoded.graphs[0]
     variables = Variables()
-    builder = GraphBuilder(reading, 0, Host(), variables)
+    builder = GraphBuilder(context, 0, Host(), variables)
     parameters = [builder.add_parameter(index) for index in graph.inputs]
     results = builder.results()
     for signature in decoded.signatures:
@@ -50,7 +50,7 @@ def build_model(
     return model
 
 
-class Reading:
+class ModelContext:
     """What is the same for all graphs of a model."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Reading:
 
     def find(self, operator: DecodedOperator) -> Translator | None:
         """What translates an operator, extensions before all else: those for what it calls, then for its type."""
-        for name in (operator.called, operator.op_type):
+        for name in (operator.callee, operator.op_type):
             extension = conversion_for(self._extensions, name, "")
             if extension:
                 return extension.get_converter()
@@ -97,7 +97,7 @@ class GraphBuilder:
 
     def __init__(
         self,
-        reading: Reading,
+        context: ModelContext,
         index: int,
         host: Host,
         variables: Variables,
@@ -105,10 +105,10 @@ class GraphBuilder:
         callers: tuple[int, ...] = (),
     ) -> None:
         if index in callers or len(callers) > DEEPEST:
-            raise FrontendError(f"the graph '{reading.decoded.graphs[index].name}' runs itself")
-        self._reading, self._host, self._variables, self._prefix = reading, host, variables, prefix
-        self._graph: DecodedGraph = reading.decoded.graphs[index]
-        reading.count(self._graph)
+            raise FrontendError(f"the graph '{context.decoded.graphs[index].name}' runs itself")
+        self._context, self._host, self._variables, self._prefix = context, host, variables, prefix
+        self._graph: DecodedGraph = context.decoded.graphs[index]
+        context.count(self._graph)
         self._callers = (*callers, index)
         self._values: list[Output | None] = [None] * len(self._graph.tensors)
 
@@ -150,7 +150,7 @@ class GraphBuilder:
         for completed, (operator, name) in enumerate(zip(operators, names), 1):
             self._translate(operator, name)
             if len(self._callers) == 1:
-                self._reading.report_progress(len(operators), completed)
+                self._context.report_progress(len(operators), completed)
         return [self._required(index, "the output of the graph") for index in self._graph.outputs]
 
     def _translate(self, operator: DecodedOperator, name: str) -> None:
@@ -160,7 +160,7 @@ class GraphBuilder:
             node = TfliteNodeContext(
                 operator, name, inputs, self._graph.tensors, self._subgraph, self._variables, self._set_variable
             )
-            outputs = as_outputs(self._reading.find(operator)(node))
+            outputs = as_outputs(self._context.find(operator)(node))
             name_new_nodes(outputs, name, self._host.named, self._host.unique)
             if len(outputs) < len(operator.outputs):
                 raise FrontendError(f"only its first {len(outputs)} of {len(operator.outputs)} outputs are supported")
@@ -193,45 +193,47 @@ class GraphBuilder:
         self._variables.assign(self._variable_name(index), value)
 
     def _subgraph(self, index: int) -> TfliteSubgraph:
-        return TfliteSubgraph(self._reading, index, self._host, self._variables, self._callers)
+        return TfliteSubgraph(self._context, index, self._host, self._variables, self._callers)
 
 
 class TfliteSubgraph(Subgraph):
     """A graph that an operator runs. Of the graphs around it it reads nothing but variables."""
 
     def __init__(
-        self, reading: Reading, index: int, host: Host, variables: Variables, callers: tuple[int, ...]
+        self, context: ModelContext, index: int, host: Host, variables: Variables, callers: tuple[int, ...]
     ) -> None:
-        if not 0 <= index < len(reading.decoded.graphs):
+        if not 0 <= index < len(context.decoded.graphs):
             raise FrontendError(f"there is no graph {index}")
-        graph = reading.decoded.graphs[index]
+        graph = context.decoded.graphs[index]
         self.name, self.input_count, self.output_count = graph.name, len(graph.inputs), len(graph.outputs)
         self.input_names = [graph.tensors[place].name for place in graph.inputs]
-        self._reading, self._index, self._callers = reading, index, callers
+        self._context, self._index, self._callers = context, index, callers
         self._host, self._variables = host, variables
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
         host = Host()
-        variables = VariablesOfBody(self._variables, host.capture)
+        variables = BodyVariables(self._variables, host.capture)
         for name, node in zip(self.input_names, inputs):
             host.name(node, name)
         for parameter in parameters:
             if parameter not in host.named:
                 host.name(parameter, parameter.friendly_name)
-        outputs = self.inside(host, variables, [node.output(0) for node in inputs])
+        outputs = self.translate_into(host, variables, [node.output(0) for node in inputs])
         if variables.assigned:
             raise FrontendError(f"its graph '{self.name}' sets variables, which only IF and WHILE allow")
         return Body(Model(outputs, [*parameters, *host.captured.values()], self.name), list(host.captured))
 
     def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
-        outputs = self.inside(self._host, self._variables, inputs, f"{name}/")
+        outputs = self.translate_into(self._host, self._variables, inputs, f"{name}/")
         let_stand_for(name, outputs)
         return outputs
 
-    def inside(self, host: Host, variables: Variables, inputs: Sequence[Output], prefix: str = "") -> list[Output]:
+    def translate_into(
+        self, host: Host, variables: Variables, inputs: Sequence[Output], prefix: str = ""
+    ) -> list[Output]:
         """The outputs of the graph, of nodes of another Model in the making. Raises FrontendError."""
         self.check_input_count(len(inputs))
-        builder = GraphBuilder(self._reading, self._index, host, variables, prefix, self._callers)
+        builder = GraphBuilder(self._context, self._index, host, variables, prefix, self._callers)
         for place, value in zip(builder.graph.inputs, inputs):
             builder.define(place, value)
         return builder.translate()

@@ -52,39 +52,41 @@ class Quantization(NamedTuple):
             and (self.axis == other.axis or not self.is_per_channel)
         )
 
-    def spread(self, numbers: np.ndarray, rank: int) -> Output:
+    def broadcastable(self, numbers: np.ndarray, rank: int) -> Output:
         """Scales or zero points in a shape that broadcasts to a tensor of this rank."""
         shape = (*[1] * self.axis, -1, *[1] * (rank - self.axis - 1)) if self.is_per_channel else ()
         return Constant(numbers.reshape(shape)).output(0)
 
 
-def dequantize(value: Output, by: Quantization) -> Output:
+def dequantize(value: Output, params: Quantization) -> Output:
     """The numbers, f32, that integers stand for."""
-    return quantization.dequantize(value, *_scale_and_zero_point(value, by), Type.f32)
+    return quantization.dequantize(value, *_scale_and_zero_point(value, params), Type.f32)
 
 
-def quantize(value: Output, by: Quantization, kind: Type) -> Output:
+def quantize(value: Output, params: Quantization, kind: Type) -> Output:
     """The nearest integers to numbers, f32; of two equally near ones the even one, as XNNPACK has it."""
-    return quantization.quantize(value, *_scale_and_zero_point(value, by), kind)
+    return quantization.quantize(value, *_scale_and_zero_point(value, params), kind)
 
 
-def _scale_and_zero_point(value: Output, by: Quantization) -> tuple[Output, Output]:
-    rank = rank_of(value) if by.is_per_channel else 0
-    return by.spread(by.scales, rank), by.spread(by.zero_points, rank)
+def _scale_and_zero_point(value: Output, params: Quantization) -> tuple[Output, Output]:
+    rank = rank_of(value) if params.is_per_channel else 0
+    return params.broadcastable(params.scales, rank), params.broadcastable(params.zero_points, rank)
 
 
-def weights_of_floats(value: Output, by: Quantization) -> tuple[Output, Quantization]:
+def hybrid_weights(value: Output, params: Quantization) -> tuple[Output, Quantization]:
     """Weights beside data of floats, and what they are quantized by. Bytes without a sign are those of i8: so weights
     were kept before there were tensors of i8."""
     if not is_constant(value) or value.element_type is not Type.u8:
-        return value, by
-    return Constant(value.node.data.view(np.int8)).output(0), by._replace(zero_points=np.zeros_like(by.zero_points))
+        return value, params
+    return Constant(value.node.data.view(np.int8)).output(0), params._replace(
+        zero_points=np.zeros_like(params.zero_points)
+    )
 
 
 Translator = Callable[["TfliteNodeContext"], Translation]
 
 
-def on_numbers(translate: Translator) -> Translator:
+def computes_in_float(translate: Translator) -> Translator:
     """Decorator: the function is given the numbers that quantized inputs stand for, and what it makes of them is
     quantized as the node's outputs are."""
 
@@ -99,10 +101,10 @@ def on_numbers(translate: Translator) -> Translator:
     return translate_quantized
 
 
-def moving(translate: Translator) -> Translator:
+def preserves_quantization(translate: Translator) -> Translator:
     """Decorator: the function moves elements and computes nothing, so it takes integers as they are where they mean the
     same numbers in all inputs and outputs that are quantized; else it is given the numbers."""
-    on_others = on_numbers(translate)
+    on_others = computes_in_float(translate)
 
     @functools.wraps(translate)
     def translate_quantized(node: TfliteNodeContext) -> Translation:
@@ -119,11 +121,11 @@ def moving(translate: Translator) -> Translator:
 
 
 def _numbers(node: TfliteNodeContext, index: int) -> Output | None:
-    value, by = node.get_optional_input(index), node.input_tensor(index).quantization
-    if value is None or by is None:
+    value, params = node.get_optional_input(index), node.input_tensor(index).quantization
+    if value is None or params is None:
         return value
     of_floats = node.get_input(0).element_type.is_real()
-    return dequantize(*weights_of_floats(value, by)) if of_floats else dequantize(value, by)
+    return dequantize(*hybrid_weights(value, params)) if of_floats else dequantize(value, params)
 
 
 def _as_declared(node: TfliteNodeContext, index: int, output: Output) -> Output:

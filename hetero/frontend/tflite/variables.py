@@ -68,7 +68,7 @@ class Variables:
         return ops.ReadValue(initial, name).output(0)
 
 
-class VariablesOfBody(Variables):
+class BodyVariables(Variables):
     """Those that a graph within another one sees. ``enter`` makes of a value around it, and a name, the value there."""
 
     def __init__(self, outer: Variables, enter: Callable[[Output, str], Output]) -> None:

@@ -3,7 +3,7 @@
 import tflite
 
 from hetero.frontend.tflite.decoder import names_of
-from hetero.frontend.tflite.graph import Reading  # noqa: F401 (fills the registry)
+from hetero.frontend.tflite.graph import ModelContext  # noqa: F401 (fills the registry)
 from hetero.frontend.tflite.registry import translators
 
 REFUSED = {

@@ -6,11 +6,11 @@ import math
 from functools import reduce
 
 from hetero import ops
-from hetero.frontend.tflite.complex_numbers import product
+from hetero.frontend.tflite.complex_numbers import multiply_complex
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving, on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.tflite.translators.common import apply_activation
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import scalar_like
 from hetero.graph import Node, Output
@@ -26,40 +26,40 @@ _EXTREMES = {"MAXIMUM": ops.Maximum, "MINIMUM": ops.Minimum}
 
 
 @translator(*_UNARY)
-@on_numbers
+@computes_in_float
 def unary(node: TfliteNodeContext) -> Translation:
     return _UNARY[node.get_op_type()](node.get_input(0))
 
 
 @translator(*_BINARY)
-@on_numbers
+@computes_in_float
 def binary(node: TfliteNodeContext) -> Translation:
-    return activated(node, _BINARY[node.get_op_type()](node.get_input(0), node.get_input(1)))
+    return apply_activation(node, _BINARY[node.get_op_type()](node.get_input(0), node.get_input(1)))
 
 
 @translator("MUL")
 def multiply(node: TfliteNodeContext) -> Translation:
     if node.output_tensor(0).is_complex:
-        return product(node.get_input(0), node.get_input(1))
+        return multiply_complex(node.get_input(0), node.get_input(1))
     return _multiply(node)
 
 
-@on_numbers
+@computes_in_float
 def _multiply(node: TfliteNodeContext) -> Translation:
-    return activated(node, ops.Multiply(node.get_input(0), node.get_input(1)))
+    return apply_activation(node, ops.Multiply(node.get_input(0), node.get_input(1)))
 
 
 @translator(*_EXTREMES)
-@moving
+@preserves_quantization
 def extreme(node: TfliteNodeContext) -> Translation:
     return _EXTREMES[node.get_op_type()](node.get_input(0), node.get_input(1))
 
 
 @translator("DIV")
-@on_numbers
+@computes_in_float
 def divide(node: TfliteNodeContext) -> Translation:
     """Of integers the quotient toward zero."""
-    return activated(node, ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False))
+    return apply_activation(node, ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False))
 
 
 # LiteRT takes the integers as they are in these three, whatever numbers they stand for.
@@ -82,7 +82,7 @@ def floor_divide(node: TfliteNodeContext) -> Translation:
 
 
 @translator("LOG")
-@on_numbers
+@computes_in_float
 def log(node: TfliteNodeContext) -> Translation:
     value = node.get_input(0)
     # No integer stands for what is not a number: the least one does, which is that of -infinity.
@@ -90,20 +90,20 @@ def log(node: TfliteNodeContext) -> Translation:
 
 
 @translator("SQUARE")
-@on_numbers
+@computes_in_float
 def square(node: TfliteNodeContext) -> Translation:
     return ops.Multiply(node.get_input(0), node.get_input(0))
 
 
 @translator("RSQRT", "STABLEHLO_RSQRT")
-@on_numbers
+@computes_in_float
 def reciprocal_root(node: TfliteNodeContext) -> Translation:
     value = node.get_input(0)
     return ops.Divide(scalar_like(value, 1), ops.Sqrt(value))
 
 
 @translator("ADD_N")
-@on_numbers
+@computes_in_float
 def sum_of_all(node: TfliteNodeContext) -> Translation:
     return [reduce(ops.Add, node.get_inputs())]
 

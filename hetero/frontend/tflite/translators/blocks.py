@@ -6,7 +6,7 @@ from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving
+from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
@@ -15,14 +15,14 @@ from hetero.types import Type
 
 
 @translator("SPACE_TO_DEPTH")
-@moving
+@preserves_quantization
 def space_to_depth(node: TfliteNodeContext) -> Translation:
     data = channels_second(node.get_input(0))
     return channels_last(ops.SpaceToDepth(data, "blocks_first", node.get_attribute("block_size")))
 
 
 @translator("DEPTH_TO_SPACE")
-@moving
+@preserves_quantization
 def depth_to_space(node: TfliteNodeContext) -> Translation:
     data = channels_second(node.get_input(0))
     return channels_last(ops.DepthToSpace(data, "blocks_first", node.get_attribute("block_size")))
@@ -31,10 +31,10 @@ def depth_to_space(node: TfliteNodeContext) -> Translation:
 @translator("SPACE_TO_BATCH_ND")
 def space_to_batch(node: TfliteNodeContext) -> Translation:
     """The padding stands for 0."""
-    data, by = node.get_input(0), node.input_tensor(0).quantization
+    data, params = node.get_input(0), node.input_tensor(0).quantization
     blocks, begin, end = _blocks_and_edges(node)
-    if by is not None and by.zero_point:
-        data = ops.Pad(data, begin, end, "constant", scalar_like(data, by.zero_point)).output(0)
+    if params is not None and params.zero_point:
+        data = ops.Pad(data, begin, end, "constant", scalar_like(data, params.zero_point)).output(0)
         begin = end = int64([0] * rank_of(data)).output(0)
     return ops.SpaceToBatch(data, blocks, begin, end)
 

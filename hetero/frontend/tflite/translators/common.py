@@ -21,7 +21,7 @@ _RANGES = {
 }
 
 
-def activated(node: TfliteNodeContext, value: Node | Output) -> Output:
+def apply_activation(node: TfliteNodeContext, value: Node | Output) -> Output:
     """The value after the activation function that is fused into the operator. Raises FrontendError."""
     function, value = node.get_attribute("fused_activation_function", _ACTIVATIONS.NONE), as_output(value)
     if function == _ACTIVATIONS.NONE:
@@ -41,20 +41,20 @@ def activation_range(node: TfliteNodeContext) -> tuple[float, float]:
     return _RANGES[function]
 
 
-def activated_integers(node: TfliteNodeContext, value: Output) -> Output:
+def clamp_to_activation(node: TfliteNodeContext, value: Output) -> Output:
     """Integers that stand for numbers as those of output 0, after the fused activation function, which only cuts.
     Raises FrontendError."""
     if activation_range(node) == (-_INFINITY, _INFINITY):
         return value
-    return ops.Clamp(value, *integer_range(node)).output(0)
+    return ops.Clamp(value, *quantized_range(node)).output(0)
 
 
-def integer_range(node: TfliteNodeContext) -> tuple[int, int]:
+def quantized_range(node: TfliteNodeContext) -> tuple[int, int]:
     """The least and the greatest integer that output 0 may hold after the fused activation function.
     Raises FrontendError."""
     tensor = node.output_tensor(0)
-    by, limits = tensor.quantization, np.iinfo(tensor.element_type.to_dtype())
-    cut = (np.rint(number / by.scale) + by.zero_point for number in activation_range(node))
+    params, limits = tensor.quantization, np.iinfo(tensor.element_type.to_dtype())
+    cut = (np.rint(number / params.scale) + params.zero_point for number in activation_range(node))
     least, most = (int(np.clip(number, limits.min, limits.max)) for number in cut)
     return least, most
 

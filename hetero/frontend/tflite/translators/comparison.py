@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import Quantization, dequantize, moving
+from hetero.frontend.tflite.quantization import Quantization, dequantize, preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
@@ -32,15 +32,15 @@ def compare(node: TfliteNodeContext) -> Translation:
     first, second = node.input_tensor(0).quantization, node.input_tensor(1).quantization
     # Integers of such scales are as many steps apart at least.
     if first is not None and not (first.equals(second) and first.scale >= _STEP):
-        inputs = [_steps(value, by) for value, by in zip(inputs, (first, second))]
+        inputs = [_steps(value, params) for value, params in zip(inputs, (first, second))]
     return _COMPARISONS[node.get_op_type()](*inputs)
 
 
-def _steps(value: Output, by: Quantization) -> Output:
+def _steps(value: Output, params: Quantization) -> Output:
     """Numbers in steps, rounded after each of the two factors that LiteRT multiplies with: one from a half to 1, and a
     power of two."""
-    factor, exponent = math.frexp(by.scale)
-    rounded = ops.Round(dequantize(value, by._replace(scales=np.float32([factor / _STEP]))), "half_away_from_zero")
+    factor, exponent = math.frexp(params.scale)
+    rounded = ops.Round(dequantize(value, params._replace(scales=np.float32([factor / _STEP]))), "half_away_from_zero")
     power = scalar_like(rounded.output(0), 2.0**exponent)
     return ops.Round(ops.Multiply(rounded, power), "half_away_from_zero").output(0)
 
@@ -63,7 +63,7 @@ def logical_not(node: TfliteNodeContext) -> Translation:
 
 
 @translator("SELECT")
-@moving
+@preserves_quantization
 def select(node: TfliteNodeContext) -> Translation:
     """A condition of one dimension chooses between slices of the first."""
     condition, then = node.get_input(0), node.get_input(1)
@@ -73,6 +73,6 @@ def select(node: TfliteNodeContext) -> Translation:
 
 
 @translator("SELECT_V2")
-@moving
+@preserves_quantization
 def broadcasting_select(node: TfliteNodeContext) -> Translation:
     return ops.Select(*node.get_inputs())

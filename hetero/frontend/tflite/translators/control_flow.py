@@ -13,7 +13,7 @@ from hetero.frontend.control_flow import build_for_all_iterations, connect, make
 from hetero.frontend.subgraph import Body, Host
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.variables import VariablesOfBody
+from hetero.frontend.tflite.variables import BodyVariables
 from hetero.frontend.translation import Translation
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
 from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
@@ -46,7 +46,7 @@ def if_operator(node: TfliteNodeContext) -> Translation:
     if is_constant(condition):
         return graphs[0 if condition.node.data.item() else 1].inline(inputs, node.name)
     hosts = [Host(), Host()]
-    scopes = [VariablesOfBody(node.variables, host.capture) for host in hosts]
+    scopes = [BodyVariables(node.variables, host.capture) for host in hosts]
     results = [
         graph.inside(host, scope, [host.capture(value, name) for value, name in zip(inputs, graph.input_names)])
         for graph, host, scope in zip(graphs, hosts, scopes)
@@ -77,7 +77,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     def build(parameters: list[Parameter]) -> Body:
         nonlocal scope
         host = Host()
-        scope = VariablesOfBody(node.variables, lambda value, name: _state(host, value, name))
+        scope = BodyVariables(node.variables, lambda value, name: _state(host, value, name))
         values = [value if place in carried else host.capture(value, "resource") for place, value in enumerate(given)]
         for place, parameter in zip(carried, parameters):
             values[place] = host.name(parameter, step.input_names[place]).output(0)
@@ -89,7 +89,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
         model = Model(results, [*parameters, *changed, *read], step.name or "body")
         return Body(model, [around for around, inside in scope.entered.values() if inside.node in read])
 
-    scope: VariablesOfBody
+    scope: BodyVariables
     body = build_for_all_iterations(build, initial, 1)
     initial += [scope.enter(name)[0] for name in scope.assigned]
     no_limit = Constant(np.int64(-1)).output(0)

@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
-from hetero.frontend.tflite.complex_numbers import joined, parts
+from hetero.frontend.tflite.complex_numbers import complex_from_parts, real_and_imaginary
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.frontend.tflite.registry import translator
@@ -24,10 +24,10 @@ def cast(node: TfliteNodeContext) -> Translation:
     if node.input_tensor(0).is_complex:
         if target.is_complex:
             return value
-        value = parts(value)[0]
+        value = real_and_imaginary(value)[0]
     if target.is_complex:
         real = converted(value, Type.f32)
-        return joined(real, ops.Multiply(real, scalar_like(real, 0)))
+        return complex_from_parts(real, ops.Multiply(real, scalar_like(real, 0)))
     if value.element_type.is_real() and target.element_type.is_integral():
         return _cut_off(value, target.element_type)
     return converted(value, target.element_type)
@@ -71,8 +71,8 @@ def _places(wide: int, narrow: int) -> Constant:
 @translator("DEQUANTIZE")
 def from_integers(node: TfliteNodeContext) -> Translation:
     """Of halves, too."""
-    by, value = node.input_tensor(0).quantization, node.get_input(0)
-    return converted(value if by is None else dequantize(value, by), node.output_tensor(0).element_type)
+    params, value = node.input_tensor(0).quantization, node.get_input(0)
+    return converted(value if params is None else dequantize(value, params), node.output_tensor(0).element_type)
 
 
 @translator("QUANTIZE")
@@ -81,15 +81,15 @@ def to_integers(node: TfliteNodeContext) -> Translation:
     value, source, target = node.get_input(0), node.input_tensor(0), node.output_tensor(0)
     if source.quantization is None:
         return quantize(value, target.quantization, target.element_type)
-    rank, old, by = rank_of(value), source.quantization, target.quantization
-    if source.element_type is target.element_type and old.equals(by):
+    rank, old, params = rank_of(value), source.quantization, target.quantization
+    if source.element_type is target.element_type and old.equals(params):
         return value
-    number = less_zero_point(value, old.spread(old.zero_points, rank), Type.i32)
-    factor = (old if old.is_per_channel else by).spread(old.scales / by.scales, rank)
+    number = less_zero_point(value, old.broadcastable(old.zero_points, rank), Type.i32)
+    factor = (old if old.is_per_channel else params).broadcastable(old.scales / params.scales, rank)
     scaled = ops.Multiply(converted(number, Type.f32), factor).output(0)
     # Other than of numbers, halves are rounded up.
     rounded = ops.Floor(ops.Add(scaled, scalar_like(scaled, 0.5))).output(0)
-    return quantize_quotient(rounded, by.spread(by.zero_points, rank), target.element_type)
+    return quantize_quotient(rounded, params.broadcastable(params.zero_points, rank), target.element_type)
 
 
 @translator("FAKE_QUANT")

@@ -10,7 +10,7 @@ from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import auto_pad
-from hetero.frontend.tflite.translators.products import Products
+from hetero.frontend.tflite.translators.linear import LinearOperator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, reshape, transpose
 from hetero.graph import Output
@@ -40,7 +40,7 @@ def depthwise_convolution(node: TfliteNodeContext) -> Translation:
 
 def _convolved(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -> Output:
     """``filters``: ``[O, I / groups, spatial…]``; ``axes``: what attributes call the spatial ones."""
-    products = Products(node)
+    products = LinearOperator(node)
     data, filters = products.data(channels_second(node.get_input(0))), products.weights(filters)
     filters = _by_group(filters, data.partial_shape[1])
     operation = ops.GroupConvolution if rank_of(filters) > rank_of(data) else ops.Convolution
@@ -77,7 +77,7 @@ def transposed_convolution_with_depth(node: TfliteNodeContext) -> Translation:
 
 def _transposed(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -> Output:
     """The shape of the result is input 0, the data input 2. ``filters``: ``[I, O, spatial…]``."""
-    products = Products(node, data=2, bias=3)
+    products = LinearOperator(node, data=2, bias=3)
     data, filters = products.data(channels_second(node.get_input(2))), products.weights(filters, 1)
     lengths = ops.Slice(node.get_input(0), int64([1]), int64([-1]), int64([1]))
     # What is cut off is the padding of the convolution that makes the data of the result: less of it in front.
@@ -87,7 +87,7 @@ def _transposed(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -
     return _finished(products, total.output(0))
 
 
-def _finished(products: Products, total: Output) -> Output:
+def _finished(products: LinearOperator, total: Output) -> Output:
     """Sums ``[N, C, spatial…]`` made the result, channels last."""
     return channels_last(products.finished(total, (-1, *[1] * (rank_of(total) - 2))))
 

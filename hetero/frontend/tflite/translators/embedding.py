@@ -8,7 +8,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import Quantization, dequantize, weights_of_floats
+from hetero.frontend.tflite.quantization import Quantization, dequantize, hybrid_weights
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import dimension_count, int64, length_of, rank_of, reshape, scalar_like
@@ -19,19 +19,19 @@ from hetero.types import Type
 @translator("EMBEDDING_LOOKUP")
 def embedding_lookup(node: TfliteNodeContext) -> Translation:
     """Input 0 are the numbers of the rows, input 1 is the table, of which no more than these rows is dequantized."""
-    places, table, by = node.get_input(0), node.get_input(1), node.input_tensor(1).quantization
-    if by is None or node.output_tensor(0).quantization is not None:
+    places, table, params = node.get_input(0), node.get_input(1), node.input_tensor(1).quantization
+    if params is None or node.output_tensor(0).quantization is not None:
         return ops.Gather(table, places, int64(0))
-    table, by = weights_of_floats(table, by)
+    table, params = hybrid_weights(table, params)
     rows = ops.Gather(table, places, int64(0)).output(0)
-    return _dequantized_rows(rows, places, by) if by.is_per_channel else dequantize(rows, by)
+    return _dequantized_rows(rows, places, params) if params.is_per_channel else dequantize(rows, params)
 
 
-def _dequantized_rows(rows: Output, places: Output, by: Quantization) -> Output:
+def _dequantized_rows(rows: Output, places: Output, params: Quantization) -> Output:
     """Rows of a table that has a scale for each."""
-    if by.axis or by.zero_points.any():
+    if params.axis or params.zero_points.any():
         raise FrontendError("a table must have scales for its rows, and zero points of 0")
-    scales = ops.Gather(Constant(by.scales), places, int64(0)).output(0)
+    scales = ops.Gather(Constant(params.scales), places, int64(0)).output(0)
     scales = reshape(scales, (-1, *[1] * (rank_of(rows) - 1)))
     return ops.Multiply(converted(rows, Type.f32), scales).output(0)
 

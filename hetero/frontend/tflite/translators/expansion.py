@@ -17,8 +17,8 @@ from hetero.types import Type
 @translator("PAD")
 def pad(node: TfliteNodeContext) -> Translation:
     """Pads are zeros: of quantized data the integers that stand for zero."""
-    by = node.output_tensor(0).quantization
-    zero = scalar_like(node.get_input(0), 0 if by is None else by.zero_point)
+    params = node.output_tensor(0).quantization
+    zero = scalar_like(node.get_input(0), 0 if params is None else params.zero_point)
     return ops.Pad(node.get_input(0), *_pads(node), "constant", zero)
 
 

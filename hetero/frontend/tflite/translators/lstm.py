@@ -8,18 +8,18 @@ import tflite
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated
-from hetero.frontend.tflite.translators.states import keep, rounded
+from hetero.frontend.tflite.translators.common import apply_activation
+from hetero.frontend.tflite.translators.states import fake_quantize, update_state
 from hetero.frontend.tflite.translators.time_steps import (
-    FUNCTIONS_OF_SEQUENCES,
-    Enter,
-    all_times,
-    batches_first,
-    merged,
-    over_time,
-    with_auxiliary_data,
+    SEQUENCE_ACTIVATIONS,
+    Capture,
+    add_auxiliary_input,
+    batch_major,
+    full_sequence_lengths,
+    merge_directions,
+    scan,
 )
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
@@ -39,11 +39,11 @@ class _Network:
     """
 
     node: TfliteNodeContext
-    of_data: dict[str, Output]
-    of_state: dict[str, Output]
-    of_cells: dict[str, Output]
+    input_weights: dict[str, Output]
+    recurrent_weights: dict[str, Output]
+    peephole_weights: dict[str, Output]
     biases: dict[str, Output]
-    norms: dict[str, Output]
+    layer_norm_weights: dict[str, Output]
     projection: Output | None
     projection_bias: Output | None
     states: tuple[int, int]
@@ -51,9 +51,9 @@ class _Network:
     @property
     def size(self) -> int:
         """The number of cells."""
-        return self.of_data["f"].partial_shape[0].get_length()
+        return self.input_weights["f"].partial_shape[0].get_length()
 
-    def entered(self, enter: Enter) -> _Network:
+    def entered(self, enter: Capture) -> _Network:
         """The same with the values that stand for the weights within a step."""
         fields = {
             name: {gate: enter(value) for gate, value in getattr(self, name).items()}
@@ -64,7 +64,7 @@ class _Network:
 
 
 @translator("LSTM")
-@on_numbers
+@computes_in_float
 def lstm(node: TfliteNodeContext) -> Translation:
     """One step."""
     if node.get_attribute("kernel_type", tflite.LSTMKernelType.FULL) == tflite.LSTMKernelType.BASIC:
@@ -75,25 +75,25 @@ def lstm(node: TfliteNodeContext) -> Translation:
 
 
 @translator("UNIDIRECTIONAL_SEQUENCE_LSTM")
-@on_numbers
+@computes_in_float
 def sequence_lstm(node: TfliteNodeContext) -> Translation:
     return _sequence(_read(node, 1, (18, 19), 20), node.get_input(0), _axis(node), False)
 
 
 @translator("BIDIRECTIONAL_SEQUENCE_LSTM")
-@on_numbers
+@computes_in_float
 def bidirectional_sequence_lstm(node: TfliteNodeContext) -> Translation:
     """The weights of the forward direction, those of the backward one, the states of both, then auxiliary data and
     its weights in both directions."""
     results = []
     for direction, (first, states) in enumerate(((1, (35, 36)), (18, (37, 38)))):
         network, first_of_auxiliary = _read(node, first, states, None), 40 + 4 * direction
-        gates = list(network.of_data)
+        gates = list(network.input_weights)
         places = [first_of_auxiliary + _ORDER.index(gate) for gate in gates]
-        data, weights = with_auxiliary_data(node, 39, direction, list(network.of_data.values()), places)
-        network.of_data = dict(zip(gates, weights))
+        data, weights = add_auxiliary_input(node, 39, direction, list(network.input_weights.values()), places)
+        network.input_weights = dict(zip(gates, weights))
         results.append(_sequence(network, data, _axis(node), direction == 1))
-    return merged(node, results)
+    return merge_directions(node, results)
 
 
 def _basic(node: TfliteNodeContext) -> Translation:
@@ -107,11 +107,11 @@ def _basic(node: TfliteNodeContext) -> Translation:
     entry, new, forget, out = ops.Split(total, int64(1), 4).outputs()
     kept = ops.Multiply(ops.Sigmoid(forget), cells)
     cells = ops.Add(kept, ops.Multiply(ops.Sigmoid(entry), ops.Tanh(new))).output(0)
-    cells = rounded(cells, node.output_tensor(1))
+    cells = fake_quantize(cells, node.output_tensor(1))
     result = ops.Multiply(ops.Sigmoid(out), ops.Tanh(cells)).output(0)
     for index, value in ((1, result), (4, cells)):
         if node.input_tensor(index).is_variable:
-            keep(node, index, value)
+            update_state(node, index, value)
     return [result, cells, both, total]
 
 
@@ -120,8 +120,8 @@ def _axis(node: TfliteNodeContext) -> int:
     return 0 if node.get_attribute("time_major") else 1
 
 
-def _read(node: TfliteNodeContext, first: int, states: tuple[int, int], norms: int | None) -> _Network:
-    """The inputs of a direction whose weights begin at ``first``, its factors of normalization at ``norms``."""
+def _read(node: TfliteNodeContext, first: int, states: tuple[int, int], layer_norm_weights: int | None) -> _Network:
+    """The inputs of a direction whose weights begin at ``first``, its factors of normalization at ``layer_norm_weights``."""
 
     def gates(start: int | None, letters: str = _ORDER) -> dict[str, Output]:
         if start is None:
@@ -131,11 +131,11 @@ def _read(node: TfliteNodeContext, first: int, states: tuple[int, int], norms: i
 
     return _Network(
         node,
-        of_data=gates(first),
-        of_state=gates(first + 4),
-        of_cells=gates(first + 8, "ifo"),
+        input_weights=gates(first),
+        recurrent_weights=gates(first + 4),
+        peephole_weights=gates(first + 8, "ifo"),
         biases=gates(first + 11),
-        norms=gates(norms),
+        layer_norm_weights=gates(layer_norm_weights),
         projection=node.get_optional_input(first + 15),
         projection_bias=node.get_optional_input(first + 16),
         states=states,
@@ -147,7 +147,7 @@ def _sequence(network: _Network, data: Output, axis: int, reverse: bool) -> Outp
     make = _at_once if _is_plain(network) else _step_by_step
     results, last = make(network, data, axis, reverse)
     for index, value in zip(network.states, last):
-        keep(network.node, index, value)
+        update_state(network.node, index, value)
     return results
 
 
@@ -155,27 +155,27 @@ def _is_plain(network: _Network) -> bool:
     """Whether the operation LSTMSequence does all of it."""
     node = network.node
     return (
-        node.get_attribute("fused_activation_function") in FUNCTIONS_OF_SEQUENCES
+        node.get_attribute("fused_activation_function") in SEQUENCE_ACTIVATIONS
         and not node.get_attribute("cell_clip", 0.0)
-        and not network.norms
+        and not network.layer_norm_weights
         and network.projection is None
-        and rank_of(network.of_state["f"]) == 2
+        and rank_of(network.recurrent_weights["f"]) == 2
         and node.input_tensor(network.states[1]).quantization is None
     )
 
 
 def _at_once(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
-    node, data = network.node, batches_first(data, axis)
-    function = FUNCTIONS_OF_SEQUENCES[node.get_attribute("fused_activation_function")]
+    node, data = network.node, batch_major(data, axis)
+    function = SEQUENCE_ACTIVATIONS[node.get_attribute("fused_activation_function")]
     inputs = [
         data,
         *(ops.Unsqueeze(node.get_input(index), int64([1])) for index in network.states),
-        all_times(data),
-        *(_joined(gates, "fico") for gates in (network.of_data, network.of_state, network.biases)),
+        full_sequence_lengths(data),
+        *(_joined(gates, "fico") for gates in (network.input_weights, network.recurrent_weights, network.biases)),
     ]
     operation = ops.LSTMSequence
-    if network.of_cells:
-        inputs.append(_joined(network.of_cells, "iof"))
+    if network.peephole_weights:
+        inputs.append(_joined(network.peephole_weights, "iof"))
         operation = ops.PeepholeLSTMSequence
     made = operation(
         *inputs,
@@ -184,7 +184,7 @@ def _at_once(network: _Network, data: Output, axis: int, reverse: bool) -> tuple
         activations=["sigmoid", function, function],
     )
     results, *last = (ops.Squeeze(value, int64([1])).output(0) for value in made.outputs())
-    return batches_first(results, axis), last
+    return batch_major(results, axis), last
 
 
 def _joined(gates: dict[str, Output], order: str) -> Output:
@@ -196,11 +196,11 @@ def _joined(gates: dict[str, Output], order: str) -> Output:
 def _step_by_step(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
     initial = [network.node.get_input(index) for index in network.states]
 
-    def step(part: Output, states: list[Output], enter: Enter) -> tuple[Output, list[Output]]:
+    def step(part: Output, states: list[Output], enter: Capture) -> tuple[Output, list[Output]]:
         result, cells = _step(network.entered(enter), part, *states)
         return result, [result, cells]
 
-    return over_time(step, data, initial, axis, reverse)
+    return scan(step, data, initial, axis, reverse)
 
 
 def _step(network: _Network, data: Output, state: Output, cells: Output) -> tuple[Output, Output]:
@@ -209,32 +209,32 @@ def _step(network: _Network, data: Output, state: Output, cells: Output) -> tupl
     kept, kept_cells = (node.input_tensor(index) for index in network.states)
 
     def gate(letter: str, cells: Output) -> Output:
-        total = ops.MatMul(data, network.of_data[letter], False, True).output(0)
-        total = ops.Add(total, _recurrent(state, network.of_state[letter])).output(0)
-        if letter in network.of_cells:
-            total = ops.Add(total, ops.Multiply(cells, network.of_cells[letter])).output(0)
-        if letter in network.norms:
+        total = ops.MatMul(data, network.input_weights[letter], False, True).output(0)
+        total = ops.Add(total, _recurrent(state, network.recurrent_weights[letter])).output(0)
+        if letter in network.peephole_weights:
+            total = ops.Add(total, ops.Multiply(cells, network.peephole_weights[letter])).output(0)
+        if letter in network.layer_norm_weights:
             total = ops.MVN(total, int64([-1]), True, _EPSILON, "INSIDE_SQRT").output(0)
-            total = ops.Multiply(total, network.norms[letter]).output(0)
+            total = ops.Multiply(total, network.layer_norm_weights[letter]).output(0)
         if letter in network.biases:
             total = ops.Add(total, network.biases[letter]).output(0)
         if kept_cells.quantization is not None:
             total = ops.Clamp(total, *_RANGE_OF_GATES).output(0)
-        return activated(node, total) if letter == "c" else ops.Sigmoid(total).output(0)
+        return apply_activation(node, total) if letter == "c" else ops.Sigmoid(total).output(0)
 
     forget = gate("f", cells)
-    entry = gate("i", cells) if "i" in network.of_data else ops.Subtract(scalar_like(forget, 1), forget)
+    entry = gate("i", cells) if "i" in network.input_weights else ops.Subtract(scalar_like(forget, 1), forget)
     cells = ops.Add(ops.Multiply(forget, cells), ops.Multiply(entry, gate("c", cells))).output(0)
-    cells = rounded(_cut(cells, node.get_attribute("cell_clip", 0.0)), kept_cells)
-    result = ops.Multiply(gate("o", cells), activated(node, cells)).output(0)
+    cells = fake_quantize(_cut(cells, node.get_attribute("cell_clip", 0.0)), kept_cells)
+    result = ops.Multiply(gate("o", cells), apply_activation(node, cells)).output(0)
     if network.projection is not None:
         if kept.quantization is not None:
-            result = rounded(result, node.intermediate_tensors[-1])
+            result = fake_quantize(result, node.intermediate_tensors[-1])
         result = ops.MatMul(result, network.projection, False, True).output(0)
         if network.projection_bias is not None:
             result = ops.Add(result, network.projection_bias).output(0)
         result = _cut(result, node.get_attribute("proj_clip", 0.0))
-    return rounded(result, kept), cells
+    return fake_quantize(result, kept), cells
 
 
 def _recurrent(state: Output, weights: Output) -> Output:

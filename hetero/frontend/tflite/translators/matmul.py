@@ -9,7 +9,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.products import Products
+from hetero.frontend.tflite.translators.linear import LinearOperator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import rank_of, reshape
 from hetero.graph import Constant, Output, is_constant
@@ -21,7 +21,7 @@ _FORMATS = tflite.FullyConnectedOptionsWeightsFormat
 @translator("FULLY_CONNECTED")
 def fully_connected(node: TfliteNodeContext) -> Translation:
     """Weights are ``[O, I]``; data of any rank is rows of I, which stay as they are where the operator says so."""
-    products, data, weights = Products(node), node.get_input(0), node.get_input(1)
+    products, data, weights = LinearOperator(node), node.get_input(0), node.get_input(1)
     if not node.get_attribute("keep_num_dims", False) and rank_of(data) != 2:
         data = reshape(data, (-1, weights.partial_shape[-1].get_length()))
     is_shuffled = node.get_attribute("weights_format", _FORMATS.DEFAULT) == _FORMATS.SHUFFLED4x16INT8
@@ -42,7 +42,7 @@ def _in_rows(weights: Output) -> Output:
 
 @translator("BATCH_MATMUL")
 def batch_matmul(node: TfliteNodeContext) -> Translation:
-    products = Products(node)
+    products = LinearOperator(node)
     factors = products.data(node.get_input(0)), products.weights(node.get_input(1))
     total = ops.MatMul(*factors, bool(node.get_attribute("adj_x", False)), bool(node.get_attribute("adj_y", False)))
     # Integers of 32 bits are the sums themselves.

@@ -10,7 +10,7 @@ from hetero.frontend.tflite.decoded import DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated, activated_integers
+from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_array, int64, known_input, normalized, rank_of
 from hetero.graph import Output
@@ -78,19 +78,19 @@ def concatenation(node: TfliteNodeContext) -> Translation:
     """Integers of another scale than those of the output are scaled anew; LiteRT does so for u8 and refuses i8."""
     target, parts = node.output_tensor(0), node.get_inputs()
     if target.quantization is None:
-        return activated(node, ops.Concat(parts, node.get_attribute("axis")))
+        return apply_activation(node, ops.Concat(parts, node.get_attribute("axis")))
     schemes = [node.input_tensor(index).quantization or target.quantization for index in range(len(parts))]
-    parts = [_scaled_anew(part, by, target) for part, by in zip(parts, schemes)]
-    return activated_integers(node, ops.Concat(parts, node.get_attribute("axis")).output(0))
+    parts = [_scaled_anew(part, params, target) for part, params in zip(parts, schemes)]
+    return clamp_to_activation(node, ops.Concat(parts, node.get_attribute("axis")).output(0))
 
 
-def _scaled_anew(value: Output, by: Quantization, target: DecodedTensor) -> Output:
+def _scaled_anew(value: Output, params: Quantization, target: DecodedTensor) -> Output:
     """Integers as those of another scale, halves rounded away from zero, as LiteRT has it."""
     wanted = target.quantization
-    if by.equals(wanted):
+    if params.equals(wanted):
         return value
-    factor = np.float32(by.scale) * (np.float32(1) / np.float32(wanted.scale))
-    scaled = ops.Add(ops.Multiply(ops.Convert(value, Type.f32), factor), np.float32(-by.zero_point) * factor)
+    factor = np.float32(params.scale) * (np.float32(1) / np.float32(wanted.scale))
+    scaled = ops.Add(ops.Multiply(ops.Convert(value, Type.f32), factor), np.float32(-params.zero_point) * factor)
     moved = ops.Add(ops.Round(scaled, "half_away_from_zero"), np.float32(wanted.zero_point))
     limits = np.iinfo(target.element_type.to_dtype())
     return ops.Convert(ops.Clamp(moved, float(limits.min), float(limits.max)), target.element_type).output(0)

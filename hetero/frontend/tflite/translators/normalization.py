@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.tflite.translators.common import apply_activation
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
 
@@ -15,9 +15,9 @@ _SHORTEST = 1e-6
 
 
 @translator("L2_NORMALIZATION")
-@on_numbers
+@computes_in_float
 def l2_normalization(node: TfliteNodeContext) -> Translation:
-    return activated(node, ops.NormalizeL2(node.get_input(0), int64([-1]), _SHORTEST**2, "max"))
+    return apply_activation(node, ops.NormalizeL2(node.get_input(0), int64([-1]), _SHORTEST**2, "max"))
 
 
 @translator("LOCAL_RESPONSE_NORMALIZATION")

@@ -6,9 +6,9 @@ from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated, activated_integers, auto_pad
+from hetero.frontend.tflite.translators.common import apply_activation, auto_pad, clamp_to_activation
 from hetero.frontend.translation import Translation
 from hetero.graph import Output
 from hetero.types import Type
@@ -34,11 +34,11 @@ def average_pool(node: TfliteNodeContext) -> Translation:
 
 
 @translator("L2_POOL_2D")
-@on_numbers
+@computes_in_float
 def l2_pool(node: TfliteNodeContext) -> Translation:
     """The root of the mean of the squares."""
     data = channels_second(node.get_input(0))
-    return activated(node, channels_last(ops.Sqrt(_average(node, ops.Multiply(data, data).output(0)))))
+    return apply_activation(node, channels_last(ops.Sqrt(_average(node, ops.Multiply(data, data).output(0)))))
 
 
 def _average(node: TfliteNodeContext, value: Output) -> Output:
@@ -53,4 +53,4 @@ def _windows(node: TfliteNodeContext) -> tuple[tuple[int, int], tuple[int, int]]
 
 
 def _finished(node: TfliteNodeContext, value: Output) -> Output:
-    return activated_integers(node, value) if node.is_quantized else activated(node, value)
+    return clamp_to_activation(node, value) if node.is_quantized else apply_activation(node, value)

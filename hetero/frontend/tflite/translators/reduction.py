@@ -5,7 +5,7 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving, on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, scalar_like
@@ -26,8 +26,8 @@ def _reduce(node: TfliteNodeContext) -> Translation:
     return (_NUMBERS | _OTHERS)[node.get_op_type()](value, axes, keep)
 
 
-translator(*_NUMBERS)(on_numbers(_reduce))
-translator(*_OTHERS)(moving(_reduce))
+translator(*_NUMBERS)(computes_in_float(_reduce))
+translator(*_OTHERS)(preserves_quantization(_reduce))
 
 
 @translator("ARG_MAX", "ARG_MIN")

@@ -82,21 +82,21 @@ def _combined(data: Output, segments: Output, count: Output, neutral: float, red
 
 @translator("DYNAMIC_UPDATE_SLICE")
 def dynamic_update_slice(node: TfliteNodeContext) -> Translation:
-    return with_slice(*(node.get_input(index) for index in range(3)))
+    return update_slice(*(node.get_input(index) for index in range(3)))
 
 
-def with_slice(data: Output, update: Output, starts: Output) -> Output:
+def update_slice(data: Output, update: Output, starts: Output) -> Output:
     """The data with a slice replaced, which begins where a vector says, but so that it lies within the data."""
     pairs = enumerate(zip(data.partial_shape, update.partial_shape))
     shorter = [axis for axis, (whole, part) in pairs if whole.is_dynamic or whole != part]
     if not shorter:
         return update
     lengths = ops.ShapeOf(update).output(0)
-    starts = starts_within(data, starts, lengths)
+    starts = clamp_starts(data, starts, lengths)
     size = update.partial_shape[shorter[0]]
     if len(shorter) == 1 and size.is_static and exact_value(starts) is None:
         # What is whole on all other axes is rows by their numbers, which devices need not know before.
-        rows = slice_places(starts, shorter[0], size.get_length())
+        rows = slice_indices(starts, shorter[0], size.get_length())
         return ops.ScatterUpdate(data, rows, update, int64(shorter[0])).output(0)
     ones = Constant(np.ones(rank_of(data), starts.element_type.to_dtype()))
     return ops.SliceScatter(
@@ -104,14 +104,14 @@ def with_slice(data: Output, update: Output, starts: Output) -> Output:
     ).output(0)
 
 
-def starts_within(data: Output, starts: Output, lengths: Output) -> Output:
+def clamp_starts(data: Output, starts: Output, lengths: Output) -> Output:
     """The starts of a slice on each axis, moved to where one of these lengths is within the data."""
     kind = starts.element_type
     room = ops.Subtract(converted(ops.ShapeOf(data).output(0), kind), converted(lengths, kind))
     return ops.Maximum(ops.Minimum(starts, room), scalar_like(starts, 0)).output(0)
 
 
-def slice_places(starts: Output, axis: int, length: int) -> Output:
+def slice_indices(starts: Output, axis: int, length: int) -> Output:
     """The places on an axis that a slice takes."""
     kind = starts.element_type
     places = ops.Range(int64(0), int64(length), int64(1), kind)

@@ -22,16 +22,14 @@ from hetero.ops.port_maps import (
 from hetero.shape import concatenate
 
 # The functions that the sequence operations have; all others are made step by step.
-FUNCTIONS_OF_SEQUENCES = {tflite.ActivationFunctionType.RELU: "relu", tflite.ActivationFunctionType.TANH: "tanh"}
+SEQUENCE_ACTIVATIONS = {tflite.ActivationFunctionType.RELU: "relu", tflite.ActivationFunctionType.TANH: "tanh"}
 # What stands within a step for a value from outside, as weights are.
-Enter = Callable[[Output], Output]
+Capture = Callable[[Output], Output]
 # Of the data of one time and the states, the result and the states for the next time.
-Step = Callable[[Output, list[Output], Enter], tuple[Output, list[Output]]]
+Step = Callable[[Output, list[Output], Capture], tuple[Output, list[Output]]]
 
 
-def over_time(
-    step: Step, data: Output, states: Sequence[Output], axis: int, reverse: bool
-) -> tuple[Output, list[Output]]:
+def scan(step: Step, data: Output, states: Sequence[Output], axis: int, reverse: bool) -> tuple[Output, list[Output]]:
     """The results of all times, joined along the axis, and the last states.
 
     ``axis``: that of the times of the data; ``reverse``: whether the last time comes first.
@@ -60,19 +58,19 @@ def over_time(
     return made.output(0), made.outputs()[1:]
 
 
-def batches_first(data: Output, axis: int) -> Output:
+def batch_major(data: Output, axis: int) -> Output:
     """``[N, time, …]`` of data whose times are axis 0 or 1; of such a result the data again."""
     if axis == 1:
         return data
     return ops.Transpose(data, int64([1, 0, *range(2, rank_of(data))])).output(0)
 
 
-def all_times(data: Output) -> Output:
+def full_sequence_lengths(data: Output) -> Output:
     """The lengths ``[N]`` of sequences ``[N, time, …]`` that have all times."""
     return ops.Broadcast(length_of(data, 1), reshape(length_of(data, 0), (1,))).output(0)
 
 
-def with_auxiliary_data(
+def add_auxiliary_input(
     node: TfliteNodeContext, auxiliary: int, direction: int, weights: Sequence[Output], of_auxiliary: Sequence[int]
 ) -> tuple[Output, list[Output]]:
     """The data of a direction, and its weights, for a network of two directions that may have auxiliary data.
@@ -90,7 +88,7 @@ def with_auxiliary_data(
     return ops.Concat([data, other], 2).output(0), both
 
 
-def merged(node: TfliteNodeContext, results: Sequence[Output]) -> Translation:
+def merge_directions(node: TfliteNodeContext, results: Sequence[Output]) -> Translation:
     """The results of both directions: side by side, or each as an output."""
     return ops.Concat(results, 2) if node.get_attribute("merge_outputs") else results
 

@@ -2,10 +2,10 @@
 
 from hetero.frontend.tflite.translators.stablehlo import (  # noqa: F401
     calls,
+    dot_and_convolution,
     elementwise,
     gather,
     movement,
-    products,
     random,
     reductions,
     scatter,

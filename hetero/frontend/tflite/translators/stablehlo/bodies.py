@@ -22,7 +22,7 @@ _ELEMENTWISE = (
 _COMMUTATIVE = (ops.Add, ops.Multiply, ops.Maximum, ops.Minimum, ops.LogicalAnd, ops.LogicalOr)
 
 
-class ScalarGraph:
+class ScalarBody:
     """The graph of an operator, its only one, as a function of whole tensors instead of scalars.
 
     ``inputs``: a scalar Parameter for each input; ``results``: what it makes of them. Raises FrontendError where it
@@ -57,7 +57,7 @@ class ScalarGraph:
         return type(node) if len(self.results) == 1 and (known or swapped) else None
 
 
-class Combination(ScalarGraph):
+class ReductionBody(ScalarBody):
     """The graph of a reduction: what two values each of one or more tensors become, in a type for each."""
 
     def __init__(self, node: TfliteNodeContext, kinds: Sequence[Type]) -> None:
@@ -76,14 +76,14 @@ class Combination(ScalarGraph):
             for made, right in zip(self([*lefts, *rights]), rights)
         ]
 
-    def with_first(self, first: Sequence[Output], values: Sequence[Output]) -> list[Output]:
+    def with_initial(self, first: Sequence[Output], values: Sequence[Output]) -> list[Output]:
         """The tensors combined with the scalars that a reduction begins with."""
         if self.operation:
-            return [combined_with_first(self.operation, first[0], values[0])]
+            return [combine_with_initial(self.operation, first[0], values[0])]
         return self.combine(first, values)
 
 
-def combined_with_first(operation: type[Op], first: Output, value: Output) -> Output:
+def combine_with_initial(operation: type[Op], first: Output, value: Output) -> Output:
     """A scalar combined with a tensor, which is left as it is where that is known to change nothing."""
     if operation in _NEUTRAL and isinstance(first.node, Constant):
         data = first.node.data
@@ -107,7 +107,7 @@ _NEUTRAL = {
 }  # fmt: skip
 
 
-def alike(left: Output, right: Output, stands_for: dict[Node, Node]) -> bool:
+def same_function(left: Output, right: Output, stands_for: dict[Node, Node]) -> bool:
     """Whether two values are the same function, of nodes that stand for each other."""
     waiting, seen = [(left, right)], set()
     while waiting:

@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving, on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import scalar_like
@@ -50,19 +50,19 @@ def _kind(node: TfliteNodeContext) -> str:
 
 
 @translator(*_listed(_UNARY))
-@on_numbers
+@computes_in_float
 def unary(node: TfliteNodeContext) -> Translation:
     return _UNARY[_kind(node)](node.get_input(0))
 
 
 @translator(*_listed(_BINARY))
-@on_numbers
+@computes_in_float
 def binary(node: TfliteNodeContext) -> Translation:
     return _binary(node, _BINARY)
 
 
 @translator(*_listed(_EXTREMES, _BITWISE))
-@moving
+@preserves_quantization
 def choice_or_bits(node: TfliteNodeContext) -> Translation:
     return _binary(node, _EXTREMES | _BITWISE)
 
@@ -77,14 +77,14 @@ def _binary(node: TfliteNodeContext, operations: dict[str, type[Op]]) -> Transla
 
 
 @translator("STABLEHLO_DIVIDE")
-@on_numbers
+@computes_in_float
 def divide(node: TfliteNodeContext) -> Translation:
     """Quotients of integers are cut off."""
     return ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False)
 
 
 @translator("STABLEHLO_CBRT")
-@on_numbers
+@computes_in_float
 def cbrt(node: TfliteNodeContext) -> Translation:
     value = node.get_input(0)
     return ops.Multiply(ops.Sign(value), ops.Power(ops.Abs(value), scalar_like(value, 1 / 3)))
@@ -97,7 +97,7 @@ def shift_left(node: TfliteNodeContext) -> Translation:
 
 
 @translator("STABLEHLO_CLAMP")
-@moving
+@preserves_quantization
 def clamp(node: TfliteNodeContext) -> Translation:
     """The bounds are scalars or of the operand's shape."""
     low, value, high = node.get_inputs()
@@ -105,13 +105,13 @@ def clamp(node: TfliteNodeContext) -> Translation:
 
 
 @translator("STABLEHLO_SELECT")
-@moving
+@preserves_quantization
 def select(node: TfliteNodeContext) -> Translation:
     return ops.Select(*node.get_inputs())
 
 
 @translator("STABLEHLO_CONVERT")
-@on_numbers
+@computes_in_float
 def convert(node: TfliteNodeContext) -> Translation:
     output = node.output_tensor(0)
     if output.element_type is None:
@@ -120,7 +120,7 @@ def convert(node: TfliteNodeContext) -> Translation:
 
 
 @translator("STABLEHLO_COMPARE")
-@on_numbers
+@computes_in_float
 def compare(node: TfliteNodeContext) -> Translation:
     left, right = node.get_input(0), node.get_input(1)
     direction = node.get_attribute("comparison_direction")

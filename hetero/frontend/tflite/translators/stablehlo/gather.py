@@ -7,16 +7,21 @@ import math
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving
+from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.stablehlo.places import in_order, index_columns, row_numbers, window_places
+from hetero.frontend.tflite.translators.stablehlo.index_vectors import (
+    flat_indices,
+    index_columns,
+    transposed,
+    window_indices,
+)
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, reshape
 from hetero.graph import Output
 
 
 @translator("STABLEHLO_GATHER")
-@moving
+@preserves_quantization
 def stablehlo_gather(node: TfliteNodeContext) -> Translation:
     """Slices of ``slice_sizes`` that begin where index vectors say, moved to where they are within the operand.
 
@@ -37,7 +42,7 @@ def stablehlo_gather(node: TfliteNodeContext) -> Translation:
         for axis, length in zip(indexed, lengths)
     ]
     windows = [sizes[axis] for axis in indexed]
-    rows = row_numbers(window_places(starts, windows, batch), lengths)
+    rows = flat_indices(window_indices(starts, windows, batch), lengths)
     made, axes = _rows_of(_parts(value, sizes, indexed), indexed, lengths, rows)
     # The dimensions of the result by the axes of the operand, those of the batch by numbers below 0.
     found = [-1 - place for place in reversed(range(batch))]
@@ -79,7 +84,7 @@ def _rows_of(
     if len(indexed) == 1:
         (place,) = indexed
         return ops.Gather(value, rows, int64(place)).output(0), (rest[:place], rest[place:])
-    value = in_order(value, [*indexed, *rest])
+    value = transposed(value, [*indexed, *rest])
     if not value.partial_shape.is_static:
         raise FrontendError(f"the shape {value.partial_shape}, of which several axes are indexed, must be known")
     value = reshape(value, [math.prod(lengths), *value.shape[len(indexed) :]])
@@ -97,6 +102,6 @@ def _arranged(made: Output, found: list[int], node: TfliteNodeContext, batch: in
     if gone:
         made = ops.Squeeze(made, int64(gone)).output(0)
         found = [axis for axis in found if axis in wanted]
-    made = in_order(made, [found.index(axis) for axis in wanted if axis in found])
+    made = transposed(made, [found.index(axis) for axis in wanted if axis in found])
     missing = [place for place, axis in enumerate(wanted) if axis not in found]
     return ops.Unsqueeze(made, int64(missing)).output(0) if missing else made

@@ -10,9 +10,9 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving
+from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.scattering import slice_places, starts_within, with_slice
+from hetero.frontend.tflite.translators.scattering import clamp_starts, slice_indices, update_slice
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, known_input, rank_of, reshape, transpose
 from hetero.graph import Output
@@ -21,7 +21,7 @@ from hetero.types import Type
 
 
 @translator("STABLEHLO_RESHAPE")
-@moving
+@preserves_quantization
 def stablehlo_reshape(node: TfliteNodeContext) -> Translation:
     return _shaped(node.get_input(0), _declared_shape(node))
 
@@ -39,13 +39,13 @@ def _declared_shape(node: TfliteNodeContext) -> list[int]:
 
 
 @translator("STABLEHLO_TRANSPOSE")
-@moving
+@preserves_quantization
 def stablehlo_transpose(node: TfliteNodeContext) -> Translation:
     return transpose(node.get_input(0), node.get_attribute("permutation"))
 
 
 @translator("STABLEHLO_BROADCAST_IN_DIM")
-@moving
+@preserves_quantization
 def broadcast_in_dim(node: TfliteNodeContext) -> Translation:
     """``broadcast_dimensions``: where each dimension of the operand goes, in any order."""
     value, axes, shape = node.get_input(0), node.get_attribute("broadcast_dimensions"), _declared_shape(node)
@@ -63,13 +63,13 @@ def broadcast_in_dim(node: TfliteNodeContext) -> Translation:
 
 
 @translator("STABLEHLO_CONCATENATE")
-@moving
+@preserves_quantization
 def stablehlo_concatenate(node: TfliteNodeContext) -> Translation:
     return ops.Concat(node.get_inputs(), node.get_attribute("dimension"))
 
 
 @translator("STABLEHLO_SLICE")
-@moving
+@preserves_quantization
 def stablehlo_slice(node: TfliteNodeContext) -> Translation:
     value, names = node.get_input(0), ("start_indices", "limit_indices", "strides")
     if not rank_of(value):
@@ -78,28 +78,28 @@ def stablehlo_slice(node: TfliteNodeContext) -> Translation:
 
 
 @translator("STABLEHLO_DYNAMIC_SLICE")
-@moving
+@preserves_quantization
 def dynamic_slice(node: TfliteNodeContext) -> Translation:
     """Of each axis the start, an input, is moved to where the slice is within."""
     value, sizes = node.get_input(0), node.get_attribute("slice_sizes")
     if not rank_of(value):
         return value
-    starts = starts_within(value, _starts(node, 1, value), int64(sizes).output(0))
+    starts = clamp_starts(value, _starts(node, 1, value), int64(sizes).output(0))
     known = exact_value(starts)
     if known is not None:
         return ops.Slice(value, int64(known), int64(known + sizes), int64([1] * len(sizes)), int64(range(len(sizes))))
     for axis, (size, length) in enumerate(zip(sizes, value.partial_shape)):
         # What is taken whole begins at 0.
         if length != size:
-            value = ops.Gather(value, slice_places(starts, axis, size), int64(axis)).output(0)
+            value = ops.Gather(value, slice_indices(starts, axis, size), int64(axis)).output(0)
     return value
 
 
 @translator("STABLEHLO_DYNAMIC_UPDATE_SLICE")
-@moving
+@preserves_quantization
 def stablehlo_dynamic_update_slice(node: TfliteNodeContext) -> Translation:
     value, update = node.get_input(0), node.get_input(1)
-    return with_slice(value, update, _starts(node, 2, value)) if rank_of(value) else update
+    return update_slice(value, update, _starts(node, 2, value)) if rank_of(value) else update
 
 
 def _starts(node: TfliteNodeContext, first: int, value: Output) -> Output:
@@ -112,21 +112,23 @@ def _starts(node: TfliteNodeContext, first: int, value: Output) -> Output:
 
 
 @translator("STABLEHLO_PAD")
-@moving
+@preserves_quantization
 def stablehlo_pad(node: TfliteNodeContext) -> Translation:
     names = ("edge_padding_low", "edge_padding_high", "interior_padding")
-    return padded(node.get_input(0), node.get_input(1), *(node.get_attribute(name) for name in names))
+    return pad_with_interior(node.get_input(0), node.get_input(1), *(node.get_attribute(name) for name in names))
 
 
 @translator("DILATE")
-@moving
+@preserves_quantization
 def dilate(node: TfliteNodeContext) -> Translation:
     factors = known_input(node, 1, "dilations").reshape(-1)
     edges = [0] * factors.size
-    return padded(node.get_input(0), node.get_input(2), edges, edges, (factors - 1).tolist())
+    return pad_with_interior(node.get_input(0), node.get_input(2), edges, edges, (factors - 1).tolist())
 
 
-def padded(value: Output, filler: Output, low: Sequence[int], high: Sequence[int], between: Sequence[int]) -> Output:
+def pad_with_interior(
+    value: Output, filler: Output, low: Sequence[int], high: Sequence[int], between: Sequence[int]
+) -> Output:
     """The value with a scalar added on each axis in front, behind and between elements.
 
     What is negative in front or behind is cut off. Raises FrontendError.

@@ -13,8 +13,8 @@ from hetero.errors import FrontendError
 from hetero.frontend.quantization import is_zero
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.stablehlo.bodies import Combination, combined_with_first
-from hetero.frontend.tflite.translators.stablehlo.movement import padded
+from hetero.frontend.tflite.translators.stablehlo.bodies import ReductionBody, combine_with_initial
+from hetero.frontend.tflite.translators.stablehlo.movement import pad_with_interior
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, known_input, rank_of, reshape
 from hetero.graph import Op, Output
@@ -41,16 +41,16 @@ def stablehlo_reduce(node: TfliteNodeContext) -> Translation:
         reduced = [_REDUCTIONS[body.operation](values[0], int64(axes), False).output(0)]
     else:
         reduced = _in_pairs(values, axes, body.combine)
-    return body.with_first(first, reduced)
+    return body.with_initial(first, reduced)
 
 
-def _operands(node: TfliteNodeContext) -> tuple[list[Output], list[Output], Combination]:
+def _operands(node: TfliteNodeContext) -> tuple[list[Output], list[Output], ReductionBody]:
     """The tensors, the scalar that each begins with, and what combines them."""
     inputs, count = node.get_inputs(), node.get_output_size()
     if len(inputs) != 2 * count:
         raise FrontendError(f"its {len(inputs)} inputs should be {count} tensors and a first value of each")
     first = [reshape(value, ()) for value in inputs[count:]]
-    return inputs[:count], first, Combination(node, [value.element_type for value in inputs[:count]])
+    return inputs[:count], first, ReductionBody(node, [value.element_type for value in inputs[:count]])
 
 
 def _in_pairs(values: Sequence[Output], axes: Sequence[int], combine: Combine) -> list[Output]:
@@ -95,8 +95,8 @@ def stablehlo_reduce_window(node: TfliteNodeContext) -> Translation:
         if summed is not None:
             return summed
     between = [dilation - 1 for dilation in spread]
-    values = [padded(*pair, padding[::2], padding[1::2], between) for pair in zip(values, first)]
-    return body.with_first(first, _in_windows(values, windows, body.combine))
+    values = [pad_with_interior(*pair, padding[::2], padding[1::2], between) for pair in zip(values, first)]
+    return body.with_initial(first, _in_windows(values, windows, body.combine))
 
 
 def _summed_up(value: Output, windows: Windows, padding: Sequence[int]) -> Output | None:
@@ -134,7 +134,7 @@ def reduce_window(node: TfliteNodeContext) -> Translation:
     def combine(lefts: Sequence[Output], rights: Sequence[Output]) -> list[Output]:
         return [operation(lefts[0], rights[0]).output(0)]
 
-    return combined_with_first(operation, node.get_input(1), _in_windows([value], windows, combine)[0])
+    return combine_with_initial(operation, node.get_input(1), _in_windows([value], windows, combine)[0])
 
 
 class Windows(NamedTuple):

@@ -9,10 +9,15 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving
+from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarGraph
-from hetero.frontend.tflite.translators.stablehlo.places import in_order, index_columns, row_numbers, window_places
+from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody
+from hetero.frontend.tflite.translators.stablehlo.index_vectors import (
+    flat_indices,
+    index_columns,
+    transposed,
+    window_indices,
+)
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, reshape, scalar_like
 from hetero.graph import Op, Output
@@ -25,7 +30,7 @@ _REDUCTIONS: dict[type[Op] | None, str] = {
 
 
 @translator("STABLEHLO_SCATTER")
-@moving
+@preserves_quantization
 def stablehlo_scatter(node: TfliteNodeContext) -> Translation:
     """Windows of updates, which begin where index vectors say; elements outside of the operand are left out.
 
@@ -45,28 +50,28 @@ def stablehlo_scatter(node: TfliteNodeContext) -> Translation:
     rest = [axis for axis in range(len(shape)) if axis not in indexed]
     lengths = [shape[axis] for axis in indexed]
     starts = [columns[named.index(axis)] if axis in named else None for axis in indexed]
-    places = window_places(starts, [windows[axis] for axis in indexed], batch)
+    places = window_indices(starts, [windows[axis] for axis in indexed], batch)
     count, behind = math.prod(lengths), [shape[axis] for axis in rest]
     rows, all_within = _rows_within(places, lengths)
-    data = reshape(in_order(value, [*indexed, *rest]), [count, *behind])
+    data = reshape(transposed(value, [*indexed, *rest]), [count, *behind])
     if not all_within:
         # What lies outside goes to a row that is cut off again.
         row = ops.Broadcast(scalar_like(value, 0), int64([1, *behind]))
         data = ops.Concat([data, row], 0).output(0)
     updates = ops.Reshape(
-        in_order(updates, _order(node, updates, windows, [*indexed, *rest])), int64([-1, *behind]), False
+        transposed(updates, _order(node, updates, windows, [*indexed, *rest])), int64([-1, *behind]), False
     )
     rows = ops.Reshape(rows, int64([-1, 1]), False)
     made = ops.ScatterNDUpdate(data, rows, updates, reduction).output(0)
     if not all_within:
         made = ops.Slice(made, int64([0]), int64([count]), int64([1]), int64([0])).output(0)
     made = reshape(made, [*lengths, *behind])
-    return in_order(made, np.argsort([*indexed, *rest]).tolist())
+    return transposed(made, np.argsort([*indexed, *rest]).tolist())
 
 
 def _reduction(node: TfliteNodeContext, value: Output) -> str | None:
     """What an update does to the element where it goes, in ScatterNDUpdate's words; None for nothing."""
-    body = ScalarGraph(node, [value.element_type] * 2, 1)
+    body = ScalarBody(node, [value.element_type] * 2, 1)
     result = body.results[0].node
     if result is body.inputs[0]:
         return None
@@ -104,7 +109,7 @@ def _rows_within(places: list[Output], lengths: list[int]) -> tuple[Output, bool
         inside = ops.LogicalAnd(ops.GreaterEqual(place, int64(0)), ops.Less(place, int64(length)))
         within = inside if within is None else ops.LogicalAnd(within, inside)
         all_within = False
-    rows = row_numbers(places, lengths)
+    rows = flat_indices(places, lengths)
     return (rows if all_within else ops.Select(within, rows, int64(math.prod(lengths))).output(0)), all_within
 
 

@@ -9,7 +9,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarGraph, alike
+from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody, same_function
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, normalized, rank_of
 from hetero.graph import Output
@@ -25,22 +25,22 @@ def sort(node: TfliteNodeContext) -> Translation:
     """Tensors put in one order along an axis, by a graph that says whether elements come before others."""
     values = node.get_inputs()
     axis = normalized(node.get_attribute("dimension"), rank_of(values[0]))
-    before = ScalarGraph(node, [value.element_type for value in values for _ in range(2)], 1)
+    before = ScalarBody(node, [value.element_type for value in values for _ in range(2)], 1)
     places = _order_by_key(values, axis, before) or _order_by_pairs(values, axis, before)
     return [ops.GatherElements(value, places, axis).output(0) for value in values]
 
 
-def _order_by_key(values: Sequence[Output], axis: int, before: ScalarGraph) -> Output | None:
+def _order_by_key(values: Sequence[Output], axis: int, before: ScalarBody) -> Output | None:
     """Where each element comes from, if the graph compares what one function makes of both elements; else None."""
     comparison = before.results[0].node
     if type(comparison) not in _ORDERS:
         return None
     first, second = before.inputs[::2], before.inputs[1::2]
     falls, (left, right) = _ORDERS[type(comparison)], comparison.input_values()
-    if alike(left, right, dict(zip(second, first))):
+    if same_function(left, right, dict(zip(second, first))):
         # The right one is that which is said to come after.
         falls = "max" if falls == "min" else "min"
-    elif not alike(left, right, dict(zip(first, second))):
+    elif not same_function(left, right, dict(zip(first, second))):
         return None
     # Of whole tensors both sides are the key.
     key = before([value for value in values for _ in range(2)])[0].node.input_value(0)
@@ -52,7 +52,7 @@ def _order_by_key(values: Sequence[Output], axis: int, before: ScalarGraph) -> O
     return ops.TopK(key, length, axis, falls, "value", Type.i64, True).output(1)
 
 
-def _order_by_pairs(values: Sequence[Output], axis: int, before: ScalarGraph) -> Output:
+def _order_by_pairs(values: Sequence[Output], axis: int, before: ScalarBody) -> Output:
     """The same for any graph: an element's place is the number of those that come before it, of equal ones the first
     in the order that they had."""
     length = values[0].partial_shape[axis]

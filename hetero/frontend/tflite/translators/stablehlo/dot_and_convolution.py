@@ -10,16 +10,16 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.stablehlo.movement import padded
+from hetero.frontend.tflite.translators.stablehlo.movement import pad_with_interior
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, reshape, scalar_like, transpose
 from hetero.graph import Output
 
 
 @translator("STABLEHLO_DOT_GENERAL")
-@on_numbers
+@computes_in_float
 def dot_general(node: TfliteNodeContext) -> Translation:
     """``[batch…, rows of the left…, columns of the right…]``: the other dimensions are summed over."""
     left, right = _operands(node)
@@ -87,7 +87,7 @@ def _known_product(source: Output, axes: Sequence[int]) -> int | None:
 
 
 @translator("STABLEHLO_CONVOLUTION")
-@on_numbers
+@computes_in_float
 def stablehlo_convolution(node: TfliteNodeContext) -> Translation:
     data, filters = _operands(node)
     count = rank_of(data) - 2
@@ -142,7 +142,7 @@ def _convolved(node: TfliteNodeContext, data: Output, filters: Output, count: in
     begin, end = pads[::2], pads[1::2]
     cut = [[0, 0, *(min(pad, 0) for pad in side)] for side in (begin, end)]
     if any(pad < 0 for pad in pads) or any(step != 1 for step in spread):
-        data = padded(data, scalar_like(data, 0).output(0), *cut, [0, 0, *(step - 1 for step in spread)])
+        data = pad_with_interior(data, scalar_like(data, 0).output(0), *cut, [0, 0, *(step - 1 for step in spread)])
     begin, end = ([max(pad, 0) for pad in side] for side in (begin, end))
     groups, batches = node.get_attribute("feature_group_count", 1), node.get_attribute("batch_group_count", 1)
     if batches > 1:

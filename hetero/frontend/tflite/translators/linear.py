@@ -12,14 +12,14 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import dequantize, weights_of_floats
-from hetero.frontend.tflite.translators.common import activated, integer_range
+from hetero.frontend.tflite.quantization import dequantize, hybrid_weights
+from hetero.frontend.tflite.translators.common import apply_activation, quantized_range
 from hetero.frontend.values import rank_of, reshape
 from hetero.graph import Constant, Output, is_constant
 from hetero.types import Type
 
 
-class Products:
+class LinearOperator:
     """A node that adds up products: which of its inputs are the data, the weights and the bias.
 
     Weights may be integers where data and results are numbers (dynamic-range quantization). They are dequantized then:
@@ -40,12 +40,12 @@ class Products:
         return self._factor(value, self._weights, axis)
 
     def _factor(self, value: Output, index: int, axis: int) -> Output:
-        by = self.node.input_tensor(index).quantization
+        params = self.node.input_tensor(index).quantization
         if not self.is_quantized:
-            numbers = value if by is None else dequantize(*weights_of_floats(value, by._replace(axis=axis)))
+            numbers = value if params is None else dequantize(*hybrid_weights(value, params._replace(axis=axis)))
             return converted(numbers, Type.f32)
-        by = by._replace(axis=axis)
-        return less_zero_point(value, by.spread(by.zero_points, rank_of(value)), self._sums_in())
+        params = params._replace(axis=axis)
+        return less_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._sums_in())
 
     def _sums_in(self) -> Type:
         """The integers that hold all sums. Only those of data of 16 bits may be too large for i32."""
@@ -68,17 +68,17 @@ class Products:
         if self.node.has_input(self._bias):
             bias = reshape(self.node.get_input(self._bias), shape)
             total = ops.Add(total, converted(bias, total.element_type)).output(0)
-        return self._scaled(total, shape) if self.is_quantized else activated(self.node, total)
+        return self._scaled(total, shape) if self.is_quantized else apply_activation(self.node, total)
 
     def _scaled(self, total: Output, shape: Sequence[int]) -> Output:
         data, weights = (self.node.input_tensor(index).quantization for index in (self._data, self._weights))
-        by = self._output.quantization
+        params = self._output.quantization
         # One factor for all or for each channel, f32, as XNNPACK has it.
-        factor = data.scales * weights.scales / by.scales
+        factor = data.scales * weights.scales / params.scales
         factor = factor.reshape(shape if factor.size > 1 else ())
         scaled = ops.Multiply(ops.Convert(total, Type.f32), Constant(factor)).output(0)
-        zero_point = by.spread(by.zero_points, 0)
-        return quantize_quotient(scaled, zero_point, self._output.element_type, limits=integer_range(self.node))
+        zero_point = params.broadcastable(params.zero_points, 0)
+        return quantize_quotient(scaled, zero_point, self._output.element_type, limits=quantized_range(self.node))
 
 
 def _magnitude(array: np.ndarray) -> int:

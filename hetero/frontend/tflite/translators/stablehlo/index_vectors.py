@@ -32,7 +32,7 @@ def index_columns(indices: Output, vector_axis: int, count: int) -> list[Output]
     return made
 
 
-def window_places(starts: Sequence[Output | None], windows: Sequence[int], rank: int) -> list[Output]:
+def window_indices(starts: Sequence[Output | None], windows: Sequence[int], rank: int) -> list[Output]:
     """For each axis the places within windows that begin at starts, or at 0, of a shape that broadcasts to that of all
     windows: ``[rank dimensions of the starts…, each window that is not of 1…]``."""
     wide = [axis for axis, size in enumerate(windows) if size != 1]
@@ -50,7 +50,7 @@ def window_places(starts: Sequence[Output | None], windows: Sequence[int], rank:
     return made
 
 
-def row_numbers(places: Sequence[Output], lengths: Sequence[int]) -> Output:
+def flat_indices(places: Sequence[Output], lengths: Sequence[int]) -> Output:
     """The numbers of rows of what places on each of some axes name, counted over all these axes."""
     strides = [math.prod(lengths[axis + 1 :]) for axis in range(len(lengths))]
     rows = [place if stride == 1 else ops.Multiply(place, int64(stride)) for place, stride in zip(places, strides)]
@@ -60,5 +60,5 @@ def row_numbers(places: Sequence[Output], lengths: Sequence[int]) -> Output:
     return total if isinstance(total, Output) else total.output(0)
 
 
-def in_order(value: Output, order: Sequence[int]) -> Output:
+def transposed(value: Output, order: Sequence[int]) -> Output:
     return value if list(order) == sorted(order) else transpose(value, order)
