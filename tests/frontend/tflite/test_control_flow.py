@@ -84,7 +84,7 @@ def test_a_graph_that_runs_itself():
     body = Graph([Op("CALL", [given((2,))], [made(np.float32, (2,))])], name="round")
     body.ops[0].options["subgraph"] = body
     model = build(Graph([Op("CALL", [given((2,))], [made(np.float32, (2,))], subgraph=body)]))
-    with pytest.raises(FrontendError, match="'round' runs itself"):
+    with pytest.raises(FrontendError, match="'round' calls itself"):
         hetero.Core().read_model(model.content)
 
 

@@ -153,7 +153,7 @@ def test_narrow_range(device):
     ("options", "message"),
     [
         ({"min": -1.0, "max": 1.0, "num_bits": 40}, "num_bits must be 2 to 16, but is 40"),
-        ({"min": 1.0, "max": 1.0, "num_bits": 8}, "max must be above min, but they are 1.0 and 1.0"),
+        ({"min": 1.0, "max": 1.0, "num_bits": 8}, "max must be greater than min, but they are 1.0 and 1.0"),
     ],
 )
 def test_ranges_that_are_none(options, message):

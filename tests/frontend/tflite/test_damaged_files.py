@@ -152,12 +152,12 @@ def test_a_graph_that_runs_itself(kind):
             for name in vars(options) if options else ():
                 if name.lower().endswith(("subgraph", "index")):
                     setattr(options, name, 0)
-    refused(packed(model), "runs itself")
+    refused(packed(model), "calls itself")
 
 
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_graphs_that_run_each_other_again_and_again(kind):
-    refused(packed(nested(kind, 30, **GRAPHS[kind])), "its graphs run each other so often that they come to more than")
+    refused(packed(nested(kind, 30, **GRAPHS[kind])), "its graphs call each other so often that they expand to over")
 
 
 def one_constant(array: np.ndarray) -> schema.ModelT:
@@ -228,7 +228,7 @@ def test_scales_along_an_axis_that_is_not_there():
 @pytest.mark.parametrize("scale", [float("nan"), float("inf"), [0.5, float("-inf")]])
 def test_scales_that_are_no_numbers(scale):
     model = write(Graph([Op("DEQUANTIZE", [given((2, 3), scale=scale)], [made(np.float32, (2, 3))])]))
-    refused(model, "has scales that are no finite numbers")
+    refused(model, "has scales that are not finite")
 
 
 def test_options_that_stand_for_ever_more():
@@ -283,4 +283,4 @@ def test_parts_that_are_shared_by_many():
     schema.ModelAddBuffers(builder, buffers)
     schema.ModelAddSubgraphs(builder, graphs)
     builder.Finish(schema.ModelEnd(builder), b"TFL3")
-    refused(bytes(builder.Output()), "its parts are more than it has bytes for")
+    refused(bytes(builder.Output()), "its parts add up to more than 4 times its size")

@@ -109,7 +109,7 @@ def test_a_variable_that_nothing_gives_a_value():
     model = Graph(
         [variable.make, read := variable.read(), Op("ADD", [read.outputs[0], given((2,))], [made(shape=(2,))])]
     )
-    with pytest.raises(FrontendError, match="READ_VARIABLE.*the variable 'v' is read before anything gives it a value"):
+    with pytest.raises(FrontendError, match="READ_VARIABLE.*variable 'v' is read, but has no initial value"):
         hetero.Core().read_model(build(model).content)
 
 
@@ -119,7 +119,7 @@ def test_a_first_value_that_comes_too_late():
     model = Graph(
         [variable.make, variable.assign(value), begin_with(v=first), read := variable.read()], outputs=read.outputs
     )
-    with pytest.raises(FrontendError, match="'v' gets its first value after it was used"):
+    with pytest.raises(FrontendError, match="'v' gets its initial value after its first use"):
         hetero.Core().read_model(build(model).content)
 
 

@@ -1,4 +1,4 @@
-"""Activation functions, and those of all elements along the last axis."""
+"""Activation functions, softmax and log-softmax."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def unary(node: TfliteNodeContext) -> Translation:
 
 @translator(*_RANGES)
 @computes_in_float
-def cut(node: TfliteNodeContext) -> Translation:
+def clamp(node: TfliteNodeContext) -> Translation:
     return ops.Clamp(node.get_input(0), *_RANGES[node.get_op_type()])
 
 

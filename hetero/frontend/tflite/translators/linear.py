@@ -1,6 +1,6 @@
-"""Sums of products of data and weights: what convolutions and products of matrices share.
+"""Linear operators: what convolutions, fully connected layers and batched gemm have in common.
 
-Of quantized ones the sums are exact, in integers.
+Quantized ones accumulate exactly, in integers.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from hetero.types import Type
 
 
 class LinearOperator:
-    """A node that adds up products: which of its inputs are the data, the weights and the bias.
+    """A linear operator. ``data``, ``weights``, ``bias``: which of its inputs these are.
 
-    Weights may be integers where data and results are numbers (dynamic-range quantization). They are dequantized then:
-    LiteRT quantizes the data too, row by row, which takes longer here than it saves, and is less accurate.
+    Data and result may be floats while the weights are quantized (a hybrid operator). The weights are dequantized
+    then. LiteRT quantizes the data row by row instead, which costs more here than it saves and is less accurate.
     """
 
     def __init__(self, node: TfliteNodeContext, data: int = 0, weights: int = 1, bias: int = 2) -> None:
@@ -32,48 +32,48 @@ class LinearOperator:
         self.is_quantized = None not in (node.input_tensor(data).quantization, self._output.quantization)
 
     def data(self, value: Output) -> Output:
-        """Numbers, or integers less their zero point, for the data in any layout."""
-        return self._factor(value, self._data, 0)
+        """Return the data, in any layout, as an operand: floats, or integers minus their zero point."""
+        return self._operand(value, self._data, 0)
 
     def weights(self, value: Output, axis: int = 0) -> Output:
-        """The same for the weights, in a layout with the axis of their scales at ``axis``."""
-        return self._factor(value, self._weights, axis)
+        """Return the weights as an operand; ``axis``: the axis of their scales in the layout of ``value``."""
+        return self._operand(value, self._weights, axis)
 
-    def _factor(self, value: Output, index: int, axis: int) -> Output:
+    def _operand(self, value: Output, index: int, axis: int) -> Output:
         params = self.node.input_tensor(index).quantization
         if not self.is_quantized:
             numbers = value if params is None else dequantize(*hybrid_weights(value, params._replace(axis=axis)))
             return converted(numbers, Type.f32)
         params = params._replace(axis=axis)
-        return less_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._sums_in())
+        return less_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._accumulator())
 
-    def _sums_in(self) -> Type:
-        """The integers that hold all sums. Only those of data of 16 bits may be too large for i32."""
+    def _accumulator(self) -> Type:
+        """Return an accumulator type that cannot overflow. Only 16-bit data may need more than i32."""
         if self.node.input_tensor(self._data).element_type is not Type.i16:
             return Type.i32
-        factors = [self.node.get_input(index) for index in (self._weights, self._bias) if self.node.has_input(index)]
+        constants = [self.node.get_input(index) for index in (self._weights, self._bias) if self.node.has_input(index)]
         channels = self._output.partial_shape[-1]
-        if not all(map(is_constant, factors)) or channels.is_dynamic:
+        if not all(map(is_constant, constants)) or channels.is_dynamic:
             return Type.i64
-        weights, *bias = (value.node.data for value in factors)
+        weights, *bias = (value.node.data for value in constants)
         count = weights.size // max(channels.get_length(), 1)
         largest = (_magnitude(weights) * count << 15) + sum(map(_magnitude, bias))
         return Type.i32 if largest < 1 << 31 else Type.i64
 
-    def finished(self, total: Output, shape: Sequence[int]) -> Output:
-        """The sums with the bias, the fused activation function and, of integers, in the scale of the output.
+    def epilogue(self, total: Output, shape: Sequence[int]) -> Output:
+        """Add the bias to the accumulated sums, requantize integers, and apply the fused activation function.
 
-        ``shape``: in which a vector with an element for each channel broadcasts to the sums.
+        ``shape``: the shape in which a per-channel vector broadcasts to the sums.
         """
         if self.node.has_input(self._bias):
             bias = reshape(self.node.get_input(self._bias), shape)
             total = ops.Add(total, converted(bias, total.element_type)).output(0)
-        return self._scaled(total, shape) if self.is_quantized else apply_activation(self.node, total)
+        return self._requantize(total, shape) if self.is_quantized else apply_activation(self.node, total)
 
-    def _scaled(self, total: Output, shape: Sequence[int]) -> Output:
+    def _requantize(self, total: Output, shape: Sequence[int]) -> Output:
         data, weights = (self.node.input_tensor(index).quantization for index in (self._data, self._weights))
         params = self._output.quantization
-        # One factor for all or for each channel, f32, as XNNPACK has it.
+        # A factor per tensor or per channel in f32, as in XNNPACK.
         factor = data.scales * weights.scales / params.scales
         factor = factor.reshape(shape if factor.size > 1 else ())
         scaled = ops.Multiply(ops.Convert(total, Type.f32), Constant(factor)).output(0)
@@ -82,4 +82,5 @@ class LinearOperator:
 
 
 def _magnitude(array: np.ndarray) -> int:
+    """Return the largest absolute value, 0 for an empty array."""
     return int(np.abs(array.astype(np.int64)).max(initial=0))

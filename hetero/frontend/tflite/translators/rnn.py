@@ -1,4 +1,4 @@
-"""Recurrent networks of one function: of the data and of what it made last."""
+"""RNN operators: result = activation(data · input weights + state · recurrent weights + bias)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hetero.graph import Output
 @translator("RNN")
 @computes_in_float
 def rnn(node: TfliteNodeContext) -> Translation:
-    """Inputs: data ``[N, I]``, weights of the data ``[O, I]``, of the state ``[O, O]``, bias ``[O]``, state."""
+    """Inputs: data ``[N, I]``, input weights ``[O, I]``, recurrent weights ``[O, O]``, bias ``[O]``, state."""
     weights = [node.get_input(index) for index in (1, 2, 3)]
     result = _step(node, node.get_input(0), node.get_input(4), weights)
     node.set_variable_input(4, result)
@@ -34,15 +34,15 @@ def rnn(node: TfliteNodeContext) -> Translation:
 @translator("UNIDIRECTIONAL_SEQUENCE_RNN")
 @computes_in_float
 def sequence_rnn(node: TfliteNodeContext) -> Translation:
-    """The inputs are those of RNN, the data for all times."""
+    """The inputs are those of RNN, with data for all time steps."""
     return _sequence(node, node.get_input(0), [node.get_input(index) for index in (1, 2, 3)], 4, False)
 
 
 @translator("BIDIRECTIONAL_SEQUENCE_RNN")
 @computes_in_float
 def bidirectional_sequence_rnn(node: TfliteNodeContext) -> Translation:
-    """Weights, bias and state of the forward direction, then those of the backward one, then auxiliary data and its
-    weights in both directions."""
+    """Inputs after the data: weights, bias and state of the forward direction, then of the backward one; auxiliary data
+    and its weights for both directions."""
     results = []
     for direction, first in enumerate((1, 5)):
         weights = [node.get_input(first + index) for index in range(3)]
@@ -52,12 +52,12 @@ def bidirectional_sequence_rnn(node: TfliteNodeContext) -> Translation:
 
 
 def _sequence(node: TfliteNodeContext, data: Output, weights: list[Output], state: int, reverse: bool) -> Output:
-    """The results for all times; ``state``: the index of the input that is the state."""
+    """Return the results of all time steps and update the state; ``state``: the index of the state input."""
     axis, initial = 0 if node.get_attribute("time_major") else 1, node.get_input(state)
     function = node.get_attribute("fused_activation_function")
     if function in SEQUENCE_ACTIVATIONS:
         data = batch_major(data, axis)
-        made = ops.RNNSequence(
+        sequence = ops.RNNSequence(
             data,
             ops.Unsqueeze(initial, int64([1])),
             full_sequence_lengths(data),
@@ -66,12 +66,12 @@ def _sequence(node: TfliteNodeContext, data: Output, weights: list[Output], stat
             direction="reverse" if reverse else "forward",
             activations=[SEQUENCE_ACTIVATIONS[function]],
         )
-        results, last = (ops.Squeeze(value, int64([1])).output(0) for value in made.outputs())
+        results, last = (ops.Squeeze(value, int64([1])).output(0) for value in sequence.outputs())
         results = batch_major(results, axis)
     else:
 
-        def step(part: Output, states: list[Output], enter: Capture) -> tuple[Output, list[Output]]:
-            result = _step(node, part, states[0], [enter(value) for value in weights])
+        def step(part: Output, states: list[Output], capture: Capture) -> tuple[Output, list[Output]]:
+            result = _step(node, part, states[0], [capture(value) for value in weights])
             return result, [result]
 
         results, (last,) = scan(step, data, [initial], axis, reverse)

@@ -12,7 +12,7 @@ from hetero.frontend.values import int64
 
 @translator("RFFT2D")
 def rfft_2d(node: TfliteNodeContext) -> Translation:
-    """Of the last two axes, cut or filled with zeros to the lengths of input 1."""
+    """Transforms the last two axes, truncated or zero-padded to the lengths in input 1."""
     return ops.RDFT(node.get_input(0), int64([-2, -1]), node.get_input(1))
 
 

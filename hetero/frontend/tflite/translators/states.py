@@ -1,4 +1,4 @@
-"""States: inputs that are variable tensors, which keep numbers from one inference to the next."""
+"""States of recurrent operators: inputs that are variable tensors, which persist between inferences."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hetero.graph import Output
 
 
 def update_state(node: TfliteNodeContext, index: int, value: Output) -> None:
-    """Let an input that is a state hold these numbers from now on."""
+    """Store real values in a state input, quantized as the tensor declares."""
     tensor = node.input_tensor(index)
     params = tensor.quantization
     node.set_variable_input(index, value if params is None else quantize(value, params, tensor.element_type))
 
 
 def fake_quantize(value: Output, tensor: DecodedTensor) -> Output:
-    """Numbers as a tensor can hold them."""
+    """Round real values to those that a quantized tensor can represent."""
     params = tensor.quantization
     return value if params is None else dequantize(quantize(value, params, tensor.element_type), params)
