@@ -150,9 +150,14 @@ def test_convolution(name, last, device):
 @pytest.mark.parametrize(
     ("kind", "shapes", "options", "message"),
     [
-        ("DOT_GENERAL", [(2, 3), (3, 4)], {"lhs_contracting_dimensions": [2]}, r"\[2\] are not dimensions of \[2,3\]"),
-        ("DOT_GENERAL", [(2, 3), (3, 4)], {"lhs_contracting_dimensions": [1]}, "other numbers of dimensions"),
-        ("CONVOLUTION", [(1, 2, 3), (1, 2, 3)], {}, r"input_spatial_dimensions \[\] are not of 1 spatial dimensions"),
+        (
+            "DOT_GENERAL",
+            [(2, 3), (3, 4)],
+            {"lhs_contracting_dimensions": [2]},
+            r"\[2\] must be different axes of \[2,3\]",
+        ),
+        ("DOT_GENERAL", [(2, 3), (3, 4)], {"lhs_contracting_dimensions": [1]}, "different numbers of batching"),
+        ("CONVOLUTION", [(1, 2, 3), (1, 2, 3)], {}, r"input_spatial_dimensions \[\] must have 1 elements"),
     ],
 )
 def test_refused(kind, shapes, options, message):

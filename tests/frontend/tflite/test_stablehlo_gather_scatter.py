@@ -150,12 +150,15 @@ def test_scalars_as_vectors():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (lambda: scattered(X, np.int32([[2]]), X[:1], "POWER", [1, 2], [0], [0], 1), "must give one of its two inputs"),
+        (
+            lambda: scattered(X, np.int32([[2]]), X[:1], "POWER", [1, 2], [0], [0], 1),
+            "must return one of its two inputs",
+        ),
         (lambda: scattered(X, np.int32([[2]]), X[:1], "ADD", [1], [0], [0], 1), r"update_window_dims \[1\]"),
         (lambda: scattered(X, np.int32([[2, 1]]), X[:1], "ADD", [1, 2], [0], [0], 1), "2 elements for 1 axes"),
         (lambda: gathered(X, np.int32([[2]]), [1, 2], [0], [7], 1, [1, 4, 5]), r"start_index_map \[7\]"),
         (lambda: gathered(X, np.int32([[2]]), [1, 2], [0], [0], 1, [1, 9, 5]), r"slice_sizes \[1, 9, 5\]"),
-        (lambda: gathered(X, np.int32([[2]]), [1, 2], [0], [], 1, [1, 4, 5]), "of no axes"),
+        (lambda: gathered(X, np.int32([[2]]), [1, 2], [0], [], 1, [1, 4, 5]), "must have at least one element"),
     ],
 )
 def test_refused(model, message):

@@ -133,10 +133,10 @@ def test_quantized_stays_as_it_is():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (("BROADCAST_IN_DIM", [ROW], (2, 3), {"broadcast_dimensions": [2]}), r"dimensions \[2\] are not places"),
+        (("BROADCAST_IN_DIM", [ROW], (2, 3), {"broadcast_dimensions": [2]}), r"broadcast_dimensions \[2\] do not map"),
         (("DYNAMIC_SLICE", [X, np.int32(0)], (1, 1, 1), {"slice_sizes": [1, 1, 1]}), "1 starts for 3 dimensions"),
-        (("IOTA", [], (2,), {"iota_dimension": 1}), r"dimension 1 of \[2\] is not known"),
-        (("PAD", [X, ROW[0]], (2,), {"edge_padding_low": [1]}), "must be of 3 dimensions each"),
+        (("IOTA", [], (2,), {"iota_dimension": 1}), r"iota_dimension 1 must be an axis of its shape \[2\]"),
+        (("PAD", [X, ROW[0]], (2,), {"edge_padding_low": [1]}), "must have 3 elements each"),
     ],
 )
 def test_refused(model, message):

@@ -1,4 +1,4 @@
-"""Translators of StableHLO's operators, as its specification has them: https://openxla.org/stablehlo/spec."""
+"""Translators of StableHLO operators, by the specification https://openxla.org/stablehlo/spec."""
 
 from hetero.frontend.tflite.translators.stablehlo import (  # noqa: F401
     calls,
