@@ -1,9 +1,8 @@
 """Comparison, logic, bits and choice against LiteRT."""
 
 import numpy as np
-import pytest
 
-from tests.frontend.tflite.agreement import DEVICES, assert_as_litert
+from tests.frontend.tflite.agreement import operator_test
 from tests.frontend.tflite.graphs import COMPARISONS
 from tests.frontend.tflite.models import given, made, one
 
@@ -84,7 +83,4 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", CASES)
-def test_comparison(name, device):
-    assert_as_litert(CASES[name], device)
+test_comparison = operator_test(CASES)

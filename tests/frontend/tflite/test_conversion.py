@@ -6,7 +6,7 @@ import pytest
 
 from hetero import Core
 from hetero.errors import FrontendError
-from tests.frontend.tflite.agreement import DEVICES, assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import DEVICES, assert_gives, operator_test
 from tests.frontend.tflite.litert import FAST
 from tests.frontend.tflite.models import constant, given, made, one
 
@@ -127,16 +127,8 @@ EXACT = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", CASES)
-def test_conversion(name, device):
-    assert_as_litert(CASES[name], device)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", EXACT)
-def test_exact_conversion(name, device):
-    assert_as_litert(EXACT[name], device, steps=0, resolver=FAST)
+test_conversion = operator_test(CASES)
+test_exact_conversion = operator_test(EXACT, steps=0, resolver=FAST)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -2,10 +2,8 @@
 
 import ml_dtypes
 import numpy as np
-import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import EACH_GPU, operator_test
 from tests.frontend.tflite.models import constant, given, made, one
 
 TABLE = np.random.default_rng(0).standard_normal((7, 4)).astype(np.float32)
@@ -44,12 +42,4 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_reference(name):
-    assert_as_litert(MODELS[name])
-
-
-@pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("name", MODELS)
-def test_opencl(name, device):
-    assert_as_litert(MODELS[name], f"HETERO:{device},TEMPLATE")
+test_as_litert = operator_test(MODELS, EACH_GPU)

@@ -4,13 +4,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_as_litert, operator_test
 from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, integers, of_weights
 from tests.frontend.tflite.litert import DEFAULT, LiteRT, assert_close
 from tests.frontend.tflite.models import constant, given, made, one
-
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 
 
 def random(*shape):
@@ -84,23 +81,15 @@ QUANTIZED = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", FLOAT)
-def test_float(name, device):
-    assert_as_litert(FLOAT[name], device)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", QUANTIZED)
-def test_quantized(name, device):
-    assert_as_litert(QUANTIZED[name], device)
+test_float = operator_test(FLOAT, EACH_GPU)
+test_quantized = operator_test(QUANTIZED, EACH_GPU)
 
 
 def test_quantized_to_the_last_bit():
     assert_as_litert(quantized((50, 40), (70, 40), axis=0), steps=0, resolver=DEFAULT)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize(
     ("axis", "dtype"), [(None, np.int8), (0, np.int8), (None, ml_dtypes.int4), (0, ml_dtypes.int4)]
 )

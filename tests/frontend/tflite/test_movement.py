@@ -4,8 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert
+from tests.frontend.tflite.agreement import CORE, WITHOUT_FALLBACK, assert_as_litert, operator_test
 from tests.frontend.tflite.models import Graph, Op, build, constant, given, made, one
 
 DYNAMIC = {"signature": (-1, 3)}
@@ -90,10 +89,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS])
-@pytest.mark.parametrize("case", CASES)
-def test_as_litert(case, device):
-    assert_as_litert(CASES[case](), device, steps=0)
+test_as_litert = operator_test(CASES, WITHOUT_FALLBACK, steps=0)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert
 from tests.frontend.tflite.layers import integers
 from tests.frontend.tflite.models import constant, given, one, variable
 
@@ -69,7 +68,7 @@ def calls(model):
     ]
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)])
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", MODELS)
 def test_over_several_inferences(name, device):
     assert_as_litert(MODELS[name], device, calls=calls(MODELS[name]))

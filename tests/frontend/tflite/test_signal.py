@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Core
 from hetero.errors import FrontendError
-from tests.frontend.tflite.agreement import DEVICES, assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import DEVICES, assert_gives, operator_test
 from tests.frontend.tflite.graphs import Graph, Op
 from tests.frontend.tflite.models import build, constant, given, made
 
@@ -65,10 +65,7 @@ def products():
 CASES["MUL"] = build(Graph(products()))
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", CASES)
-def test_signal(name, device):
-    assert_as_litert(CASES[name], device)
+test_signal = operator_test(CASES)
 
 
 def test_arithmetic_of_complex_numbers_that_nobody_has():

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from hetero.errors import HeteroError
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_gives
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_gives
 from tests.frontend.tflite.models import constant, given, made, one
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 RANDOM = np.random.default_rng(0)
 
 
@@ -43,7 +41,7 @@ def dot(x, y, batches, summed, expected, **more):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", DOTS)
 def test_dot_general(name, device):
     left, right, left_batch, right_batch, left_summed, right_summed, equation = DOTS[name]
@@ -121,7 +119,7 @@ CONVOLUTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 @pytest.mark.parametrize("last", [False, True])
 def test_convolution(name, last, device):

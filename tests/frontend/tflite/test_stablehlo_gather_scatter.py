@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from hetero.errors import HeteroError
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import Graph, Op, constant, given, made, one
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 
 
@@ -48,7 +46,7 @@ GATHERS = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", GATHERS)
 def test_gather(name, device):
     indices, *options = GATHERS[name]
@@ -110,7 +108,7 @@ def test_scatter(name, kind):
     check_scatter(name, kind, "TEMPLATE")
 
 
-@pytest.mark.parametrize("device", DEVICES[1:])
+@pytest.mark.parametrize("device", EACH_GPU[1:])
 @pytest.mark.parametrize("name", SCATTERS)
 def test_scatter_on_opencl(name, device):
     check_scatter(name, "ADD", device)
@@ -124,7 +122,7 @@ def test_scatter_at_constants(indices, dtype):
     assert_as_litert(scattered(X.astype(dtype), np.int64(indices), updates, "ADD", *options, constant))
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_scatter_of_other_graphs(device):
     """LiteRT knows no differences, no graph that gives the first input, and no booleans."""
     _, _, *options = SCATTERS["rows"]

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from hetero.errors import HeteroError
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import constant, given, made, one
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 ROW = np.float32([1, 2, 3])
 
@@ -70,7 +68,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", CASES)
 def test_case(name, device):
     kind, inputs, options, expected = CASES[name]
@@ -86,7 +84,7 @@ PADDINGS = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", PADDINGS)
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.int64])
 def test_pad(name, dtype, device):
@@ -99,7 +97,7 @@ def test_pad(name, dtype, device):
     assert_as_litert(model, device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("factors", [[1, 1, 1], [2, 1, 3], [1, 4, 1]])
 def test_dilate(factors, device):
     model = one("DILATE", given(X), constant(np.int32(factors)), constant(np.float32(-1)))

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert
 from tests.frontend.tflite.models import constant, given, made, one, variable
 
 GENERATOR = np.random.default_rng(0)
@@ -52,7 +51,7 @@ FLOAT = {
 QUANTIZED = {"plain": quantized(1), "rank of two": quantized(), "no bias": quantized(bias=False)}
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)])
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", FLOAT)
 def test_over_several_inferences(name, device):
     model, generator = FLOAT[name], np.random.default_rng(1)

@@ -1,14 +1,10 @@
 """Convolutions over depth too, and transposed ones, against LiteRT."""
 
 import numpy as np
-import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
 from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights
 from tests.frontend.tflite.models import constant, given, made, one
-
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 
 
 def random(*shape):
@@ -85,16 +81,8 @@ QUANTIZED = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", FLOAT)
-def test_float(name, device):
-    assert_as_litert(FLOAT[name], device)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", QUANTIZED)
-def test_quantized(name, device):
-    assert_as_litert(QUANTIZED[name], device)
+test_float = operator_test(FLOAT, EACH_GPU)
+test_quantized = operator_test(QUANTIZED, EACH_GPU)
 
 
 def test_integers_as_weights_of_floats():

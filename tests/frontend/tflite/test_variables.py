@@ -7,12 +7,10 @@ import hetero
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.litert import LiteRT, assert_close
 from tests.frontend.tflite.models import Graph, Op, build, constant, given, made, variable
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 TENS = np.float32([10, 20])
 Q = {"scale": 0.1, "zero_point": 3}
 
@@ -50,7 +48,7 @@ def running_total(first):
     return build(Graph(ops, outputs=total.outputs))
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_what_is_assigned_is_read_in_the_next_inference(device):
     model = running_total(constant(TENS))
     assert_as_litert(model, device, calls=[model.inputs] * 3)
@@ -68,7 +66,7 @@ def test_state_is_named_and_can_be_reset():
     np.testing.assert_allclose(request.infer(model.inputs)[0], given_now + TENS)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_quantized_variables(device):
     """The newest of what was given pushes out the oldest."""
     kept = constant(np.array([[1, 2], [3, 4], [5, 6]], np.int8), **Q)
@@ -131,7 +129,7 @@ def step_of(first):
     return Graph([variable.make, before, total, variable.assign(total.outputs[0])], [value], total.outputs, "step")
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_variables_that_one_branch_sets(device):
     first, value = constant([1.0, 2.0]), given((2,))
     other = Graph([Op("SUB", [x := given((2,)), constant(5.0)])], [x], name="other")
@@ -181,7 +179,7 @@ def recurrence(node):
     return total
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_variable_tensors(device):
     """Two operators, each with a state of its own, translated by an extension that sets it."""
     weights, bias = constant(np.float32([[0.5, 0.25], [-0.5, 1]])), constant(np.float32([1, -1]))

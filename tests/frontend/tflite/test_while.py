@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import Graph, Op, build, constant, given, made
 from tests.frontend.tflite.test_control_flow import body_of
 from tests.frontend.tflite.test_variables import Variable, begin_with
-
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 
 
 def loop(condition, body, *inputs, kind="WHILE"):
@@ -31,7 +28,7 @@ def doubling():
     return Graph(steps, [count, value], [step.outputs[0] for step in steps], "doubling")
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("limit", [0, 1, 5])
 def test_while(limit, device):
     op = loop(below(limit, given((2, 3))), doubling(), given(np.array(0, np.int32), name="start"), given((2, 3)))
@@ -52,7 +49,7 @@ def test_values_that_grow_in_a_loop():
     assert_as_litert(build(Graph([loop(below(3, given((2,))), body, given(np.array(0, np.int32)), given((2,)))])))
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_if_within_while(device):
     """Double while the counter is below 2, and then take the root."""
     count, value = given((), np.int32), given((2, 3))
@@ -71,7 +68,7 @@ def test_if_within_while(device):
     assert_as_litert(build(Graph([loop(below(4, given((2, 3))), body, start, given((2, 3)))])), device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_variables_that_a_loop_sets(device):
     """What is added grows by a variable that only is read."""
     first, limit = constant([1.0, 2.0]), constant([0.5, 0.25])

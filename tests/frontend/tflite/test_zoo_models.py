@@ -9,6 +9,7 @@ from ai_edge_litert import schema_py_generated as schema
 import hetero
 from tests import zoo
 from tests.devices import GPUS
+from tests.frontend.tflite.agreement import EACH_GPU
 from tests.frontend.tflite.litert import DEFAULT, LiteRT, assert_close
 from tests.frontend.tflite.writer import packed
 
@@ -36,7 +37,7 @@ def test_the_same_network_in_both_formats():
     assert_close(results("basic_pitch_lite", "TEMPLATE"), zoo.expected("basic_pitch"), tolerance=1e-4)
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{gpu},TEMPLATE" for gpu in GPUS)])
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", WAKE_WORDS)
 def test_wake_words(name, device):
     """What they make of some moments of sound, one after the other, also before it becomes the probability of the word,
