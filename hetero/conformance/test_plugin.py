@@ -1,4 +1,4 @@
-"""The device itself: its properties, and what it says of a model before compiling it."""
+"""The plugin: availability, properties, query_model and unsupported operations."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 
 from hetero import Model
 from hetero import properties as props
-from hetero.conformance.samples import Unheard, assert_close, claims, operations
+from hetero.conformance.samples import UnknownOperation, assert_close, operations, supports
 from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 from hetero.plugin import full_name
 from hetero.runtime.device_name import parse_device_name
@@ -104,14 +104,14 @@ def test_estimated_costs_are_finite_numbers_of_seconds_or_none(core, device, sam
 
 
 def test_what_it_claims_compiles_and_runs(core, device, sample):
-    assert claims(core, sample.model(), device)
+    assert supports(core, sample.model(), device)
     array = sample.array()
     assert_close(core.compile_model(sample.model(), device)([array])[0], sample.expected(array))
 
 
 def test_an_unknown_operation_is_refused_with_a_reason(core, device, sample):
     x = sample.parameter("x")
-    model = Model(Unheard(sample.node(x, "known"), name="unheard"), [x])
+    model = Model(UnknownOperation(sample.node(x, "known"), name="unheard"), [x])
     found = core.query_model(model, device)
     assert "known" in found
     assert "unheard" not in found
@@ -122,6 +122,6 @@ def test_an_unknown_operation_is_refused_with_a_reason(core, device, sample):
 def test_compiling_an_unknown_operation_says_which_and_does_no_harm(core, device, sample):
     x = sample.parameter("x")
     with pytest.raises(UnsupportedOperationError, match="unheard"):
-        core.compile_model(Model(Unheard(x, name="unheard"), [x]), device)
+        core.compile_model(Model(UnknownOperation(x, name="unheard"), [x]), device)
     array = sample.array()
     assert_close(core.compile_model(sample.model(), device)([array])[0], sample.expected(array))

@@ -1,4 +1,4 @@
-"""Runtime models, of devices that tell what they execute."""
+"""Runtime models."""
 
 import pytest
 
@@ -21,8 +21,8 @@ def test_it_executes_all_operations_from_inputs_to_outputs(compiled):
     assert [int(node.rt_info[execution.EXECUTION_ORDER]) for node in nodes] == list(range(len(nodes)))
     for index, node in enumerate(nodes):
         assert all(value.node in nodes[:index] for value in node.input_values()), "a node runs before one that it reads"
-    told = [name for node in nodes for name in node.rt_info[execution.ORIGINAL_LAYERS].split(",")]
-    assert told.count("y1") == told.count("y") == 1
+    original_names = [name for node in nodes for name in node.rt_info[execution.ORIGINAL_LAYERS].split(",")]
+    assert original_names.count("y1") == original_names.count("y") == 1
     for mine, port in zip([*model.inputs, *model.outputs], [*compiled.inputs, *compiled.outputs], strict=True):
         assert (mine.element_type, mine.partial_shape) == (port.element_type, port.partial_shape)
 
