@@ -169,13 +169,13 @@ def test_cancel_ends_an_inference_and_the_request_stays_usable(compiled, sample,
 
 def test_a_queue_runs_everything_once(compiled, sample):
     queue = AsyncInferQueue(compiled, 3)
-    found = {}
-    queue.set_callback(lambda request, index: found.setdefault(index, request.results[0].copy()))
+    results = {}
+    queue.set_callback(lambda request, index: results.setdefault(index, request.results[0].copy()))
     for index in range(20):
         queue.start_async(sample.array(index), index)
     queue.wait_all()
-    assert sorted(found) == list(range(20))
-    for index, result in found.items():
+    assert sorted(results) == list(range(20))
+    for index, result in results.items():
         assert_close(result, sample.expected(sample.array(index)))
 
 

@@ -74,10 +74,10 @@ def test_compiled_models_are_independent(core, device, sample):
 
 
 def test_compiling_on_several_threads_at_once(core, device, sample):
-    found = {}
+    results = {}
 
     def work(rows):
-        found[rows] = core.compile_model(sample.model(rows), device)(sample.array(rows, rows))[0]
+        results[rows] = core.compile_model(sample.model(rows), device)(sample.array(rows, rows))[0]
 
     threads = [threading.Thread(target=work, args=[rows]) for rows in range(1, 5)]
     for thread in threads:
@@ -85,7 +85,7 @@ def test_compiling_on_several_threads_at_once(core, device, sample):
     for thread in threads:
         thread.join(60)
     for rows in range(1, 5):
-        assert_close(found[rows], sample.expected(sample.array(rows, rows)))
+        assert_close(results[rows], sample.expected(sample.array(rows, rows)))
 
 
 def test_every_supported_property_can_be_read(core, device, sample):

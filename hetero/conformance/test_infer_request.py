@@ -192,8 +192,8 @@ def test_an_output_tensor_of_the_user_for_a_dynamic_shape(core, device, sample):
 
 def test_the_profile_tells_of_the_last_inference(core, device, sample):
     """With PERF_COUNT, the profile has times of the operations; without, it is empty."""
-    known = props.enable_profiling in core.get_property(device, props.supported_properties)
-    for profiled in (False, True) if known else (None,):
+    has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)
+    for profiled in (False, True) if has_profiling else (None,):
         options = {} if profiled is None else {props.enable_profiling: profiled}
         request = core.compile_model(sample.model(length=2), device, options).create_infer_request()
         for seed in (0, 1):

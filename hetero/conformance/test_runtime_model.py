@@ -37,8 +37,8 @@ def test_every_node_has_all_notes(compiled):
 
 
 def test_times_are_told_of_all_inferences_with_perf_count_only(core, device, sample, compiled):
-    known = props.enable_profiling in core.get_property(device, props.supported_properties)
-    for profiled in (False, True) if known else (None,):
+    has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)
+    for profiled in (False, True) if has_profiling else (None,):
         options = {} if profiled is None else {props.enable_profiling: profiled}
         model = core.compile_model(sample.model(length=2), device, options)
         requests = [model.create_infer_request() for _ in range(2)]

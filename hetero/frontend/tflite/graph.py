@@ -207,7 +207,7 @@ class TfliteSubgraph(Subgraph):
             raise FrontendError(f"there is no graph {index}")
         graph = context.decoded.graphs[index]
         self.name, self.input_count, self.output_count = graph.name, len(graph.inputs), len(graph.outputs)
-        self.input_names = [graph.tensors[place].name for place in graph.inputs]
+        self.input_names = [graph.tensors[index].name for index in graph.inputs]
         self._context, self._index, self._callers = context, index, callers
         self._host, self._variables = host, variables
 

@@ -49,9 +49,9 @@ def _end(begin: Output, size: Output) -> Output:
     is_rest: Node = ops.Less(size, scalar_like(size, 0))
     if size.value is not None:
         # Elements of a known value that are not ints are dimensions, which are never negative.
-        known = np.array([isinstance(number, int) and number < 0 for number in size.value.tolist()], bool)
-        if not known.any():
+        is_negative = np.array([isinstance(number, int) and number < 0 for number in size.value.tolist()], bool)
+        if not is_negative.any():
             return ops.Add(begin, size).output(0)
         # Replace -1 by 0, because the sum stays known only without negative numbers.
-        is_rest, size = Constant(known), ops.Select(Constant(known), scalar_like(size, 0), size).output(0)
+        is_rest, size = Constant(is_negative), ops.Select(Constant(is_negative), scalar_like(size, 0), size).output(0)
     return ops.Select(is_rest, scalar_like(size, ENDLESS), ops.Add(begin, size)).output(0)
