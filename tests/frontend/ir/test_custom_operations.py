@@ -1,4 +1,4 @@
-"""Operations of the user's own in IR files, which OpenVINO writes and reads with the same class."""
+"""User-defined operations in IR files, written and read by OpenVINO with the same class."""
 
 from xml.etree import ElementTree
 

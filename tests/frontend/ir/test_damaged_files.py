@@ -1,4 +1,4 @@
-"""Files that are damaged or made to do harm: each is refused in words that name the file and the place, and soon."""
+"""Damaged or malicious IR files: refused with a message that names the file and the layer, quickly."""
 
 import functools
 import re
@@ -17,7 +17,7 @@ from tests.frontend.ir.samples import full_model
 
 
 class Written:
-    """Collects what is written."""
+    """A file that collects its contents in memory."""
 
     def __init__(self):
         self.content = b""
@@ -204,7 +204,7 @@ def test_a_list_of_strings_is_checked():
 
 
 def test_strings_of_which_one_is_long_do_not_fill_the_memory():
-    """An array of text gives each element the room of the longest."""
+    """A numpy array of strings gives each element the space of the longest."""
     count, length = 20000, 200000
     offsets = np.int32([count, *np.zeros(count, np.int32), length])
     weights = offsets.tobytes() + b"x" * length

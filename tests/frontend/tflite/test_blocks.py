@@ -1,4 +1,4 @@
-"""Elements moved between height and width on one side and channels or the batch on the other, against LiteRT."""
+"""SPACE_TO_DEPTH, SPACE_TO_BATCH_ND and their inverses against LiteRT."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Comparison, logic, bits and choice against LiteRT."""
+"""Comparison, logical and bitwise operators and selection against LiteRT."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def integers(dtype, *shape):
 
 
 def compared(kind, scale, other, dtype=np.int8):
-    """Quantized integers, of which some are equal or nearly so."""
+    """Return quantized inputs, some of which are equal or nearly equal."""
     left = given(integers(dtype, 100, 20), scale=scale, zero_point=3)
     return one(kind, left, given(integers(dtype, 20), scale=other, zero_point=3))
 

@@ -1,4 +1,4 @@
-"""Operators that run other graphs, against LiteRT where it knows them, else what their graphs say."""
+"""Operators that call graphs, against LiteRT or, if it lacks them, numpy."""
 
 import numpy as np
 import pytest

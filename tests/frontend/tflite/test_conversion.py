@@ -44,7 +44,7 @@ def casts(sources, targets, contents):
 
 
 def bitcasts(*pairs):
-    """From two rows, of as many elements as one of the target has bytes, where that is wider."""
+    """Return a BITCAST of two rows. If the target type is wider, a row has as many bytes as one of its elements."""
     for source, target in pairs:
         count = max(1, np.dtype(target).itemsize // np.dtype(source).itemsize)
         contents = (integers(np.uint8, 2 * count * np.dtype(source).itemsize) & 0x7B).view(source)
@@ -133,7 +133,7 @@ test_exact_conversion = operator_test(EXACT, steps=0, resolver=FAST)
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_narrow_range(device):
-    """LiteRT refuses it: without the least level there are 254 steps from -127 to 127."""
+    """LiteRT refuses narrow_range. Without the lowest level there are 254 steps, from -127 to 127."""
     data = np.array([-2, -1.27, -0.014, 0.006, 1, 1.4], np.float32)
     model = one(
         "FAKE_QUANT", given(data), outputs=[made(np.float32, (6,))], min=-1.27, max=1.27, num_bits=8, narrow_range=True

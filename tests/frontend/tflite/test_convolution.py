@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
-from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights
+from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights, random
 from tests.frontend.tflite.litert import DEFAULT
-from tests.frontend.tflite.models import constant, given, one
+from tests.frontend.tflite.models import given, one
 
 
 def options(padding="SAME", strides=(1, 1), dilations=(1, 1), activation="NONE"):
@@ -17,10 +17,6 @@ def options(padding="SAME", strides=(1, 1), dilations=(1, 1), activation="NONE")
         "padding": padding, "stride_h": strides[0], "stride_w": strides[1], "dilation_h_factor": dilations[0],
         "dilation_w_factor": dilations[1], "fused_activation_function": activation,
     }  # fmt: skip
-
-
-def random(*shape):
-    return constant(np.random.default_rng(1).standard_normal(shape).astype(np.float32))
 
 
 def convolution(data=(1, 9, 8, 4), filters=(6, 3, 3, 4), **more):

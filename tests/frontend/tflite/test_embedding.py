@@ -1,4 +1,4 @@
-"""Rows of tables, against LiteRT."""
+"""Embedding lookups against LiteRT."""
 
 import ml_dtypes
 import numpy as np
@@ -16,7 +16,7 @@ def lookup(table, **output):
 
 
 def sparse(combiner, places, shape, table=TABLE, weights=(0.5, 2, -1, 3, 1.5), **kinds):
-    """Five rows of the table at these places of a tensor of this shape."""
+    """Return a model that combines five rows of the table at these coordinates of a sparse tensor of this shape."""
     rows, weights = given(np.int32([3, 0, 6, 3, 1])), given(np.float32(weights))
     return one(
         "EMBEDDING_LOOKUP_SPARSE", rows, constant(places), constant(shape), weights, constant(table),

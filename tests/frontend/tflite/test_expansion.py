@@ -1,4 +1,4 @@
-"""Operators that make more elements, and shapes as values, against LiteRT."""
+"""Padding, tiling, broadcasting and operators on shapes against LiteRT."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What the frontend makes of TensorFlow Lite files as a whole: recognition, names, types, custom operators, errors."""
+"""The TensorFlow Lite frontend as a whole: recognition of files, names, types, custom operators, errors."""
 
 import io
 import logging

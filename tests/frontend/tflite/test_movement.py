@@ -1,4 +1,4 @@
-"""Operators that arrange elements anew, against LiteRT."""
+"""Reshape, transpose, concatenation, splits and reversals against LiteRT."""
 
 import ml_dtypes
 import numpy as np
@@ -126,7 +126,7 @@ def test_element_types(kind):
 
 
 def of_spectra(kind, *inputs, dtype=np.complex64, **options):
-    """A model that moves complex numbers, of which there are only such as the model makes."""
+    """Return a model that moves complex numbers, which it computes by RFFT2D because models have no complex inputs."""
     spectra, moved = made(np.complex64), made(dtype)
     operators = [Op("RFFT2D", [given((3, 2, 8)), constant([2, 8])], [spectra])]
     operators.append(Op(kind, [spectra, *inputs], [moved], **options))

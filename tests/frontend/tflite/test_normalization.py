@@ -1,4 +1,4 @@
-"""Operators that bring values to a common scale against LiteRT."""
+"""L2 normalization and local response normalization against LiteRT."""
 
 import numpy as np
 

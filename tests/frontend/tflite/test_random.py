@@ -1,4 +1,4 @@
-"""Random numbers: with seeds those of LiteRT."""
+"""Random numbers: with seeds, the same ones as LiteRT's."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Images in other sizes, against LiteRT."""
+"""Resizing of images against LiteRT."""
 
 import itertools
 

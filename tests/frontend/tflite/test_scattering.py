@@ -1,4 +1,4 @@
-"""Operators that write rows to places, against LiteRT."""
+"""Scatter, segment reductions and slice updates against LiteRT."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Operators that take elements by their places, or find the places, against LiteRT."""
+"""Gather, non-zero indices, unique, top-k and lookups against LiteRT."""
 
 import ml_dtypes
 import numpy as np

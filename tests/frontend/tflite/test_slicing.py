@@ -1,4 +1,4 @@
-"""Operators that take a slice, against LiteRT."""
+"""STRIDED_SLICE and SLICE against LiteRT."""
 
 import numpy as np
 

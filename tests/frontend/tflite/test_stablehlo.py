@@ -1,4 +1,4 @@
-"""Element-wise operators of StableHLO. LiteRT runs four of them; formulas of the specification say what others give."""
+"""StableHLO element-wise operators, against LiteRT for the four that it runs, else the specification's formulas."""
 
 import numpy as np
 import pytest

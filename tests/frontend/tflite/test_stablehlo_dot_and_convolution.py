@@ -1,4 +1,4 @@
-"""StableHLO's products, which LiteRT has no kernels of: numpy's einsum and sums over windows say what they give."""
+"""StableHLO DOT_GENERAL and CONVOLUTION against numpy, as LiteRT has no kernels for them."""
 
 import itertools
 
@@ -74,7 +74,7 @@ def test_dot_general_of_quantized_weights():
 
 
 def convolution(x, w, steps, pads, spread, dilations, turned, groups, batch_groups):
-    """Data [N, C, …] and filters [O, C / groups, …], straight from the sum that the specification states."""
+    """Convolve data [N, C, …] by filters [O, C / groups, …] by the sum in the specification."""
     x = np.split(x, batch_groups, axis=0) if batch_groups > 1 else np.split(x, groups, axis=1)
     filters = np.split(w, max(groups, batch_groups), axis=0)
     return np.concatenate([plain(a, f, steps, pads, spread, dilations, turned) for a, f in zip(x, filters)], axis=1)

@@ -1,4 +1,4 @@
-"""StableHLO's GATHER and SCATTER against LiteRT."""
+"""StableHLO GATHER and SCATTER against LiteRT."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 
 
 def lengths_of(x, indices, offsets, collapsed, sizes, vector_axis):
-    """The shape of what GATHER gives."""
+    """Return the shape of GATHER's result."""
     batch = iter(length for axis, length in enumerate(indices.shape) if axis != vector_axis)
     kept = iter(size for axis, size in enumerate(sizes) if axis not in collapsed)
     rank = indices.ndim - (vector_axis < indices.ndim) + len(sizes) - len(collapsed)
@@ -65,7 +65,7 @@ def test_gather_at_constants():
 
 
 def writing(kind, dtype=np.float32):
-    """A graph of what becomes of an element and its update."""
+    """Return the graph that combines an element and its update."""
     inputs = [given((), dtype), given((), dtype)]
     if kind in ("first", "second"):
         return Graph([], inputs, inputs[:1] if kind == "first" else inputs[1:], name=kind)
@@ -124,7 +124,7 @@ def test_scatter_at_constants(indices, dtype):
 
 @pytest.mark.parametrize("device", EACH_GPU)
 def test_scatter_of_other_graphs(device):
-    """LiteRT knows no differences, no graph that gives the first input, and no booleans."""
+    """LiteRT does not support differences, a graph that returns its first input, or booleans."""
     _, _, *options = SCATTERS["rows"]
     indices, updates = np.int32([[2], [2]]), np.ones((2, 4, 5), np.float32)
     less = X.copy()

@@ -1,4 +1,4 @@
-"""StableHLO's elements in other places. LiteRT pads and dilates; numpy's indexing says what the others give."""
+"""StableHLO reshapes, slices and pads, against LiteRT (PAD, DILATE) or numpy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""StableHLO's RNG_BIT_GENERATOR gives the bits that LiteRT gives."""
+"""StableHLO RNG_BIT_GENERATOR against LiteRT."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""StableHLO's reductions, whole and in windows. LiteRT has those in windows; numpy says what the others give."""
+"""StableHLO reductions, against LiteRT (REDUCE_WINDOW) or numpy."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,13 @@ YES = X > 0.5
 
 
 def body(kind, dtype=np.float32, swapped=False):
-    """A graph that makes one scalar of two."""
+    """Return a graph that combines two scalars."""
     inputs = [given((), dtype), given((), dtype)]
     return Graph([Op(kind, inputs[::-1] if swapped else inputs, [made(dtype, ())])], inputs, name="body")
 
 
 def arg_max():
-    """A graph that keeps the larger of two values, and its place."""
+    """Return a graph that keeps the larger of two values and its index."""
     left, left_place, right, right_place = inputs = [given((), kind) for kind in (np.float32, np.int32) * 2]
     chosen = made(bool, ())
     larger, place = made(np.float32, ()), made(np.int32, ())
@@ -31,7 +31,7 @@ def arg_max():
 
 
 def sum_in_steps():
-    """A graph that adds, but in two steps, so that it is none that is known."""
+    """Return a graph that adds in two steps, so that it is not recognized as one operation."""
     left, right = inputs = [given((), np.float32) for _ in range(2)]
     total = made(np.float32, ())
     steps = [Op("STABLEHLO_MULTIPLY", [left, constant(np.float32(1))], [made(np.float32, ())])]
@@ -161,7 +161,7 @@ def test_reduce_window_of_booleans(kind):
 
 
 def with_shapes():
-    """A graph that does more than compute each element."""
+    """Return a graph with an operator that is not element-wise."""
     inputs = [given((), np.float32), given((), np.float32)]
     return Graph([Op("STABLEHLO_CONCATENATE", inputs, [made(np.float32, ())], dimension=0)], inputs, name="joining")
 

@@ -1,4 +1,4 @@
-"""StableHLO's SORT, which LiteRT has no kernel of: numpy's sorts say what it gives."""
+"""StableHLO SORT against numpy, as LiteRT has no kernel for it."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ def compare(left, right, direction, kind="NOTYPE"):
 
 
 def scalars(arrays):
-    """The inputs of a comparator: two for each tensor."""
+    """Return the inputs of a comparator: two per tensor."""
     return [given((), array.dtype.type) for array in arrays for _ in range(2)]
 
 
 def by_key(arrays, place=0, direction="LT", swapped=False, kind="NOTYPE"):
-    """A graph that compares the elements of one tensor."""
+    """Return a comparator of one tensor."""
     inputs = scalars(arrays)
     pair = inputs[2 * place : 2 * place + 2]
     return Graph([compare(*(pair[::-1] if swapped else pair), direction, kind)], inputs, name="comparator")
@@ -38,7 +38,7 @@ def by_absolute_value(arrays):
 
 
 def by_two_keys(arrays):
-    """The first tensor upwards, where it is equal the second downwards."""
+    """Return a comparator: the first tensor ascending, then the second descending."""
     inputs = scalars(arrays)
     steps = [compare(*inputs[:2], "LT"), compare(*inputs[:2], "EQ"), compare(*inputs[2:4], "GT")]
     less, equal, other = (step.outputs[0] for step in steps)

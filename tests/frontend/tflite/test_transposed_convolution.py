@@ -1,18 +1,14 @@
-"""Convolutions over depth too, and transposed ones, against LiteRT."""
+"""3-D and transposed convolutions against LiteRT."""
 
 import numpy as np
 
 from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
-from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights
+from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights, random
 from tests.frontend.tflite.models import constant, given, made, one
 
 
-def random(*shape):
-    return constant(np.random.default_rng(1).standard_normal(shape).astype(np.float32))
-
-
 def transposed(result, filters=(3, 3, 3, 4), padding="SAME", strides=(2, 2), activation="NONE", bias=True):
-    """TRANSPOSE_CONV of an image of 5 by 5 to the height and width of the result."""
+    """Return a TRANSPOSE_CONV of a 5×5 image to this height and width."""
     tensors = [constant([1, *result, filters[0]], np.int32), random(*filters), given((1, 5, 5, 4))]
     return one(
         "TRANSPOSE_CONV", *tensors, *([random(filters[0])] if bias else []), outputs=[made(np.float32)],

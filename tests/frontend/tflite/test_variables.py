@@ -1,4 +1,4 @@
-"""Variables and hash tables: what models remember, against LiteRT over several inferences."""
+"""Variables and hash tables against LiteRT over several inferences."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ Q = {"scale": 0.1, "zero_point": 3}
 
 
 class Variable:
-    """A variable of a graph, with the operators that reach it there."""
+    """A variable of a graph, with helpers that create the operators on it."""
 
     def __init__(self, name, like, container=None):
         self.handle, self.like = made("RESOURCE", (1,)), like
@@ -31,7 +31,7 @@ class Variable:
 
 
 def begin_with(**contents):
-    """The operator that gives variables their first values."""
+    """Return the CALL_ONCE that initializes variables."""
     ops = []
     for name, value in contents.items():
         variable = Variable(name, value)
@@ -40,7 +40,7 @@ def begin_with(**contents):
 
 
 def running_total(first):
-    """A model that adds its input to all before."""
+    """Return a model that accumulates its inputs."""
     variable = Variable("total", first)
     before = variable.read()
     total = Op("ADD", [given((2,)), before.outputs[0]])
@@ -68,7 +68,7 @@ def test_state_is_named_and_can_be_reset():
 
 @pytest.mark.parametrize("device", EACH_GPU)
 def test_quantized_variables(device):
-    """The newest of what was given pushes out the oldest."""
+    """A queue: the newest input replaces the oldest."""
     kept = constant(np.array([[1, 2], [3, 4], [5, 6]], np.int8), **Q)
     variable, newest = Variable("window", kept), given((1, 2), **Q)
     before = variable.read()
@@ -122,7 +122,7 @@ def test_a_first_value_that_comes_too_late():
 
 
 def step_of(first):
-    """A graph that adds its input to a variable, and gives the sum."""
+    """Return a graph that adds its input to a variable and returns the sum."""
     variable, value = Variable("total", first), given((2,))
     before = variable.read()
     total = Op("ADD", [before.outputs[0], value])
@@ -149,7 +149,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_hash_tables(name):
-    """LiteRT has no kernels for them unless they are added to it."""
+    """LiteRT has no kernels for hash tables by default."""
     keys, values, wanted, default = TABLES[name]
     kinds = ["STRING" if array.dtype == object else "INT64" for array in (keys, values)]
 
@@ -172,7 +172,7 @@ def test_hash_tables(name):
 
 
 def recurrence(node):
-    """RNN: the state, input 4, is the result of the step before."""
+    """Translate an operator whose state, input 4, is the previous result."""
     total = ops.Add(ops.MatMul(node.get_input(0), node.get_input(1), False, True), node.get_input(3))
     total = ops.Add(total, ops.MatMul(node.get_input(4), node.get_input(2), False, True)).output(0)
     node.set_variable_input(4, total)
@@ -181,7 +181,7 @@ def recurrence(node):
 
 @pytest.mark.parametrize("device", EACH_GPU)
 def test_variable_tensors(device):
-    """Two operators, each with a state of its own, translated by an extension that sets it."""
+    """Two operators, each with its own state, translated by an extension that assigns it."""
     weights, bias = constant(np.float32([[0.5, 0.25], [-0.5, 1]])), constant(np.float32([1, -1]))
     first = Op("RNN", [given((1, 2)), weights, weights, bias, variable((1, 2))])
     second = Op("RNN", [first.outputs[0], weights, weights, bias, variable((1, 2))])

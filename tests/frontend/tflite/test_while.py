@@ -1,4 +1,4 @@
-"""WHILE, against LiteRT, and what it does to variables."""
+"""WHILE, also with variables, against LiteRT."""
 
 import numpy as np
 import pytest
@@ -10,19 +10,19 @@ from tests.frontend.tflite.test_variables import Variable, begin_with
 
 
 def loop(condition, body, *inputs, kind="WHILE"):
-    """The operator."""
+    """Return a WHILE."""
     results = [made(tensor.dtype, tensor.shape) for tensor in inputs]
     return Op(kind, inputs, results, cond_subgraph_index=condition, body_subgraph_index=body)
 
 
 def below(limit, *others):
-    """The graph of a condition: that a counter, before other values, is below a limit."""
+    """Return a condition graph: the counter, its first input, is below a limit."""
     count = given((), np.int32)
     return Graph([Op("LESS", [count, constant(limit)])], [count, *others], name="condition")
 
 
 def doubling():
-    """The graph that counts on and doubles a value."""
+    """Return a body graph that increments the counter and doubles a value."""
     count, value = given((), np.int32), given((2, 3))
     steps = [Op("ADD", [count, constant(1)]), Op("ADD", [value, value])]
     return Graph(steps, [count, value], [step.outputs[0] for step in steps], "doubling")
@@ -51,7 +51,7 @@ def test_values_that_grow_in_a_loop():
 
 @pytest.mark.parametrize("device", EACH_GPU)
 def test_if_within_while(device):
-    """Double while the counter is below 2, and then take the root."""
+    """Double while the counter is below 2, afterwards take the square root."""
     count, value = given((), np.int32), given((2, 3))
     early = Op("LESS", [count, constant(2)])
     branches = [body_of("ADD", x := given((2, 3)), x), body_of("SUB", given((2, 3)), constant(1.0))]
@@ -70,7 +70,7 @@ def test_if_within_while(device):
 
 @pytest.mark.parametrize("device", EACH_GPU)
 def test_variables_that_a_loop_sets(device):
-    """What is added grows by a variable that only is read."""
+    """The addend grows by a variable that is only read."""
     first, limit = constant([1.0, 2.0]), constant([0.5, 0.25])
     total, more = Variable("total", first), Variable("more", limit)
     count = given((), np.int32)
