@@ -84,7 +84,7 @@ def _transposed_convolve(node: TfliteNodeContext, filters: Output, axes: Sequenc
     linear = LinearOperator(node, data=2, bias=3)
     data, filters = linear.data(channels_second(node.get_input(2))), linear.weights(filters, 1)
     lengths = ops.Slice(node.get_input(0), int64([1]), int64([-1]), int64([1]))
-    # The crop equals the padding of the corresponding forward convolution: if odd, one less in front.
+    # The result is cropped by the pads of the forward convolution from result to data, the smaller half in front.
     padding = "same_lower" if auto_pad(node) == "same_upper" else "valid"
     strides, dilations, pads = _strides(node, axes), _dilations(node, axes), [0] * len(axes)
     total = ops.ConvolutionBackpropData(data, filters, strides, lengths, pads, pads, dilations, padding)
