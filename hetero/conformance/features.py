@@ -1,11 +1,11 @@
-"""What a device may leave out, and how it says that it does."""
+"""Optional features of devices, and checks that a device reports a missing one correctly."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from hetero import Core, Model, ops
-from hetero.conformance.samples import Sample, check_refusal, claims
+from hetero.conformance.samples import Sample, check_refusal, supports
 from hetero.errors import NotSupportedError
 from hetero.graph import Constant
 from hetero.plugin.blob_import import exports_models
@@ -17,7 +17,9 @@ def has_dynamic_shapes(core: Core, device: str, sample: Sample) -> bool:
 
 def has_export(core: Core, device: str, sample: Sample) -> bool:
     has = _does(core.compile_model(sample.model(), device).export_model, device)
-    assert has == exports_models(*core.resolve_device(device)), "OPTIMIZATION_CAPABILITIES does not tell that"
+    assert has == exports_models(*core.resolve_device(device)), (
+        f"OPTIMIZATION_CAPABILITIES must {'' if has else 'not '}list EXPORT_IMPORT"
+    )
     return has
 
 
@@ -33,7 +35,8 @@ def has_variables(core: Core, device: str, sample: Sample) -> bool:
     return _runs(core, device, delay(sample))
 
 
-#: Whether a device has a feature. Each raises AssertionError for a device that lacks it and does not say so rightly.
+#: Functions that return whether a device has a feature. They raise AssertionError if it lacks the feature without
+#: reporting that correctly.
 FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
     "dynamic shapes": has_dynamic_shapes,
     "export and import": has_export,
@@ -44,22 +47,26 @@ FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
 
 
 def delay(sample: Sample) -> Model:
-    """x → y, which is the operation on the x of the inference before; ``sample.array(9)`` comes before the first."""
+    """Return a model x → y whose y is the operation applied to x of the previous inference.
+
+    In the first inference it is applied to ``sample.array(9)``.
+    """
     x = sample.parameter("x")
     read = ops.ReadValue(Constant(sample.array(9)), "last", name="read")
     return Model(sample.node(read, "y"), [x], "delay", sinks=[ops.Assign(x, "last", name="assign")])
 
 
 def _runs(core: Core, device: str, model: Model) -> bool:
-    if claims(core, model, device):
+    if supports(core, model, device):
         return True
     check_refusal(core, model, device)
     return False
 
 
-def _does(act: Callable[[], object], device: str) -> bool:
+def _does(action: Callable[[], object], device: str) -> bool:
+    """Return whether an action works; False if it raises a NotSupportedError that names the device."""
     try:
-        act()
+        action()
     except NotSupportedError as error:
         kind = device.split(".")[0]
         assert kind in str(error), f"the error does not name {kind}: {error}"

@@ -1,6 +1,6 @@
-"""The ONNX project's own backend cases: models, mostly of one operator, with inputs and the outputs expected.
+"""The backend test cases of the ONNX project: models, mostly of one operator, with inputs and expected outputs.
 
-They come with the onnx package; those that need a download ("real" models) are not among them.
+They come with the onnx package. Cases that need a download ("real" models) are left out.
 """
 
 from __future__ import annotations
@@ -18,67 +18,68 @@ from onnx.backend.test.case.test_case import TestCase
 
 from hetero import CompiledModel, Core, Model
 
-# From one number to the next, relative to the number.
+# The relative distance between adjacent numbers.
 _STEPS = {"float16": 2**-10, "bfloat16": 2**-7}
-# Fourier transforms are expected as numpy computes them in f32: where terms cancel out, that is no more than what was
-# rounded of the largest ones.
+# The expected results of Fourier transforms are numpy's in f32. Where terms cancel out, they are rounding errors of the
+# largest terms.
 _TRANSFORMS, _ROUNDING = "test_dft", 2**-23
 
 
 @functools.cache
 def cases(*kinds: str) -> dict[str, TestCase]:
-    """The cases of these kinds by name: "node" (of one operator), "simple", "pytorch-converted", "pytorch-operator"."""
+    """Return the cases of these kinds by name: "node", "simple", "pytorch-converted", "pytorch-operator"."""
     from onnx.backend.test.loader import load_model_tests
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the numpy code that makes the expected results
+        warnings.simplefilter("ignore")  # from the numpy code that computes the expected results
         return {case.name: case for kind in kinds for case in load_model_tests(kind=kind)}
 
 
 def read_case(core: Core, case: TestCase) -> Model:
-    """The model of a case. Raises FrontendError."""
+    """Read the model of a case. Raises FrontendError if it cannot be read."""
     return core.read_model(case.model.SerializeToString() if case.model else Path(case.model_dir) / "model.onnx")
 
 
 def check_case(compiled: CompiledModel, case: TestCase, steps: float = 0) -> None:
-    """Raises AssertionError where a result is not the expected one, and what running the model raises.
+    """Run a case. Raises AssertionError if a result differs from the expected one, and whatever the model raises.
 
-    ``steps``: how many steps of their type f16 and bf16 results may be off, where that is more than the case allows.
+    ``steps``: tolerance of f16 and bf16 results, in steps of their type, if it exceeds the tolerance of the case.
     """
     for inputs, expected in _data_sets(case):
         results = compiled(list(inputs))
-        found = [results[port] for port in compiled.outputs]
-        assert len(found) == len(expected), f"{len(found)} results, {len(expected)} expected"
-        for index, (ours, wanted) in enumerate(zip(found, expected)):
-            _assert_same(ours, wanted, case, steps, f"output {index}")
+        actual = [results[port] for port in compiled.outputs]
+        assert len(actual) == len(expected), f"{len(actual)} results, {len(expected)} expected"
+        for index, (ours, theirs) in enumerate(zip(actual, expected)):
+            _assert_same(ours, theirs, case, steps, f"output {index}")
 
 
-def _assert_same(found: Any, wanted: Any, case: TestCase, steps: float, place: str) -> None:
-    if isinstance(wanted, (list, tuple)):
-        assert isinstance(found, (list, tuple)), f"{place} is a {type(found).__name__}, not a sequence"
-        assert len(found) == len(wanted), f"{place} has {len(found)} items, not {len(wanted)}"
-        for index, (ours, theirs) in enumerate(zip(found, wanted)):
-            _assert_same(ours, theirs, case, steps, f"{place}, item {index}")
+def _assert_same(actual: Any, expected: Any, case: TestCase, steps: float, label: str) -> None:
+    if isinstance(expected, (list, tuple)):
+        assert isinstance(actual, (list, tuple)), f"{label} is a {type(actual).__name__}, not a sequence"
+        assert len(actual) == len(expected), f"{label} has {len(actual)} items, not {len(expected)}"
+        for index, (ours, theirs) in enumerate(zip(actual, expected)):
+            _assert_same(ours, theirs, case, steps, f"{label}, item {index}")
         return
-    if wanted is None:
-        assert found is None, f"{place} is {found!r}, not None"
+    if expected is None:
+        assert actual is None, f"{label} is {actual!r}, not None"
         return
-    found, wanted = np.asarray(found), np.asarray(wanted)
-    assert found.shape == wanted.shape, f"{place} has shape {found.shape}, not {wanted.shape}"
-    if wanted.dtype.kind in "OUST":
-        assert found.astype(np.str_).tolist() == wanted.astype(np.str_).tolist(), f"{place} differs"
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, f"{label} has shape {actual.shape}, not {expected.shape}"
+    if expected.dtype.kind in "OUST":
+        assert actual.astype(np.str_).tolist() == expected.astype(np.str_).tolist(), f"{label} differs"
         return
-    assert found.dtype == wanted.dtype, f"{place} is of {found.dtype}, not {wanted.dtype}"
-    rtol = max(case.rtol, steps * _STEPS.get(wanted.dtype.name, 0))
-    if wanted.dtype.kind == "V":  # types that ml_dtypes adds, for which numpy has no arithmetic of tolerances
-        found, wanted = found.astype(np.float32), wanted.astype(np.float32)
+    assert actual.dtype == expected.dtype, f"{label} is of {actual.dtype}, not {expected.dtype}"
+    rtol = max(case.rtol, steps * _STEPS.get(expected.dtype.name, 0))
+    if expected.dtype.kind == "V":  # types of ml_dtypes, which assert_allclose cannot compare
+        actual, expected = actual.astype(np.float32), expected.astype(np.float32)
     atol = case.atol
     if case.name.startswith(_TRANSFORMS):
-        atol = max(atol, _ROUNDING * np.abs(wanted).max())
-    np.testing.assert_allclose(found, wanted, rtol=rtol, atol=atol, err_msg=place)
+        atol = max(atol, _ROUNDING * np.abs(expected).max())
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol, err_msg=label)
 
 
 def _data_sets(case: TestCase) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Yield the inputs and expected outputs of each data set of a case."""
     if case.data_sets is not None:
         yield from ([[_as_array(value) for value in values] for values in data] for data in case.data_sets)
         return

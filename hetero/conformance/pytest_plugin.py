@@ -1,4 +1,4 @@
-"""What pytest is told of the kit: its option and what its tests are given."""
+"""The pytest plugin of the kit: the option --device, fixtures, deselection by feature, time limit and summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hetero.conformance.report import features, table
 from hetero.conformance.samples import Sample, find_sample
 from hetero.errors import DeviceError
 
-# How long a test may take; any device ends it far sooner.
+# Time limit of a test in seconds; any working device needs far less.
 SECONDS = 120
 
 
@@ -26,7 +26,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     name, core = session.config.option.device, Core()
     if not name:
-        raise pytest.UsageError(f"name the device to test by --device: there are {', '.join(core.available_devices)}")
+        raise pytest.UsageError(
+            f"the option --device NAME is missing; available devices are {', '.join(core.available_devices)}"
+        )
     try:
         core.resolve_device(name)
     except DeviceError as error:
@@ -34,35 +36,35 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs(feature): not for devices that say that they have no such feature")
+    config.addinivalue_line("markers", "needs(feature): deselected for devices that report the feature as unsupported")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests of features that the device says it has not; test_features.py looks at how it says so."""
+    """Deselect the tests of features that the device lacks; test_features.py checks that it reports them correctly."""
     has = functools.cache(lambda feature: _has(feature, config.option.device))
     needed = {item: [mark.args[0] for mark in item.iter_markers("needs")] for item in items}
-    lacking = [item for item, features in needed.items() if not all(map(has, features))]
-    config.hook.pytest_deselected(items=lacking)
-    items[:] = [item for item in items if item not in lacking]
+    deselected = [item for item, features in needed.items() if not all(map(has, features))]
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = [item for item in items if item not in deselected]
 
 
 def _has(feature: str, device: str) -> bool:
     try:
         core = Core()
         return FEATURES[feature](core, device, find_sample(core, device))
-    except Exception:  # of a device that says so wrongly: the tests tell
+    except Exception:  # the device reports it incorrectly, which test_features.py shows
         return True
 
 
 @pytest.fixture(autouse=True)
 def time_limit() -> Iterator[None]:
-    """Lets a test fail that takes too long, where the system has alarms: a device that hangs does not hang the kit."""
+    """Fail a test after ``SECONDS``, so that a hanging device does not hang the kit. Needs a system with SIGALRM."""
     if not hasattr(signal, "setitimer"):
         yield
         return
 
     def fail(signum: int, frame: object) -> None:
-        raise TimeoutError(f"this takes more than {SECONDS} s: the device seems to hang")
+        raise TimeoutError(f"the test took more than {SECONDS} s; the device seems to hang")
 
     before = signal.signal(signal.SIGALRM, fail)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
@@ -82,17 +84,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def device(pytestconfig: pytest.Config) -> str:
-    """The name of the device that is tested."""
+    """The name of the device under test."""
     return pytestconfig.option.device
 
 
 @pytest.fixture
 def core() -> Core:
-    """A Core of the test's own, so that no property that it sets reaches another test."""
+    """A new Core, so that properties set by one test do not affect another."""
     return Core()
 
 
 @pytest.fixture(scope="session")
 def sample(device: str) -> Sample:
-    """A small operation that the device runs, of which the models of behaviour tests are made."""
+    """An operation that the device supports, for the models of behavior tests."""
     return find_sample(Core(), device)

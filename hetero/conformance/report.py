@@ -1,4 +1,4 @@
-"""What is told at the end: features, and by operation how many cases pass, fail or are refused, and what works."""
+"""The summary at the end of a run: features, and a table of passed, failed and refused cases by operation."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-# What tests note for the end: of which operation they are a case, and whether the device has a feature.
+# Keys of the properties that tests record for the summary: a case of an operation; whether the device has a feature.
 PROPERTY, FEATURE = "hetero.conformance.case", "hetero.conformance.feature"
 WIDTH = 118
 
 
-def note(record_property: Callable[[str, object], None], operation: str, works: Iterable[str], supported: bool) -> None:
-    """Note for the table what a test is a case of, and what works when it passes: element types, or ways to use it."""
+def record_case(
+    record_property: Callable[[str, object], None], operation: str, works: Iterable[str], supported: bool
+) -> None:
+    """Record that a test is a case of an operation. ``works``: element types, "dynamic" or "empty", if it passes."""
     record_property(PROPERTY, [operation, sorted(works), supported])
 
 
 def features(reports: Iterable) -> list[str]:
-    """The lines that tell what the device has and has not, from the reports of tests."""
-    found = [value for report in reports for key, value in report.user_properties if key == FEATURE]
+    """Return the lines that list the device's features, from the reports of tests."""
+    recorded = [value for report in reports for key, value in report.user_properties if key == FEATURE]
     lines = []
-    for has, label in ((True, "it has"), (False, "it has not, and says so")):
-        names = [name for name, whether in found if whether is has]
+    for supported, label in ((True, "supported features"), (False, "unsupported features")):
+        names = [name for name, has in recorded if has is supported]
         if names:
             lines.append(f"{label}: {', '.join(names)}")
     return lines
@@ -38,7 +40,7 @@ class Row:
 
 
 def table(reports: Iterable) -> list[str]:
-    """The lines of the table, from the reports of tests; none where no test was a case of an operation."""
+    """Return the lines of the table, from the reports of tests; [] if no test was a case of an operation."""
     rows: dict[str, Row] = defaultdict(Row)
     for report in reports:
         for operation, works, supported in (value for key, value in report.user_properties if key == PROPERTY):
@@ -56,10 +58,10 @@ def table(reports: Iterable) -> list[str]:
     tried = {name: row for name, row in sorted(rows.items()) if row.passed or row.failed}
     for name, row in tried.items():
         lines.append(f"{name:32}{row.passed:7}{row.failed:7}{row.refused:8}  {' '.join(sorted(row.works))}")
-    others = sorted(rows.keys() - tried.keys())
-    if others:
-        lines.append(f"not supported: {len(others)} operations")
-        lines += _wrapped(others)
+    unsupported = sorted(rows.keys() - tried.keys())
+    if unsupported:
+        lines.append(f"not supported: {len(unsupported)} operations")
+        lines += _wrapped(unsupported)
     passed, failed, refused = (
         sum(getattr(row, key) for row in rows.values()) for key in ("passed", "failed", "refused")
     )

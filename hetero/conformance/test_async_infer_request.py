@@ -1,4 +1,4 @@
-"""Inferences in the background: waiting, callbacks, busy requests, errors, cancelling, queues and threads."""
+"""Asynchronous inference: waiting, callbacks, busy requests, errors, cancellation, queues and threads."""
 
 import gc
 import threading
@@ -10,8 +10,8 @@ from hetero import AsyncInferQueue
 from hetero.conformance.samples import assert_close
 from hetero.errors import CancelledError, DeviceError, RequestBusyError
 
-# Milliseconds within which any device ends one of these inferences, unless it hangs.
-PATIENCE = 60_000
+# Time limit in milliseconds for one of these inferences; any working device needs far less.
+TIMEOUT_MS = 60_000
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def compiled(core, device, sample):
 
 
 class Held:
-    """Lets a request's inferences wait in their stage ``start`` until ``go`` is set, and fail with ``error`` if any."""
+    """Makes a request's inferences wait in their stage ``start`` until ``go`` is set, then fail if ``error`` is set."""
 
     def __init__(self, request, error=None):
         self.entered, self.go, self.error = threading.Event(), threading.Event(), error
@@ -30,7 +30,7 @@ class Held:
 
     def __call__(self):
         self.entered.set()
-        assert self.go.wait(PATIENCE / 1000)
+        assert self.go.wait(TIMEOUT_MS / 1000)
         if self.error:
             raise self.error
         self._start()
@@ -38,15 +38,15 @@ class Held:
 
 @pytest.fixture
 def hold():
-    """Makes a Held; what a failed test leaves waiting goes on at its end."""
-    made = []
+    """A function that creates a Held. At the end of the test, all inferences that still wait are released."""
+    created = []
 
-    def make(request, error=None):
-        made.append(Held(request, error))
-        return made[-1]
+    def create(request, error=None):
+        created.append(Held(request, error))
+        return created[-1]
 
-    yield make
-    for held in made:
+    yield create
+    for held in created:
         held.go.set()
 
 
@@ -70,7 +70,7 @@ def test_wait_for_tells_whether_it_has_ended(compiled, sample, hold):
     request.start_async(sample.array())
     assert request.wait_for(10) is False
     held.go.set()
-    assert request.wait_for(PATIENCE) is True
+    assert request.wait_for(TIMEOUT_MS) is True
     assert_close(request.results[0], sample.expected(sample.array()))
 
 
@@ -80,7 +80,7 @@ def test_all_requests_at_once(compiled, sample):
         for seed, request in enumerate(requests):
             request.start_async(sample.array(seed))
         for seed, request in enumerate(requests):
-            assert request.wait_for(PATIENCE)
+            assert request.wait_for(TIMEOUT_MS)
             assert_close(request.results[0], sample.expected(sample.array(seed)))
 
 
@@ -88,7 +88,7 @@ def test_a_busy_request_says_so_and_stays_usable(compiled, sample, hold):
     request = compiled.create_infer_request()
     held = hold(request)
     request.start_async(sample.array())
-    assert held.entered.wait(PATIENCE / 1000)
+    assert held.entered.wait(TIMEOUT_MS / 1000)
     tensor = sample.array(1)
     for act in (
         request.start_async,
@@ -100,7 +100,7 @@ def test_a_busy_request_says_so_and_stays_usable(compiled, sample, hold):
         with pytest.raises(RequestBusyError, match="busy"):
             act()
     held.go.set()
-    assert request.wait_for(PATIENCE)
+    assert request.wait_for(TIMEOUT_MS)
     assert_close(request.results[0], sample.expected(sample.array()))
     assert_close(request.infer(tensor)[0], sample.expected(tensor))
 
@@ -115,7 +115,7 @@ def test_the_callback_comes_once_with_its_userdata_when_the_results_are_there(co
 
     request.set_callback(callback, "mine")
     request.start_async(sample.array())
-    assert request.wait_for(PATIENCE) and called.wait(PATIENCE / 1000)
+    assert request.wait_for(TIMEOUT_MS) and called.wait(TIMEOUT_MS / 1000)
     ((userdata, result),) = seen
     assert userdata == "mine"
     assert_close(result, sample.expected(sample.array()))
@@ -134,7 +134,7 @@ def test_a_callback_may_start_the_next_inference(compiled, sample):
 
     request.set_callback(callback)
     request.start_async(sample.array(0))
-    assert ended.wait(PATIENCE / 1000) and request.wait_for(PATIENCE)
+    assert ended.wait(TIMEOUT_MS / 1000) and request.wait_for(TIMEOUT_MS)
     assert_close(request.results[0], sample.expected(sample.array(2)))
 
 
@@ -146,7 +146,7 @@ def test_an_error_reaches_wait_and_the_request_stays_usable(compiled, sample, de
     held.go.set()
     request.start_async(sample.array())
     with pytest.raises(DeviceError, match=f"{device.split('.')[0]}.*told to fail"):
-        request.wait_for(PATIENCE)
+        request.wait_for(TIMEOUT_MS)
     with pytest.raises(DeviceError, match="told to fail"):
         request.infer()
     assert calls == ["called"]
@@ -157,25 +157,25 @@ def test_an_error_reaches_wait_and_the_request_stays_usable(compiled, sample, de
 def test_cancel_ends_an_inference_and_the_request_stays_usable(compiled, sample, hold):
     request = compiled.create_infer_request()
     held = hold(request)
-    request.cancel()  # nothing is under way, so nothing happens
+    request.cancel()  # no inference is running, so this has no effect
     request.start_async(sample.array())
-    assert held.entered.wait(PATIENCE / 1000)
+    assert held.entered.wait(TIMEOUT_MS / 1000)
     request.cancel()
     held.go.set()
     with pytest.raises(CancelledError):
-        request.wait_for(PATIENCE)
+        request.wait_for(TIMEOUT_MS)
     assert_close(request.infer(sample.array(1))[0], sample.expected(sample.array(1)))
 
 
 def test_a_queue_runs_everything_once(compiled, sample):
     queue = AsyncInferQueue(compiled, 3)
-    found = {}
-    queue.set_callback(lambda request, index: found.setdefault(index, request.results[0].copy()))
+    results = {}
+    queue.set_callback(lambda request, index: results.setdefault(index, request.results[0].copy()))
     for index in range(20):
         queue.start_async(sample.array(index), index)
     queue.wait_all()
-    assert sorted(found) == list(range(20))
-    for index, result in found.items():
+    assert sorted(results) == list(range(20))
+    for index, result in results.items():
         assert_close(result, sample.expected(sample.array(index)))
 
 
@@ -204,7 +204,7 @@ def test_threads_with_requests_of_their_own(compiled, sample):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE / 1000)
+        thread.join(TIMEOUT_MS / 1000)
     assert not wrong and not any(thread.is_alive() for thread in threads)
 
 
@@ -212,7 +212,7 @@ def test_no_thread_is_left_when_the_compiled_model_is_gone(core, device, sample)
     before = set(threading.enumerate())
     request = core.compile_model(sample.model(), device).create_infer_request()
     request.start_async(sample.array())
-    assert request.wait_for(PATIENCE)
+    assert request.wait_for(TIMEOUT_MS)
     del request, core
     deadline = time.monotonic() + 10
     while (left := set(threading.enumerate()) - before) and time.monotonic() < deadline:

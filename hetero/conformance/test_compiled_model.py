@@ -1,4 +1,4 @@
-"""Compiled models: their ports, their properties, and that they need nothing but themselves."""
+"""Compiled models: ports, properties and independence of each other."""
 
 import threading
 
@@ -7,7 +7,7 @@ import pytest
 
 from hetero import Model, Type
 from hetero import properties as props
-from hetero.conformance.samples import assert_close, claims, described
+from hetero.conformance.samples import assert_close, describe_ports, supports
 from hetero.errors import GraphError, PropertyError
 from hetero.runtime.device_name import parse_device_name
 
@@ -15,8 +15,8 @@ from hetero.runtime.device_name import parse_device_name
 def test_ports_are_those_of_the_model(core, device, sample):
     model = sample.two_inputs()
     compiled = core.compile_model(model, device)
-    assert described(compiled.inputs) == described(model.inputs)
-    assert described(compiled.outputs) == described(model.outputs)
+    assert describe_ports(compiled.inputs) == describe_ports(model.inputs)
+    assert describe_ports(compiled.outputs) == describe_ports(model.outputs)
     assert compiled.input("b") is compiled.inputs[1] and compiled.output("c") is compiled.outputs[0]
     for find in (compiled.input, compiled.output):
         with pytest.raises(GraphError, match="nothing"):
@@ -27,8 +27,8 @@ def test_ports_are_those_of_the_model(core, device, sample):
 def test_ports_of_dynamic_models(core, device, sample):
     model = sample.model(rows=-1)
     compiled = core.compile_model(model, device)
-    assert described(compiled.inputs) == described(model.inputs)
-    assert described(compiled.outputs) == described(model.outputs)
+    assert describe_ports(compiled.inputs) == describe_ports(model.inputs)
+    assert describe_ports(compiled.outputs) == describe_ports(model.outputs)
 
 
 def test_outputs_belong_to_the_right_inputs(core, device, sample):
@@ -74,10 +74,10 @@ def test_compiled_models_are_independent(core, device, sample):
 
 
 def test_compiling_on_several_threads_at_once(core, device, sample):
-    found = {}
+    results = {}
 
     def work(rows):
-        found[rows] = core.compile_model(sample.model(rows), device)(sample.array(rows, rows))[0]
+        results[rows] = core.compile_model(sample.model(rows), device)(sample.array(rows, rows))[0]
 
     threads = [threading.Thread(target=work, args=[rows]) for rows in range(1, 5)]
     for thread in threads:
@@ -85,7 +85,7 @@ def test_compiling_on_several_threads_at_once(core, device, sample):
     for thread in threads:
         thread.join(60)
     for rows in range(1, 5):
-        assert_close(found[rows], sample.expected(sample.array(rows, rows)))
+        assert_close(results[rows], sample.expected(sample.array(rows, rows)))
 
 
 def test_every_supported_property_can_be_read(core, device, sample):
@@ -117,7 +117,7 @@ def test_what_properties_tell_is_true(core, device, sample):
         assert kinds == {parse_device_name(device).kind}
 
 
-# Values of properties that several devices have, each of which leaves results as they are.
+# Values of common properties, none of which changes results.
 VALUES = {
     props.enable_profiling: (False, True),
     props.disable_transformations: (False, True),
@@ -152,8 +152,8 @@ def test_properties_of_the_compilation_win_over_the_devices(core, device, sample
 
 
 def test_queries_answer_for_compilations(core, device, sample):
-    """Whatever the device claims whole, it compiles and runs."""
+    """If the device supports a whole model, it compiles and runs it."""
     for rows in (0, 1, 2, 5):
         model, array = sample.model(rows), sample.array(0, rows)
-        if claims(core, model, device):
+        if supports(core, model, device):
             assert_close(core.compile_model(model, device)(array)[0], sample.expected(array))

@@ -1,9 +1,9 @@
-"""The device under HETERO, which runs parts of models on it."""
+"""The device under HETERO."""
 
 import pytest
 
 from hetero import Model
-from hetero.conformance.samples import Unheard, assert_close
+from hetero.conformance.samples import UnknownOperation, assert_close
 from hetero.errors import UnsupportedOperationError
 
 
@@ -17,7 +17,7 @@ def test_a_model_alone_on_the_device(core, device, sample):
 
 def test_what_the_device_refuses_is_told_with_its_reason(core, device, sample):
     x = sample.parameter("x")
-    model = Model(Unheard(sample.node(x, "known"), name="unheard"), [x])
+    model = Model(UnknownOperation(sample.node(x, "known"), name="unheard"), [x])
     reason = core.query_model(model, device).refused["unheard"]
     with pytest.raises(UnsupportedOperationError) as caught:
         core.compile_model(model, f"HETERO:{device}")

@@ -1,4 +1,4 @@
-"""Compiled models written and read again, and kept in the model cache."""
+"""Export and import of compiled models, and the model cache."""
 
 import io
 
@@ -6,7 +6,7 @@ import pytest
 
 from hetero import Core
 from hetero import properties as props
-from hetero.conformance.samples import assert_close, described
+from hetero.conformance.samples import assert_close, describe_ports
 from hetero.errors import BlobError
 from hetero.plugin import installed_plugins
 from hetero.plugin.blob_import import exports_models
@@ -17,7 +17,7 @@ exports = pytest.mark.needs("export and import")
 
 @pytest.fixture
 def blob(core, device, sample) -> bytes:
-    """x → y1 → y, exported."""
+    """An exported model x → y1 → y."""
     return core.compile_model(sample.model(length=2), device).export_model().getvalue()
 
 
@@ -31,8 +31,8 @@ def test_an_imported_model_is_the_exported_one(core, device, sample, blob):
     exported = core.compile_model(sample.model(length=2), device)
     for source in (blob, io.BytesIO(blob)):
         imported = Core().import_model(source, device)
-        assert described(imported.inputs) == described(exported.inputs)
-        assert described(imported.outputs) == described(exported.outputs)
+        assert describe_ports(imported.inputs) == describe_ports(exported.inputs)
+        assert describe_ports(imported.outputs) == describe_ports(exported.outputs)
         assert imported.get_property(props.model_name) == "sample"
         check(imported, sample)
 
@@ -75,7 +75,7 @@ def test_what_is_no_model_of_the_device_is_refused(core, device, sample, blob):
 
 
 def test_a_cache_folder(device, sample, tmp_path):
-    """A device that exports models is served from it; for others it makes no difference."""
+    """The second compilation is loaded from the cache if the device exports models; else the cache has no effect."""
     loaded = []
     for _ in range(2):
         core = Core()

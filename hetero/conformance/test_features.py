@@ -1,4 +1,4 @@
-"""What a device may leave out: it has it, and its tests run, or refuses it by the right error."""
+"""Optional features: a device either has a feature or refuses it by the right error."""
 
 import pytest
 

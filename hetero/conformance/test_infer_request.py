@@ -1,4 +1,4 @@
-"""Requests: their tensors, what they take and refuse, dynamic shapes, profiles."""
+"""Infer requests: inputs, outputs, invalid tensors, dynamic shapes and profiling."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from hetero.errors import GraphError, TensorError
 
 @pytest.fixture
 def request_of_one(core, device, sample):
-    """A request of x → y."""
+    """A request of a model x → y."""
     return core.compile_model(sample.model(), device).create_infer_request()
 
 
@@ -27,7 +27,7 @@ def test_ways_to_give_inputs(core, device, sample):
 
 
 def test_inferences_follow_each_other(request_of_one, sample):
-    """Each result is its own input's, and the user's own: the next inference does not change it."""
+    """Each result belongs to its input, and the next inference does not overwrite it."""
     arrays = [sample.array(seed) for seed in range(3)]
     results = [request_of_one.infer(array)[0] for array in arrays]
     for array, result in zip(arrays, results):
@@ -83,7 +83,7 @@ def test_output_tensors_of_the_user_are_written_in_place(request_of_one, sample)
 
 
 def test_tensors_over_a_part_of_an_array(request_of_one, sample):
-    """A region of interest: neither input nor output lies together in memory, and what is around it stays as it is."""
+    """Regions of interest: input and output are not contiguous, and memory around the output is not overwritten."""
     array = sample.array()
     expected = sample.expected(array)
     source, target = np.zeros([*array.shape, 2], array.dtype), np.ones([*expected.shape, 2], expected.dtype)
@@ -96,7 +96,7 @@ def test_tensors_over_a_part_of_an_array(request_of_one, sample):
 
 
 def test_batches(request_of_one, sample):
-    """Several tensors for one input, joined along its first dimension when the inference begins."""
+    """Several tensors for one input, concatenated along its first dimension when the inference starts."""
     for seed in (0, 1):
         array = sample.array(seed)
         request_of_one.set_input_tensors([Tensor(array[:1]), Tensor(array[1:])])
@@ -114,7 +114,7 @@ def test_read_only_inputs(request_of_one, sample):
 
 
 def test_a_tensor_shared_by_two_requests(core, device, sample):
-    """The output of one is the input of the other, through one tensor object."""
+    """The output of one request is the input of the other, as one tensor object."""
     first = core.compile_model(sample.model(), device).create_infer_request()
     middle = first.get_tensor("y")
     second = core.compile_model(sample.model(), device).create_infer_request()
@@ -126,7 +126,7 @@ def test_a_tensor_shared_by_two_requests(core, device, sample):
 
 
 def wrong_tensors(sample):
-    """Tensors of a wrong element type, of wrong lengths and of wrong ranks, with what the message must say."""
+    """Return tensors of a wrong element type, lengths or rank, each with a pattern of the expected message."""
     good = sample.array()
     other = np.int16 if sample.element_type is not Type.i16 else np.int32
     return [
@@ -163,7 +163,7 @@ def test_a_wrong_output_tensor_is_refused_and_the_request_stays_usable(request_o
 
 @pytest.mark.needs("dynamic shapes")
 def test_dynamic_shapes(core, device, sample):
-    """Any number of rows in any order, none among them; and lengths that are not dynamic are still checked."""
+    """Any number of rows in any order, including 0; static dimensions are still checked."""
     request = core.compile_model(sample.model(rows=-1), device).create_infer_request()
     for rows in (1, 4, 0, 2, 4):
         array = sample.array(rows, rows)
@@ -176,7 +176,7 @@ def test_dynamic_shapes(core, device, sample):
 
 @pytest.mark.needs("dynamic shapes")
 def test_an_output_tensor_of_the_user_for_a_dynamic_shape(core, device, sample):
-    """It takes the shape of the result; memory of the user's own that is too small for it is an error."""
+    """The tensor takes the shape of the result; shared memory that is too small raises an error."""
     request = core.compile_model(sample.model(rows=-1), device).create_infer_request()
     expected = sample.expected(sample.array(0, 2))
     tensor = Tensor(Type(expected.dtype), expected.shape)
@@ -191,9 +191,9 @@ def test_an_output_tensor_of_the_user_for_a_dynamic_shape(core, device, sample):
 
 
 def test_the_profile_tells_of_the_last_inference(core, device, sample):
-    """With PERF_COUNT, times of what was done; without, nothing."""
-    known = props.enable_profiling in core.get_property(device, props.supported_properties)
-    for profiled in (False, True) if known else (None,):
+    """With PERF_COUNT, the profile has times of the operations; without, it is empty."""
+    has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)
+    for profiled in (False, True) if has_profiling else (None,):
         options = {} if profiled is None else {props.enable_profiling: profiled}
         request = core.compile_model(sample.model(length=2), device, options).create_infer_request()
         for seed in (0, 1):
@@ -201,4 +201,4 @@ def test_the_profile_tells_of_the_last_inference(core, device, sample):
         infos = request.get_profiling_info()
         assert bool(infos) == bool(profiled)
         assert all(info.real_time >= timedelta(0) and info.node_name and info.node_type for info in infos)
-        assert len({(info.node_name, info.node_type) for info in infos}) == len(infos), "an operation is told of twice"
+        assert len({(info.node_name, info.node_type) for info in infos}) == len(infos), "an operation is listed twice"

@@ -1,14 +1,14 @@
-"""Operations: each case of the ONNX project that the device says it can run, it does; the others it refuses rightly."""
+"""The ONNX project's cases: the device runs each one that it supports and refuses the others with a reason."""
 
 import pytest
 
 from hetero import Core
 from hetero.conformance.onnx_cases import cases, check_case, read_case
-from hetero.conformance.report import note
-from hetero.conformance.samples import check_refusal, claims_all, operations
+from hetero.conformance.report import record_case
+from hetero.conformance.samples import check_refusal, operations, supports_all
 
-# ONNX fixes no generator of random numbers, but expects those that numpy drew once.
-DRAWN = {
+# ONNX does not specify the random number generator, but these cases expect numpy's numbers.
+RANDOM = {
     f"test_{name}"
     for name in (
         "bernoulli", "bernoulli_expanded", "bernoulli_double", "bernoulli_double_expanded", "bernoulli_seed",
@@ -16,10 +16,10 @@ DRAWN = {
         "training_dropout_mask",
     )
 }  # fmt: skip
-# Operators that hetero does not read, and sequences that are handed through, with which no device has anything to do.
-NO_WORK = {"test_gradient_of_add", "test_gradient_of_add_and_mul", "test_identity_sequence", "test_identity_opt"}
-# Steps of their type by which f16 and bf16 results may be off: devices round after other operations than ONNX does.
-STEPS = 2
+# Operators that hetero does not read, and models without an operation for a device.
+EXCLUDED = {"test_gradient_of_add", "test_gradient_of_add_and_mul", "test_identity_sequence", "test_identity_opt"}
+# Tolerance of f16 and bf16 results, in steps of their type: devices round after other operations than ONNX does.
+TOLERANCE_STEPS = 2
 CASES = cases("node")
 
 
@@ -29,23 +29,23 @@ def core():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in CASES if name not in DRAWN | NO_WORK])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in RANDOM | EXCLUDED])
 def test_case(core, device, name, record_property):
     case = CASES[name]
     model = read_case(core, case)
-    found = core.query_model(model, device)
+    answer = core.query_model(model, device)
     names = {node.friendly_name for node in model.get_ordered_ops()}
-    assert found.keys() <= names, "the device answers under names that no operation of the model has"
-    supported = claims_all(found, model)
-    if operations(model):  # of some only what they read is left
-        note(record_property, operator_of(name), {str(port.element_type) for port in model.inputs}, supported)
+    assert answer.keys() <= names, "query_model returns names that no operation of the model has"
+    supported = supports_all(answer, model)
+    if operations(model):  # some models consist of constants only
+        record_case(record_property, operator_of(name), {str(port.element_type) for port in model.inputs}, supported)
     if supported:
-        check_case(core.compile_model(model, device), case, STEPS)
+        check_case(core.compile_model(model, device), case, TOLERANCE_STEPS)
     else:
         check_refusal(core, model, device)
 
 
 def operator_of(name: str) -> str:
-    """The operator that a case is of; in "expanded" cases others stand for it."""
+    """Return the operator that a case tests. An "expanded" case has the operators of its decomposition instead."""
     original = CASES.get(name.split("_expanded")[0], CASES[name])
     return original.model.graph.node[0].op_type

@@ -1,4 +1,4 @@
-"""Common operations with every element type, with dynamic shapes and with empty tensors, beside the reference."""
+"""Common operations with every element type, dynamic shapes and empty tensors, against numpy formulas."""
 
 from collections.abc import Iterator
 
@@ -7,8 +7,8 @@ import pytest
 
 from hetero import Core, Model, Type
 from hetero.conformance.operation_table import OPERATIONS, Operation
-from hetero.conformance.report import note
-from hetero.conformance.samples import assert_close, check_refusal, claims, reference
+from hetero.conformance.report import record_case
+from hetero.conformance.samples import assert_close, check_refusal, supports
 from hetero.errors import GraphError
 
 
@@ -18,7 +18,7 @@ def core():
 
 
 def cases() -> Iterator:
-    """Each operation with each element type for which it can be made."""
+    """Yield each operation with each element type that it is defined for."""
     for index, operation in enumerate(OPERATIONS):
         for kind in operation.kinds:
             try:
@@ -29,50 +29,50 @@ def cases() -> Iterator:
 
 
 def first_claimed(core: Core, device: str, operation: Operation, dynamic: bool) -> tuple[Type, Model]:
-    """The first element type that the device claims, else the first that there is, with its model."""
+    """Return the first element type that the device supports, else the first one at all, with its model."""
     models = [(kind, operation.model(kind, dynamic)) for kind in operation.kinds]
-    return next((pair for pair in models if claims(core, pair[1], device)), models[0])
+    return next((pair for pair in models if supports(core, pair[1], device)), models[0])
 
 
-def check(compiled, model: Model, arrays: list[np.ndarray]) -> None:
+def check(compiled, operation: Operation, arrays: list[np.ndarray]) -> None:
     results = compiled.create_infer_request().infer(arrays).to_tuple()
-    for found, expected in zip(results, reference(model, arrays), strict=True):
-        assert_close(found, expected)
+    for actual, expected in zip(results, operation.expected(arrays), strict=True):
+        assert_close(actual, expected)
 
 
 @pytest.mark.parametrize(("operation", "kind"), list(cases()))
 def test_element_type(core, device, operation, kind, record_property):
     model = operation.model(kind)
-    supported = claims(core, model, device)
-    note(record_property, operation.name, [str(kind)], supported)
+    supported = supports(core, model, device)
+    record_case(record_property, operation.name, [str(kind)], supported)
     if supported:
-        check(core.compile_model(model, device), model, operation.arrays(kind))
+        check(core.compile_model(model, device), operation, operation.arrays(kind))
     else:
         check_refusal(core, model, device)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
 def test_dynamic_shapes(core, device, operation, record_property):
-    """No length is known before the inference; then there are some rows, and others."""
+    """All dimensions are dynamic; inferences have two different numbers of rows."""
     kind, model = first_claimed(core, device, operation, dynamic=True)
-    supported = claims(core, model, device)
-    note(record_property, operation.name, ["dynamic"], supported)
+    supported = supports(core, model, device)
+    record_case(record_property, operation.name, ["dynamic"], supported)
     if supported:
         compiled = core.compile_model(model, device)
         for rows in (None, 4) if operation.batched else (None,):
-            check(compiled, model, operation.arrays(kind, rows))
+            check(compiled, operation, operation.arrays(kind, rows))
     else:
         check_refusal(core, model, device)
 
 
 @pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.batched], ids=lambda o: o.name)
 def test_empty_tensors(core, device, operation, record_property):
-    """Inputs of no rows."""
+    """Inputs with 0 rows."""
     empty = operation._replace(shapes=tuple((0, *shape[1:]) for shape in operation.shapes))
     kind, model = first_claimed(core, device, empty, dynamic=False)
-    supported = claims(core, model, device)
-    note(record_property, operation.name, ["empty"], supported)
+    supported = supports(core, model, device)
+    record_case(record_property, operation.name, ["empty"], supported)
     if supported:
-        check(core.compile_model(model, device), model, empty.arrays(kind))
+        check(core.compile_model(model, device), empty, empty.arrays(kind))
     else:
         check_refusal(core, model, device)

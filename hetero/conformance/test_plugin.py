@@ -1,4 +1,4 @@
-"""The device itself: its properties, and what it says of a model before compiling it."""
+"""The plugin: availability, properties, query_model and unsupported operations."""
 
 import math
 
@@ -6,7 +6,7 @@ import pytest
 
 from hetero import Model
 from hetero import properties as props
-from hetero.conformance.samples import Unheard, assert_close, claims, operations
+from hetero.conformance.samples import UnknownOperation, assert_close, operations, supports
 from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 from hetero.plugin import full_name
 from hetero.runtime.device_name import parse_device_name
@@ -82,9 +82,9 @@ def test_a_bad_value_is_refused_and_changes_nothing(core, device):
 
 def test_query_names_the_models_nodes_and_the_device(core, device, sample):
     model = sample.model(length=3)
-    found = core.query_model(model, device)
-    assert set(found) == {node.friendly_name for node in model.get_ordered_ops()}
-    assert all(parse_device_name(where).kind == parse_device_name(device).kind for where in found.values())
+    answer = core.query_model(model, device)
+    assert set(answer) == {node.friendly_name for node in model.get_ordered_ops()}
+    assert all(parse_device_name(where).kind == parse_device_name(device).kind for where in answer.values())
 
 
 def test_query_and_compile_leave_the_model_as_it_is(core, device, sample):
@@ -104,24 +104,24 @@ def test_estimated_costs_are_finite_numbers_of_seconds_or_none(core, device, sam
 
 
 def test_what_it_claims_compiles_and_runs(core, device, sample):
-    assert claims(core, sample.model(), device)
+    assert supports(core, sample.model(), device)
     array = sample.array()
     assert_close(core.compile_model(sample.model(), device)([array])[0], sample.expected(array))
 
 
 def test_an_unknown_operation_is_refused_with_a_reason(core, device, sample):
     x = sample.parameter("x")
-    model = Model(Unheard(sample.node(x, "known"), name="unheard"), [x])
-    found = core.query_model(model, device)
-    assert "known" in found
-    assert "unheard" not in found
-    assert found.refused["unheard"]
-    assert [node.friendly_name for node in operations(model) if node.friendly_name not in found] == ["unheard"]
+    model = Model(UnknownOperation(sample.node(x, "known"), name="unheard"), [x])
+    answer = core.query_model(model, device)
+    assert "known" in answer
+    assert "unheard" not in answer
+    assert answer.refused["unheard"]
+    assert [node.friendly_name for node in operations(model) if node.friendly_name not in answer] == ["unheard"]
 
 
 def test_compiling_an_unknown_operation_says_which_and_does_no_harm(core, device, sample):
     x = sample.parameter("x")
     with pytest.raises(UnsupportedOperationError, match="unheard"):
-        core.compile_model(Model(Unheard(x, name="unheard"), [x]), device)
+        core.compile_model(Model(UnknownOperation(x, name="unheard"), [x]), device)
     array = sample.array()
     assert_close(core.compile_model(sample.model(), device)([array])[0], sample.expected(array))

@@ -1,4 +1,4 @@
-"""What properties that devices share mean, where the device has them."""
+"""The meaning of common properties, if the device has them."""
 
 import threading
 
@@ -7,17 +7,18 @@ import pytest
 from hetero import properties as props
 from hetero.conformance.samples import assert_close
 
-HINT, STREAMS, BEST = (
+HINT, STREAMS, REQUESTS = (
     props.hint.performance_mode, props.num_streams, props.optimal_number_of_infer_requests,
 )  # fmt: skip
 
 
 def has(core, device, *keys) -> bool:
+    """Return whether the device supports all these properties."""
     return set(keys) <= core.get_property(device, props.supported_properties).keys()
 
 
 def test_streams_follow_the_performance_hint(core, device, sample):
-    if not has(core, device, HINT, STREAMS, BEST, props.hint.num_requests):
+    if not has(core, device, HINT, STREAMS, REQUESTS, props.hint.num_requests):
         return
     modes = props.hint.PerformanceMode
     for options, compare in (
@@ -29,7 +30,7 @@ def test_streams_follow_the_performance_hint(core, device, sample):
         latency = core.compile_model(sample.model(), device, {HINT: modes.LATENCY}).get_property(STREAMS)
         compiled = core.compile_model(sample.model(), device, options)
         assert compare(compiled.get_property(STREAMS), latency), options
-        assert compiled.get_property(BEST) >= compiled.get_property(STREAMS)
+        assert compiled.get_property(REQUESTS) >= compiled.get_property(STREAMS)
 
 
 def test_what_a_model_was_compiled_with_is_told(core, device, sample):

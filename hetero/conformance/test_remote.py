@@ -1,4 +1,4 @@
-"""Remote tensors, of devices that have them: contents, regions, inputs and outputs, what is refused."""
+"""Remote tensors: contents, regions, use as inputs and outputs, and invalid ones."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,14 @@ def compiled(core, context, sample):
     return core.compile_model(sample.model(), context)
 
 
-class Strange(RemoteContext):
-    """Memory of a device that nobody else knows."""
+class ForeignContext(RemoteContext):
+    """A context of another device."""
 
     def create_memory(self, byte_size, properties):
-        return StrangeMemory(self, byte_size)
+        return ForeignMemory(self, byte_size)
 
 
-class StrangeMemory(RemoteMemory):
+class ForeignMemory(RemoteMemory):
     def read(self, region, array):
         array[...] = 0
 
@@ -94,35 +94,37 @@ def test_regions(context, sample):
 def test_inputs_and_outputs(compiled, context, sample, side):
     expected = sample.expected(sample.array())
     request = compiled.create_infer_request()
-    taken = request.get_tensor("y") if side == "input" else context.create_tensor(Type(expected.dtype), expected.shape)
-    request.set_tensor("y", taken)
+    output_tensor = (
+        request.get_tensor("y") if side == "input" else context.create_tensor(Type(expected.dtype), expected.shape)
+    )
+    request.set_tensor("y", output_tensor)
     for seed in range(3):
         array = sample.array(seed)
-        given = Tensor(array) if side == "output" else remote(context, array)
-        request.infer([given])
-        assert_close(host(taken), sample.expected(array))
-        np.testing.assert_array_equal(host(given), array)  # nothing else protects memory of the device
-    assert request.get_tensor("y") is taken
+        input_tensor = Tensor(array) if side == "output" else remote(context, array)
+        request.infer([input_tensor])
+        assert_close(host(output_tensor), sample.expected(array))
+        np.testing.assert_array_equal(host(input_tensor), array)  # inputs must not be overwritten
+    assert request.get_tensor("y") is output_tensor
 
 
 def test_host_tensors_of_the_context_as_input_and_output(compiled, context, sample):
-    """The device may compute in them, and the host sees them all the same."""
+    """The device may compute in host tensors directly; the host must see the results."""
     expected = sample.expected(sample.array())
-    given = context.create_host_tensor(sample.element_type, sample.array().shape)
-    taken = context.create_host_tensor(Type(expected.dtype), expected.shape)
+    input_tensor = context.create_host_tensor(sample.element_type, sample.array().shape)
+    output_tensor = context.create_host_tensor(Type(expected.dtype), expected.shape)
     request = compiled.create_infer_request()
-    request.set_tensor("x", given)
-    request.set_tensor("y", taken)
+    request.set_tensor("x", input_tensor)
+    request.set_tensor("y", output_tensor)
     for seed in range(3):
-        given.data[...] = sample.array(seed)
+        input_tensor.data[...] = sample.array(seed)
         request.infer()
-        assert_close(taken.data, sample.expected(sample.array(seed)))
-    assert request.get_tensor("y") is taken
+        assert_close(output_tensor.data, sample.expected(sample.array(seed)))
+    assert request.get_tensor("y") is output_tensor
 
 
 def test_which_tensors_it_computes_in(context, sample):
     assert context.holds(remote(context, sample.array()))
-    assert not context.holds(Strange("STRANGE").create_tensor(sample.element_type, [2]))
+    assert not context.holds(ForeignContext("STRANGE").create_tensor(sample.element_type, [2]))
     assert isinstance(context.holds(Tensor(sample.array())), bool)
 
 
@@ -146,7 +148,7 @@ def test_an_output_in_the_memory_of_the_input(compiled, context, sample):
 
 
 def test_one_model_hands_over_to_the_next(core, context, sample):
-    """The tensor between them is one object, which the host never sees."""
+    """One remote tensor is the output of one request and the input of the next."""
     array = sample.array()
     between = sample.expected(array)
     requests = [core.compile_model(sample.model(), context).create_infer_request() for _ in range(2)]
@@ -161,12 +163,12 @@ def test_one_model_hands_over_to_the_next(core, context, sample):
 def test_shapes_that_come_with_the_inference(core, context, sample):
     request = core.compile_model(sample.model(-1), context).create_infer_request()
     first = sample.expected(sample.array())
-    taken = context.create_tensor(Type(first.dtype), first.shape)
-    request.set_tensor("y", taken)
+    output_tensor = context.create_tensor(Type(first.dtype), first.shape)
+    request.set_tensor("y", output_tensor)
     for rows in (2, 7, 1):
         array = sample.array(rows=rows)
         request.infer([remote(context, array)])
-        assert_close(host(taken), sample.expected(array))
+        assert_close(host(output_tensor), sample.expected(array))
 
 
 def test_what_does_not_fit_is_refused_and_the_request_stays_usable(compiled, context, sample):
@@ -176,7 +178,7 @@ def test_what_does_not_fit_is_refused_and_the_request_stays_usable(compiled, con
     for tensor, problem in (
         (context.create_tensor(other, array.shape), "elements, but the tensor has"),
         (context.create_tensor(sample.element_type, [*array.shape, 1]), "takes the shape"),
-        (Strange("STRANGE").create_tensor(sample.element_type, array.shape), "remote tensor of STRANGE"),
+        (ForeignContext("STRANGE").create_tensor(sample.element_type, array.shape), "remote tensor of STRANGE"),
     ):
         with pytest.raises(TensorError, match=problem):
             request.set_tensor("x", tensor)
@@ -184,11 +186,14 @@ def test_what_does_not_fit_is_refused_and_the_request_stays_usable(compiled, con
 
 
 def test_under_hetero(core, device, context, sample):
-    """Its remote tensors serve where it runs a part of a model."""
+    """HETERO accepts the device's remote tensors."""
     array = sample.array()
     compiled = core.compile_model(sample.model(), f"HETERO:{device}")
     expected = sample.expected(array)
-    request, taken = compiled.create_infer_request(), context.create_tensor(Type(expected.dtype), expected.shape)
-    request.set_tensor("y", taken)
+    request, output_tensor = (
+        compiled.create_infer_request(),
+        context.create_tensor(Type(expected.dtype), expected.shape),
+    )
+    request.set_tensor("y", output_tensor)
     request.infer([remote(context, array)])
-    assert_close(host(taken), expected)
+    assert_close(host(output_tensor), expected)

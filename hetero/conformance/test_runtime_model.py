@@ -1,4 +1,4 @@
-"""Runtime models, of devices that tell what they execute."""
+"""Runtime models."""
 
 import pytest
 
@@ -21,8 +21,8 @@ def test_it_executes_all_operations_from_inputs_to_outputs(compiled):
     assert [int(node.rt_info[execution.EXECUTION_ORDER]) for node in nodes] == list(range(len(nodes)))
     for index, node in enumerate(nodes):
         assert all(value.node in nodes[:index] for value in node.input_values()), "a node runs before one that it reads"
-    told = [name for node in nodes for name in node.rt_info[execution.ORIGINAL_LAYERS].split(",")]
-    assert told.count("y1") == told.count("y") == 1
+    original_names = [name for node in nodes for name in node.rt_info[execution.ORIGINAL_LAYERS].split(",")]
+    assert original_names.count("y1") == original_names.count("y") == 1
     for mine, port in zip([*model.inputs, *model.outputs], [*compiled.inputs, *compiled.outputs], strict=True):
         assert (mine.element_type, mine.partial_shape) == (port.element_type, port.partial_shape)
 
@@ -37,8 +37,8 @@ def test_every_node_has_all_notes(compiled):
 
 
 def test_times_are_told_of_all_inferences_with_perf_count_only(core, device, sample, compiled):
-    known = props.enable_profiling in core.get_property(device, props.supported_properties)
-    for profiled in (False, True) if known else (None,):
+    has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)
+    for profiled in (False, True) if has_profiling else (None,):
         options = {} if profiled is None else {props.enable_profiling: profiled}
         model = core.compile_model(sample.model(length=2), device, options)
         requests = [model.create_infer_request() for _ in range(2)]

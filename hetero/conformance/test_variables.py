@@ -1,4 +1,4 @@
-"""Variables, of devices that run ReadValue and Assign: what requests remember, and how it is read, set and reset."""
+"""Variables (ReadValue and Assign): persistence between inferences, and reading, setting and resetting states."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def request_of_delay(compiled):
 
 
 def check(request, sample, given, remembered):
-    """Run on one array, with the result that another one has."""
+    """Infer with the array of seed ``given`` and check that the result is that for the array of seed ``remembered``."""
     assert_close(request.infer(sample.array(given))[0], sample.expected(sample.array(remembered)))
 
 

@@ -25,7 +25,10 @@ def test_it_passes(device, least, tmp_path):
     result = kit("--device", device, folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     assert " passed" in result.stdout.splitlines()[-1] and "skipped" not in result.stdout
-    assert "it has: dynamic shapes, export and import, remote tensors, runtime models, variables" in result.stdout
+    assert (
+        "supported features: dynamic shapes, export and import, remote tensors, runtime models, variables"
+        in result.stdout
+    )
     assert re.search(r"^Relu +\d+ +0 +\d+ .* f32", result.stdout, re.MULTILINE)
     cases = re.search(r"^cases: (\d+) passed, 0 failed, (\d+) not supported$", result.stdout, re.MULTILINE)
     assert int(cases[1]) >= least and int(cases[1]) + int(cases[2]) >= 2500
@@ -34,7 +37,7 @@ def test_it_passes(device, least, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "ERROR: name the device to test by --device: there are .*TEMPLATE"),
+        ([], "ERROR: the option --device NAME is missing; available devices are .*TEMPLATE"),
         (["--device", "NPU"], "ERROR: there is no device NPU; there are .*TEMPLATE"),
         (["--device", "TEMPLATE.7"], "ERROR: there is no device TEMPLATE.7"),
     ],

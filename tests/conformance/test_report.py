@@ -45,4 +45,4 @@ def test_features():
         SimpleNamespace(user_properties=[(FEATURE, value)])
         for value in (["variables", True], ["export", False], ["contexts", True])
     ]
-    assert features(reports) == ["it has: variables, contexts", "it has not, and says so: export"]
+    assert features(reports) == ["supported features: variables, contexts", "unsupported features: export"]

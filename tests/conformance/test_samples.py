@@ -1,10 +1,10 @@
-"""The models of behaviour tests, for devices of any one operation."""
+"""Samples for behavior tests on devices that support a single operation."""
 
 import numpy as np
 import pytest
 
 from hetero import Type
-from hetero.conformance.samples import Sample, Unheard, _candidates, assert_close, claims, find_sample
+from hetero.conformance.samples import Sample, UnknownOperation, _candidates, assert_close, find_sample, supports
 from hetero.errors import GraphError
 from tests.devices import PickyPlugin, core_with
 
@@ -59,13 +59,13 @@ def test_one_that_takes_dynamic_shapes_is_preferred():
 
 
 def test_a_device_without_any_of_them_is_told():
-    with pytest.raises(LookupError, match="A claims none of the operations that behaviour tests can be made of"):
+    with pytest.raises(LookupError, match="A supports none of the operations that behavior tests can use"):
         find_sample(core_with(A=PickyPlugin(lambda node: node.type_info.name == "TopK")), "A")
 
 
 def test_nobody_knows_the_unheard_operation():
-    sample = Sample(lambda x: Unheard(x), Type.f32, (3,))
-    assert not claims(core_with(A=PickyPlugin()), sample.model(), "A")
+    sample = Sample(lambda x: UnknownOperation(x), Type.f32, (3,))
+    assert not supports(core_with(A=PickyPlugin()), sample.model(), "A")
 
 
 @pytest.mark.parametrize(

@@ -267,7 +267,7 @@ def test_what_an_ir_cannot_hold_is_not_exported():
     x = Parameter(Type.f32, [2, 3], name="x")
     parts = on("A", ops.SplitToSequence(x, np.int64(1), 0, False))
     compiled = devices("A", "B").compile_model(Model(on("B", ops.SequenceLength(parts)), [x]), "HETERO:A,B")
-    with pytest.raises(BlobError, match="cannot be exported: .* makes sequence.*, which IR files cannot hold"):
+    with pytest.raises(BlobError, match="cannot be exported: .* outputs sequence.*, which IR files cannot hold"):
         compiled.export_model()
 
 

@@ -1,4 +1,4 @@
-"""OpenVINO's IR files: a graph in XML, and beside it the weights in a binary file. Versions 10 and 11."""
+"""OpenVINO IR files, versions 10 and 11: the graph as XML and the weights in a binary file beside it."""
 
 from hetero.frontend.ir.frontend import IrFrontEnd
 from hetero.frontend.ir.writer import save_model, serialize

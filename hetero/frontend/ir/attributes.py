@@ -1,4 +1,4 @@
-"""Attributes of operations as the texts that IR files have for them."""
+"""Conversion of operation attributes to and from the text form of IR files."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from hetero.frontend.ir.spelling import split_at_commas
 from hetero.graph import Attribute, AttributeVisitor, Op, floats, integers, texts
 from hetero.shape import PartialShape
 
-# What OpenVINO writes for a type or a shape that was not given.
-_UNSAID = ("dynamic", "...")
+# OpenVINO writes these for a type or a shape that was not specified.
+_UNSPECIFIED = ("dynamic", "...")
 
 
 class AttributeReader(AttributeVisitor):
-    """Sets attributes from their texts by name; those that have none keep their values. Raises FrontendError."""
+    """Visitor that sets attributes from ``texts``, a mapping of attribute name to text.
 
-    def __init__(self, found: Mapping[str, str]) -> None:
-        self._found = found
+    An attribute without a text keeps its value. Raises FrontendError if a text is not valid for its attribute.
+    """
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
 
     def visit(self, attribute: Attribute, value: Any) -> Any:
-        text = self._found.get(attribute.ir_name)
-        if text is None or (attribute.default is None and text in _UNSAID):
+        text = self._texts.get(attribute.ir_name)
+        if text is None or (attribute.default is None and text in _UNSPECIFIED):
             return value
         return attribute_value(attribute, text)
 
     def others(self) -> Mapping[str, Any]:
-        return {name: _literal(text) for name, text in self._found.items()}
+        return {name: _literal(text) for name, text in self._texts.items()}
 
 
 class AttributeWriter(AttributeVisitor):
-    """Collects the texts of attributes by their names in files; None has none."""
+    """Visitor that collects the attributes as ``texts``, by their names in IR files. Skips those that are None."""
 
     def __init__(self, operation: str) -> None:
         self._operation = operation
@@ -44,7 +47,7 @@ class AttributeWriter(AttributeVisitor):
 
 
 class _Collector(AttributeVisitor):
-    """Collects all that there is to attributes, in a form that can be compared."""
+    """Visitor that collects all attributes in a form that can be compared."""
 
     def __init__(self, operation: str) -> None:
         self._operation = operation
@@ -56,25 +59,27 @@ class _Collector(AttributeVisitor):
 
 
 def read_back(node: Op) -> Op:
-    """A node with the attributes that a reader of the file would give it, without inputs.
+    """Return a node without inputs whose attributes went through their IR text form and back.
 
-    Raises FrontendError, or GraphError, where these are not the node's.
+    Raises FrontendError or GraphError if an attribute does not survive the round trip.
     """
-    written = AttributeWriter(node.type_info.name)
-    node.visit_attributes(written)
-    again = type(node).unconnected()
-    again.visit_attributes(AttributeReader(written.texts))
+    writer = AttributeWriter(node.type_info.name)
+    node.visit_attributes(writer)
+    restored = type(node).unconnected()
+    restored.visit_attributes(AttributeReader(writer.texts))
     before, after = (_Collector(node.type_info.name) for _ in range(2))
     node.visit_attributes(before)
-    again.visit_attributes(after)
+    restored.visit_attributes(after)
     for name, value in before.values.items():
         if after.values.get(name) != value:
-            raise FrontendError(f"'{node.friendly_name}' has {value} for {name}, which IR files alter")
-    return again
+            raise FrontendError(
+                f"'{node.friendly_name}': attribute {name} is {value}, which an IR file cannot represent exactly"
+            )
+    return restored
 
 
 def attribute_text(value: Any) -> str:
-    """The value of an operation's attribute as text."""
+    """Return the text form of an attribute's value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, PartialShape):
@@ -85,7 +90,7 @@ def attribute_text(value: Any) -> str:
 
 
 def attribute_value(attribute: Attribute, text: str) -> Any:
-    """The value that the text of an attribute means, for the attribute's converter. Raises FrontendError."""
+    """Parse the text of an attribute into a value that the attribute accepts. Raises FrontendError if it is invalid."""
     convert = attribute.convert
     try:
         if convert is str:
@@ -102,7 +107,7 @@ def attribute_value(attribute: Attribute, text: str) -> Any:
 
 
 def _literal(text: str) -> Any:
-    """The value of an attribute of which nobody tells the type: the one that it looks like."""
+    """Parse the text of an attribute of unknown type: a list, a bool, an int, a float or else the text itself."""
     if "," in text:
         return [_literal(part.removeprefix(" ")) for part in split_at_commas(text)]
     if text in ("true", "false"):

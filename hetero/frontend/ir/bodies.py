@@ -1,7 +1,7 @@
-"""Bodies of If, Loop and TensorIterator in IR files: a graph inside of a layer, and how its ports are connected.
+"""Bodies of If, Loop and TensorIterator in IR files: a graph nested in a layer, with a port map.
 
-Outside, ports are numbered through the layer, inputs first; inside, by the number of the layer of a Parameter or
-a Result.
+``external_port_id`` is a port number of the outer layer, counting inputs first and outputs after them.
+``internal_layer_id`` is the layer number of a Parameter or a Result of the body.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from hetero.ops.port_maps import (
     SliceInputDescription,
 )
 
-# Adds a body to an element and returns the number of each node's layer.
+# Adds a body to an element and returns the layer number of each node.
 FillGraph = Callable[[Element, Model], dict[Node, int]]
-# A body, and what finds a node of it by the number of its layer.
+# A body and a function that returns its node of a given layer number.
 ReadBody = tuple[Model, Callable[[str], Node]]
 
-_PLACES = ("axis", "start", "end", "stride", "part_size")
+# The XML attributes of a sliced input or a concatenated output, with their defaults.
+_SLICE_DEFAULTS = {"axis": 0, "start": 0, "end": -1, "stride": 1, "part_size": 1}
 
 
 def write_bodies(layer: Element, node: MultiSubGraphOp, fill_graph: FillGraph) -> None:
+    """Add the bodies of a node, their port maps and back edges to the node's layer."""
     for index, (name, body) in enumerate(zip(body_names(node), node.bodies)):
         element = Element(name)
         numbers = fill_graph(element, body)
@@ -38,46 +40,46 @@ def write_bodies(layer: Element, node: MultiSubGraphOp, fill_graph: FillGraph) -
         ports = SubElement(layer, f"{prefix}port_map")
         parameters = [numbers[parameter] for parameter in body.parameters]
         results = [numbers[result] for result in body.results]
-        for given in node.input_descriptions[index]:
-            _write_input(ports, given, parameters)
-        for made in node.output_descriptions[index]:
-            _write_output(ports, made, results, node.get_input_size())
+        for description in node.input_descriptions[index]:
+            _write_input(ports, description, parameters)
+        for description in node.output_descriptions[index]:
+            _write_output(ports, description, results, node.get_input_size())
         if isinstance(node, Loop):
             _write_special_ports(ports, node, parameters, results)
-        edges = [given for given in node.input_descriptions[index] if isinstance(given, MergedInputDescription)]
-        if edges:
-            back = SubElement(layer, "back_edges")
-            for edge in edges:
-                source, target = results[edge.body_value_index], parameters[edge.body_parameter_index]
-                SubElement(back, "edge", {"from-layer": str(source), "to-layer": str(target)})
+        merged = [each for each in node.input_descriptions[index] if isinstance(each, MergedInputDescription)]
+        if merged:
+            back_edges = SubElement(layer, "back_edges")
+            for description in merged:
+                source, target = results[description.body_value_index], parameters[description.body_parameter_index]
+                SubElement(back_edges, "edge", {"from-layer": str(source), "to-layer": str(target)})
         layer.append(element)
 
 
 def body_names(node: MultiSubGraphOp) -> tuple[str, ...]:
-    """The elements of the bodies, in the order of the node's."""
+    """Return the element names of a node's bodies, in the order of ``node.bodies``."""
     return ("then_body", "else_body") if isinstance(node, If) else ("body",)
 
 
-def _write_input(ports: Element, given: InputDescription, parameters: list[int]) -> None:
-    element = SubElement(ports, "input", external_port_id=str(given.input_index))
-    element.set("internal_layer_id", str(parameters[given.body_parameter_index]))
-    if isinstance(given, SliceInputDescription):
-        _write_places(element, given)
+def _write_input(ports: Element, description: InputDescription, parameters: list[int]) -> None:
+    element = SubElement(ports, "input", external_port_id=str(description.input_index))
+    element.set("internal_layer_id", str(parameters[description.body_parameter_index]))
+    if isinstance(description, SliceInputDescription):
+        _write_slice(element, description)
 
 
-def _write_output(ports: Element, made: OutputDescription, results: list[int], inputs: int) -> None:
-    element = SubElement(ports, "output", external_port_id=str(inputs + made.output_index))
-    element.set("internal_layer_id", str(results[made.body_value_index]))
-    if isinstance(made, ConcatOutputDescription):
-        _write_places(element, made)
-    elif made.iteration != -1:
-        # OpenVINO's files do not tell which iteration's value it is, and mean the last one's.
-        element.set("iteration", str(made.iteration))
+def _write_output(ports: Element, description: OutputDescription, results: list[int], input_count: int) -> None:
+    element = SubElement(ports, "output", external_port_id=str(input_count + description.output_index))
+    element.set("internal_layer_id", str(results[description.body_value_index]))
+    if isinstance(description, ConcatOutputDescription):
+        _write_slice(element, description)
+    elif description.iteration != -1:
+        # OpenVINO writes no iteration number: its files always mean the last iteration.
+        element.set("iteration", str(description.iteration))
 
 
-def _write_places(element: Element, places: SliceInputDescription | ConcatOutputDescription) -> None:
-    for name in _PLACES:
-        element.set(name, str(getattr(places, name)))
+def _write_slice(element: Element, description: SliceInputDescription | ConcatOutputDescription) -> None:
+    for name in _SLICE_DEFAULTS:
+        element.set(name, str(getattr(description, name)))
 
 
 def _write_special_ports(ports: Element, node: Loop, parameters: list[int], results: list[int]) -> None:
@@ -93,7 +95,10 @@ def _write_special_ports(ports: Element, node: Loop, parameters: list[int], resu
 def read_bodies(
     cls: type[MultiSubGraphOp], layer: Element, inputs: list[Output], bodies: Mapping[str, ReadBody]
 ) -> MultiSubGraphOp:
-    """The node with its bodies, each given by the name of its element. Raises FrontendError and GraphError."""
+    """Return a node of class ``cls`` with its bodies; ``bodies`` maps element name to body.
+
+    Raises FrontendError or GraphError if a body or a port map is missing or invalid.
+    """
     node = cls()
     node.set_arguments(inputs)
     node.set_output_size(len(layer.findall("output/port")))
@@ -113,7 +118,7 @@ def read_bodies(
 
 
 class _PortReader:
-    """Reads the port map of one body."""
+    """Reader of one body's port map."""
 
     def __init__(self, layer: Element, prefix: str, body: Model, node_of: Callable[[str], Node]) -> None:
         self._ports = layer.find(f"{prefix}port_map")
@@ -126,36 +131,36 @@ class _PortReader:
             self._parameter(edge.get("to-layer", "")): self._result(edge.get("from-layer", ""))
             for edge in layer.iterfind("back_edges/edge")
         }
-        found = []
+        descriptions: list[InputDescription] = []
         for port in self._ports.iterfind("input"):
             index, parameter = _number(port, "external_port_id"), self._parameter(port.get("internal_layer_id", ""))
             if index < 0:
                 continue
             if "axis" in port.attrib:
-                found.append(SliceInputDescription(index, parameter, **_places(port)))
+                descriptions.append(SliceInputDescription(index, parameter, **_slice(port)))
             elif parameter in carried:
-                found.append(MergedInputDescription(index, parameter, carried[parameter]))
+                descriptions.append(MergedInputDescription(index, parameter, carried[parameter]))
             else:
-                found.append(InvariantInputDescription(index, parameter))
-        return found
+                descriptions.append(InvariantInputDescription(index, parameter))
+        return descriptions
 
     def outputs(self, input_count: int, output_count: int) -> list[OutputDescription]:
-        found = []
+        descriptions: list[OutputDescription] = []
         for port in self._ports.iterfind("output"):
             number, result = _number(port, "external_port_id"), self._result(port.get("internal_layer_id", ""))
             if number < 0:
                 continue
             index = number - input_count
             if not 0 <= index < output_count:
-                raise FrontendError(f"its port map makes port {number}, which is none of its outputs")
+                raise FrontendError(f"its port map names port {number}, which is none of its outputs")
             if "axis" in port.attrib:
-                found.append(ConcatOutputDescription(result, index, **_places(port)))
+                descriptions.append(ConcatOutputDescription(result, index, **_slice(port)))
             else:
-                found.append(BodyOutputDescription(result, index, _number(port, "iteration", -1)))
-        return found
+                descriptions.append(BodyOutputDescription(result, index, _number(port, "iteration", -1)))
+        return descriptions
 
     def special_ports(self) -> tuple[int, int]:
-        """The Parameter that gets the number of the iteration, -1 where there is none, and the condition's Result."""
+        """Return the index of the Parameter for the iteration number and of the condition's Result; -1 if absent."""
         iteration, condition = -1, -1
         for port in self._ports:
             if port.get("purpose") == "current_iteration":
@@ -173,7 +178,7 @@ class _PortReader:
     def _index(self, nodes: list, layer: str, kind: str) -> int:
         node = self._node_of(layer)
         if node not in nodes:
-            raise FrontendError(f"layer {layer} of its body is no {kind}")
+            raise FrontendError(f"layer {layer} of its body is not a {kind}")
         return nodes.index(node)
 
 
@@ -182,9 +187,8 @@ def _number(port: Element, name: str, default: int | None = None) -> int:
     try:
         return int(text)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise FrontendError(f"{name} of its port map must be a whole number, but is {text}") from None
+        raise FrontendError(f"{name} of its port map must be an integer, but is {text}") from None
 
 
-def _places(port: Element) -> dict[str, int]:
-    defaults = {"axis": 0, "start": 0, "end": -1, "stride": 1, "part_size": 1}
-    return {name: _number(port, name, default) for name, default in defaults.items()}
+def _slice(port: Element) -> dict[str, int]:
+    return {name: _number(port, name, default) for name, default in _SLICE_DEFAULTS.items()}

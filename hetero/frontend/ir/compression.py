@@ -1,4 +1,4 @@
-"""Constants as f16, with a conversion behind them to what they were."""
+"""Compression of floating-point constants to f16, each followed by a Convert to its original type."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from hetero.ops.values import LONGEST_VALUE
 from hetero.passes.specialization import nodes_that_decide_shapes
 from hetero.types import Type
 
-# The note by which OpenVINO knows the conversion, so that a device may keep the constant as it is.
+# The rt_info key by which OpenVINO recognizes such a Convert, so that a device may keep the constant compressed.
 DECOMPRESSION = "decompression_0"
-# A constant of which this part is lost, as too small for f16, stays as it is: OpenVINO's rule.
+# A constant is not compressed if at least this fraction of its elements would underflow to zero: OpenVINO's rule.
 LOST_PART = 0.75
 
 _LARGEST = float(np.finfo(np.float16).max)
 _SMALLEST = float(np.finfo(np.float16).smallest_subnormal)
-# Constants are looked through in pieces, since what numpy makes on the way is as large as what it looks at.
-_PIECE = 2**20
+# Elements checked at a time, because numpy's temporaries are as large as the array that is checked.
+_CHUNK = 2**20
 
 
 def compress_to_half(model: Model) -> Model:
-    """A copy of the model whose constants of f32 and f64 are f16, those in bodies too.
+    """Return a copy of the model with its f32 and f64 constants stored as f16, including those in bodies.
 
-    But for those with a number too large for f16, those of which three quarters would become zero, and short ones
-    that decide shapes, which rounding would change.
+    Three kinds of constants stay as they are: those with an element too large for f16, those of which three quarters
+    would become zero, and short ones that determine shapes, because rounding could change a shape.
     """
     compressed = model.clone()
     _compress(compressed)
@@ -34,28 +34,28 @@ def compress_to_half(model: Model) -> Model:
 
 
 def _compress(model: Model) -> None:
-    deciding = nodes_that_decide_shapes(model)
+    shape_nodes = nodes_that_decide_shapes(model)
     for node in model.get_ordered_ops():
         for body in node.bodies:
             if body is not None:
                 _compress(body)
         if not isinstance(node, Constant) or node.get_element_type() not in (Type.f32, Type.f64):
             continue
-        if (node in deciding and node.data.size <= LONGEST_VALUE) or not _fits(node.data):
+        if (node in shape_nodes and node.data.size <= LONGEST_VALUE) or not _fits(node.data):
             continue
         half = Constant(node.data.astype(np.float16), name=f"{node.friendly_name}_compressed")
-        restored = ops.Convert(half, node.get_element_type(), name=node.friendly_name)
-        restored.rt_info.update({**node.rt_info, DECOMPRESSION: RuntimeAttribute()})
-        node.output(0).replace(restored.output(0))
+        decompressed = ops.Convert(half, node.get_element_type(), name=node.friendly_name)
+        decompressed.rt_info.update({**node.rt_info, DECOMPRESSION: RuntimeAttribute()})
+        node.output(0).replace(decompressed.output(0))
 
 
 def _fits(array: np.ndarray) -> bool:
-    """Whether f16 holds the numbers well enough; an empty array has none to compress."""
+    """Return whether f16 represents the elements well enough. False for an empty array: nothing to compress."""
     flat = array.reshape(-1)
-    lost = 0
-    for begin in range(0, flat.size, _PIECE):
-        sizes = np.abs(flat[begin : begin + _PIECE])
-        if ((sizes > _LARGEST) & np.isfinite(sizes)).any():
+    underflows = 0
+    for begin in range(0, flat.size, _CHUNK):
+        magnitudes = np.abs(flat[begin : begin + _CHUNK])
+        if ((magnitudes > _LARGEST) & np.isfinite(magnitudes)).any():
             return False
-        lost += np.count_nonzero((sizes < _SMALLEST) & (sizes != 0))
-    return lost < LOST_PART * flat.size
+        underflows += np.count_nonzero((magnitudes < _SMALLEST) & (magnitudes != 0))
+    return underflows < LOST_PART * flat.size

@@ -1,4 +1,4 @@
-"""IrFrontEnd: reads IR files."""
+"""IrFrontEnd: the frontend for OpenVINO IR files."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from hetero.ops.bodies import DEEPEST
 Weights = str | os.PathLike | bytes
 
 VERSIONS = ("10", "11")
-# What a file must begin with, after white space and a declaration, to be taken for an IR.
-_BEGINNING = 4096
+# A file is taken for an IR if `<net` occurs within this many bytes from its beginning.
+_SNIFFED_BYTES = 4096
 
 
 class IrFrontEnd(FrontEnd):
-    """Reads IR files of versions 10 and 11 from a path, or from bytes or an open file of the XML with weights given.
+    """Frontend for IR files, versions 10 and 11.
 
-    Operations that are none of hetero's are known by their OpExtension. Weights are mapped, not read, and must not
-    change while the model lives.
+    Reads a path, or the XML as bytes or an open file with the weights passed separately. User-defined operations need
+    an OpExtension. The weights file is memory-mapped: it must not change while the model exists.
     """
 
     name = "ir"
 
     def supported(self, source: ModelSource) -> bool:
         try:
-            return b"<net" in read_source(source, "IR", keep_place=True).data[:_BEGINNING].tobytes()
+            return b"<net" in read_source(source, "IR", keep_place=True).data[:_SNIFFED_BYTES].tobytes()
         except FrontendError:
             return False
 
     def convert(self, source: ModelSource, weights: Weights | None = None) -> Model:
-        """The model. ``weights``: the path or the bytes of the binary file, by default the one beside the XML.
+        """Return the model. ``weights``: the path or the bytes of the binary file, by default the one beside the XML.
 
-        Raises FrontendError, which names file and layer, for what is damaged or not known.
+        Raises FrontendError, naming the file and the layer, if the IR is damaged or has an unknown operation.
         """
-        found = read_source(source, "IR")
+        xml = read_source(source, "IR")
         try:
             operations = Operations([one.operation for one in self.extensions if isinstance(one, OpExtension)])
-            return read_net(_parse(found.data), _weights(found, weights), operations, self.report_progress)
+            return read_net(_parse(xml.data), _weights(xml, weights), operations, self.report_progress)
         except (FrontendError, GraphError) as error:
-            raise FrontendError(f"{found.label}: {error}") from error
+            raise FrontendError(f"{xml.label}: {error}") from error
         except RecursionError as error:
-            raise FrontendError(f"{found.label}: its bodies or notes lie too deep in each other") from error
+            raise FrontendError(f"{xml.label}: its bodies or its rt_info are nested too deep") from error
 
 
 def _parse(content: memoryview) -> Element:
@@ -65,23 +65,23 @@ def _parse(content: memoryview) -> Element:
         raise FrontendError(f"its XML holds <{net.tag}>, not <net>")
     _check_nesting(net)
     if net.get("version") not in VERSIONS:
-        raise FrontendError(f"it is of version {net.get('version')}, but {' and '.join(VERSIONS)} can be read")
+        raise FrontendError(f"its version is {net.get('version')}; versions {' and '.join(VERSIONS)} can be read")
     return net
 
 
 def _check_nesting(net: Element) -> None:
-    """Raise FrontendError if bodies are nested too deep, before they are read level by level."""
-    waiting = [(net, 0)]
-    while waiting:
-        element, depth = waiting.pop()
+    """Raise FrontendError if bodies are nested too deep. Called before they are read recursively."""
+    stack = [(net, 0)]
+    while stack:
+        element, depth = stack.pop()
         if depth > DEEPEST:
             raise FrontendError(f"bodies are nested more than {DEEPEST} deep")
-        waiting += [(child, depth + child.tag.endswith("body")) for child in element]
+        stack += [(child, depth + child.tag.endswith("body")) for child in element]
 
 
-def _weights(source: SourceBytes, given: Weights | None) -> memoryview | None:
-    """The weights: those given, or of the file beside the XML where there is one."""
-    if given is None and source.path is not None:
-        beside = source.path.with_suffix(".bin")
-        given = beside if beside.exists() else None
-    return None if given is None else read_source(given, "weights of the IR").data
+def _weights(xml: SourceBytes, weights: Weights | None) -> memoryview | None:
+    """Return the contents of the weights file, by default the one beside the XML; None if it does not exist."""
+    if weights is None and xml.path is not None:
+        beside = xml.path.with_suffix(".bin")
+        weights = beside if beside.exists() else None
+    return None if weights is None else read_source(weights, "weights of the IR").data

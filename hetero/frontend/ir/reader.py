@@ -1,4 +1,4 @@
-"""From the XML of an IR to a Model: layers in the order in which they can be made, whatever theirs in the file is."""
+"""Conversion of the XML of an IR into a Model. Layers may stand in any order in the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from hetero.errors import FrontendError, HeteroError
 from hetero.frontend.ir.attributes import AttributeReader
 from hetero.frontend.ir.bodies import read_bodies
-from hetero.frontend.ir.runtime_info import read_model_info, read_notes
+from hetero.frontend.ir.runtime_info import read_model_info, read_rt_info
 from hetero.frontend.ir.spelling import operation_name, split_names
 from hetero.frontend.ir.weights import decode
 from hetero.graph import Constant, Model, Node, Op, Output, Parameter, Result
@@ -28,9 +28,9 @@ def read_net(
     operations: Operations,
     report_progress: Callable[[int, int], None],
 ) -> Model:
-    """The model of a ``net`` element, made of these operations. Raises FrontendError and GraphError.
+    """Return the model of a ``net`` element. Raises FrontendError or GraphError if it is invalid.
 
-    ``report_progress(total_steps, completed_steps)`` is told of each layer of its own graph.
+    Calls ``report_progress(total_steps, completed_steps)`` after each layer of the top-level graph.
     """
     model = _GraphReader(net, weights, operations).read(report_progress)
     model.rt_info.update(read_model_info(net))
@@ -40,7 +40,7 @@ def read_net(
 
 
 def _name_by_nodes(model: Model) -> None:
-    """Let inputs and outputs have the names of the nodes that make them too, as those who use version 10 expect."""
+    """Add node names to the tensor names of inputs and outputs: files of version 10 have no tensor names."""
     for parameter in model.parameters:
         parameter.output(0).names.add(parameter.friendly_name)
     for result in model.results:
@@ -51,28 +51,28 @@ def _name_by_nodes(model: Model) -> None:
 
 
 class Operations(dict):
-    """The classes of operations by name, for each version, made when the version is first met.
+    """Operation classes by opset version and then by name; a version is filled in on first access.
 
-    As in OpenVINO a version holds all operations of its operation set, also those that came with earlier ones. Of
-    others' operations, ``own``, the last one of a name counts, and comes before hetero's.
+    As in OpenVINO, an opset contains the operations of earlier opsets too. User-defined operations (``custom``) win
+    over hetero's of the same name, and the last one added wins over earlier ones.
     """
 
-    def __init__(self, own: Sequence[type[Op]] = ()) -> None:
+    def __init__(self, custom: Sequence[type[Op]] = ()) -> None:
         super().__init__()
-        self._own = own
+        self._custom = custom
 
     def __missing__(self, version: str) -> dict[str, type[Op]]:
         numbers = {f"opset{number}": number for number in OPSETS}
         if version == "extension":
-            found = extension_classes()
+            classes = extension_classes()
         else:
-            found = classes_in(numbers[version]) if version in numbers else {}
-        self[version] = found | {o.type_info.name: o for o in self._own if o.type_info.version_id == version}
+            classes = classes_in(numbers[version]) if version in numbers else {}
+        self[version] = classes | {o.type_info.name: o for o in self._custom if o.type_info.version_id == version}
         return self[version]
 
 
 class _GraphReader:
-    """Reads the graph of a model or of a body."""
+    """Reader of the graph of a model or of a body."""
 
     def __init__(self, element: Element, weights: memoryview | None, operations: Operations) -> None:
         self._element, self._weights, self._operations = element, weights, operations
@@ -82,7 +82,7 @@ class _GraphReader:
             if number in self._layers:
                 raise FrontendError(f"two layers have the id {number}")
             self._layers[number] = layer
-        # For each layer the source, as layer and port, of each of its input ports.
+        # The source of each input port, as (layer, port), by layer and port.
         self._sources: dict[str, dict[str, tuple[str, str]]] = {number: {} for number in self._layers}
         for edge in element.iterfind("edges/edge"):
             self._add_edge(edge)
@@ -99,18 +99,18 @@ class _GraphReader:
             except RecursionError:
                 raise
             except Exception as error:
-                # A damaged attribute may bring the inference of some operation into a place that nobody thought of, and
-                # operations of the user's own may raise anything.
-                self._fail(layer, f"it cannot be made of these inputs and attributes ({error!r})", error)
+                # Shape inference may fail in unforeseen ways on a damaged attribute, and user-defined operations may
+                # raise anything.
+                self._fail(layer, f"it cannot be created from these inputs and attributes ({error!r})", error)
             report_progress(len(self._layers), completed)
-        in_file = [self._nodes[number] for number in self._layers]
-        parameters = [node for node in in_file if isinstance(node, Parameter)]
-        results = [node for node in in_file if isinstance(node, Result)]
-        sinks = [node for node in in_file if isinstance(node, AssignV3) or _sets_variables(node)]
+        in_file_order = [self._nodes[number] for number in self._layers]
+        parameters = [node for node in in_file_order if isinstance(node, Parameter)]
+        results = [node for node in in_file_order if isinstance(node, Result)]
+        sinks = [node for node in in_file_order if isinstance(node, AssignV3) or _sets_variables(node)]
         return Model(results, parameters, self._element.get("name", "Model"), sinks=sinks)
 
     def node(self, number: str) -> Node:
-        """The node of a layer. Raises FrontendError where there is no such layer."""
+        """Return the node of a layer. Raises FrontendError if there is no such layer."""
         if number not in self._nodes:
             raise FrontendError(f"there is no layer {number}")
         return self._nodes[number]
@@ -120,31 +120,31 @@ class _GraphReader:
         for number, _ in (source, target):
             if number not in self._layers:
                 raise FrontendError(
-                    f"an edge leads from layer {source[0]} to layer {target[0]}, but there is no {number}"
+                    f"an edge leads from layer {source[0]} to layer {target[0]}, but there is no layer {number}"
                 )
         if target[1] in self._sources[target[0]]:
             raise FrontendError(f"two edges lead to port {target[1]} of layer {target[0]}")
         self._sources[target[0]][target[1]] = source
 
     def _order(self) -> list[str]:
-        """The layers, each behind those that it reads."""
-        waiting = {number: len(sources) for number, sources in self._sources.items()}
+        """Return the layer numbers in topological order. Raises FrontendError if the edges form a cycle."""
+        pending_inputs = {number: len(sources) for number, sources in self._sources.items()}
         readers: dict[str, list[str]] = {number: [] for number in self._layers}
         for number, sources in self._sources.items():
             for source, _ in sources.values():
                 readers[source].append(number)
-        ready = deque(number for number, count in waiting.items() if not count)
+        ready = deque(number for number, count in pending_inputs.items() if not count)
         order = []
         while ready:
             number = ready.popleft()
             order.append(number)
             for reader in readers[number]:
-                waiting[reader] -= 1
-                if not waiting[reader]:
+                pending_inputs[reader] -= 1
+                if not pending_inputs[reader]:
                     ready.append(reader)
         if len(order) < len(self._layers):
-            stuck = next(number for number, count in waiting.items() if count)
-            self._fail(self._layers[stuck], "it is part of a circle of edges")
+            stuck = next(number for number, count in pending_inputs.items() if count)
+            self._fail(self._layers[stuck], "it is part of a cycle, or reads one")
         return order
 
     def _make(self, number: str, layer: Element) -> Node:
@@ -152,15 +152,15 @@ class _GraphReader:
         kind, version = operation_name(layer.get("type", "")), layer.get("version", "")
         cls = self._operations[version].get(kind)
         if cls is None:
-            hint = "" if version.startswith("opset") else f": if it is your own, call Core.add_extension({kind}) first"
+            hint = "" if version.startswith("opset") else f"; for a user-defined one call Core.add_extension({kind})"
             raise FrontendError(f"there is no operation {kind} of {version or 'no version'}{hint}")
         data = layer.find("data")
         texts = {} if data is None else dict(data.attrib)
         node = self._constant(texts) if cls is Constant else self._operation(cls, layer, inputs, texts)
         node.friendly_name = layer.get("name") or node.friendly_name
-        node.rt_info.update(read_notes(layer))
+        node.rt_info.update(read_rt_info(layer))
         for reader, port in zip(node.inputs(), layer.iterfind("input/port")):
-            reader.rt_info.update(read_notes(port))
+            reader.rt_info.update(read_rt_info(port))
         self._read_outputs(number, layer, node)
         return node
 
@@ -171,7 +171,9 @@ class _GraphReader:
             raise FrontendError(f"its input ports are {ports}, but edges lead to {sorted(sources)}")
         for port in ports:
             if sources[port] not in self._outputs:
-                raise FrontendError(f"it reads port {sources[port][1]} of layer {sources[port][0]}, which has no such")
+                raise FrontendError(
+                    f"it reads port {sources[port][1]} of layer {sources[port][0]}, which has no such port"
+                )
         return [self._outputs[sources[port]] for port in ports]
 
     def _operation(self, cls: type[Op], layer: Element, inputs: list[Output], texts: dict[str, str]) -> Node:
@@ -190,12 +192,12 @@ class _GraphReader:
         element_type = Type(texts["element_type"])
         shape = tuple(int(part) for part in texts["shape"].split(",") if part.strip())
         offset, size = int(texts["offset"]), int(texts["size"])
-        held = 0 if self._weights is None else len(self._weights)
-        if min(offset, size, *shape, 0) < 0 or offset + size > held:
-            raise FrontendError(f"its {size} bytes at {offset} do not lie within the {held} bytes of weights")
+        available = 0 if self._weights is None else len(self._weights)
+        if min(offset, size, *shape, 0) < 0 or offset + size > available:
+            raise FrontendError(f"its {size} bytes at {offset} do not lie within the {available} bytes of weights")
         content = memoryview(b"") if self._weights is None else self._weights[offset : offset + size]
         if 0 in shape:
-            # OpenVINO gives an empty constant one byte.
+            # OpenVINO stores one byte for an empty constant.
             content = content[:0]
         return Constant(decode(content, element_type, shape))
 
@@ -213,7 +215,7 @@ class _GraphReader:
                 raise FrontendError(f"two of its output ports have the id {key[1]}")
             self._outputs[key] = output
             output.names = set(split_names(port.get("names", "")))
-            output.rt_info.update(read_notes(port))
+            output.rt_info.update(read_rt_info(port))
 
     def _fail(self, layer: Element, problem: str, cause: Exception | None = None) -> NoReturn:
         name = f"layer {layer.get('id')}, {layer.get('type')} '{layer.get('name')}'"
@@ -221,12 +223,15 @@ class _GraphReader:
 
 
 def _sets_variables(node: Node) -> bool:
-    """Whether a node of bodies has something to do there besides its outputs."""
+    """Return whether a body of the node assigns a variable."""
     return any(body.sinks for body in node.bodies if body is not None)
 
 
 def _check_output_count(cls: type[Op], layer: Element, inputs: list[Output], texts: dict[str, str]) -> None:
-    """Refuse what would make more outputs than the layer has, of which a few bytes may ask for millions."""
+    """Raise FrontendError if a split has another number of parts than the layer has output ports.
+
+    Checked before the node is created, because a few bytes of a damaged file can ask for millions of parts.
+    """
     if cls is Split and texts.get("num_splits", "").isdecimal():
         count = Dimension(int(texts["num_splits"]))
     elif cls is VariadicSplit and len(inputs) == 3:
@@ -235,4 +240,4 @@ def _check_output_count(cls: type[Op], layer: Element, inputs: list[Output], tex
         return
     ports = len(layer.findall("output/port"))
     if count.is_static and count != ports:
-        raise FrontendError(f"it has {ports} output ports, but makes {count} parts")
+        raise FrontendError(f"it has {ports} output ports, but splits into {count} parts")

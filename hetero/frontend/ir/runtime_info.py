@@ -1,4 +1,4 @@
-"""rt_info in IR files: notes on the model in nested elements, and on each node in attributes of its layer."""
+"""rt_info in IR files: of the model as nested elements, of nodes and ports as attributes of their layer."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
-from hetero.frontend.ir.spelling import joined_names, split_names
+from hetero.frontend.ir.spelling import join_names, split_names
 from hetero.graph.runtime_info import ORIGINAL_NAMES
 
-# OpenVINO's name for the nodes that one stands for.
+# OpenVINO's key for the names of the original nodes that a fused node replaces.
 _FUSED_NAMES = "fused_names"
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
 def write_model_info(root: Element, info: Mapping[str, Any]) -> None:
+    """Add the rt_info of a model to its ``net`` element."""
     _write(SubElement(root, "rt_info"), info)
 
 
 def _write(parent: Element, info: Mapping[str, Any]) -> None:
     for name, value in info.items():
-        # A name that is no tag goes into an attribute.
+        # A name that is not a valid XML tag becomes an attribute.
         child = SubElement(parent, name) if _TAG.fullmatch(name) else SubElement(parent, "info", name=name)
         if isinstance(value, Mapping):
             _write(child, value)
@@ -30,29 +31,29 @@ def _write(parent: Element, info: Mapping[str, Any]) -> None:
 
 
 def read_model_info(root: Element) -> dict[str, Any]:
-    """The notes by their names: strings, and dictionaries of such. Those of OpenVINO's version are left out."""
+    """Return the rt_info of a ``net`` element: strings, and dictionaries of strings."""
     element = root.find("rt_info")
     return {} if element is None else _read(element)
 
 
 def _read(parent: Element) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    info: dict[str, Any] = {}
     for child in parent:
         name = child.get("name", child.tag) if child.tag == "info" else child.tag
-        found[name] = child.get("value") if "value" in child.attrib else _read(child)
-    return found
+        info[name] = child.get("value") if "value" in child.attrib else _read(child)
+    return info
 
 
 class RuntimeAttribute(dict):
-    """A note of a kind that OpenVINO knows: its fields by their names. Its key ends in its version, ``layout_0``."""
+    """An rt_info value of a kind that OpenVINO defines: its fields by name. Its key ends in a version: ``layout_0``."""
 
 
-def write_notes(parent: Element, notes: Mapping[str, Any]) -> None:
-    """Add the notes on a node or a port; what is no note of OpenVINO's goes where OpenVINO keeps a user's."""
-    element = SubElement(parent, "rt_info") if notes else None
-    for name, value in notes.items():
+def write_rt_info(parent: Element, rt_info: Mapping[str, Any]) -> None:
+    """Add the rt_info of a node or a port. Values that OpenVINO does not define are written as its ``user_data``."""
+    element = SubElement(parent, "rt_info") if rt_info else None
+    for name, value in rt_info.items():
         if name == ORIGINAL_NAMES:
-            SubElement(element, "attribute", name=_FUSED_NAMES, version="0", value=joined_names(value, ", "))
+            SubElement(element, "attribute", name=_FUSED_NAMES, version="0", value=join_names(value, ", "))
         elif isinstance(value, RuntimeAttribute):
             kind, _, version = name.rpartition("_")
             SubElement(element, "attribute", {"name": kind, "version": version, **value})
@@ -70,19 +71,19 @@ def _write_user_data(parent: Element, name: str, value: Any) -> None:
     element.set("version", "")
 
 
-def read_notes(parent: Element) -> dict[str, Any]:
-    """The notes on a node or a port: RuntimeAttributes, and a user's strings and dictionaries of such."""
-    found: dict[str, Any] = {}
+def read_rt_info(parent: Element) -> dict[str, Any]:
+    """Return the rt_info of a node or a port: RuntimeAttributes, and user data as strings and nested dictionaries."""
+    info: dict[str, Any] = {}
     for element in parent.iterfind("rt_info/attribute"):
         fields = RuntimeAttribute(element.attrib)
         name, version = fields.pop("name", ""), fields.pop("version", "")
         if name == _FUSED_NAMES:
-            found[ORIGINAL_NAMES] = tuple(split_names(fields.get("value", "")))
+            info[ORIGINAL_NAMES] = tuple(split_names(fields.get("value", "")))
         else:
-            found[f"{name}_{version}"] = fields
+            info[f"{name}_{version}"] = fields
     for element in parent.iterfind("rt_info/user_data"):
-        found[element.get("name", "")] = _read_user_data(element)
-    return found
+        info[element.get("name", "")] = _read_user_data(element)
+    return info
 
 
 def _read_user_data(element: Element) -> str | dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The binary file of an IR: the contents of constants, one after the other."""
+"""The binary file of an IR: the contents of all constants, one after another."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from hetero.allocation import string_array
 from hetero.packing import is_packed, pack, packed_size, unpack
 from hetero.types import Type
 
-# Contents begin at multiples of this many bytes, so that they can be used where they are.
+# Alignment of each constant in bytes, so that a memory-mapped file can be used without a copy.
 ALIGNMENT = 16
 
 
 class WeightsWriter:
-    """Writes contents, the same ones only once."""
+    """Writer of the weights file. Constants with equal contents share one copy."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._end = file, 0
-        self._known: dict[tuple[bytes, int], int] = {}
+        # Offset by (digest, size) of the contents.
+        self._offsets: dict[tuple[bytes, int], int] = {}
 
     def add(self, array: np.ndarray, element_type: Type) -> tuple[int, int]:
-        """The offset and the size in bytes at which the contents of an array are in the file."""
+        """Write the contents of an array unless the file has them already; return their offset and size in bytes."""
         content = encode(array, element_type)
         size = content.nbytes
         key = (hashlib.blake2b(content).digest(), size)
-        if key not in self._known:
+        if key not in self._offsets:
             padding = -self._end % ALIGNMENT
             self._file.write(b"\0" * padding)
             self._file.write(content)
-            self._known[key] = self._end + padding
+            self._offsets[key] = self._end + padding
             self._end += padding + size
-        return self._known[key], size
+        return self._offsets[key], size
 
 
 def encode(array: np.ndarray, element_type: Type) -> memoryview:
-    """The bytes of an array as they are in the file."""
+    """Return the bytes of an array as the weights file stores them."""
     if element_type is Type.string:
         return memoryview(_encode_strings(array))
     if is_packed(element_type):
@@ -48,7 +49,7 @@ def encode(array: np.ndarray, element_type: Type) -> memoryview:
 
 
 def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> np.ndarray:
-    """The array that the bytes hold, in place where possible. Raises ValueError where they are too few or too many."""
+    """Return the array stored in the bytes, as a view where possible. Raises ValueError if the size does not match."""
     if element_type is Type.string and 0 not in shape:
         return _decode_strings(content).reshape(shape)
     count = math.prod(shape)
@@ -62,7 +63,7 @@ def decode(content: memoryview, element_type: Type, shape: tuple[int, ...]) -> n
 
 
 def _encode_strings(array: np.ndarray) -> bytes:
-    """How many strings, the offset of each and of the end, all i32, and the UTF-8 text."""
+    """Encode strings as their count, the offset of each and of the end (all i32), and the UTF-8 text."""
     encoded = [text.encode() for text in array.reshape(-1).tolist()]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
     return np.int32([len(encoded), *offsets]).tobytes() + b"".join(encoded)
@@ -75,5 +76,5 @@ def _decode_strings(content: memoryview) -> np.ndarray:
     offsets = np.frombuffer(content[4 : 4 * (count + 2)], np.int32)
     text = content[4 * (count + 2) :]
     if offsets[0] < 0 or (np.diff(offsets) < 0).any() or offsets[-1] > len(text):
-        raise ValueError("the strings do not lie one after the other")
+        raise ValueError("the offsets of its strings must ascend and lie within its bytes")
     return string_array([bytes(text[begin:end]).decode() for begin, end in pairwise(offsets)])

@@ -1,4 +1,4 @@
-"""Writing IR files, version 11: save_model and serialize."""
+"""Writing of IR files, version 11: save_model and serialize."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hetero.files import atomic_write
 from hetero.frontend.ir.attributes import AttributeWriter
 from hetero.frontend.ir.bodies import write_bodies
 from hetero.frontend.ir.compression import compress_to_half
-from hetero.frontend.ir.runtime_info import write_model_info, write_notes
-from hetero.frontend.ir.spelling import joined_names, precision, type_name
+from hetero.frontend.ir.runtime_info import write_model_info, write_rt_info
+from hetero.frontend.ir.spelling import join_names, precision, type_name
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.graph import Constant, Model, Node, Op, Output, Result, is_execution_step
 from hetero.graph.execution import LAYER_TYPE
@@ -29,8 +29,8 @@ _NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U
 def save_model(model: Model, output_model: str | os.PathLike, compress_to_fp16: bool = True) -> None:
     """Write a model to ``output_model``, an .xml file, and its weights to a .bin file beside it.
 
-    With ``compress_to_fp16`` constants of f32 and f64 are kept as f16, unless a number in them is too large for it.
-    Raises FrontendError where the files cannot be written; no half-written file is left.
+    With ``compress_to_fp16``, f32 and f64 constants are stored as f16 if they fit; see ``compress_to_half``.
+    Raises FrontendError if the files cannot be written; no half-written file is left.
     """
     serialize(compress_to_half(model) if compress_to_fp16 else model, output_model)
 
@@ -38,12 +38,15 @@ def save_model(model: Model, output_model: str | os.PathLike, compress_to_fp16: 
 def serialize(
     model: Model, xml_path: str | os.PathLike, bin_path: str | os.PathLike = "", version: str = "UNSPECIFIED"
 ) -> None:
-    """Write a model as it is: the graph to ``xml_path``, the weights to ``bin_path`` or beside it; see save_model."""
+    """Write a model without compression: the graph to ``xml_path``, the weights to ``bin_path``.
+
+    ``bin_path`` is by default the .bin file beside the XML. Raises FrontendError like ``save_model``.
+    """
     if version not in ("UNSPECIFIED", "IR_V11"):
         raise FrontendError(f"IR files of version {version} cannot be written, only IR_V11")
     xml = Path(xml_path)
     if xml.suffix != ".xml":
-        raise FrontendError(f"the name of an IR file ends in .xml, but is {xml}")
+        raise FrontendError(f"the name of an IR file must end in .xml, but is {xml}")
     weights = Path(bin_path) if bin_path else xml.with_suffix(".bin")
     try:
         with atomic_write(weights, xml) as (binary, text):
@@ -56,7 +59,7 @@ def serialize(
 
 
 def model_element(model: Model, weights: WeightsWriter) -> Element:
-    """The ``net`` element of a model; its constants are written to the weights."""
+    """Return the ``net`` element of a model and write its constants to ``weights``."""
     root = Element("net", name=model.friendly_name, version=VERSION)
     fill_graph(root, model, weights)
     write_model_info(root, model.rt_info)
@@ -64,7 +67,7 @@ def model_element(model: Model, weights: WeightsWriter) -> Element:
 
 
 def fill_graph(parent: Element, model: Model, weights: WeightsWriter) -> dict[Node, int]:
-    """Add the layers and edges of a model or a body; returns the number of each node's layer."""
+    """Add the layers and edges of a model or a body to ``parent``; return the layer number of each node."""
     layers, edges = SubElement(parent, "layers"), SubElement(parent, "edges")
     numbers: dict[Node, int] = {}
     for number, node in enumerate(model.get_ordered_ops()):
@@ -79,17 +82,17 @@ def fill_graph(parent: Element, model: Model, weights: WeightsWriter) -> dict[No
 
 
 def encoded(root: Element) -> bytes:
-    """The text of an element in UTF-8. Raises FrontendError for a character that XML cannot hold."""
+    """Serialize an element as UTF-8. Raises FrontendError if a name or value has a character that XML cannot hold."""
     text = ElementTree.tostring(root, encoding="unicode")
-    wrong = _NOT_IN_XML.search(text)
-    if wrong:
-        before = text[max(0, wrong.start() - 60) : wrong.start()]
-        raise FrontendError(f"XML cannot hold the character {wrong.group()!r} of a name or note, behind {before!r}")
+    invalid = _NOT_IN_XML.search(text)
+    if invalid:
+        before = text[max(0, invalid.start() - 60) : invalid.start()]
+        raise FrontendError(f"XML cannot hold the character {invalid.group()!r} in a name or rt_info after {before!r}")
     return text.encode()
 
 
 def _port_number(output: Output) -> int:
-    """Ports are counted through a layer, inputs first."""
+    """Return the port number of an output: IR numbers the ports of a layer inputs first."""
     return output.node.get_input_size() + output.index
 
 
@@ -98,31 +101,31 @@ def _add_layer(layers: Element, number: int, node: Node, weights: WeightsWriter)
     layer = SubElement(layers, "layer", id=str(number), name=node.friendly_name)
     data = _data_of(node, weights)
     if is_execution_step(node):
-        # As OpenVINO writes it, and tools read it: a type of the device's own, without a version, and notes as data.
-        notes = dict(node.rt_info)
-        layer.set("type", notes.pop(LAYER_TYPE))
-        data |= {name: str(value) for name, value in notes.items()}
+        # As in OpenVINO's runtime models: the type is the device's, there is no version, and rt_info goes into <data>.
+        rt_info = dict(node.rt_info)
+        layer.set("type", rt_info.pop(LAYER_TYPE))
+        data |= {name: str(value) for name, value in rt_info.items()}
     else:
         layer.set("type", type_name(info.name))
         layer.set("version", info.version_id)
-        write_notes(layer, node.rt_info)
+        write_rt_info(layer, node.rt_info)
     if data:
         layer.insert(0, Element("data", data))
     if node.get_input_size():
         ports = SubElement(layer, "input")
         for reader in node.inputs():
             port = _add_port(ports, reader.index, reader.get_source_output())
-            write_notes(port, reader.rt_info)
+            write_rt_info(port, reader.rt_info)
     if isinstance(node, Result):
         if node.output(0).names:
-            layer.set("output_names", joined_names(sorted(node.output(0).names)))
+            layer.set("output_names", join_names(sorted(node.output(0).names)))
     elif node.get_output_size():
         ports = SubElement(layer, "output")
         for output in node.outputs():
             port = _add_port(ports, _port_number(output), output)
             if output.names:
-                port.set("names", joined_names(sorted(output.names)))
-            write_notes(port, output.rt_info)
+                port.set("names", join_names(sorted(output.names)))
+            write_rt_info(port, output.rt_info)
     if isinstance(node, MultiSubGraphOp):
         write_bodies(layer, node, lambda element, body: fill_graph(element, body, weights))
 
@@ -138,14 +141,14 @@ def _data_of(node: Node, weights: WeightsWriter) -> dict[str, str]:
         return {}
     if any(isinstance(value, ContainerType) for value in node.get_attributes().values()):
         raise FrontendError(f"'{node.friendly_name}' is a sequence or an optional, which IR files cannot hold")
-    written = AttributeWriter(f"{node.type_info.name} '{node.friendly_name}'")
-    node.visit_attributes(written)
-    return written.texts
+    writer = AttributeWriter(f"{node.type_info.name} '{node.friendly_name}'")
+    node.visit_attributes(writer)
+    return writer.texts
 
 
 def _add_port(ports: Element, number: int, value: Output) -> Element:
     if isinstance(value.element_type, ContainerType):
-        raise FrontendError(f"'{value.node.friendly_name}' makes {value.element_type}, which IR files cannot hold")
+        raise FrontendError(f"'{value.node.friendly_name}' outputs {value.element_type}, which IR files cannot hold")
     port = SubElement(ports, "port", id=str(number), precision=precision(value.element_type))
     if value.partial_shape.has_rank:
         for dimension in value.partial_shape:

@@ -1,4 +1,7 @@
-"""Complex numbers: values whose last axis, which the format does not count, has the real and the imaginary part."""
+"""Complex arithmetic. A complex tensor is a real one with an additional last axis: real part, imaginary part.
+
+The shapes and axes in the file do not count that axis.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,19 @@ from hetero.frontend.values import int64
 from hetero.graph import Node, Output
 
 
-def parts(value: Output) -> tuple[Output, Output]:
-    """The real and the imaginary part."""
-    real, imaginary = (ops.Gather(value, int64(place), int64(-1)).output(0) for place in (0, 1))
+def real_and_imaginary(value: Output) -> tuple[Output, Output]:
+    """Split a complex value into its real and its imaginary part."""
+    real, imaginary = (ops.Gather(value, int64(index), int64(-1)).output(0) for index in (0, 1))
     return real, imaginary
 
 
-def joined(real: Node | Output, imaginary: Node | Output) -> Output:
+def complex_from_parts(real: Node | Output, imaginary: Node | Output) -> Output:
+    """Join a real and an imaginary part into a complex value."""
     return ops.Concat([ops.Unsqueeze(part, int64([-1])) for part in (real, imaginary)], -1).output(0)
 
 
-def product(left: Output, right: Output) -> Output:
-    (a, b), (c, d) = parts(left), parts(right)
+def multiply_complex(left: Output, right: Output) -> Output:
+    """Multiply two complex values element by element."""
+    (a, b), (c, d) = real_and_imaginary(left), real_and_imaginary(right)
     real = ops.Subtract(ops.Multiply(a, c), ops.Multiply(b, d))
-    return joined(real, ops.Add(ops.Multiply(a, d), ops.Multiply(b, c)))
+    return complex_from_parts(real, ops.Add(ops.Multiply(a, d), ops.Multiply(b, c)))

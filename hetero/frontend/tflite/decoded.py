@@ -1,4 +1,4 @@
-"""A TensorFlow Lite model as plain data: what the decoder makes of a file, and translators read."""
+"""A TensorFlow Lite model as plain data: the output of the decoder and the input of the translators."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from hetero.types import Type
 class DecodedTensor:
     """A tensor of a graph.
 
-    ``element_type``: None for resources, variants and complex numbers, which no Type stands for (``kind`` names it).
-    ``data``: its contents where it is constant. ``is_variable``: it keeps its contents from one inference to the next.
+    ``kind``: the name of its element type in the schema's TensorType. ``element_type``: the same as a Type, or None for
+    resources, variants and complex numbers, which have no Type. ``data``: the contents of a constant tensor, else None.
+    ``is_variable``: whether it keeps its contents from one inference to the next.
     """
 
     name: str
@@ -31,17 +32,18 @@ class DecodedTensor:
 
     @property
     def is_complex(self) -> bool:
-        """Whether its elements are complex numbers: values of such have their two parts along one more last axis."""
+        """Whether its elements are complex numbers; see ``complex_numbers`` for their representation."""
         return self.kind.startswith("COMPLEX")
 
 
 @dataclass
 class DecodedOperator:
-    """An operator: its type, as the schema or, of a custom one, the model names it, and the tensors by their indices.
+    """An operator.
 
-    An input that is left out is -1. ``attributes``: those of its options that the schema has, under the schema's
-    names; of a custom operator what its options hold, where they are a FlexBuffer map, and of StableHLO's custom calls
-    and composites that besides. ``called``: what these two name as the operation that they stand for.
+    ``op_type``: the name in the schema's BuiltinOperator; for a custom operator, its custom code. ``inputs`` and
+    ``outputs``: indices of tensors, -1 for an omitted input. ``attributes``: the fields of its options table, by their
+    names in the schema. For custom operators, and additionally for STABLEHLO_CUSTOM_CALL and STABLEHLO_COMPOSITE, they
+    include the entries of the FlexBuffer map in the options, if there is one.
     """
 
     op_type: str
@@ -54,14 +56,15 @@ class DecodedOperator:
     intermediates: Sequence[int] = ()
 
     @property
-    def called(self) -> str:
+    def callee(self) -> str:
+        """The name of the operation that a StableHLO custom call or composite stands for; "" for other operators."""
         name = {"STABLEHLO_CUSTOM_CALL": "call_target_name", "STABLEHLO_COMPOSITE": "name"}.get(self.op_type, "")
         return self.attributes.get(name, "")
 
 
 @dataclass
 class DecodedGraph:
-    """A graph: its tensors, its operators in the order in which they run, and the tensors that it takes and gives."""
+    """A graph: its tensors, its operators in execution order, and the indices of its input and output tensors."""
 
     name: str
     tensors: list[DecodedTensor]
@@ -72,7 +75,7 @@ class DecodedGraph:
 
 @dataclass
 class Signature:
-    """Names that users know inputs and outputs of a graph by: tensors by their names in it."""
+    """A signature of a graph: the index of each input and output tensor by the name that users call it by."""
 
     key: str
     graph: int
@@ -82,7 +85,7 @@ class Signature:
 
 @dataclass
 class DecodedModel:
-    """All of a file. The first graph is the one that is run."""
+    """The contents of a file. The first graph is the main one."""
 
     graphs: list[DecodedGraph]
     signatures: list[Signature]

@@ -1,7 +1,7 @@
-"""From the bytes of a TensorFlow Lite file to plain data.
+"""Decoder: from the bytes of a TensorFlow Lite file to plain data.
 
-The format is a FlatBuffer of the schema tensorflow/compiler/mlir/lite/schema/schema.fbs, which the package ``tflite``
-has generated readers for. Contents of tensors are views of the bytes.
+The format is a FlatBuffer with the schema tensorflow/compiler/mlir/lite/schema/schema.fbs; the package ``tflite`` has
+the generated readers. The contents of tensors are views of the file's bytes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from hetero.packing import is_packed, packed_size, unpack
 from hetero.shape import PartialShape
 from hetero.types import Type
 
-# What readers of a FlatBuffer raise where its offsets and lengths lead out of it or to something else.
-_DAMAGES = (struct.error, KeyError, IndexError, ValueError, TypeError, OverflowError, AttributeError, AssertionError)
+# The exceptions that FlatBuffer readers raise if an offset or a length is wrong.
+_DAMAGE_ERRORS = (
+    struct.error, KeyError, IndexError, ValueError, TypeError, OverflowError, AttributeError, AssertionError,
+)  # fmt: skip
 
-# How often as many bytes may be read as a file has: parts of it may be shared.
-_MOST_SHARED = 4
+# The decoder reads at most this many times the file's size: parts of a file may be shared, but not without limit.
+_READ_LIMIT_FACTOR = 4
 
-# Attributes that are FlexBuffers of further ones.
+# Attributes that are FlexBuffer maps of further attributes.
 _NESTED = ("custom_attributes", "composite_attributes")
 
 _TYPES = {
@@ -40,15 +42,15 @@ _TYPES = {
     "STRING": Type.string, "INT4": Type.i4, "INT8": Type.i8, "INT16": Type.i16, "INT32": Type.i32, "INT64": Type.i64,
     "UINT8": Type.u8, "UINT16": Type.u16, "UINT32": Type.u32, "UINT64": Type.u64, "INT2": Type.i2, "UINT4": Type.u4,
 }  # fmt: skip
-# The element types of LiteRT's schema that the package ``tflite`` does not know.
+# Element types of LiteRT's schema that the package ``tflite`` lacks.
 _NEWER_KINDS = {19: "INT2", 20: "UINT4"}
 
 
 def decode(data: memoryview) -> DecodedModel:
-    """The model in these bytes. Raises FrontendError where they are damaged or hold what is not supported."""
+    """Decode a file. Raises FrontendError if it is damaged or has unsupported contents."""
     try:
         return _Decoder(data).model()
-    except _DAMAGES as error:
+    except _DAMAGE_ERRORS as error:
         raise FrontendError(f"it is truncated or damaged: {type(error).__name__}: {error}") from error
 
 
@@ -56,7 +58,8 @@ class _Decoder:
     def __init__(self, data: memoryview) -> None:
         self._data = data
         self._model = tflite.Model.GetRootAs(data, 0)
-        self._bytes_left = _MOST_SHARED * len(data)
+        self._read_budget = _READ_LIMIT_FACTOR * len(data)
+        # The unpacked elements of buffers of 2- and 4-bit types, by buffer index and type.
         self._unpacked: dict[tuple[int, Type], np.ndarray] = {}
         self._buffers = self._tables(self._model.BuffersLength, self._model.Buffers)
         self._codes = [self._code(code) for code in self._all(self._model, "OperatorCodes")]
@@ -76,15 +79,18 @@ class _Decoder:
         return self._tables(getattr(table, f"{vector}Length"), getattr(table, vector))
 
     def _tables(self, length: Callable[[], int], get: Callable[[int], Any]) -> list[Any]:
-        """The tables of a vector."""
+        """Return the elements of a vector of tables."""
         self._spend(4 * length())
         return [get(index) for index in range(length())]
 
     def _spend(self, count: int) -> None:
-        """Count bytes that are read. A file can be made to stand for far more than it has, by naming parts often."""
-        self._bytes_left -= count
-        if self._bytes_left < 0:
-            raise ValueError("its parts are more than it has bytes for")
+        """Charge the read budget for ``count`` bytes. Raises ValueError if it is exhausted.
+
+        A malicious file can refer to the same part many times and so expand to far more than its size.
+        """
+        self._read_budget -= count
+        if self._read_budget < 0:
+            raise ValueError(f"its parts add up to more than {_READ_LIMIT_FACTOR} times its size")
 
     def _text(self, content: bytes | None) -> str:
         self._spend(len(content or b""))
@@ -95,12 +101,12 @@ class _Decoder:
         return getattr(table, f"{vector}AsNumpy")().tolist() if getattr(table, f"{vector}Length")() else []
 
     def _code(self, code: tflite.OperatorCode) -> tuple[str, int, bool]:
-        """Name and version of an operator, and whether it is a custom one."""
-        # Codes that do not fit into a signed byte are in a field of their own, which older files do not have.
+        """Return the name and the version of an operator code, and whether it is a custom operator."""
+        # Older files only have the deprecated field, a signed byte; newer files use the other one.
         number = max(code.DeprecatedBuiltinCode(), code.BuiltinCode())
         names = names_of(tflite.BuiltinOperator)
         if number not in names:
-            raise FrontendError(f"it has an operator of the number {number}, which is unknown: a newer schema has it")
+            raise FrontendError(f"operator code {number} is unknown; the file may be of a newer schema")
         if number == tflite.BuiltinOperator.CUSTOM:
             return self._text(code.CustomCode()), code.Version(), True
         return names[number], code.Version(), False
@@ -108,52 +114,52 @@ class _Decoder:
     def _graph(self, graph: tflite.SubGraph) -> DecodedGraph:
         tensors = [self._tensor(tensor) for tensor in self._all(graph, "Tensors")]
         operators = [self._operator(operator) for operator in self._all(graph, "Operators")]
-        made = DecodedGraph(
+        decoded = DecodedGraph(
             self._text(graph.Name()), tensors, operators, self._ints(graph, "Inputs"), self._ints(graph, "Outputs")
         )
-        # -1 stands for a tensor that is left out.
+        # An omitted input is -1.
         for index in (i for o in operators for i in (*o.inputs, *o.intermediates) if i != -1):
             _check_tensor(index, tensors)
-        for index in (*made.inputs, *made.outputs, *(i for o in operators for i in o.outputs)):
+        for index in (*decoded.inputs, *decoded.outputs, *(i for o in operators for i in o.outputs)):
             _check_tensor(index, tensors)
-        return made
+        return decoded
 
     def _tensor(self, tensor: tflite.Tensor) -> DecodedTensor:
         name, number = self._text(tensor.Name()), tensor.Type()
         kind = (_NEWER_KINDS | names_of(tflite.TensorType)).get(number, str(number))
         shape = self._ints(tensor, "Shape")
-        # Lengths that may change are -1 in the signature; files without one do not tell.
+        # Dynamic dimensions are -1 in the shape signature; files without one have static shapes.
         lengths = self._ints(tensor, "ShapeSignature") or shape
         try:
-            made = DecodedTensor(name, kind, _TYPES.get(kind), PartialShape(lengths))
+            decoded = DecodedTensor(name, kind, _TYPES.get(kind), PartialShape(lengths))
         except GraphError as error:
             raise FrontendError(f"tensor '{name}': {error}") from error
-        made.quantization = self._quantization(tensor, made)
-        made.is_variable = bool(tensor.IsVariable())
-        if made.element_type is not None and not made.is_variable:
+        decoded.quantization = self._quantization(tensor, decoded)
+        decoded.is_variable = bool(tensor.IsVariable())
+        if decoded.element_type is not None and not decoded.is_variable:
             try:
-                made.data = self._contents(tensor, made.element_type, tuple(shape))
-            except (*_DAMAGES, FrontendError) as error:
+                decoded.data = self._contents(tensor, decoded.element_type, tuple(shape))
+            except (*_DAMAGE_ERRORS, FrontendError) as error:
                 raise FrontendError(f"tensor '{name}' cannot be read: {error}") from error
-        return made
+        return decoded
 
-    def _quantization(self, tensor: tflite.Tensor, made: DecodedTensor) -> Quantization | None:
-        found = tensor.Quantization()
-        # Float tensors have the ranges of training there, and constants read as f16 or f32 a scale of no meaning.
-        if found is None or not found.ScaleLength() or made.element_type is None or made.element_type.is_real():
+    def _quantization(self, tensor: tflite.Tensor, decoded: DecodedTensor) -> Quantization | None:
+        params = tensor.Quantization()
+        # Float tensors have the value ranges of training there, and f16 or f32 constants a meaningless scale.
+        if params is None or not params.ScaleLength() or decoded.element_type is None or decoded.element_type.is_real():
             return None
-        self._spend(4 * found.ScaleLength() + 8 * found.ZeroPointLength())
-        scales = np.array(found.ScaleAsNumpy(), np.float32)
-        zeros = np.array(found.ZeroPointAsNumpy() if found.ZeroPointLength() else 0).astype(np.int32)
+        self._spend(4 * params.ScaleLength() + 8 * params.ZeroPointLength())
+        scales = np.array(params.ScaleAsNumpy(), np.float32)
+        zeros = np.array(params.ZeroPointAsNumpy() if params.ZeroPointLength() else 0).astype(np.int32)
         if not scales.any():
-            return None  # as some converters say that there is no scale
+            return None  # some converters write a scale of 0 for tensors that are not quantized
         if not np.isfinite(scales).all():
-            raise FrontendError(f"tensor '{made.name}' has scales that are no finite numbers")
+            raise FrontendError(f"tensor '{decoded.name}' has scales that are not finite")
         if zeros.size not in (1, scales.size):
-            raise FrontendError(f"tensor '{made.name}' has {scales.size} scales, but {zeros.size} zero points")
-        axis, rank = found.QuantizedDimension(), len(made.partial_shape)
+            raise FrontendError(f"tensor '{decoded.name}' has {scales.size} scales, but {zeros.size} zero points")
+        axis, rank = params.QuantizedDimension(), len(decoded.partial_shape)
         if scales.size > 1 and not 0 <= axis < rank:
-            raise FrontendError(f"tensor '{made.name}' has scales along axis {axis}, but {rank} dimensions")
+            raise FrontendError(f"tensor '{decoded.name}' has scales along axis {axis}, but {rank} dimensions")
         return Quantization(scales, np.broadcast_to(zeros.reshape(-1), scales.shape), axis)
 
     def _contents(self, tensor: tflite.Tensor, kind: Type, shape: tuple[int, ...]) -> np.ndarray | None:
@@ -161,7 +167,7 @@ class _Decoder:
         if sparsity is not None:
             return densify(sparsity, data, kind, shape)
         if not len(data):
-            # What has no elements is known without a buffer.
+            # A tensor without elements is constant even though it has no buffer.
             return np.zeros(shape, np.str_ if kind is Type.string else kind.to_dtype()) if 0 in shape else None
         if kind is Type.string:
             return _strings(data, shape)
@@ -170,16 +176,16 @@ class _Decoder:
             raise FrontendError(f"it holds {len(data)} bytes, but {kind}{list(shape)} needs {needed}")
         if not is_packed(kind):
             return np.frombuffer(data, kind.to_dtype()).reshape(shape)
-        # Tensors of several graphs may share their contents.
-        known = (tensor.Buffer(), kind)
-        if known not in self._unpacked:
-            self._unpacked[known] = unpack(data, kind, (int(np.prod(shape)),))
-        return self._unpacked[known].reshape(shape)
+        # Tensors of several graphs may share a buffer.
+        key = (tensor.Buffer(), kind)
+        if key not in self._unpacked:
+            self._unpacked[key] = unpack(data, kind, (int(np.prod(shape)),))
+        return self._unpacked[key].reshape(shape)
 
     def _bytes(self, index: int) -> memoryview:
-        """What a buffer holds: within the FlatBuffer, or behind it where the file is a large one."""
+        """Return the contents of a buffer. Large files store them after the FlatBuffer, at an offset."""
         buffer = self._buffers[index]
-        # 1 stands for a place that is not filled in.
+        # Converters write offset 1 as a placeholder.
         if buffer.Offset() > 1:
             end = buffer.Offset() + buffer.Size()
             if end > len(self._data):
@@ -189,11 +195,12 @@ class _Decoder:
 
     def _operator(self, operator: tflite.Operator) -> DecodedOperator:
         op_type, version, is_custom = self._codes[operator.OpcodeIndex()]
-        custom = bytes(operator.CustomOptionsAsNumpy()) if operator.CustomOptionsLength() else b""
-        self._spend(len(custom))
-        attributes = read_map(custom) if is_custom else self._builtin_attributes(operator)
-        inputs, outputs, inner = (self._ints(operator, vector) for vector in ("Inputs", "Outputs", "Intermediates"))
-        return DecodedOperator(op_type, version, inputs, outputs, attributes, is_custom, custom, inner)
+        options = bytes(operator.CustomOptionsAsNumpy()) if operator.CustomOptionsLength() else b""
+        self._spend(len(options))
+        attributes = read_map(options) if is_custom else self._builtin_attributes(operator)
+        tensors = (self._ints(operator, vector) for vector in ("Inputs", "Outputs", "Intermediates"))
+        inputs, outputs, intermediates = tensors
+        return DecodedOperator(op_type, version, inputs, outputs, attributes, is_custom, options, intermediates)
 
     def _builtin_attributes(self, operator: tflite.Operator) -> dict[str, Any]:
         options = ((operator.BuiltinOptionsType(), operator.BuiltinOptions(), tflite.BuiltinOptions),)
@@ -207,7 +214,7 @@ class _Decoder:
         return attributes
 
     def _attributes(self, kind: str, table: Any) -> dict[str, Any]:
-        """The fields of options under the schema's names: numbers and, of vectors, tuples."""
+        """Return the fields of an options table by their names in the schema; vectors as tuples."""
         options = getattr(tflite, kind)()
         options.Init(table.Bytes, table.Pos)
         attributes = {name: read(options) for name, read in _fields(type(options))}
@@ -224,7 +231,7 @@ class _Decoder:
 
 @cache
 def _fields(options: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """Name and reader of each field, found by the names of the methods that the schema's compiler makes."""
+    """Return (name, reader) of each field of an options table, from the methods that the schema compiler generated."""
     return tuple(_readers(options))
 
 
@@ -253,12 +260,12 @@ def _plain(value: Any) -> Any:
 
 
 def _strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
-    """A tensor of strings: their number, where each begins and the last ends, and their bytes."""
+    """Decode a string tensor: the count, the offset of each string and of the end (all i32), and the text."""
     (count,) = struct.unpack_from("<i", data)
-    places = struct.unpack_from(f"<{count + 1}i", data, 4)
-    if list(places) != sorted(places) or not 0 <= places[0] <= places[-1] <= len(data):
-        raise ValueError("its strings overlap or are not all there")
-    return string_array([bytes(data[begin:end]).decode() for begin, end in itertools.pairwise(places)]).reshape(shape)
+    offsets = struct.unpack_from(f"<{count + 1}i", data, 4)
+    if list(offsets) != sorted(offsets) or not 0 <= offsets[0] <= offsets[-1] <= len(data):
+        raise ValueError("the offsets of its strings must ascend and lie within its bytes")
+    return string_array([bytes(data[begin:end]).decode() for begin, end in itertools.pairwise(offsets)]).reshape(shape)
 
 
 def _check_tensor(index: int, tensors: Sequence[DecodedTensor]) -> None:
@@ -268,6 +275,7 @@ def _check_tensor(index: int, tensors: Sequence[DecodedTensor]) -> None:
 
 @cache
 def names_of(enumeration: type) -> dict[int, str]:
+    """Return the names of an enumeration of the schema by their values."""
     return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
 
 

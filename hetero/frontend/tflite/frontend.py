@@ -1,4 +1,4 @@
-"""TfliteFrontEnd: reads TensorFlow Lite models."""
+"""TfliteFrontEnd: the frontend for TensorFlow Lite models."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from hetero.frontend.frontend import FrontEnd, ModelSource
 from hetero.frontend.source import read_source
 from hetero.graph import Model
 
-# Where a FlatBuffer says what it is.
+# The bytes of a FlatBuffer's file identifier.
 _IDENTIFIER = slice(4, 8)
 
 
 class TfliteFrontEnd(FrontEnd):
-    """Reads TensorFlow Lite models (LiteRT's, too) from a path, bytes or an open binary file.
+    """Frontend for TensorFlow Lite (LiteRT) models. Reads a path, bytes or an open binary file.
 
-    Weights are used where they are: a file is mapped into memory, not read, and must not change while the model lives.
+    The file is memory-mapped and weights are not copied: it must not change while the model exists.
     """
 
     name = "tflite"
@@ -26,18 +26,19 @@ class TfliteFrontEnd(FrontEnd):
             return False
 
     def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
-        """The model. Friendly names and tensor names are those of the file's tensors; inputs and outputs also have the
-        names of the model's signature. What is quantized in the file is so here, inputs and outputs among it. Inputs
-        and outputs have their channels last, as in the file; between convolutions they come second.
+        """Return the model.
 
-        ``rt_info`` has ``metadata`` (a dict of bytes) and ``description``. Raises FrontendError.
+        Friendly names and tensor names are the names of the file's tensors; inputs and outputs also get the names in
+        the model's signature. Quantized inputs and outputs stay quantized. Inputs and outputs are channels-last
+        (NHWC), as in the file; between convolutions the layout is NCHW. ``rt_info`` has ``metadata`` (a dict of bytes)
+        and ``description``. Raises FrontendError if the file is damaged or has an unsupported operator.
         """
         from hetero.frontend.tflite.decoder import decode
         from hetero.frontend.tflite.graph import build_model
         from hetero.passes import PassManager, sink_transposes
 
         if weights is not None:
-            raise FrontendError("a TensorFlow Lite model holds its weights itself: read_model takes none for it")
+            raise FrontendError("a TensorFlow Lite model contains its weights; read_model accepts no weights for it")
         label, data, _ = read_source(source, "TensorFlow Lite")
         try:
             decoded = decode(data)

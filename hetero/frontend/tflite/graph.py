@@ -1,4 +1,4 @@
-"""From a decoded TensorFlow Lite model to a hetero Model: tensors by their indices, operator by operator."""
+"""Translation of a decoded TensorFlow Lite model into a Model, operator by operator."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ from hetero.frontend.tflite import translators as _  # noqa: F401 (fills the reg
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translators
-from hetero.frontend.tflite.variables import Variables, VariablesOfBody
+from hetero.frontend.tflite.variables import BodyVariables, Variables
 from hetero.frontend.translation import as_outputs
 from hetero.frontend.translators import Translator
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 
-# How deep graphs may lie in each other.
+# Maximum nesting depth of graphs.
 DEEPEST = 40
-# How many operators may run for each one of the file, and besides: graphs may be run by several operators each.
-_MOST_RUN, _MOST_RUN_BESIDES = 50, 1000
-# How many names of operators a message lists.
+# Maximum number of operators after inlining: this factor times the operators of the file, plus this constant. A graph
+# may be called by several operators, so a small file can expand exponentially.
+_INLINE_FACTOR, _INLINE_CONSTANT = 50, 1000
+# How many operator names a message lists.
 _NAMES_LISTED = 3
 
 
 def build_model(
     decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
 ) -> Model:
-    """The model of the first graph, of each operator of which ``report_progress`` is told.
+    """Translate the first graph, calling ``report_progress`` after each of its operators.
 
-    Raises FrontendError, for all unknown operators at once.
+    Raises FrontendError; operators without a translator are reported all at once.
     """
-    reading = Reading(decoded, extensions, report_progress)
-    reading.check()
+    context = ModelContext(decoded, extensions, report_progress)
+    context.check()
     graph = decoded.graphs[0]
     variables = Variables()
-    builder = GraphBuilder(reading, 0, Host(), variables)
+    builder = GraphBuilder(context, 0, Host(), variables)
     parameters = [builder.add_parameter(index) for index in graph.inputs]
     results = builder.results()
     for signature in decoded.signatures:
@@ -50,34 +51,32 @@ def build_model(
     return model
 
 
-class Reading:
-    """What is the same for all graphs of a model."""
+class ModelContext:
+    """State shared by the translation of all graphs of a model."""
 
     def __init__(
         self, decoded: DecodedModel, extensions: Sequence[Extension], report_progress: Callable[[int, int], None]
     ) -> None:
         self.decoded, self._extensions, self.report_progress = decoded, extensions, report_progress
-        self._most = _MOST_RUN_BESIDES + _MOST_RUN * sum(len(graph.operators) for graph in decoded.graphs)
+        self._limit = _INLINE_CONSTANT + _INLINE_FACTOR * sum(len(graph.operators) for graph in decoded.graphs)
         self._count = 0
 
     def count(self, graph: DecodedGraph) -> None:
-        """Count a graph that is run. Raises FrontendError where they are too many."""
+        """Count the operators of a graph that is translated. Raises FrontendError if the total exceeds the limit."""
         self._count += 1 + len(graph.operators)
-        if self._count > self._most:
-            raise FrontendError(
-                f"its graphs run each other so often that they come to more than {self._most} operators"
-            )
+        if self._count > self._limit:
+            raise FrontendError(f"its graphs call each other so often that they expand to over {self._limit} operators")
 
     def find(self, operator: DecodedOperator) -> Translator | None:
-        """What translates an operator, extensions before all else: those for what it calls, then for its type."""
-        for name in (operator.called, operator.op_type):
+        """Return the translator of an operator: an extension for its callee or for its type, else the built-in one."""
+        for name in (operator.callee, operator.op_type):
             extension = conversion_for(self._extensions, name, "")
             if extension:
                 return extension.get_converter()
         return None if operator.is_custom else translators.find(operator.op_type, operator.version)
 
     def check(self) -> None:
-        """Raises one FrontendError for all operators that are missing, of all graphs."""
+        """Raise FrontendError if operators have no translator, listing those of all graphs."""
         missing: dict[str, list[str]] = {}
         for graph in self.decoded.graphs:
             for operator in graph.operators:
@@ -85,19 +84,20 @@ class Reading:
                     kind = f"{'the custom ' if operator.is_custom else ''}{operator.op_type}"
                     missing.setdefault(kind, []).append(_name_of(operator, graph.tensors))
         if missing:
-            told = "; ".join(f"{kind} ({_listed(names)})" for kind, names in missing.items())
-            raise FrontendError(f"there is no translation of {told}")
+            operators = "; ".join(f"{kind} ({_listed(names)})" for kind, names in missing.items())
+            raise FrontendError(f"there is no translation of {operators}")
 
 
 class GraphBuilder:
-    """Translates the operators of a graph into a Model in the making, its host.
+    """Translator of one graph into a Model under construction, its host.
 
-    ``prefix``: begins the names of its nodes, in a graph that becomes part of another.
+    ``prefix``: prepended to node names if the graph is inlined into another. ``callers``: the indices of the graphs
+    that call this one, outermost first.
     """
 
     def __init__(
         self,
-        reading: Reading,
+        context: ModelContext,
         index: int,
         host: Host,
         variables: Variables,
@@ -105,18 +105,20 @@ class GraphBuilder:
         callers: tuple[int, ...] = (),
     ) -> None:
         if index in callers or len(callers) > DEEPEST:
-            raise FrontendError(f"the graph '{reading.decoded.graphs[index].name}' runs itself")
-        self._reading, self._host, self._variables, self._prefix = reading, host, variables, prefix
-        self._graph: DecodedGraph = reading.decoded.graphs[index]
-        reading.count(self._graph)
+            raise FrontendError(f"graph '{context.decoded.graphs[index].name}' calls itself")
+        self._context, self._host, self._variables, self._prefix = context, host, variables, prefix
+        self._graph: DecodedGraph = context.decoded.graphs[index]
+        context.count(self._graph)
         self._callers = (*callers, index)
         self._values: list[Output | None] = [None] * len(self._graph.tensors)
 
     @property
     def graph(self) -> DecodedGraph:
+        """The graph that is translated."""
         return self._graph
 
     def add_parameter(self, index: int) -> Parameter:
+        """Create the Parameter for an input tensor."""
         tensor = self._graph.tensors[index]
         if tensor.element_type is None:
             raise FrontendError(f"input '{tensor.name}': a tensor of {tensor.kind} is not supported")
@@ -126,130 +128,131 @@ class GraphBuilder:
         return parameter
 
     def define(self, index: int, output: Output | None) -> None:
-        """Let a value be that of a tensor."""
+        """Set the value of a tensor."""
         self._values[index] = output
-        # Within what becomes part of another graph names are its own, and another tensor may have the same there.
+        # The tensor names of an inlined graph may collide with those of the graph around it.
         if output is not None and not self._prefix and self._graph.tensors[index].name:
             output.names.add(self._graph.tensors[index].name)
 
     def results(self) -> list[Result]:
-        """Translate the graph, whose inputs are defined already, into its Results."""
-        made = []
+        """Translate the graph, whose inputs must be defined, and return its Results."""
+        results = []
         for index, value in zip(self._graph.outputs, self.translate()):
             name = self._graph.tensors[index].name
             result = Result(value, name=self._host.unique.take(f"{name}/result"))
-            # Only the graph's own name for it: the value may have others.
+            # Only the name of the output tensor: the value may have other names.
             result.output(0).names = {name}
-            made.append(result)
-        return made
+            results.append(result)
+        return results
 
     def translate(self) -> list[Output]:
-        """Translate the graph, whose inputs are defined already, and give its outputs."""
+        """Translate the graph, whose inputs must be defined, and return its outputs."""
         operators = self._graph.operators
         names = [self._host.unique.take(self._prefix + _name_of(o, self._graph.tensors)) for o in operators]
         for completed, (operator, name) in enumerate(zip(operators, names), 1):
             self._translate(operator, name)
             if len(self._callers) == 1:
-                self._reading.report_progress(len(operators), completed)
+                self._context.report_progress(len(operators), completed)
         return [self._required(index, "the output of the graph") for index in self._graph.outputs]
 
     def _translate(self, operator: DecodedOperator, name: str) -> None:
-        place = f"{operator.op_type} node '{name}'"
         try:
             inputs = [None if index < 0 else self._required(index, "it") for index in operator.inputs]
             node = TfliteNodeContext(
                 operator, name, inputs, self._graph.tensors, self._subgraph, self._variables, self._set_variable
             )
-            outputs = as_outputs(self._reading.find(operator)(node))
+            outputs = as_outputs(self._context.find(operator)(node))
             name_new_nodes(outputs, name, self._host.named, self._host.unique)
             if len(outputs) < len(operator.outputs):
                 raise FrontendError(f"only its first {len(outputs)} of {len(operator.outputs)} outputs are supported")
         except Exception as error:
-            # The file is not to be trusted, so anything may go wrong over it.
-            raise FrontendError(f"{place}: {error}") from error
+            # Translators may raise anything for an untrusted file.
+            raise FrontendError(f"{operator.op_type} node '{name}': {error}") from error
         for index, output in zip(operator.outputs, outputs):
             self.define(index, output)
 
     def _required(self, index: int, reader: str) -> Output:
-        """The value of a tensor. Raises FrontendError where there is none."""
+        """Return the value of a tensor. Raises FrontendError if no operator before ``reader`` outputs it."""
         tensor = self._graph.tensors[index]
         if tensor.is_variable and self._values[index] is None:
-            return self._variables.read(self._variable_name(index), _first_value(tensor))
+            return self._variables.read(self._variable_name(index), _initial_value(tensor))
         if self._values[index] is None:
             if tensor.data is None:
-                raise FrontendError(f"{reader} reads the tensor '{tensor.name}', which nothing before it makes")
+                raise FrontendError(f"{reader} reads tensor '{tensor.name}', which no operator before it outputs")
             constant = self._host.name(Constant(tensor.data), self._prefix + tensor.name)
             self.define(index, constant.output(0))
         return self._values[index]  # type: ignore[return-value]
 
     def _variable_name(self, index: int) -> str:
-        """What the variable is called that keeps a tensor."""
+        """Return the name of the variable that stores a variable tensor."""
         name = self._graph.tensors[index].name or str(index)
         return name if len(self._callers) == 1 else f"{self._graph.name}/{name}"
 
     def _set_variable(self, index: int, value: Output) -> None:
         if not self._graph.tensors[index].is_variable:
-            raise FrontendError(f"the tensor '{self._graph.tensors[index].name}' is none that can be set")
+            raise FrontendError(f"tensor '{self._graph.tensors[index].name}' is not a variable tensor")
         self._variables.assign(self._variable_name(index), value)
 
     def _subgraph(self, index: int) -> TfliteSubgraph:
-        return TfliteSubgraph(self._reading, index, self._host, self._variables, self._callers)
+        return TfliteSubgraph(self._context, index, self._host, self._variables, self._callers)
 
 
 class TfliteSubgraph(Subgraph):
-    """A graph that an operator runs. Of the graphs around it it reads nothing but variables."""
+    """A graph that an operator calls. It can access only the variables of the graphs around it."""
 
     def __init__(
-        self, reading: Reading, index: int, host: Host, variables: Variables, callers: tuple[int, ...]
+        self, context: ModelContext, index: int, host: Host, variables: Variables, callers: tuple[int, ...]
     ) -> None:
-        if not 0 <= index < len(reading.decoded.graphs):
+        if not 0 <= index < len(context.decoded.graphs):
             raise FrontendError(f"there is no graph {index}")
-        graph = reading.decoded.graphs[index]
+        graph = context.decoded.graphs[index]
         self.name, self.input_count, self.output_count = graph.name, len(graph.inputs), len(graph.outputs)
-        self.input_names = [graph.tensors[place].name for place in graph.inputs]
-        self._reading, self._index, self._callers = reading, index, callers
+        self.input_names = [graph.tensors[index].name for index in graph.inputs]
+        self._context, self._index, self._callers = context, index, callers
         self._host, self._variables = host, variables
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
         host = Host()
-        variables = VariablesOfBody(self._variables, host.capture)
+        variables = BodyVariables(self._variables, host.capture)
         for name, node in zip(self.input_names, inputs):
             host.name(node, name)
         for parameter in parameters:
             if parameter not in host.named:
                 host.name(parameter, parameter.friendly_name)
-        outputs = self.inside(host, variables, [node.output(0) for node in inputs])
+        outputs = self.translate_into(host, variables, [node.output(0) for node in inputs])
         if variables.assigned:
-            raise FrontendError(f"its graph '{self.name}' sets variables, which only IF and WHILE allow")
+            raise FrontendError(f"its graph '{self.name}' assigns variables; only graphs of IF and WHILE may do that")
         return Body(Model(outputs, [*parameters, *host.captured.values()], self.name), list(host.captured))
 
     def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
-        outputs = self.inside(self._host, self._variables, inputs, f"{name}/")
+        outputs = self.translate_into(self._host, self._variables, inputs, f"{name}/")
         let_stand_for(name, outputs)
         return outputs
 
-    def inside(self, host: Host, variables: Variables, inputs: Sequence[Output], prefix: str = "") -> list[Output]:
-        """The outputs of the graph, of nodes of another Model in the making. Raises FrontendError."""
+    def translate_into(
+        self, host: Host, variables: Variables, inputs: Sequence[Output], prefix: str = ""
+    ) -> list[Output]:
+        """Translate the graph into another Model under construction; return its outputs. Raises FrontendError."""
         self.check_input_count(len(inputs))
-        builder = GraphBuilder(self._reading, self._index, host, variables, prefix, self._callers)
-        for place, value in zip(builder.graph.inputs, inputs):
-            builder.define(place, value)
+        builder = GraphBuilder(self._context, self._index, host, variables, prefix, self._callers)
+        for index, value in zip(builder.graph.inputs, inputs):
+            builder.define(index, value)
         return builder.translate()
 
 
-def _first_value(tensor: DecodedTensor) -> Output:
-    """What a variable tensor begins with. Raises FrontendError where its shape is not known."""
+def _initial_value(tensor: DecodedTensor) -> Output:
+    """Return the initial value of a variable tensor, zero. Raises FrontendError if its type or shape is unknown."""
     if tensor.element_type is None or not tensor.partial_shape.is_static:
-        raise FrontendError(f"the variable tensor '{tensor.name}' must have a known type and shape")
+        raise FrontendError(f"variable tensor '{tensor.name}' must have a known type and a static shape")
     zero = np.array(
         0 if tensor.quantization is None else tensor.quantization.zero_point, tensor.element_type.to_dtype()
     )
-    # A view of one element: the file's shape may be of any size.
+    # A broadcast view of one element, because the shape in the file may be of any size.
     return Constant(np.broadcast_to(zero, tensor.partial_shape.to_shape())).output(0)
 
 
 def _add_names(signature: dict[str, int], values: dict[int, Output]) -> None:
-    """Give values the names that a signature has for them, but for such as another value has."""
+    """Add a signature's names to the tensor names of the values, except names that another value already has."""
     taken = {name for value in values.values() for name in value.names}
     for name, index in signature.items():
         if name not in taken and index in values:
@@ -257,7 +260,7 @@ def _add_names(signature: dict[str, int], values: dict[int, Output]) -> None:
 
 
 def _name_of(operator: DecodedOperator, tensors: Sequence[DecodedTensor]) -> str:
-    """Operators have no names: that of the first tensor that they make."""
+    """Return a name for an operator, which has none in the file: that of its first named output tensor."""
     return next((tensors[i].name for i in operator.outputs if tensors[i].name), operator.op_type)
 
 

@@ -1,4 +1,4 @@
-"""TfliteNodeContext: an operator of TensorFlow Lite as its translator sees it."""
+"""TfliteNodeContext: the view of a TensorFlow Lite operator that its translator gets."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class TfliteNodeContext(NodeContext):
     """An operator. Its attributes are named as in the schema: ``stride_w``, ``fused_activation_function``.
 
-    Enumerations among them are numbers. ``tensors``: all of its graph; ``find_subgraph``: a graph by its index;
-    ``variables``: what the model remembers, at this place; ``set_tensor``: gives a variable tensor a value.
+    Attributes of an enumeration type are ints. ``tensors``: all tensors of the graph. ``find_subgraph``: returns a
+    graph by its index. ``variables``: the model's variables. ``set_tensor``: assigns a value to a variable tensor.
     """
 
     def __init__(
@@ -41,26 +41,26 @@ class TfliteNodeContext(NodeContext):
         return self._operator.version
 
     def input_tensor(self, index: int) -> DecodedTensor:
-        """What the model says of an input: its quantization above all."""
+        """The file's tensor of an input: its quantization, kind and shape."""
         return self._tensors[self._operator.inputs[index]]
 
     def output_tensor(self, index: int) -> DecodedTensor:
-        """What the model says of an output: its element type and quantization, and the shape that it was made with."""
+        """The file's tensor of an output: its element type, quantization and the shape at conversion time."""
         return self._tensors[self._operator.outputs[index]]
 
     @property
     def intermediate_tensors(self) -> list[DecodedTensor]:
-        """Tensors that tell the scales of numbers within the operator."""
+        """Tensors that declare the quantization of values within the operator."""
         return [self._tensors[index] for index in self._operator.intermediates]
 
     @property
     def is_quantized(self) -> bool:
-        """Whether the first input and the first output are integers that stand for numbers."""
+        """Whether the first input and the first output are quantized."""
         return None not in (self.input_tensor(0).quantization, self.output_tensor(0).quantization)
 
     @property
     def custom_options(self) -> bytes:
-        """The options of a custom operator, as they are in the file."""
+        """The options of a custom operator as raw bytes."""
         return self._operator.custom_options
 
     def has_attribute(self, name: str) -> bool:
@@ -73,18 +73,20 @@ class TfliteNodeContext(NodeContext):
         return len(self._subgraphs())
 
     def set_variable_input(self, index: int, value: Output) -> None:
-        """Let an input that is a variable tensor, a state, hold this from now on, in inferences to come as well."""
+        """Assign a value to an input that is a variable tensor. It persists to later inferences."""
         self._set_tensor(self._operator.inputs[index], value)
 
     def get_subgraph(self, index: int) -> TfliteSubgraph:
-        """A graph that the operator names, in the order of the schema: of IF "then" and "else", of WHILE its condition
-        and its body."""
-        places = self._subgraphs()
-        if not 0 <= index < len(places):
-            raise FrontendError(f"it has {len(places)} graphs, none of index {index}")
-        return self._find_subgraph(places[index])
+        """Return a graph that the operator refers to, in schema order: "then", "else" of IF; condition, body of WHILE.
+
+        Raises FrontendError if the operator has fewer graphs.
+        """
+        indices = self._subgraphs()
+        if not 0 <= index < len(indices):
+            raise FrontendError(f"it has {len(indices)} graphs, none of index {index}")
+        return self._find_subgraph(indices[index])
 
     def _subgraphs(self) -> list[int]:
-        """The indices of its graphs."""
-        named = self._operator.attributes.items()
-        return [place for name, place in named if name.endswith("subgraph_index") or name == "subgraph"]
+        """Return the indices of the operator's graphs in the model."""
+        attributes = self._operator.attributes.items()
+        return [value for name, value in attributes if name.endswith("subgraph_index") or name == "subgraph"]

@@ -1,6 +1,6 @@
-"""Quantized tensors: a number is (integer − zero point) · scale, with one scale for all or one for each slice.
+"""Quantized tensors: real value = (integer - zero point) · scale, per tensor or per channel of one axis.
 
-The scheme is that of the TensorFlow Lite 8-bit quantization specification.
+The scheme is the TensorFlow Lite 8-bit quantization specification's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Quantization(NamedTuple):
-    """Scales, f32, and zero points, i32, both ``[1]`` or ``[the length of the axis]``."""
+    """Quantization parameters: scales, f32, and zero points, i32, both ``[1]`` or ``[length of the axis]``."""
 
     scales: np.ndarray
     zero_points: np.ndarray
@@ -35,16 +35,16 @@ class Quantization(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """The scale of a tensor that has one."""
+        """The scale of per-tensor quantization."""
         return float(self.scales[0])
 
     @property
     def zero_point(self) -> int:
-        """The zero point of a tensor that has one."""
+        """The zero point of per-tensor quantization."""
         return int(self.zero_points[0])
 
     def equals(self, other: Quantization | None) -> bool:
-        """Whether integers of one mean the same numbers in the other."""
+        """Return whether equal integers have equal real values in both."""
         return (
             other is not None
             and np.array_equal(self.scales, other.scales)
@@ -52,81 +52,86 @@ class Quantization(NamedTuple):
             and (self.axis == other.axis or not self.is_per_channel)
         )
 
-    def spread(self, numbers: np.ndarray, rank: int) -> Output:
-        """Scales or zero points in a shape that broadcasts to a tensor of this rank."""
+    def broadcastable(self, numbers: np.ndarray, rank: int) -> Output:
+        """Return scales or zero points as a Constant of a shape that broadcasts to a tensor of this rank."""
         shape = (*[1] * self.axis, -1, *[1] * (rank - self.axis - 1)) if self.is_per_channel else ()
         return Constant(numbers.reshape(shape)).output(0)
 
 
-def dequantize(value: Output, by: Quantization) -> Output:
-    """The numbers, f32, that integers stand for."""
-    return quantization.dequantize(value, *_scale_and_zero_point(value, by), Type.f32)
+def dequantize(value: Output, params: Quantization) -> Output:
+    """Convert quantized integers to f32."""
+    return quantization.dequantize(value, *_scale_and_zero_point(value, params), Type.f32)
 
 
-def quantize(value: Output, by: Quantization, kind: Type) -> Output:
-    """The nearest integers to numbers, f32; of two equally near ones the even one, as XNNPACK has it."""
-    return quantization.quantize(value, *_scale_and_zero_point(value, by), kind)
+def quantize(value: Output, params: Quantization, kind: Type) -> Output:
+    """Quantize f32 values, rounding halves to even as XNNPACK does."""
+    return quantization.quantize(value, *_scale_and_zero_point(value, params), kind)
 
 
-def _scale_and_zero_point(value: Output, by: Quantization) -> tuple[Output, Output]:
-    rank = rank_of(value) if by.is_per_channel else 0
-    return by.spread(by.scales, rank), by.spread(by.zero_points, rank)
+def _scale_and_zero_point(value: Output, params: Quantization) -> tuple[Output, Output]:
+    rank = rank_of(value) if params.is_per_channel else 0
+    return params.broadcastable(params.scales, rank), params.broadcastable(params.zero_points, rank)
 
 
-def weights_of_floats(value: Output, by: Quantization) -> tuple[Output, Quantization]:
-    """Weights beside data of floats, and what they are quantized by. Bytes without a sign are those of i8: so weights
-    were kept before there were tensors of i8."""
+def hybrid_weights(value: Output, params: Quantization) -> tuple[Output, Quantization]:
+    """Return the weights of a hybrid operator (float data, quantized weights) and their quantization.
+
+    Weights stored as u8 really are i8 with a zero point of 0: that is how older converters stored them.
+    """
     if not is_constant(value) or value.element_type is not Type.u8:
-        return value, by
-    return Constant(value.node.data.view(np.int8)).output(0), by._replace(zero_points=np.zeros_like(by.zero_points))
+        return value, params
+    return Constant(value.node.data.view(np.int8)).output(0), params._replace(
+        zero_points=np.zeros_like(params.zero_points)
+    )
 
 
 Translator = Callable[["TfliteNodeContext"], Translation]
 
 
-def on_numbers(translate: Translator) -> Translator:
-    """Decorator: the function is given the numbers that quantized inputs stand for, and what it makes of them is
-    quantized as the node's outputs are."""
+def computes_in_float(translate: Translator) -> Translator:
+    """Decorator: dequantize the inputs for the translator and quantize its outputs as the file declares."""
 
     @functools.wraps(translate)
     def translate_quantized(node: TfliteNodeContext) -> Translation:
         if node.output_tensor(0).is_complex:
             raise FrontendError("it is not supported for complex numbers")
-        inputs = [_numbers(node, index) for index in range(node.get_input_size())]
+        inputs = [_dequantized_input(node, index) for index in range(node.get_input_size())]
         outputs = as_outputs(translate(node.with_inputs(inputs)))
-        return [_as_declared(node, index, output) for index, output in enumerate(outputs)]
+        return [_quantized_output(node, index, output) for index, output in enumerate(outputs)]
 
     return translate_quantized
 
 
-def moving(translate: Translator) -> Translator:
-    """Decorator: the function moves elements and computes nothing, so it takes integers as they are where they mean the
-    same numbers in all inputs and outputs that are quantized; else it is given the numbers."""
-    on_others = on_numbers(translate)
+def preserves_quantization(translate: Translator) -> Translator:
+    """Decorator for a translator that only moves or compares elements and so works on quantized integers directly.
+
+    If the quantization differs between inputs and outputs, the translator gets dequantized inputs instead.
+    """
+    translate_in_float = computes_in_float(translate)
 
     @functools.wraps(translate)
     def translate_quantized(node: TfliteNodeContext) -> Translation:
         schemes = [node.output_tensor(index).quantization for index in range(node.get_output_size())]
         for index in range(node.get_input_size()):
-            # Constants of i32 beside quantized data are shapes and places.
+            # Inputs of another type, such as i32 shapes and indices, do not count.
             if node.has_input(index) and node.input_tensor(index).element_type is node.output_tensor(0).element_type:
                 schemes.append(node.input_tensor(index).quantization)
         first = schemes[0]
         same = all(other is None if first is None else first.equals(other) for other in schemes)
-        return translate(node) if same else on_others(node)
+        return translate(node) if same else translate_in_float(node)
 
     return translate_quantized
 
 
-def _numbers(node: TfliteNodeContext, index: int) -> Output | None:
-    value, by = node.get_optional_input(index), node.input_tensor(index).quantization
-    if value is None or by is None:
+def _dequantized_input(node: TfliteNodeContext, index: int) -> Output | None:
+    value, params = node.get_optional_input(index), node.input_tensor(index).quantization
+    if value is None or params is None:
         return value
-    of_floats = node.get_input(0).element_type.is_real()
-    return dequantize(*weights_of_floats(value, by)) if of_floats else dequantize(value, by)
+    is_hybrid = node.get_input(0).element_type.is_real()
+    return dequantize(*hybrid_weights(value, params)) if is_hybrid else dequantize(value, params)
 
 
-def _as_declared(node: TfliteNodeContext, index: int, output: Output) -> Output:
+def _quantized_output(node: TfliteNodeContext, index: int, output: Output) -> Output:
     tensor = node.output_tensor(index)
     if tensor.quantization is None or not output.element_type.is_real():
         return output

@@ -1,7 +1,7 @@
-"""Which function translates which TensorFlow Lite operator."""
+"""Registry of the translators of TensorFlow Lite operators."""
 
 from hetero.frontend.translators import Translators
 
 translators = Translators()
-# Decorator: the function translates operators of these types, as the schema's BuiltinOperator names them.
+# Decorator that registers a translator for operator types, by their names in the schema's BuiltinOperator.
 translator = translators.register

@@ -1,4 +1,4 @@
-"""Sparse constants, written out."""
+"""Conversion of sparse constants to dense arrays."""
 
 from __future__ import annotations
 
@@ -10,61 +10,61 @@ import tflite
 from hetero.errors import FrontendError
 from hetero.types import Type
 
-# The most bytes that a tensor may have when it is written out: a few bytes of a file can stand for any number.
+# Maximum size of a dense tensor in bytes: a few bytes of a sparse one can expand to any size.
 MOST_BYTES = 1 << 30
 
 _INDEX_VECTORS = {1: tflite.Int32Vector, 2: tflite.Uint16Vector, 3: tflite.Uint8Vector}
 
 
 def densify(sparsity: tflite.SparsityParameters, data: memoryview, kind: Type, shape: tuple[int, ...]) -> np.ndarray:
-    """The whole tensor of one of which only some elements are kept.
+    """Return the dense array of a sparse constant whose stored elements are ``data``.
 
-    A tensor is a tree: each level stands for a dimension, of the tensor or of blocks that some dimensions are divided
-    into, and its branches are all places of the dimension, or those listed (as in compressed sparse rows). The leaves
-    are the elements kept. See SparsityParameters in the schema, and Chou et al., Format Abstraction for Sparse Tensor
-    Algebra Compilers, 2018. Raises FrontendError where it does not fit the shape.
+    A sparse tensor is a tree. Each level is a dimension of the tensor, or of the blocks that some dimensions are
+    divided into; its branches are all indices of the dimension (DENSE) or the listed ones (SPARSE_CSR). The leaves are
+    the stored elements. See SparsityParameters in the schema, and Chou et al., Format Abstraction for Sparse Tensor
+    Algebra Compilers, 2018. Raises FrontendError if the sparsity does not match the shape or the data.
     """
     order = sparsity.TraversalOrderAsNumpy().tolist()
     blocked = sparsity.BlockMapAsNumpy().tolist() if sparsity.BlockMapLength() else []
     rank, size = len(shape), math.prod(shape)
     if sorted(order) != list(range(rank + len(blocked))) or sparsity.DimMetadataLength() != len(order):
-        raise FrontendError("its dimensions do not fit its sparsity")
+        raise FrontendError(f"its sparsity has other dimensions than its shape {list(shape)}")
     if size * kind.size > MOST_BYTES:
         raise FrontendError(f"its shape {list(shape)} needs more than {MOST_BYTES >> 30} GiB")
     values = np.frombuffer(data, kind.to_dtype())
-    places, lengths = _leaves(sparsity, order, size)
-    index = [places[dimension] for dimension in range(rank)]
+    leaf_indices, lengths = _leaves(sparsity, order, size)
+    index = [leaf_indices[dimension] for dimension in range(rank)]
     for block, dimension in enumerate(blocked, rank):
-        index[dimension] = index[dimension] * lengths[block] + places[block]
-    if any(len(place) != len(values) or np.any(place >= length) for place, length in zip(index, shape)):
-        raise FrontendError("its elements do not fit its sparsity")
+        index[dimension] = index[dimension] * lengths[block] + leaf_indices[block]
+    if any(len(along) != len(values) or np.any(along >= length) for along, length in zip(index, shape)):
+        raise FrontendError("the number or the indices of its elements do not match its sparsity")
     dense = np.zeros(shape, values.dtype)
     dense[tuple(index)] = values
     return dense
 
 
 def _leaves(
-    sparsity: tflite.SparsityParameters, order: list[int], most: int
+    sparsity: tflite.SparsityParameters, order: list[int], limit: int
 ) -> tuple[dict[int, np.ndarray], dict[int, int]]:
-    """Of each dimension the places of all leaves, and its length where the tree has all its places."""
-    places: dict[int, np.ndarray] = {}
+    """Return the indices of all leaves along each dimension, and the lengths of the DENSE dimensions."""
+    leaf_indices: dict[int, np.ndarray] = {}
     lengths: dict[int, int] = {}
     count = 1
     for level, dimension in enumerate(order):
         metadata = sparsity.DimMetadata(level)
         if metadata.Format() == tflite.DimensionType.DENSE:
             lengths[dimension] = length = metadata.DenseSize()
-            if not 0 <= count * length <= most:
+            if not 0 <= count * length <= limit:
                 raise FrontendError("its sparsity has more elements than its shape")
-            branches, made = np.full(count, length), np.tile(np.arange(length), count)
+            branches, indices = np.full(count, length), np.tile(np.arange(length), count)
         else:
             segments = _indices(metadata.ArraySegmentsType(), metadata.ArraySegments())
-            branches, made = np.diff(segments), _indices(metadata.ArrayIndicesType(), metadata.ArrayIndices())
-            if len(branches) != count or branches.min(initial=0) < 0 or branches.sum() != len(made):
-                raise FrontendError("its sparsity does not fit itself")
-        places = {known: np.repeat(place, branches) for known, place in places.items()}
-        places[dimension], count = made, len(made)
-    return places, lengths
+            branches, indices = np.diff(segments), _indices(metadata.ArrayIndicesType(), metadata.ArrayIndices())
+            if len(branches) != count or branches.min(initial=0) < 0 or branches.sum() != len(indices):
+                raise FrontendError(f"the segments and indices of level {level} of its sparsity do not match")
+        leaf_indices = {outer: np.repeat(along, branches) for outer, along in leaf_indices.items()}
+        leaf_indices[dimension], count = indices, len(indices)
+    return leaf_indices, lengths
 
 
 def _indices(kind: int, table: object) -> np.ndarray:

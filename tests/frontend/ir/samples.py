@@ -1,4 +1,4 @@
-"""Models with all that an IR file may hold."""
+"""A model with every feature that an IR file can hold."""
 
 import ml_dtypes
 import numpy as np

@@ -1,4 +1,4 @@
-"""save_model keeps constants as f16: which, with what accuracy, and how much memory that takes."""
+"""f16 compression by save_model: which constants, how accurate, and how much memory it takes."""
 
 import tracemalloc
 
@@ -59,7 +59,7 @@ def test_which_constants(tmp_path, case):
 
 
 def test_openvino_knows_the_conversion(tmp_path):
-    """It writes one that it does not know as decompression in another way."""
+    """OpenVINO writes a Convert that it does not recognize as decompression differently."""
     hetero.save_model(added(F32([1, 2])), tmp_path / "ours.xml")
     openvino.save_model(core.read_model(tmp_path / "ours.xml"), tmp_path / "theirs.xml")
     note = '<attribute name="decompression" version="0" />'
@@ -101,7 +101,7 @@ def test_a_full_model_is_the_same_but_for_rounding(tmp_path):
 
 @pytest.mark.parametrize(("compressed", "share"), [(False, 0.05), (True, 0.6)])
 def test_memory(tmp_path, compressed, share):
-    """Of a model that is mapped from a file, f16 takes half of its size, and exact numbers nothing."""
+    """For a memory-mapped model, compression takes half of its size, and uncompressed constants take nothing."""
     path = zoo.path("resnet50")
     model = OnnxFrontEnd().convert(path)
     hetero.save_model(full_model(), tmp_path / "other.xml")  # what is imported on first use does not count

@@ -1,4 +1,4 @@
-"""Operations of the user's own in IR files, which OpenVINO writes and reads with the same class."""
+"""User-defined operations in IR files, written and read by OpenVINO with the same class."""
 
 from xml.etree import ElementTree
 
@@ -59,8 +59,8 @@ def test_an_operation_that_nobody_added(tmp_path):
     x = Parameter("f32", [2, 3], name="x")
     save_model(Model([Power(x, name="mine")], [x]), tmp_path / "model.xml")
     problem = (
-        r"layer 1, Power 'mine': there is no operation Power of extension: if it is your own, call "
-        r"Core.add_extension\(Power\) first"
+        r"layer 1, Power 'mine': there is no operation Power of extension; for a user-defined one call "
+        r"Core.add_extension\(Power\)"
     )
     with pytest.raises(FrontendError, match=problem):
         Core().read_model(tmp_path / "model.xml")
@@ -77,7 +77,9 @@ def test_what_a_class_raises_names_the_layer(tmp_path):
     x = Parameter("f32", [2, 3], name="x")
     save_model(Model([Odd(x, name="mine")], [x]), tmp_path / "model.xml")
     Odd.is_odd = True
-    with pytest.raises(FrontendError, match=r"layer 1, Odd 'mine': it cannot be made .*AssertionError\(.this is odd"):
+    with pytest.raises(
+        FrontendError, match=r"layer 1, Odd 'mine': it cannot be created .*AssertionError\(.this is odd"
+    ):
         reader(hetero, Odd).read_model(tmp_path / "model.xml")
 
 

@@ -1,4 +1,4 @@
-"""Files that are damaged or made to do harm: each is refused in words that name the file and the place, and soon."""
+"""Damaged or malicious IR files: refused with a message that names the file and the layer, quickly."""
 
 import functools
 import re
@@ -17,7 +17,7 @@ from tests.frontend.ir.samples import full_model
 
 
 class Written:
-    """Collects what is written."""
+    """A file that collects its contents in memory."""
 
     def __init__(self):
         self.content = b""
@@ -60,7 +60,7 @@ ALTERED = {
         "'pooled': .*no operation MaxPool of opset99",
     ),
     "no version": (' version="opset14"', "", "'pooled': .*no operation MaxPool of no version"),
-    "version of the file": ('version="11"', 'version="9"', "version 9, but 10 and 11"),
+    "version of the file": ('version="11"', 'version="9"', "version is 9; versions 10 and 11"),
     "other document": ("(</?)net", r"\1not", "holds <not>", 2),
     "missing attribute": (' num_splits="2"', "", "'halves': .*attribute num_splits is missing"),
     "attribute of the wrong type": (
@@ -77,10 +77,10 @@ ALTERED = {
     "too many parts": (
         'num_splits="2"',
         'num_splits="1000000000"',
-        "'halves': it has 2 output ports, but makes 1000000000",
+        "'halves': it has 2 output ports, but splits into 1000000000",
     ),
     "two layers of one id": ('layer id="1"', 'layer id="0"', "two layers have the id 0"),
-    "edge from nowhere": ('from-layer="3"', 'from-layer="77"', "from layer 77 to layer 4, but there is no 77"),
+    "edge from nowhere": ('from-layer="3"', 'from-layer="77"', "from layer 77 to layer 4, but there is no layer 77"),
     "edge from a port that is not there": (
         'from-layer="3" from-port="0"',
         'from-layer="3" from-port="5"',
@@ -99,7 +99,7 @@ ALTERED = {
     "circle": (
         'from-layer="3" from-port="0" to-layer="4"',
         'from-layer="5" from-port="2" to-layer="4"',
-        "'convolved': it is part of a circle",
+        "'convolved': it is part of a cycle",
     ),
     "element type": (
         'element_type="f32" shape="4',
@@ -142,7 +142,7 @@ ALTERED = {
     "port map to an output that is not there": (
         'external_port_id="2"',
         'external_port_id="1000000000"',
-        "'loop': its port map makes port 1000000000",
+        "'loop': its port map names port 1000000000",
     ),
     "port map to an input that is not there": (
         'external_port_id="0"',
@@ -193,8 +193,8 @@ def test_a_list_of_strings_is_checked():
     xml, weights = files(hetero.Model([hetero.Constant(texts), x], [x]))
     for place, value, problem in [
         (0, 77, "77 strings do not fit"),
-        (4, 2**31 - 1, "do not lie one after the other"),
-        (8, 99, "do not lie one after the other"),
+        (4, 2**31 - 1, "offsets of its strings"),
+        (8, 99, "offsets of its strings"),
         (0, -1, "-1 strings do not fit"),
     ]:
         altered = bytearray(weights)
@@ -204,7 +204,7 @@ def test_a_list_of_strings_is_checked():
 
 
 def test_strings_of_which_one_is_long_do_not_fill_the_memory():
-    """An array of text gives each element the room of the longest."""
+    """A numpy array of strings gives each element the space of the longest."""
     count, length = 20000, 200000
     offsets = np.int32([count, *np.zeros(count, np.int32), length])
     weights = offsets.tobytes() + b"x" * length
@@ -238,4 +238,4 @@ def test_bodies_in_bodies():
 @pytest.mark.parametrize("depth", [1000, 100000])
 def test_notes_that_lie_too_deep(depth):
     notes = b"<rt_info>" + b"<a>" * depth + b"</a>" * depth + b"</rt_info></net>"
-    refused(sample()[0].replace(b"<rt_info />", b"").replace(b"</net>", notes), sample()[1], "too deep in each other")
+    refused(sample()[0].replace(b"<rt_info />", b"").replace(b"</net>", notes), sample()[1], "nested too deep")

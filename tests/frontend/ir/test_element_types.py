@@ -1,4 +1,4 @@
-"""Constants of every element type: the same bytes as OpenVINO's, and the same numbers when read."""
+"""Constants of every element type: the same bytes as OpenVINO writes, and the same values when read."""
 
 import numpy as np
 import openvino

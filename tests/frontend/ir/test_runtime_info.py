@@ -41,7 +41,7 @@ def test_notes_come_back(tmp_path):
 
 
 def test_notes_come_back_through_openvino(tmp_path):
-    """But for those that only OpenVINO's converter writes and no longer reads: the names of fused nodes."""
+    """Except the names of fused nodes, which only OpenVINO's converter writes and OpenVINO no longer reads."""
     model = noted_model()
     del model.get_ordered_ops()[1].rt_info["originalLayersNames"]
     hetero.serialize(model, tmp_path / "ours.xml")

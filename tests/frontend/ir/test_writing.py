@@ -1,4 +1,4 @@
-"""What is written: layers, attributes, weights, notes; and that it comes back as it was."""
+"""Writing of IR files: layers, attributes, weights, rt_info, and the round trip."""
 
 import io
 from xml.etree import ElementTree
@@ -19,7 +19,7 @@ core = openvino.Core()
 
 
 def small_model():
-    """Two inputs and two outputs, in an order that a walk from the outputs would not find by itself."""
+    """Return a model whose inputs and outputs are in another order than a traversal from the outputs finds."""
     first = hetero.Parameter(hetero.Type.f32, "[?,3,8..64]", name="first")
     second = hetero.Parameter(hetero.Type.i64, [3], name="second")
     weights = hetero.Constant(np.float32([[[1.5], [-2.0], [0.25]]]), name="weights")
@@ -42,7 +42,7 @@ def nodes(model):
 
 
 def describe(model):
-    """All that can be told of a model."""
+    """Return everything that can be compared about a model."""
     return [
         (
             node.type_info, node.friendly_name, node.rt_info, node.get_attributes(),
@@ -71,7 +71,7 @@ def test_openvino_reads_names_and_shapes(tmp_path):
 
 
 def plain_layers(path):
-    """The layers by name; without their numbers and places of weights, which follow from the order of layers."""
+    """Return the layers by name, without layer numbers and weight offsets, which depend on the order of layers."""
     layers = ElementTree.parse(path).getroot().findall("layers/layer")
     for layer in layers:
         for element in layer.iter():
@@ -126,7 +126,7 @@ def test_a_model_read_from_files_is_pinned_and_run(tmp_path):
 @pytest.mark.parametrize(
     ("path", "version", "problem"),
     [
-        ("model.onnx", "IR_V11", "ends in .xml"),
+        ("model.onnx", "IR_V11", "must end in .xml"),
         ("model.xml", "IR_V10", "version IR_V10"),
         ("no/model.xml", "IR_V11", "No such file"),
     ],
@@ -161,7 +161,7 @@ def test_characters_that_xml_escapes(tmp_path, name):
 def test_sequences_cannot_be_written(tmp_path):
     x = hetero.Parameter(hetero.Type.f32, [2], name="x")
     model = hetero.Model([SequenceConstruct([x, x], name="both")], [x])
-    with pytest.raises(FrontendError, match="'both' makes .*which IR files cannot hold"):
+    with pytest.raises(FrontendError, match="'both' outputs .*which IR files cannot hold"):
         hetero.serialize(model, tmp_path / "model.xml")
     assert not list(tmp_path.iterdir())
 

@@ -38,7 +38,7 @@ def test_openvino_reads_what_we_write(tmp_path, name):
 # ones would say nothing new.
 @pytest.mark.parametrize("name", ["magika", "basic_pitch", "ocr_direction", "squeezenet"])
 def test_both_read_the_same_halves(tmp_path, name):
-    """Rounded to f16 a model says something else than before, but to all readers the same."""
+    """Rounding to f16 changes a model's results, but all readers must agree on them."""
     hetero.save_model(OnnxFrontEnd().convert(zoo.path(name)), tmp_path / "model.xml")
     assert (tmp_path / "model.bin").stat().st_size < 0.6 * zoo.path(name).stat().st_size
     model = IrFrontEnd().convert(tmp_path / "model.xml")

@@ -1,4 +1,4 @@
-"""How TensorFlow Lite keeps the contents of a constant in a buffer."""
+"""Encoding of constants as buffers of a TensorFlow Lite file."""
 
 import ml_dtypes
 import numpy as np
@@ -7,7 +7,7 @@ BITS = {np.dtype(ml_dtypes.int2): 2, np.dtype(ml_dtypes.int4): 4, np.dtype(ml_dt
 
 
 def encode(array: np.ndarray) -> np.ndarray:
-    """The bytes: elements narrower than one are packed, the first in the lowest bits; strings follow their places."""
+    """Return the bytes. Elements narrower than a byte are packed, the first in the lowest bits."""
     if array.dtype == object:
         return _strings([text if isinstance(text, bytes) else str(text).encode() for text in array.flat])
     if array.dtype in BITS:
@@ -16,7 +16,7 @@ def encode(array: np.ndarray) -> np.ndarray:
 
 
 def _strings(texts: list[bytes]) -> np.ndarray:
-    """How many there are, where each begins and the last one ends, all int32, and then the strings."""
+    """Encode strings as their count, the offset of each and of the end (all int32), and the text."""
     start = 4 * (len(texts) + 2)
     places = start + np.cumsum([0, *map(len, texts)])
     head = np.array([len(texts), *places], np.int32).tobytes()

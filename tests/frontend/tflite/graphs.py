@@ -1,4 +1,4 @@
-"""What a TensorFlow Lite model of a test is made of: tensors, operators, subgraphs."""
+"""The parts of a TensorFlow Lite model of a test: tensors, operators and graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ai_edge_litert.schema_py_generated import SparsityParametersT
 
 Shape = tuple[int, ...]
-# An element type of numpy, or the name of one that numpy has not, as "RESOURCE".
+# A numpy type, or the name of a type of the schema that numpy lacks, such as "RESOURCE".
 ElementType = type | np.dtype | str
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
 
@@ -19,8 +19,8 @@ COMPARISONS = ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_E
 class Tensor:
     """A tensor of a graph; the same object is the same tensor. ``data`` of a constant goes into a buffer.
 
-    ``dtype`` None of a result: that of the operator's first input, or bool where it compares. ``shape`` None: as
-    LiteRT makes it.
+    ``dtype`` None for a result: the type of the operator's first input, or bool for comparisons. ``shape`` None: the
+    shape that LiteRT infers.
     """
 
     data: np.ndarray | None = None
@@ -32,15 +32,15 @@ class Tensor:
     zero_point: int | Sequence[int] = 0
     axis: int = 0
     name: str | None = None
-    # The shape with -1 for each dimension that may change, where one may.
+    # The shape with -1 for dynamic dimensions, if there are any.
     signature: Shape | None = None
     sparsity: SparsityParametersT | None = None
 
 
 def given(contents: Shape | np.ndarray | list, dtype: ElementType | None = None, **more: Any) -> Tensor:
-    """An input. A tuple is its shape, and its contents are random; anything else are the contents of the run.
+    """Return an input. ``contents``: a tuple is the shape of random contents; anything else is the contents.
 
-    It has float32 elements, or int8 ones with a ``scale``, where nothing else is said.
+    The default element type is float32, or int8 with a ``scale``.
     """
     default = np.int8 if "scale" in more else np.float32
     if isinstance(contents, tuple):
@@ -50,18 +50,18 @@ def given(contents: Shape | np.ndarray | list, dtype: ElementType | None = None,
 
 
 def constant(contents: np.ndarray | list | float, dtype: ElementType | None = None, **more: Any) -> Tensor:
-    """A tensor whose contents the model holds; Python's numbers are float32 or int32 ones."""
+    """Return a constant. Python floats and ints become float32 and int32."""
     array = _array(contents, dtype)
     return Tensor(array, array.dtype, array.shape, is_constant=True, **more)
 
 
 def made(dtype: ElementType | None = None, shape: Shape | None = None, **more: Any) -> Tensor:
-    """A tensor that an operator makes."""
+    """Return an output of an operator."""
     return Tensor(None, dtype, shape, **more)
 
 
 def variable(shape: Shape, dtype: ElementType = np.float32, **more: Any) -> Tensor:
-    """A state of a recurrent operator: an input that begins as zeros and keeps what the last inference left in it."""
+    """Return a state of a recurrent operator: a variable tensor, which starts as zeros."""
     return Tensor(None, dtype, shape, is_variable=True, **more)
 
 
@@ -75,11 +75,11 @@ def _array(contents: np.ndarray | list | float, dtype: ElementType | None) -> np
 
 
 class Op:
-    """An operator: a builtin one by its name in schema.fbs, else a custom one, whose options become a flexbuffer.
+    """An operator: a builtin one by its name in schema.fbs, else a custom one, whose options become a FlexBuffer.
 
-    An absent input is None. ``outputs``: the tensors, or how many of them there are. ``raw``: a custom one's options
-    as they are. ``intermediates``: tensors that tell the scales of numbers within the operator. ``version``: LiteRT's
-    kernels take 1, whatever they are asked to do; tell another one only where the version is the test.
+    An omitted input is None. ``outputs``: the tensors or their number. ``raw``: the options of a custom operator as
+    bytes. ``intermediates``: tensors that declare the quantization of values within the operator. ``version``: needed
+    only if the version itself is tested, as LiteRT's kernels accept 1 for every feature.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Op:
 
 @dataclass(eq=False)
 class Graph:
-    """A subgraph. Its inputs and outputs, where they are not told, are those given and those that nothing reads."""
+    """A graph. By default its inputs are the tensors that no operator outputs, its outputs those that none reads."""
 
     ops: Sequence[Op]
     inputs: Sequence[Tensor] | None = None
@@ -121,7 +121,7 @@ class Graph:
 
     @property
     def tensors(self) -> list[Tensor]:
-        """All of them, in the order of the file: inputs and outputs first."""
+        """All tensors in the order of the file: inputs and outputs first."""
         used = [
             tensor for op in self.ops for tensor in (*op.inputs, *op.outputs, *op.intermediates) if tensor is not None
         ]
@@ -129,7 +129,7 @@ class Graph:
 
 
 class Signature(NamedTuple):
-    """Names that the outside knows a graph's inputs and outputs by; the main graph's where none is named."""
+    """A signature: names of a graph's inputs and outputs; of the main graph by default."""
 
     key: str
     inputs: Mapping[str, Tensor]

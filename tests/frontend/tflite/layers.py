@@ -1,4 +1,4 @@
-"""Weights and scales for tests of convolutions and products of matrices, and dynamic-range quantized ones of these."""
+"""Quantized and hybrid convolutions and matrix multiplications: their weights, scales and comparison with LiteRT."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _SCALE_OF_WEIGHTS = 0.007
 
 
 class QuantizedLayer:
-    """Quantized tensors of a layer of ``count`` products a sum: data, weights, a bias, and what comes out, with a scale
-    at which few of the results are cut off.
+    """Quantized tensors of a layer: data, weights, bias and result, with a scale at which few results saturate.
 
-    ``axis``: that of the weights which has a scale for each place, or None.
+    ``count``: the number of products per sum. ``axis``: the axis of the weights with per-channel scales, or None.
     """
 
     def __init__(
@@ -38,7 +37,7 @@ class QuantizedLayer:
         if axis is not None:
             scales = generator.uniform(0.5, 1.5, weights[axis]).astype(np.float32) * _SCALE_OF_WEIGHTS
         values = integers(generator, weights, weights_dtype)
-        # Both factors are spread evenly.
+        # Data and weights are distributed uniformly.
         deviation = np.sqrt(count / 3) * largest * np.std(values.astype(np.float32)) * scale * _SCALE_OF_WEIGHTS
         self.data = given(data, dtype, scale=scale, zero_point=zero_points[0])
         self.weights = constant(values, scale=scales.tolist(), axis=axis or 0, zero_point=zero_points[1])
@@ -49,14 +48,19 @@ class QuantizedLayer:
 
 
 def integers(generator: np.random.Generator, shape: Shape, dtype: ElementType) -> np.ndarray:
-    """Integers of a type, without the lowest of the signed ones, which LiteRT's kernels do not expect of weights."""
+    """Return random integers, without the lowest signed one, which LiteRT's kernels do not support for weights."""
     limits = ml_dtypes.iinfo(dtype)
     low, high = max(int(limits.min), -int(limits.max)), int(limits.max)
     return generator.integers(low, high, shape, endpoint=True).astype(dtype)
 
 
+def random(*shape: int) -> Tensor:
+    """Return a constant of normally distributed numbers."""
+    return constant(np.random.default_rng(1).standard_normal(shape).astype(np.float32))
+
+
 def of_weights(shape: Shape, axis: int | None, dtype: ElementType = np.int8) -> tuple[Tensor, Tensor]:
-    """The same weights as integers with scales, and as f32."""
+    """Return the same weights as quantized integers and as f32."""
     generator = np.random.default_rng(0)
     values = integers(generator, shape, dtype)
     scales = np.float32([0.01]) if axis is None else generator.uniform(0.005, 0.02, shape[axis]).astype(np.float32)
@@ -65,8 +69,10 @@ def of_weights(shape: Shape, axis: int | None, dtype: ElementType = np.int8) -> 
 
 
 def assert_as_with_floats(dynamic: LiteModel, floats: LiteModel, device: str = "TEMPLATE") -> None:
-    """A model of quantized weights and float data gives what LiteRT gives for the one of dequantized weights, and so
-    nearly what LiteRT gives for the model itself, whose data it quantizes."""
+    """Assert that a hybrid model gives the results of LiteRT for the same model with dequantized weights.
+
+    It gives LiteRT's results for the hybrid model itself only roughly, because LiteRT quantizes the data.
+    """
     expected = LiteRT(floats.content)(floats.inputs)
     found = CORE.compile_model(dynamic.content, device)(dynamic.inputs)
     assert_close(dict(zip(expected, found.values())), expected)

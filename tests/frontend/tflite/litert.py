@@ -1,4 +1,4 @@
-"""TensorFlow Lite's own interpreter as the oracle, and comparing with it."""
+"""TensorFlow Lite's interpreter as the oracle, and comparison with it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 Arrays = dict[str, np.ndarray]
 
-# The plain kernels that say what an operator means; the fast ones; and those with XNNPACK, which runs by default.
+# The reference kernels, which define what an operator means; the optimized ones; and those with XNNPACK, the default.
 REFERENCE = OpResolverType.BUILTIN_REF
 FAST = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
 DEFAULT = OpResolverType.AUTO
 
 
 class LiteRT:
-    """A model in the interpreter: called with inputs by the names of their tensors, it gives the outputs by theirs.
+    """A model in the interpreter. A call takes the inputs, and returns the outputs, by their tensor names.
 
-    Variables keep their contents from call to call. ``keep``: results in the middle stay readable.
+    Variables keep their contents between calls. ``keep``: intermediate tensors stay readable.
     """
 
     def __init__(self, model: bytes | PathLike, resolver: OpResolverType = REFERENCE, keep: bool = False) -> None:
@@ -35,7 +35,7 @@ class LiteRT:
 
     @property
     def quantized(self) -> set[str]:
-        """The outputs whose elements stand for real numbers in steps."""
+        """The names of the quantized outputs."""
         outputs = self._interpreter.get_output_details()
         return {details["name"] for details in outputs if details["quantization_parameters"]["scales"].size}
 
@@ -53,7 +53,7 @@ class LiteRT:
         return {d["name"]: self._interpreter.get_tensor(d["index"]) for d in self._interpreter.get_output_details()}
 
     def shape(self, index: int) -> tuple[int, ...]:
-        """The shape that a tensor of the main graph has after a call."""
+        """Return the shape of a tensor of the main graph after a call."""
         details = next(d for d in self._interpreter.get_tensor_details() if d["index"] == index)
         return tuple(int(dimension) for dimension in details["shape"])
 
@@ -65,9 +65,9 @@ def assert_close(
     tolerance: float = 1e-5,
     steps: int = 1,
 ) -> None:
-    """Same outputs, types and shapes; floats differ by ``tolerance`` of the largest magnitude at most.
+    """Assert equal types and shapes, and floats within ``tolerance`` of the largest magnitude.
 
-    Integers are equal, but those of ``quantized`` outputs may be ``steps`` apart.
+    Integers must be equal, except that those of ``quantized`` outputs may differ by ``steps``.
     """
     for name, wanted in expected.items():
         array = np.asarray(found[name])

@@ -6,8 +6,8 @@ A model of one operator is one line::
     one("CONV_2D", given((1, 4, 4, 2), scale=0.1), constant(weights, scale=scales, axis=0), None,
         outputs=[made(np.int8, scale=0.2, zero_point=3)], padding="SAME", stride_w=1, stride_h=1)
 
-Options have the names that schema.fbs gives them; what is an enumeration there may be given by name, and a subgraph's
-index as the Graph itself. Larger models are Graphs of Ops that share tensors.
+Options have their names in schema.fbs. A value of an enumeration may be its name, and the index of a subgraph may be
+the Graph itself. Larger models are Graphs of Ops that share tensors.
 """
 
 from __future__ import annotations
@@ -22,12 +22,25 @@ from tests.frontend.tflite.graphs import Graph, Op, Signature, Tensor, constant,
 from tests.frontend.tflite.litert import FAST, Arrays, LiteRT
 from tests.frontend.tflite.writer import write
 
-__all__ = ["Graph", "LiteModel", "Op", "Signature", "build", "chain", "constant", "given", "made", "one", "variable"]
+__all__ = [
+    "Graph",
+    "LiteModel",
+    "Op",
+    "Signature",
+    "build",
+    "chain",
+    "constant",
+    "further_inputs",
+    "given",
+    "made",
+    "one",
+    "variable",
+]
 
 
 @dataclass
 class LiteModel:
-    """The bytes of a model, what its inputs are given by name, and the names of the outputs that are quantized."""
+    """The bytes of a model, its inputs by name, and the names of its quantized outputs."""
 
     content: bytes
     inputs: Arrays
@@ -35,12 +48,12 @@ class LiteModel:
 
 
 def one(kind: str, *inputs: Tensor | None, outputs: Sequence[Tensor] | int = 1, **more: Any) -> LiteModel:
-    """A model of one operator."""
+    """Return a model of one operator."""
     return build(Graph([Op(kind, inputs, outputs, **more)]))
 
 
 def chain(first: Tensor, *steps: tuple[str, dict[str, Any]]) -> LiteModel:
-    """A model of operators of one input each, by their names and options, one after the other."""
+    """Return a model of a chain of operators of one input each; ``steps``: their names and options."""
     ops, last = [], first
     for kind, options in steps:
         ops.append(Op(kind, [last], **options))
@@ -49,7 +62,7 @@ def chain(first: Tensor, *steps: tuple[str, dict[str, Any]]) -> LiteModel:
 
 
 def build(graph: Graph, signatures: Sequence[Signature] = ()) -> LiteModel:
-    """The model whose main graph is ``graph``; the bodies that its options name come with it."""
+    """Return the model whose main graph is ``graph``. Graphs in the options of its operators are included."""
     generator = np.random.default_rng(0)
     for tensor in graph.inputs:
         if tensor.data is None:
@@ -57,8 +70,7 @@ def build(graph: Graph, signatures: Sequence[Signature] = ()) -> LiteModel:
     content = write(graph, signatures)
     inputs = {tensor.name: tensor.data for tensor in graph.inputs}
     if any(tensor.shape is None for tensor in graph.tensors):
-        # Shapes as LiteRT finds them, so that the model is as complete as those of TensorFlow's converter.
-        # The reference kernels lack some operators.
+        # Fill in the shapes that LiteRT infers, as TensorFlow's converter does. REFERENCE lacks some operators.
         draft = LiteRT(content, FAST, keep=True)
         draft(inputs)
         for i, tensor in enumerate(graph.tensors):
@@ -67,8 +79,20 @@ def build(graph: Graph, signatures: Sequence[Signature] = ()) -> LiteModel:
     return LiteModel(content, inputs, {tensor.name for tensor in graph.outputs if np.size(tensor.scale)})
 
 
+def further_inputs(model: LiteModel, count: int = 2) -> list[Arrays]:
+    """Return random inputs for ``count`` further inferences, which start from the states of the ones before."""
+    generator = np.random.default_rng(1)
+
+    def random(array: np.ndarray) -> np.ndarray:
+        if array.dtype == np.int8:
+            return generator.integers(-128, 128, array.shape).astype(np.int8)
+        return generator.standard_normal(array.shape).astype(np.float32)
+
+    return [{name: random(array) for name, array in model.inputs.items()} for _ in range(count)]
+
+
 def _random(generator: np.random.Generator, tensor: Tensor) -> np.ndarray:
-    """Normally distributed numbers; of quantized tensors and bytes the whole range, of other integers -10 to 10."""
+    """Return normally distributed reals, the whole range of quantized tensors and bytes, other integers in -10 … 10."""
     dtype, shape = np.dtype(tensor.dtype), tensor.shape
     if dtype.kind == "b":
         return generator.integers(0, 2, shape).astype(bool)

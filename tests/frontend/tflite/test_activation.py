@@ -88,5 +88,5 @@ def test_activation(name, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_gelu_of_words(device):
-    """LiteRT interpolates between 513 places, up to two steps off."""
+    """LiteRT interpolates a table of 513 entries, which is up to two steps off."""
     assert_as_litert(one("GELU", int16(0.001), outputs=to(np.int16, 0.001)), device, steps=3)

@@ -29,7 +29,7 @@ def to(dtype, scale, zero_point=0):
 
 
 def quantized(kind, dtype, zero_point, scale=0.15, low=None, **options):
-    """Of two inputs in different scales, the second broadcast and not below ``low``."""
+    """Return a model of two inputs of different scales; the second is broadcast and not below ``low``."""
     second = integers(dtype, 0.07, -zero_point if dtype == np.int8 else zero_point, (20,), low)
     return one(
         kind, integers(dtype, 0.1, zero_point, (50, 20)), second, outputs=to(dtype, scale, zero_point), **options

@@ -1,10 +1,8 @@
-"""Elements moved between height and width on one side and channels or the batch on the other, against LiteRT."""
+"""SPACE_TO_DEPTH, SPACE_TO_BATCH_ND and their inverses against LiteRT."""
 
 import numpy as np
-import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
 from tests.frontend.tflite.models import constant, given, made, one
 
 
@@ -47,15 +45,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_reference(name):
-    assert_as_litert(MODELS[name], steps=0)
-
-
-@pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("name", MODELS)
-def test_opencl(name, device):
-    assert_as_litert(MODELS[name], f"HETERO:{device},TEMPLATE", steps=0)
+test_as_litert = operator_test(MODELS, EACH_GPU, steps=0)
 
 
 def test_dimensions_that_change():

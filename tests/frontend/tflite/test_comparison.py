@@ -1,9 +1,8 @@
-"""Comparison, logic, bits and choice against LiteRT."""
+"""Comparison, logical and bitwise operators and selection against LiteRT."""
 
 import numpy as np
-import pytest
 
-from tests.frontend.tflite.agreement import DEVICES, assert_as_litert
+from tests.frontend.tflite.agreement import operator_test
 from tests.frontend.tflite.graphs import COMPARISONS
 from tests.frontend.tflite.models import given, made, one
 
@@ -20,7 +19,7 @@ def integers(dtype, *shape):
 
 
 def compared(kind, scale, other, dtype=np.int8):
-    """Quantized integers, of which some are equal or nearly so."""
+    """Return quantized inputs, some of which are equal or nearly equal."""
     left = given(integers(dtype, 100, 20), scale=scale, zero_point=3)
     return one(kind, left, given(integers(dtype, 20), scale=other, zero_point=3))
 
@@ -84,7 +83,4 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", CASES)
-def test_comparison(name, device):
-    assert_as_litert(CASES[name], device)
+test_comparison = operator_test(CASES)

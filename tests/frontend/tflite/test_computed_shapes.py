@@ -1,4 +1,4 @@
-"""Shapes that a model computes of those of its inputs are known before it runs, as far as those are."""
+"""Shapes that a model computes from its inputs' shapes are inferred as far as those are known."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def numbers(count):
 
 
 def reshaped(data, shape):
-    """Batch by hand: SHAPE, STRIDED_SLICE, PACK, RESHAPE."""
+    """A reshape that keeps the batch: SHAPE, STRIDED_SLICE, PACK, RESHAPE."""
     batch, target = numbers(2)
     slice_first = Op("STRIDED_SLICE", [shape, *(constant([n]) for n in (0, 1, 1))], [batch], shrink_axis_mask=1)
     return [slice_first, Op("PACK", [batch, constant(12)], [target], values_count=2), Op("RESHAPE", [data, target])]
@@ -41,7 +41,7 @@ def counted(data, shape):
 
 
 def flattened(data, shape):
-    """The product of lengths, of which one is not known, beside one that is."""
+    """A shape of a product of dimensions, one of them unknown, and a known one."""
     part, rows, target = numbers(3)
     first = Op("SLICE", [shape, constant([0]), constant([2])], [part])
     product = Op("REDUCE_PROD", [part, constant([0])], [rows], keep_dims=False)
@@ -50,7 +50,7 @@ def flattened(data, shape):
 
 
 def sliced(data, shape):
-    """A size of which the first number is not known, the second is, and the third stands for what is left."""
+    """A slice size with an unknown element, a known one and -1."""
     batch, size = numbers(2)
     first = Op("SLICE", [shape, constant([0]), constant([1])], [batch])
     sizes = Op("CONCATENATION", [batch, constant([2, -1])], [size], axis=0)

@@ -1,15 +1,13 @@
-"""Operators that run other graphs, against LiteRT where it knows them, else what their graphs say."""
+"""Operators that call graphs, against LiteRT or, if it lacks them, numpy."""
 
 import numpy as np
 import pytest
 
 import hetero
 from hetero.errors import FrontendError
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import Graph, Op, build, constant, given, made
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 YES, NO = np.array(True), np.array(False)
 
 
@@ -30,7 +28,7 @@ def sum_or_product(condition):
     return choice(condition, *branches, given((2, 3)), given((2, 3)))
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_if(shape, device):
     model = sum_or_product(given(YES.reshape(shape), name="condition"))
@@ -84,7 +82,7 @@ def test_a_graph_that_runs_itself():
     body = Graph([Op("CALL", [given((2,))], [made(np.float32, (2,))])], name="round")
     body.ops[0].options["subgraph"] = body
     model = build(Graph([Op("CALL", [given((2,))], [made(np.float32, (2,))], subgraph=body)]))
-    with pytest.raises(FrontendError, match="'round' runs itself"):
+    with pytest.raises(FrontendError, match="'round' calls itself"):
         hetero.Core().read_model(model.content)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from hetero import Core
 from hetero.errors import FrontendError
-from tests.frontend.tflite.agreement import DEVICES, assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import DEVICES, assert_gives, operator_test
 from tests.frontend.tflite.litert import FAST
 from tests.frontend.tflite.models import constant, given, made, one
 
@@ -44,7 +44,7 @@ def casts(sources, targets, contents):
 
 
 def bitcasts(*pairs):
-    """From two rows, of as many elements as one of the target has bytes, where that is wider."""
+    """Return a BITCAST of two rows. If the target type is wider, a row has as many bytes as one of its elements."""
     for source, target in pairs:
         count = max(1, np.dtype(target).itemsize // np.dtype(source).itemsize)
         contents = (integers(np.uint8, 2 * count * np.dtype(source).itemsize) & 0x7B).view(source)
@@ -127,21 +127,13 @@ EXACT = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", CASES)
-def test_conversion(name, device):
-    assert_as_litert(CASES[name], device)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", EXACT)
-def test_exact_conversion(name, device):
-    assert_as_litert(EXACT[name], device, steps=0, resolver=FAST)
+test_conversion = operator_test(CASES)
+test_exact_conversion = operator_test(EXACT, steps=0, resolver=FAST)
 
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_narrow_range(device):
-    """LiteRT refuses it: without the least level there are 254 steps from -127 to 127."""
+    """LiteRT refuses narrow_range. Without the lowest level there are 254 steps, from -127 to 127."""
     data = np.array([-2, -1.27, -0.014, 0.006, 1, 1.4], np.float32)
     model = one(
         "FAKE_QUANT", given(data), outputs=[made(np.float32, (6,))], min=-1.27, max=1.27, num_bits=8, narrow_range=True
@@ -153,7 +145,7 @@ def test_narrow_range(device):
     ("options", "message"),
     [
         ({"min": -1.0, "max": 1.0, "num_bits": 40}, "num_bits must be 2 to 16, but is 40"),
-        ({"min": 1.0, "max": 1.0, "num_bits": 8}, "max must be above min, but they are 1.0 and 1.0"),
+        ({"min": 1.0, "max": 1.0, "num_bits": 8}, "max must be greater than min, but they are 1.0 and 1.0"),
     ],
 )
 def test_ranges_that_are_none(options, message):

@@ -6,11 +6,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
-from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
+from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights, random
 from tests.frontend.tflite.litert import DEFAULT
-from tests.frontend.tflite.models import constant, given, one
+from tests.frontend.tflite.models import given, one
 
 
 def options(padding="SAME", strides=(1, 1), dilations=(1, 1), activation="NONE"):
@@ -18,10 +17,6 @@ def options(padding="SAME", strides=(1, 1), dilations=(1, 1), activation="NONE")
         "padding": padding, "stride_h": strides[0], "stride_w": strides[1], "dilation_h_factor": dilations[0],
         "dilation_w_factor": dilations[1], "fused_activation_function": activation,
     }  # fmt: skip
-
-
-def random(*shape):
-    return constant(np.random.default_rng(1).standard_normal(shape).astype(np.float32))
 
 
 def convolution(data=(1, 9, 8, 4), filters=(6, 3, 3, 4), **more):
@@ -111,34 +106,11 @@ ROUGH = {
 }
 
 
-@pytest.mark.parametrize("name", FLOAT)
-def test_float(name):
-    assert_as_litert(FLOAT[name])
+test_as_litert = operator_test(FLOAT | ROUGH, EACH_GPU)
+test_quantized_to_the_last_bit = operator_test(QUANTIZED, EACH_GPU, steps=0, resolver=DEFAULT)
 
 
-@pytest.mark.parametrize("name", QUANTIZED)
-def test_quantized_to_the_last_bit(name):
-    assert_as_litert(QUANTIZED[name], steps=0, resolver=DEFAULT)
-
-
-@pytest.mark.parametrize("name", ROUGH)
-def test_quantized(name):
-    assert_as_litert(ROUGH[name])
-
-
-@pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("name", QUANTIZED)
-def test_quantized_on_opencl(name, device):
-    assert_as_litert(QUANTIZED[name], f"HETERO:{device},TEMPLATE", steps=0, resolver=DEFAULT)
-
-
-@pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("name", [*FLOAT, *ROUGH])
-def test_others_on_opencl(name, device):
-    assert_as_litert({**FLOAT, **ROUGH}[name], f"HETERO:{device},TEMPLATE")
-
-
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)])
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize(
     ("kind", "filters", "axis", "dtype"),
     [

@@ -1,15 +1,15 @@
-"""Which of the schema's operators are read, and why the others are not."""
+"""Every operator of the schema has a translator, except those listed here with a reason."""
 
 import tflite
 
 from hetero.frontend.tflite.decoder import names_of
-from hetero.frontend.tflite.graph import Reading  # noqa: F401 (fills the registry)
 from hetero.frontend.tflite.registry import translators
+from hetero.frontend.tflite.translators import stablehlo  # noqa: F401 (fills the registry)
 
 REFUSED = {
-    "CUSTOM": "its name is that of the custom operator, for which extensions are",
+    "CUSTOM": "a custom operator is found by its own name, and needs an extension",
     "DELEGATE": "stands for a part of a model that was compiled for one device",
-    "CONCAT_EMBEDDINGS": "no runtime has ever had a kernel of it, so nobody knows how it lays out its result",
+    "CONCAT_EMBEDDINGS": "no runtime has a kernel for it, so the layout of its result is unknown",
     "PLACEHOLDER_FOR_GREATER_OP_CODES": "stands for the operators from 127 on in old files",
 }
 

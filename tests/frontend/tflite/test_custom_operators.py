@@ -1,4 +1,4 @@
-"""A model of others with an operator of their own, which nothing but MediaPipe reads, by an extension in a file."""
+"""A third-party model with a custom operator of MediaPipe, translated by an extension in a file."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ EXTENSION = Path(__file__).parents[3] / "configs" / "mediapipe_operators.py"
 
 
 def with_standard_operator(content: bytes) -> bytes:
-    """The model with TensorFlow Lite's transposed convolution in the place of the custom one, which is the same."""
+    """Return the model with the custom operator replaced by TRANSPOSE_CONV, which computes the same."""
     model = schema.ModelT.InitFromPackedBuf(content)
     code = next(code for code in model.operatorCodes if code.customCode == b"Convolution2DTransposeBias")
     code.customCode, code.version = None, 3

@@ -1,4 +1,4 @@
-"""TensorFlow Lite files that are damaged or made to do harm: read or refused in words, soon and in little memory."""
+"""Damaged or malicious TensorFlow Lite files: refused with a clear message, quickly and in little memory."""
 
 import contextlib
 import functools
@@ -12,7 +12,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.tflite import TfliteFrontEnd
 from tests import peak_memory
 from tests.frontend.tflite.graphs import Graph, Op, Signature, constant, given, made, variable
-from tests.frontend.tflite.writer import write
+from tests.frontend.tflite.writer import packed, write
 
 
 def scalars(kind, dtype=np.float32, result=None, **options):
@@ -40,7 +40,7 @@ PARTS = range(4)
 
 @functools.cache
 def sample(part: int, parts: int = len(PARTS)) -> bytes:
-    """A model of operators: windows, shapes, places, quantized numbers, graphs, states, strings; some in each part."""
+    """Return a model with operators of many kinds; each part has some of them."""
     ints = functools.partial(constant, dtype=np.int32)
     x, vector, q = given((1, 8, 8, 2), name="x"), given((4,), name="vector"), given((1, 4), scale=0.1, name="q")
     f32 = np.float32
@@ -118,18 +118,12 @@ def test_truncated(part):
         refused(content[:length], "the TensorFlow Lite model")
 
 
-def packed(model: schema.ModelT) -> bytes:
-    builder = Builder(1024)
-    builder.Finish(model.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
-
-
 def unpacked(graph: Graph) -> schema.ModelT:
     return schema.ModelT.InitFromPackedBuf(write(graph))
 
 
 def nested(kind: str, deep: int, **options: str) -> schema.ModelT:
-    """A model whose graph runs one twice, which runs one twice and so on."""
+    """Return a model whose graph calls a graph twice, which calls a graph twice, and so on."""
     x = given((4,))
     graph = of_vectors("ADD")
     for _ in range(deep):
@@ -152,12 +146,12 @@ def test_a_graph_that_runs_itself(kind):
             for name in vars(options) if options else ():
                 if name.lower().endswith(("subgraph", "index")):
                     setattr(options, name, 0)
-    refused(packed(model), "runs itself")
+    refused(packed(model), "calls itself")
 
 
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_graphs_that_run_each_other_again_and_again(kind):
-    refused(packed(nested(kind, 30, **GRAPHS[kind])), "its graphs run each other so often that they come to more than")
+    refused(packed(nested(kind, 30, **GRAPHS[kind])), "its graphs call each other so often that they expand to over")
 
 
 def one_constant(array: np.ndarray) -> schema.ModelT:
@@ -191,7 +185,7 @@ def test_many_strings_beside_a_long_one():
 
 
 def recurrent(batch: int, state: tuple[int, int]) -> bytes:
-    """A model of an operator with a state of this shape, for data of a batch."""
+    """Return a model of an operator with a state of this shape and data of this batch size."""
     ones = [constant(np.ones(shape, np.float32)) for shape in ((3, 4), (3, 3), 3)]
     return write(Graph([Op("RNN", [given((batch, 4)), *ones, variable(state)], [made(np.float32, (batch, 3))])]))
 
@@ -201,7 +195,7 @@ def test_a_state_that_changes_its_shape():
 
 
 def test_a_state_of_any_size():
-    """Reading the model does not make the state, which has 4 GiB."""
+    """Reading the model does not allocate the state of 4 GiB."""
     peak_memory.start()
     before = peak_memory.read()
     with contextlib.suppress(FrontendError):
@@ -228,11 +222,11 @@ def test_scales_along_an_axis_that_is_not_there():
 @pytest.mark.parametrize("scale", [float("nan"), float("inf"), [0.5, float("-inf")]])
 def test_scales_that_are_no_numbers(scale):
     model = write(Graph([Op("DEQUANTIZE", [given((2, 3), scale=scale)], [made(np.float32, (2, 3))])]))
-    refused(model, "has scales that are no finite numbers")
+    refused(model, "has scales that are not finite")
 
 
 def test_options_that_stand_for_ever_more():
-    """A FlexBuffer of a map of a list of twice a list of twice a list and so on."""
+    """A FlexBuffer in which each list contains the next one twice, 30 deep."""
     content = bytearray([1, 0, 4])
     last = 1
     for _ in range(30):
@@ -283,4 +277,4 @@ def test_parts_that_are_shared_by_many():
     schema.ModelAddBuffers(builder, buffers)
     schema.ModelAddSubgraphs(builder, graphs)
     builder.Finish(schema.ModelEnd(builder), b"TFL3")
-    refused(bytes(builder.Output()), "its parts are more than it has bytes for")
+    refused(bytes(builder.Output()), "its parts add up to more than 4 times its size")

@@ -1,10 +1,8 @@
 """Non-maximum suppression against LiteRT."""
 
 import numpy as np
-import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import WITHOUT_FALLBACK, operator_test
 from tests.frontend.tflite.models import constant, given, made, one
 
 
@@ -40,7 +38,4 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS])
-@pytest.mark.parametrize("case", CASES)
-def test_as_litert(case, device):
-    assert_as_litert(CASES[case](), device)
+test_as_litert = operator_test(CASES, WITHOUT_FALLBACK)

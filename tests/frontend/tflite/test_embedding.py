@@ -1,11 +1,9 @@
-"""Rows of tables, against LiteRT."""
+"""Embedding lookups against LiteRT."""
 
 import ml_dtypes
 import numpy as np
-import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import EACH_GPU, operator_test
 from tests.frontend.tflite.models import constant, given, made, one
 
 TABLE = np.random.default_rng(0).standard_normal((7, 4)).astype(np.float32)
@@ -18,7 +16,7 @@ def lookup(table, **output):
 
 
 def sparse(combiner, places, shape, table=TABLE, weights=(0.5, 2, -1, 3, 1.5), **kinds):
-    """Five rows of the table at these places of a tensor of this shape."""
+    """Return a model that combines five rows of the table at these coordinates of a sparse tensor of this shape."""
     rows, weights = given(np.int32([3, 0, 6, 3, 1])), given(np.float32(weights))
     return one(
         "EMBEDDING_LOOKUP_SPARSE", rows, constant(places), constant(shape), weights, constant(table),
@@ -44,12 +42,4 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_reference(name):
-    assert_as_litert(MODELS[name])
-
-
-@pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("name", MODELS)
-def test_opencl(name, device):
-    assert_as_litert(MODELS[name], f"HETERO:{device},TEMPLATE")
+test_as_litert = operator_test(MODELS, EACH_GPU)

@@ -1,4 +1,4 @@
-"""What the frontend makes of TensorFlow Lite files as a whole: recognition, names, types, custom operators, errors."""
+"""The TensorFlow Lite frontend as a whole: recognition of files, names, types, custom operators, errors."""
 
 import io
 import logging
@@ -63,15 +63,15 @@ def test_a_scale_of_0_is_none():
 
 
 def test_weights_beside_the_model_are_refused(content):
-    with pytest.raises(FrontendError, match="holds its weights itself: read_model takes none for it"):
+    with pytest.raises(FrontendError, match="contains its weights; read_model accepts no weights for it"):
         Core().read_model(content, b"weights")
 
 
 def test_all_unknown_operators_are_told_at_once():
     first = Op("Mine", [given((1, 4))], [made(np.float32, (1, 4), name="a")])
     second = Op("Yours", first.outputs, [made(np.float32, (1, 4), name="b")])
-    told = r"there is no translation of the custom Mine \(node a\); the custom Yours \(node b\)"
-    with pytest.raises(FrontendError, match=told):
+    message = r"there is no translation of the custom Mine \(node a\); the custom Yours \(node b\)"
+    with pytest.raises(FrontendError, match=message):
         Core().read_model(build(Graph([first, second])).content)
 
 

@@ -1,4 +1,4 @@
-"""Long short-term memory over several inferences, against LiteRT."""
+"""LSTM operators over several inferences against LiteRT."""
 
 import itertools
 
@@ -8,7 +8,7 @@ import pytest
 from tests.devices import GPUS
 from tests.frontend.tflite.agreement import CORE, assert_as_litert
 from tests.frontend.tflite.litert import LiteRT, assert_close
-from tests.frontend.tflite.models import constant, given, made, one, variable
+from tests.frontend.tflite.models import constant, further_inputs, given, made, one, variable
 
 GENERATOR = np.random.default_rng(0)
 
@@ -26,12 +26,12 @@ def of_16_bits(*shape):
 
 
 def gates(make, count=4, coupled=False):
-    """A tensor for each gate, of which the first is left out where the second says what it does."""
+    """Return a tensor per gate; the input gate is None if it is coupled to the forget gate."""
     return [None if coupled and index == 0 else make() for index in range(count)]
 
 
 def weights(features=3, cells=4, outputs=None, coupled=False, peepholes=False, bias=False, diagonal=False):
-    """Those of one direction; the results are projected where ``outputs`` tells how many there are."""
+    """Return the tensors of one direction. ``outputs``: the size of the projection, None for no projection."""
     size = outputs or cells
     return [
         *gates(lambda: random(cells, features), coupled=coupled),
@@ -57,7 +57,7 @@ def lstm(kind="LSTM", function="TANH", norm=False, clip=(0.0, 0.0), time_major=F
 
 
 def bidirectional(time_major=False, merge=False, auxiliary=False, of_auxiliary=None, **more):
-    """``of_auxiliary``: a function that makes the weights of the auxiliary data for a gate, if there are some."""
+    """``of_auxiliary``: a function that returns the auxiliary weights of a gate, or None."""
     coupled = more.get("coupled", False)
     others = [gates(of_auxiliary, coupled=coupled) if of_auxiliary else [None] * 4 for _ in range(2)]
     return one(
@@ -106,24 +106,15 @@ MODELS |= {
 }
 
 
-def calls(model, count=2):
-    """Further inputs, which meet the states that were left."""
-    generator = np.random.default_rng(1)
-    return [
-        {name: generator.standard_normal(array.shape).astype(np.float32) for name, array in model.inputs.items()}
-        for _ in range(count)
-    ]
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_over_several_inferences(name):
-    assert_as_litert(MODELS[name], calls=calls(MODELS[name]))
+    assert_as_litert(MODELS[name], calls=further_inputs(MODELS[name]))
 
 
 @pytest.mark.parametrize("device", GPUS)
 @pytest.mark.parametrize("name", [name for name in MODELS if not name.startswith("LSTM") or name.endswith("all")])
 def test_over_several_inferences_on_opencl(name, device):
-    assert_as_litert(MODELS[name], f"HETERO:{device},TEMPLATE", calls=calls(MODELS[name]))
+    assert_as_litert(MODELS[name], f"HETERO:{device},TEMPLATE", calls=further_inputs(MODELS[name]))
 
 
 @pytest.mark.parametrize("norm", [False, True])
@@ -158,11 +149,11 @@ def test_integers_as_weights():
     states = variable((2, 4)), variable((2, 4))
     model = one(SEQUENCE, sequence(), *tensors, None, None, *states, fused_activation_function="TANH")
     # LiteRT quantizes data and states.
-    assert_as_litert(model, tolerance=2e-2, calls=calls(model))
+    assert_as_litert(model, tolerance=2e-2, calls=further_inputs(model))
 
 
 def quantized(outputs=None, steps=5, coupled=False, peepholes=False, norm=False, clip=(0.0, 0.0)):
-    """Data, weights and results of i8, cells of i16."""
+    """Return a quantized LSTM: data, weights and results are i8, the cell state is i16."""
     size, cells, scales = outputs or 6, 6, itertools.count(8)
 
     def scale():
@@ -205,10 +196,7 @@ QUANTIZED = {
 
 @pytest.mark.parametrize("name", QUANTIZED)
 def test_quantized(name):
-    model, generator = QUANTIZED[name], np.random.default_rng(1)
-    (data,) = model.inputs
-    further = [{data: generator.integers(-128, 128, model.inputs[data].shape).astype(np.int8)} for _ in range(2)]
-    assert_as_litert(model, calls=further)
+    assert_as_litert(QUANTIZED[name], calls=further_inputs(QUANTIZED[name]))
 
 
 def test_quantized_basic():

@@ -1,20 +1,13 @@
-"""Products of matrices, against LiteRT."""
+"""FULLY_CONNECTED and BATCH_MATMUL against LiteRT."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert
-from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, integers, of_weights
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_as_litert, operator_test
+from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, integers, of_weights, random
 from tests.frontend.tflite.litert import DEFAULT, LiteRT, assert_close
 from tests.frontend.tflite.models import constant, given, made, one
-
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
-
-
-def random(*shape):
-    return constant(np.random.default_rng(1).standard_normal(shape).astype(np.float32))
 
 
 def dense(data=(5, 40), weights=(7, 40), bias=True, **options):
@@ -28,7 +21,7 @@ def quantized(data=(5, 40), weights=(7, 40), axis=None, bias=True, options=None,
 
 
 def quantized_batches(left=(2, 3, 40), right=(2, 40, 5), dtype=np.int8, zero_points=(3, -4, 2), **options):
-    """Products of two matrices that are both given."""
+    """Return a BATCH_MATMUL of two inputs."""
     largest = np.iinfo(dtype).max
     first, second, last = zero_points
     result = made(dtype, scale=0.03 * 0.02 * largest * 5, zero_point=last)
@@ -84,23 +77,15 @@ QUANTIZED = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", FLOAT)
-def test_float(name, device):
-    assert_as_litert(FLOAT[name], device)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", QUANTIZED)
-def test_quantized(name, device):
-    assert_as_litert(QUANTIZED[name], device)
+test_float = operator_test(FLOAT, EACH_GPU)
+test_quantized = operator_test(QUANTIZED, EACH_GPU)
 
 
 def test_quantized_to_the_last_bit():
     assert_as_litert(quantized((50, 40), (70, 40), axis=0), steps=0, resolver=DEFAULT)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize(
     ("axis", "dtype"), [(None, np.int8), (0, np.int8), (None, ml_dtypes.int4), (0, ml_dtypes.int4)]
 )

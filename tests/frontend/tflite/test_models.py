@@ -1,4 +1,4 @@
-"""The models that tests of this frontend build are models to LiteRT, and compute there what they should."""
+"""LiteRT can run the models that the helpers of these tests build."""
 
 import ml_dtypes
 import numpy as np

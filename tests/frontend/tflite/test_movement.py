@@ -1,11 +1,10 @@
-"""Operators that arrange elements anew, against LiteRT."""
+"""Reshape, transpose, concatenation, splits and reversals against LiteRT."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert
+from tests.frontend.tflite.agreement import CORE, WITHOUT_FALLBACK, assert_as_litert, operator_test
 from tests.frontend.tflite.models import Graph, Op, build, constant, given, made, one
 
 DYNAMIC = {"signature": (-1, 3)}
@@ -90,10 +89,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS])
-@pytest.mark.parametrize("case", CASES)
-def test_as_litert(case, device):
-    assert_as_litert(CASES[case](), device, steps=0)
+test_as_litert = operator_test(CASES, WITHOUT_FALLBACK, steps=0)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +126,7 @@ def test_element_types(kind):
 
 
 def of_spectra(kind, *inputs, dtype=np.complex64, **options):
-    """A model that moves complex numbers, of which there are only such as the model makes."""
+    """Return a model that moves complex numbers, which it computes by RFFT2D because models have no complex inputs."""
     spectra, moved = made(np.complex64), made(dtype)
     operators = [Op("RFFT2D", [given((3, 2, 8)), constant([2, 8])], [spectra])]
     operators.append(Op(kind, [spectra, *inputs], [moved], **options))

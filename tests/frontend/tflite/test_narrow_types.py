@@ -1,4 +1,4 @@
-"""Elements of less than a byte in constants, as LiteRT reads them."""
+"""Constants of types narrower than a byte against LiteRT."""
 
 import ml_dtypes
 import numpy as np
@@ -29,7 +29,7 @@ def test_cast(dtype):
 
 
 def test_weights_of_two_bits():
-    """LiteRT rounds the data to eight bits before it multiplies."""
+    """LiteRT quantizes the data to eight bits."""
     weights = constant(np.array([[-2, 1, -1, 0], [1, 1, -2, 0]], ml_dtypes.int2), scale=[0.5, 0.25], axis=0)
     model = one("FULLY_CONNECTED", given((3, 4)), weights, None, outputs=[made(np.float32)])
     assert_as_litert(model, tolerance=0.02)

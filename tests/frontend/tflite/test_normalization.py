@@ -1,9 +1,8 @@
-"""Operators that bring values to a common scale against LiteRT."""
+"""L2 normalization and local response normalization against LiteRT."""
 
 import numpy as np
-import pytest
 
-from tests.frontend.tflite.agreement import DEVICES, assert_as_litert
+from tests.frontend.tflite.agreement import operator_test
 from tests.frontend.tflite.litert import FAST
 from tests.frontend.tflite.models import given, made, one
 
@@ -30,8 +29,5 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", CASES)
-def test_normalization(name, device):
-    # The reference kernel of LOCAL_RESPONSE_NORMALIZATION forgets the last of the channels around.
-    assert_as_litert(CASES[name], device, resolver=FAST)
+# The reference kernel of LOCAL_RESPONSE_NORMALIZATION omits the last of the neighboring channels.
+test_normalization = operator_test(CASES, resolver=FAST)

@@ -3,10 +3,8 @@
 import itertools
 
 import numpy as np
-import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
 from tests.frontend.tflite.models import given, made, one
 
 
@@ -46,20 +44,7 @@ QUANTIZED = {
 QUANTIZED["windows of six"] = pooling("AVERAGE_POOL_2D", given((1, 30, 31, 4), scale=0.1), "SAME", (2, 3), (1, 1))
 
 
-@pytest.mark.parametrize("name", FLOAT)
-def test_float(name):
-    assert_as_litert(FLOAT[name])
-
-
-@pytest.mark.parametrize("name", QUANTIZED)
-def test_quantized_to_the_last_bit(name):
-    assert_as_litert(QUANTIZED[name], steps=0)
-
-
-@pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("name", [*FLOAT, *QUANTIZED])
-def test_opencl(name, device):
-    assert_as_litert({**FLOAT, **QUANTIZED}[name], f"HETERO:{device},TEMPLATE", steps=0)
+test_as_litert = operator_test(FLOAT | QUANTIZED, EACH_GPU, steps=0)
 
 
 def test_dimensions_that_change():

@@ -1,10 +1,9 @@
-"""Random numbers: with seeds those of LiteRT."""
+"""Random numbers: with seeds, the same ones as LiteRT's."""
 
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert
+from tests.frontend.tflite.agreement import CORE, WITHOUT_FALLBACK, assert_as_litert, operator_test
 from tests.frontend.tflite.models import constant, given, made, one
 
 LOGITS = np.float32([[1, 2, 3, 0.5], [-np.inf, 0, 0, np.inf]])
@@ -24,13 +23,9 @@ CASES = {
         "MULTINOMIAL", given(LOGITS), given(6, np.int32), outputs=[made(np.int32)], seed=7
     ),
 }
-DEVICES = ["TEMPLATE", *GPUS]
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("case", CASES)
-def test_as_litert(case, device):
-    assert_as_litert(CASES[case](), device)
+test_as_litert = operator_test(CASES, WITHOUT_FALLBACK)
 
 
 @pytest.mark.parametrize("kind", ["RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL"])

@@ -1,4 +1,4 @@
-"""Reductions, places of extremes and cumulative sums against LiteRT."""
+"""Reductions, arg-max and cumulative sums against LiteRT."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_reduction(name, device):
 
 
 def test_axis_that_is_given():
-    """TopK's axis cannot be."""
+    """The axis of an arg-max must be constant, because TopK's is an attribute."""
     axis = given(np.array(0, np.int32))
     model = one("ARG_MAX", given((2, 3)), axis, outputs=[made(np.int32, (3,), name="best")], output_type="INT32")
     with pytest.raises(FrontendError, match="ARG_MAX node 'best': input 1 must be constant"):

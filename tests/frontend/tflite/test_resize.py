@@ -1,12 +1,11 @@
-"""Images in other sizes, against LiteRT."""
+"""Resizing of images against LiteRT."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, operator_test
 from tests.frontend.tflite.litert import DEFAULT, LiteRT
 from tests.frontend.tflite.models import constant, given, made, one
 
@@ -37,20 +36,10 @@ BILINEAR = {
 }
 
 
-@pytest.mark.parametrize("name", FLOAT)
-def test_float(name):
-    assert_as_litert(FLOAT[name])
-
-
-@pytest.mark.parametrize("name", NEAREST)
-def test_nearest_integers(name):
-    assert_as_litert(NEAREST[name], steps=0)
-
-
-@pytest.mark.parametrize("name", BILINEAR)
-def test_bilinear_integers(name):
-    # Only these kernels of LiteRT have scales of more than ten bits.
-    assert_as_litert(BILINEAR[name], resolver=DEFAULT)
+test_float = operator_test(FLOAT, EACH_GPU)
+test_nearest_integers = operator_test(NEAREST, ["TEMPLATE"], steps=0)
+# Only the default kernels of LiteRT have scales of more than ten bits.
+test_bilinear_integers = operator_test(BILINEAR, ["TEMPLATE"], resolver=DEFAULT)
 
 
 @pytest.mark.parametrize("options", WAYS)
@@ -63,9 +52,3 @@ def test_bilinear_integers_of_16_bits(options):
     found = CORE.compile_model(model.content, "TEMPLATE")(model.inputs)[0]
     assert found.dtype == np.int16
     assert np.abs(found - wanted).max() <= 0.51
-
-
-@pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("name", FLOAT)
-def test_float_on_opencl(name, device):
-    assert_as_litert(FLOAT[name], f"HETERO:{device},TEMPLATE")

@@ -1,14 +1,13 @@
-"""Recurrent networks of one function over several inferences, against LiteRT."""
+"""RNN operators over several inferences against LiteRT."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert
 from tests.frontend.tflite.layers import integers
-from tests.frontend.tflite.models import constant, given, one, variable
+from tests.frontend.tflite.models import constant, further_inputs, given, one, variable
 
 GENERATOR = np.random.default_rng(0)
 
@@ -18,7 +17,7 @@ def random(*shape):
 
 
 def weights():
-    """Of the data, of the state, the bias, and the state."""
+    """Return input weights, recurrent weights, bias and state."""
     return random(4, 3), random(4, 4), random(4), variable((2, 4))
 
 
@@ -60,28 +59,19 @@ MODELS |= {
 }
 
 
-def calls(model):
-    """Further inputs, which meet the states that were left."""
-    generator = np.random.default_rng(1)
-    return [
-        {name: generator.standard_normal(array.shape).astype(np.float32) for name, array in model.inputs.items()}
-        for _ in range(2)
-    ]
-
-
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)])
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", MODELS)
 def test_over_several_inferences(name, device):
-    assert_as_litert(MODELS[name], device, calls=calls(MODELS[name]))
+    assert_as_litert(MODELS[name], device, calls=further_inputs(MODELS[name]))
 
 
 @pytest.mark.parametrize("kind", ["RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"])
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])
 def test_integers_as_weights(kind, dtype):
-    """Bytes have a sign, whatever their type says."""
+    """u8 weights really are i8."""
     generator = np.random.default_rng(0)
     data = given((2, 3) if kind == "RNN" else (2, 5, 3))
     of_data, of_state = (constant(integers(generator, (4, n), np.int8).view(dtype), scale=0.003) for n in (3, 4))
     model = one(kind, data, of_data, of_state, random(4), variable((2, 4)), fused_activation_function="TANH")
     # LiteRT quantizes data and states.
-    assert_as_litert(model, tolerance=1e-2, calls=calls(model))
+    assert_as_litert(model, tolerance=1e-2, calls=further_inputs(model))

@@ -1,13 +1,11 @@
-"""Operators that write rows to places, against LiteRT."""
+"""Scatter, segment reductions and slice updates against LiteRT."""
 
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert
+from tests.frontend.tflite.agreement import CORE, WITHOUT_FALLBACK, operator_test
 from tests.frontend.tflite.models import constant, given, made, one
 
-DEVICES = ["TEMPLATE", *GPUS]
 TWICE = np.array([[1], [3], [1]], np.int32)
 
 
@@ -74,13 +72,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("case", CASES)
-def test_as_litert(case, device):
-    assert_as_litert(CASES[case](), device, steps=0)
+test_as_litert = operator_test(CASES, WITHOUT_FALLBACK, steps=0)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", WITHOUT_FALLBACK)
 def test_segment_sum(device):
     # LiteRT has no kernel for it.
     numbers = constant([0, 0, 2, 3])

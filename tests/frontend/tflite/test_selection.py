@@ -1,11 +1,9 @@
-"""Operators that take elements by their places, or find the places, against LiteRT."""
+"""Gather, non-zero indices, unique, top-k and lookups against LiteRT."""
 
 import ml_dtypes
 import numpy as np
-import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
+from tests.frontend.tflite.agreement import WITHOUT_FALLBACK, operator_test
 from tests.frontend.tflite.models import constant, given, made, one
 
 EQUAL_ONES = [[1, 5, 5, 2], [7, 1, 0, 7]]
@@ -65,7 +63,4 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *GPUS])
-@pytest.mark.parametrize("case", CASES)
-def test_as_litert(case, device):
-    assert_as_litert(CASES[case](), device, steps=0)
+test_as_litert = operator_test(CASES, WITHOUT_FALLBACK, steps=0)

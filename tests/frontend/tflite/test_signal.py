@@ -5,7 +5,7 @@ import pytest
 
 from hetero import Core
 from hetero.errors import FrontendError
-from tests.frontend.tflite.agreement import DEVICES, assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import DEVICES, assert_gives, operator_test
 from tests.frontend.tflite.graphs import Graph, Op
 from tests.frontend.tflite.models import build, constant, given, made
 
@@ -13,7 +13,7 @@ SHAPES = {"whole": (2, 3, 4, 8), "filled": (2, 3, 5), "cut": (5, 19), "any": (1,
 
 
 def spectrum(data, lengths, *steps):
-    """A transform, and the operators after it: their types, further inputs, element types and options."""
+    """Return RFFT2D followed by operators, given by type, further inputs, element type and options."""
     ops = [Op("RFFT2D", [data, constant(lengths)], [made(np.complex64)])]
     for kind, inputs, dtype, options in steps:
         ops.append(Op(kind, [ops[-1].outputs[0], *inputs], [made(dtype)], **options))
@@ -25,7 +25,7 @@ def of_rows(*steps):
 
 
 def cast(data, kind):
-    """The part of numbers that became complex ones."""
+    """Return a model that casts reals to complex numbers and takes their real or imaginary part."""
     complex_numbers = Op("CAST", [given(data)], [made(np.complex64)])
     return build(Graph([complex_numbers, Op(kind, complex_numbers.outputs, [made(np.float32)])]))
 
@@ -56,7 +56,7 @@ CASES = {
 
 
 def products():
-    """Of two spectra, the second broadcast."""
+    """Return operators that multiply two spectra, the second broadcast."""
     spectra = [Op("RFFT2D", [given(shape), constant([4, 8])], [made(np.complex64)]) for shape in ((3, 4, 8), (1, 4, 8))]
     multiply = Op("MUL", [spectrum.outputs[0] for spectrum in spectra], [made(np.complex64)])
     return [*spectra, multiply, *(Op(kind, multiply.outputs, [made(np.float32)]) for kind in ("REAL", "IMAG"))]
@@ -65,10 +65,7 @@ def products():
 CASES["MUL"] = build(Graph(products()))
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", CASES)
-def test_signal(name, device):
-    assert_as_litert(CASES[name], device)
+test_signal = operator_test(CASES)
 
 
 def test_arithmetic_of_complex_numbers_that_nobody_has():
@@ -80,7 +77,7 @@ def test_arithmetic_of_complex_numbers_that_nobody_has():
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_lengths_that_are_no_powers_of_two(device):
-    """LiteRT refuses them. A result that is complex has both parts along a last axis."""
+    """LiteRT refuses these. A complex result has an additional last axis of both parts."""
     data = np.random.default_rng(1).random((2, 3, 9), np.float32)
     transform = Op("RFFT2D", [given(data), constant([3, 9])], [made(np.complex64, (2, 3, 5))])
     expected = np.fft.rfft2(data)

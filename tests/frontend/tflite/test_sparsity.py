@@ -1,4 +1,4 @@
-"""Sparse constants, written out: against LiteRT's DENSIFY."""
+"""Sparse constants against LiteRT's DENSIFY."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def of_listed(segments, indices, kind):
 
 
 def sparse(dense, columns_first=False, block=(), kind=np.int32):
-    """A matrix by its elements, or blocks, that are not zero: of each row the columns, or of each column the rows."""
+    """Return the sparsity of a matrix of elements or blocks, in compressed rows or columns."""
     height, width = block or (1, 1)
     blocks = dense.reshape(dense.shape[0] // height, height, -1, width)
     blocks = blocks.transpose((2, 0, 1, 3) if columns_first else (0, 2, 1, 3))
@@ -72,12 +72,12 @@ def test_densify(name):
 
 
 def test_what_is_written_out():
-    """Independently of LiteRT."""
+    """Compare with the dense array, independently of LiteRT."""
     assert_gives(one("DENSIFY", sparse(BLOCKS, block=(2, 2))), [BLOCKS], "TEMPLATE", 0)
 
 
 def test_sparse_halves_as_weights():
-    """As MediaPipe has them: sparse, of f16, written out and brought to f32."""
+    """As in MediaPipe's models: sparse f16 weights, DENSIFY, then DEQUANTIZE to f32."""
     densify = Op("DENSIFY", [sparse(matrix(np.float16))], [made(np.float16)])
     dequantize = Op("DEQUANTIZE", densify.outputs, [made(np.float32)])
     product = Op("FULLY_CONNECTED", [given((2, 8)), dequantize.outputs[0], constant(np.ones(6, np.float32))])

@@ -1,20 +1,18 @@
-"""Element-wise operators of StableHLO. LiteRT runs four of them; formulas of the specification say what others give."""
+"""StableHLO element-wise operators, against LiteRT for the four that it runs, else the specification's formulas."""
 
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import constant, given, made, one
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 X = np.float32([[-2.5, -1.0, 0.0], [0.5, 1.0, 7.25]])
 POSITIVE = np.float32([0.25, 1, 2, 100, 1e-10])
 INTEGERS, OTHERS = np.int32([-7, 7, -8, 8, 0]), np.int32([2, -2, 3, 5, 9])
 YES, NO = np.array([True, True, False, False]), np.array([True, False, True, False])
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("kind", ["ADD", "MULTIPLY", "MAXIMUM", "MINIMUM"])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64])
 def test_as_litert(kind, dtype, device):
@@ -66,7 +64,7 @@ FORMULAS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_formula(name, device):
     kind, inputs, expected = FORMULAS[name]
@@ -91,7 +89,7 @@ def compared(left, right, expected, direction, kind, device):
     assert_gives(model, [expected], device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("direction", COMPARISONS)
 def test_compare(direction, device):
     function = COMPARISONS[direction]

@@ -1,4 +1,4 @@
-"""StableHLO's custom calls and composites, and extensions for what they stand for."""
+"""StableHLO custom calls and composites, and extensions for them."""
 
 import numpy as np
 import pytest

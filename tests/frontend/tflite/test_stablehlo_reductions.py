@@ -1,26 +1,24 @@
-"""StableHLO's reductions, whole and in windows. LiteRT has those in windows; numpy says what the others give."""
+"""StableHLO reductions, against LiteRT (REDUCE_WINDOW) or numpy."""
 
 import numpy as np
 import pytest
 
 from hetero.errors import HeteroError
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import Graph, Op, constant, given, made, one
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 X = np.random.default_rng(0).standard_normal((3, 5, 4)).astype(np.float32)
 YES = X > 0.5
 
 
 def body(kind, dtype=np.float32, swapped=False):
-    """A graph that makes one scalar of two."""
+    """Return a graph that combines two scalars."""
     inputs = [given((), dtype), given((), dtype)]
     return Graph([Op(kind, inputs[::-1] if swapped else inputs, [made(dtype, ())])], inputs, name="body")
 
 
 def arg_max():
-    """A graph that keeps the larger of two values, and its place."""
+    """Return a graph that keeps the larger of two values and its index."""
     left, left_place, right, right_place = inputs = [given((), kind) for kind in (np.float32, np.int32) * 2]
     chosen = made(bool, ())
     larger, place = made(np.float32, ()), made(np.int32, ())
@@ -33,7 +31,7 @@ def arg_max():
 
 
 def sum_in_steps():
-    """A graph that adds, but in two steps, so that it is none that is known."""
+    """Return a graph that adds in two steps, so that it is not recognized as one operation."""
     left, right = inputs = [given((), np.float32) for _ in range(2)]
     total = made(np.float32, ())
     steps = [Op("STABLEHLO_MULTIPLY", [left, constant(np.float32(1))], [made(np.float32, ())])]
@@ -49,7 +47,7 @@ def reduced(x, graph, axes, first, expected, device, **more):
     assert_gives(model, [expected], device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("first", [0, 2])
 @pytest.mark.parametrize(
     ("kind", "function"),
@@ -63,20 +61,20 @@ def test_reduce(kind, function, first, device):
     reduced(X, body(kind, swapped=bool(first)), [2, 0], first, expected, device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_reduce_of_booleans(device):
     reduced(YES, body("STABLEHLO_AND", bool), [1], True, YES.all(1), device)
     reduced(YES, body("STABLEHLO_OR", bool), [1, 2], False, YES.any((1, 2)), device)
     reduced(YES, body("STABLEHLO_ADD", bool), [0], True, np.ones((5, 4), bool), device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_reduce_by_a_graph_of_several_operations(device):
     reduced(X, sum_in_steps(), [1, 2], 3, X.sum((1, 2)) + 3, device)
     reduced(X, sum_in_steps(), [], 3, X + 3, device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_arg_max(axis, device):
     places = np.moveaxis(
@@ -130,7 +128,7 @@ def test_reduce_window(name, kind, first):
     assert_as_litert(in_windows(name, kind, X, first))
 
 
-@pytest.mark.parametrize("device", DEVICES[1:])
+@pytest.mark.parametrize("device", EACH_GPU[1:])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_reduce_window_on_opencl(name, device):
     assert_as_litert(in_windows(name, "ADD", X, 3), device)
@@ -147,7 +145,7 @@ def test_reduce_window_of_integers(dtype):
     assert_as_litert(in_windows("padded", "ADD", (X * 10).astype(dtype), 1))
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("kind", ["ADD", "MUL", "MINIMUM", "MAXIMUM"])
 def test_reduce_window_of_tensorflow_lite(kind, device):
     shape, steps, dilations = (constant(np.int64(numbers)) for numbers in ([2, 3, 1], [1, 1, 2], [2, 1, 1]))
@@ -163,7 +161,7 @@ def test_reduce_window_of_booleans(kind):
 
 
 def with_shapes():
-    """A graph that does more than compute each element."""
+    """Return a graph with an operator that is not element-wise."""
     inputs = [given((), np.float32), given((), np.float32)]
     return Graph([Op("STABLEHLO_CONCATENATE", inputs, [made(np.float32, ())], dimension=0)], inputs, name="joining")
 

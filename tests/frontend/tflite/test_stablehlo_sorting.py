@@ -1,14 +1,12 @@
-"""StableHLO's SORT, which LiteRT has no kernel of: numpy's sorts say what it gives."""
+"""StableHLO SORT against numpy, as LiteRT has no kernel for it."""
 
 import numpy as np
 import pytest
 
 from hetero.errors import HeteroError
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_gives
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_gives
 from tests.frontend.tflite.models import Graph, Op, constant, given, made, one
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 X = np.random.default_rng(0).integers(-5, 5, (3, 40, 2))
 
 
@@ -20,12 +18,12 @@ def compare(left, right, direction, kind="NOTYPE"):
 
 
 def scalars(arrays):
-    """The inputs of a comparator: two for each tensor."""
+    """Return the inputs of a comparator: two per tensor."""
     return [given((), array.dtype.type) for array in arrays for _ in range(2)]
 
 
 def by_key(arrays, place=0, direction="LT", swapped=False, kind="NOTYPE"):
-    """A graph that compares the elements of one tensor."""
+    """Return a comparator of one tensor."""
     inputs = scalars(arrays)
     pair = inputs[2 * place : 2 * place + 2]
     return Graph([compare(*(pair[::-1] if swapped else pair), direction, kind)], inputs, name="comparator")
@@ -40,7 +38,7 @@ def by_absolute_value(arrays):
 
 
 def by_two_keys(arrays):
-    """The first tensor upwards, where it is equal the second downwards."""
+    """Return a comparator: the first tensor ascending, then the second descending."""
     inputs = scalars(arrays)
     steps = [compare(*inputs[:2], "LT"), compare(*inputs[:2], "EQ"), compare(*inputs[2:4], "GT")]
     less, equal, other = (step.outputs[0] for step in steps)
@@ -68,7 +66,7 @@ def argsort(keys, axis):
     return np.argsort(keys, axis, kind="stable")
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64])
 def test_by_one_key(axis, dtype, device):
@@ -80,7 +78,7 @@ def test_by_one_key(axis, dtype, device):
     check(arrays, by_absolute_value(arrays), axis, argsort(np.abs(X), axis), device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_in_total_order(device):
     ordered = np.float32([-np.nan, -np.inf, -1, -0.0, 0.0, 1, np.inf, np.nan])
     places = np.random.default_rng(0).permutation(8)
@@ -94,7 +92,7 @@ def test_in_total_order(device):
     )
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_by_two_keys(axis, device):
     other = np.random.default_rng(1).integers(-3, 3, X.shape).astype(np.int32)
@@ -102,7 +100,7 @@ def test_by_two_keys(axis, device):
     check(arrays, by_two_keys(arrays), axis, np.lexsort((-other, X), axis), device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_of_booleans_and_of_nothing_to_sort_by(device):
     arrays = [X > 0, X.astype(np.int32)]
     check(arrays, by_key(arrays), 1, argsort(X > 0, 1), device)

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
-from tests.frontend.tflite.models import constant, given, made, one, variable
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert
+from tests.frontend.tflite.models import constant, further_inputs, given, made, one, variable
 
 GENERATOR = np.random.default_rng(0)
 FILTERS = 6
@@ -25,7 +24,7 @@ def svdf(rank=1, times=5, bias=True, activation="NONE"):
 
 
 def quantized(rank=2, times=5, bias=True):
-    """LiteRT has integers for activations that cut at zero, which is the lowest number of the result here."""
+    """Return a quantized SVDF. For LiteRT, its activation clamps at 0, which is the lowest value of the result here."""
     data, state, result = (
         {"scale": 0.03, "zero_point": 3},
         {"dtype": np.int16, "scale": 3e-4},
@@ -52,21 +51,15 @@ FLOAT = {
 QUANTIZED = {"plain": quantized(1), "rank of two": quantized(), "no bias": quantized(bias=False)}
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)])
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", FLOAT)
 def test_over_several_inferences(name, device):
-    model, generator = FLOAT[name], np.random.default_rng(1)
-    (data,) = model.inputs
-    further = [{data: generator.standard_normal((2, 3)).astype(np.float32)} for _ in range(6)]
-    assert_as_litert(model, device, calls=further)
+    assert_as_litert(FLOAT[name], device, calls=further_inputs(FLOAT[name], 6))
 
 
 @pytest.mark.parametrize("name", QUANTIZED)
 def test_quantized(name):
-    model, generator = QUANTIZED[name], np.random.default_rng(1)
-    (data,) = model.inputs
-    further = [{data: generator.integers(-128, 128, (2, 8)).astype(np.int8)} for _ in range(6)]
-    assert_as_litert(model, steps=0, calls=further)
+    assert_as_litert(QUANTIZED[name], steps=0, calls=further_inputs(QUANTIZED[name], 6))
 
 
 def test_integers_as_weights():

@@ -1,4 +1,4 @@
-"""Operators on words and on bytes, against LiteRT."""
+"""SKIP_GRAM and LSH_PROJECTION against LiteRT."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ SEEDS = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
 )
 @pytest.mark.parametrize("kind", ["SPARSE", "DENSE"])
 def test_lsh_projection(data, weights, kind):
-    """Rows and the seed before them, of all lengths that are hashed in other ways."""
+    """Rows of lengths that the hash function treats differently, each preceded by the seed."""
     assert_as_litert(one("LSH_PROJECTION", constant(SEEDS), data, *weights, outputs=[made(np.int32)], type=kind))
 
 

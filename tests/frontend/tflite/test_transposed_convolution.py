@@ -1,22 +1,14 @@
-"""Convolutions over depth too, and transposed ones, against LiteRT."""
+"""3-D and transposed convolutions against LiteRT."""
 
 import numpy as np
-import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert
-from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, operator_test
+from tests.frontend.tflite.layers import QuantizedLayer, assert_as_with_floats, of_weights, random
 from tests.frontend.tflite.models import constant, given, made, one
-
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
-
-
-def random(*shape):
-    return constant(np.random.default_rng(1).standard_normal(shape).astype(np.float32))
 
 
 def transposed(result, filters=(3, 3, 3, 4), padding="SAME", strides=(2, 2), activation="NONE", bias=True):
-    """TRANSPOSE_CONV of an image of 5 by 5 to the height and width of the result."""
+    """Return a TRANSPOSE_CONV of a 5×5 image to this height and width."""
     tensors = [constant([1, *result, filters[0]], np.int32), random(*filters), given((1, 5, 5, 4))]
     return one(
         "TRANSPOSE_CONV", *tensors, *([random(filters[0])] if bias else []), outputs=[made(np.float32)],
@@ -85,16 +77,8 @@ QUANTIZED = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", FLOAT)
-def test_float(name, device):
-    assert_as_litert(FLOAT[name], device)
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", QUANTIZED)
-def test_quantized(name, device):
-    assert_as_litert(QUANTIZED[name], device)
+test_float = operator_test(FLOAT, EACH_GPU)
+test_quantized = operator_test(QUANTIZED, EACH_GPU)
 
 
 def test_integers_as_weights_of_floats():

@@ -1,4 +1,4 @@
-"""Images are NHWC in a file; in the model that is read only its ends are."""
+"""A model's inputs and outputs stay NHWC; between its operators Transposes are removed."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ POOL = {"padding": "VALID", "stride_h": 2, "stride_w": 2, "filter_height": 2, "f
 
 
 def network():
-    """Two convolutions, the sum of both, pooled, and the same as rows."""
+    """Return a model of two convolutions, their sum, a pooling and a reshape to rows."""
     rng = np.random.default_rng(0)
     first, second = (constant(rng.standard_normal((6, 3, 3, n)).astype(np.float32)) for n in (3, 6))
     bias = constant(rng.standard_normal(6).astype(np.float32))

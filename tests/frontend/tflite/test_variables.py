@@ -1,4 +1,4 @@
-"""Variables and hash tables: what models remember, against LiteRT over several inferences."""
+"""Variables and hash tables against LiteRT over several inferences."""
 
 import numpy as np
 import pytest
@@ -7,18 +7,16 @@ import hetero
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend import ConversionExtension
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.litert import LiteRT, assert_close
 from tests.frontend.tflite.models import Graph, Op, build, constant, given, made, variable
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 TENS = np.float32([10, 20])
 Q = {"scale": 0.1, "zero_point": 3}
 
 
 class Variable:
-    """A variable of a graph, with the operators that reach it there."""
+    """A variable of a graph, with helpers that create the operators on it."""
 
     def __init__(self, name, like, container=None):
         self.handle, self.like = made("RESOURCE", (1,)), like
@@ -33,7 +31,7 @@ class Variable:
 
 
 def begin_with(**contents):
-    """The operator that gives variables their first values."""
+    """Return the CALL_ONCE that initializes variables."""
     ops = []
     for name, value in contents.items():
         variable = Variable(name, value)
@@ -42,7 +40,7 @@ def begin_with(**contents):
 
 
 def running_total(first):
-    """A model that adds its input to all before."""
+    """Return a model that accumulates its inputs."""
     variable = Variable("total", first)
     before = variable.read()
     total = Op("ADD", [given((2,)), before.outputs[0]])
@@ -50,7 +48,7 @@ def running_total(first):
     return build(Graph(ops, outputs=total.outputs))
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_what_is_assigned_is_read_in_the_next_inference(device):
     model = running_total(constant(TENS))
     assert_as_litert(model, device, calls=[model.inputs] * 3)
@@ -68,9 +66,9 @@ def test_state_is_named_and_can_be_reset():
     np.testing.assert_allclose(request.infer(model.inputs)[0], given_now + TENS)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_quantized_variables(device):
-    """The newest of what was given pushes out the oldest."""
+    """A queue: the newest input replaces the oldest."""
     kept = constant(np.array([[1, 2], [3, 4], [5, 6]], np.int8), **Q)
     variable, newest = Variable("window", kept), given((1, 2), **Q)
     before = variable.read()
@@ -109,7 +107,7 @@ def test_a_variable_that_nothing_gives_a_value():
     model = Graph(
         [variable.make, read := variable.read(), Op("ADD", [read.outputs[0], given((2,))], [made(shape=(2,))])]
     )
-    with pytest.raises(FrontendError, match="READ_VARIABLE.*the variable 'v' is read before anything gives it a value"):
+    with pytest.raises(FrontendError, match="READ_VARIABLE.*variable 'v' is read, but has no initial value"):
         hetero.Core().read_model(build(model).content)
 
 
@@ -119,19 +117,19 @@ def test_a_first_value_that_comes_too_late():
     model = Graph(
         [variable.make, variable.assign(value), begin_with(v=first), read := variable.read()], outputs=read.outputs
     )
-    with pytest.raises(FrontendError, match="'v' gets its first value after it was used"):
+    with pytest.raises(FrontendError, match="'v' gets its initial value after its first use"):
         hetero.Core().read_model(build(model).content)
 
 
 def step_of(first):
-    """A graph that adds its input to a variable, and gives the sum."""
+    """Return a graph that adds its input to a variable and returns the sum."""
     variable, value = Variable("total", first), given((2,))
     before = variable.read()
     total = Op("ADD", [before.outputs[0], value])
     return Graph([variable.make, before, total, variable.assign(total.outputs[0])], [value], total.outputs, "step")
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_variables_that_one_branch_sets(device):
     first, value = constant([1.0, 2.0]), given((2,))
     other = Graph([Op("SUB", [x := given((2,)), constant(5.0)])], [x], name="other")
@@ -151,7 +149,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_hash_tables(name):
-    """LiteRT has no kernels for them unless they are added to it."""
+    """LiteRT has no kernels for hash tables by default."""
     keys, values, wanted, default = TABLES[name]
     kinds = ["STRING" if array.dtype == object else "INT64" for array in (keys, values)]
 
@@ -174,16 +172,16 @@ def test_hash_tables(name):
 
 
 def recurrence(node):
-    """RNN: the state, input 4, is the result of the step before."""
+    """Translate an operator whose state, input 4, is the previous result."""
     total = ops.Add(ops.MatMul(node.get_input(0), node.get_input(1), False, True), node.get_input(3))
     total = ops.Add(total, ops.MatMul(node.get_input(4), node.get_input(2), False, True)).output(0)
     node.set_variable_input(4, total)
     return total
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_variable_tensors(device):
-    """Two operators, each with a state of its own, translated by an extension that sets it."""
+    """Two operators, each with its own state, translated by an extension that assigns it."""
     weights, bias = constant(np.float32([[0.5, 0.25], [-0.5, 1]])), constant(np.float32([1, -1]))
     first = Op("RNN", [given((1, 2)), weights, weights, bias, variable((1, 2))])
     second = Op("RNN", [first.outputs[0], weights, weights, bias, variable((1, 2))])

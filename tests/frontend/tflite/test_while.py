@@ -1,37 +1,34 @@
-"""WHILE, against LiteRT, and what it does to variables."""
+"""WHILE, also with variables, against LiteRT."""
 
 import numpy as np
 import pytest
 
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import assert_as_litert, assert_gives
+from tests.frontend.tflite.agreement import EACH_GPU, assert_as_litert, assert_gives
 from tests.frontend.tflite.models import Graph, Op, build, constant, given, made
 from tests.frontend.tflite.test_control_flow import body_of
 from tests.frontend.tflite.test_variables import Variable, begin_with
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
-
 
 def loop(condition, body, *inputs, kind="WHILE"):
-    """The operator."""
+    """Return a WHILE."""
     results = [made(tensor.dtype, tensor.shape) for tensor in inputs]
     return Op(kind, inputs, results, cond_subgraph_index=condition, body_subgraph_index=body)
 
 
 def below(limit, *others):
-    """The graph of a condition: that a counter, before other values, is below a limit."""
+    """Return a condition graph: the counter, its first input, is below a limit."""
     count = given((), np.int32)
     return Graph([Op("LESS", [count, constant(limit)])], [count, *others], name="condition")
 
 
 def doubling():
-    """The graph that counts on and doubles a value."""
+    """Return a body graph that increments the counter and doubles a value."""
     count, value = given((), np.int32), given((2, 3))
     steps = [Op("ADD", [count, constant(1)]), Op("ADD", [value, value])]
     return Graph(steps, [count, value], [step.outputs[0] for step in steps], "doubling")
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("limit", [0, 1, 5])
 def test_while(limit, device):
     op = loop(below(limit, given((2, 3))), doubling(), given(np.array(0, np.int32), name="start"), given((2, 3)))
@@ -52,9 +49,9 @@ def test_values_that_grow_in_a_loop():
     assert_as_litert(build(Graph([loop(below(3, given((2,))), body, given(np.array(0, np.int32)), given((2,)))])))
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_if_within_while(device):
-    """Double while the counter is below 2, and then take the root."""
+    """Double while the counter is below 2, afterwards take the square root."""
     count, value = given((), np.int32), given((2, 3))
     early = Op("LESS", [count, constant(2)])
     branches = [body_of("ADD", x := given((2, 3)), x), body_of("SUB", given((2, 3)), constant(1.0))]
@@ -71,9 +68,9 @@ def test_if_within_while(device):
     assert_as_litert(build(Graph([loop(below(4, given((2, 3))), body, start, given((2, 3)))])), device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 def test_variables_that_a_loop_sets(device):
-    """What is added grows by a variable that only is read."""
+    """The addend grows by a variable that is only read."""
     first, limit = constant([1.0, 2.0]), constant([0.5, 0.25])
     total, more = Variable("total", first), Variable("more", limit)
     count = given((), np.int32)

@@ -9,6 +9,7 @@ from ai_edge_litert import schema_py_generated as schema
 import hetero
 from tests import zoo
 from tests.devices import GPUS
+from tests.frontend.tflite.agreement import EACH_GPU
 from tests.frontend.tflite.litert import DEFAULT, LiteRT, assert_close
 from tests.frontend.tflite.writer import packed
 
@@ -36,11 +37,13 @@ def test_the_same_network_in_both_formats():
     assert_close(results("basic_pitch_lite", "TEMPLATE"), zoo.expected("basic_pitch"), tolerance=1e-4)
 
 
-@pytest.mark.parametrize("device", ["TEMPLATE", *(f"HETERO:{gpu},TEMPLATE" for gpu in GPUS)])
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", WAKE_WORDS)
 def test_wake_words(name, device):
-    """What they make of some moments of sound, one after the other, also before it becomes the probability of the word,
-    which is zero for almost anything else."""
+    """Compare results for a sequence of sounds, including the last FULLY_CONNECTED outputs.
+
+    The probability of the word itself is zero for almost any sound.
+    """
     content = with_results_of(zoo.path(name).read_bytes(), schema.BuiltinOperator.FULLY_CONNECTED)
     oracle, request = LiteRT(content, DEFAULT), CORE.compile_model(content, device).create_infer_request()
     for moment in range(12):
@@ -50,7 +53,7 @@ def test_wake_words(name, device):
 
 
 def with_results_of(content, kind):
-    """The model with what operators of a kind make among its outputs."""
+    """Return the model with the results of all operators of a kind as additional outputs."""
     model = schema.ModelT.InitFromPackedBuf(content)
     graph = model.subgraphs[0]
     codes = [i for i, code in enumerate(model.operatorCodes) if code.builtinCode == kind]

@@ -1,4 +1,4 @@
-"""Graphs of tests as the flatbuffer of a TensorFlow Lite model."""
+"""Writer of test graphs as TensorFlow Lite files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TENSOR_TYPES = {
         (np.object_, schema.TensorType.STRING),
     )
 }
-# Operators whose options are not called as they are.
+# Operators whose options table has another name than the operator.
 OPTIONS = {
     "L2_NORMALIZATION": "L2Norm",
     "UNIDIRECTIONAL_SEQUENCE_RNN": "SequenceRNN",
@@ -64,12 +64,12 @@ ENUMERATIONS = (
 
 
 def write(graph: Graph, signatures: Sequence[Signature] = ()) -> bytes:
-    """The model whose main graph this is, with the bodies that options name. Tensors without a name get one."""
+    """Return the file of a model with this main graph and the graphs in options. Names tensors that have no name."""
     return _Writer(graph, signatures).write(signatures)
 
 
 def packed(model: schema.ModelT) -> bytes:
-    """The file of a model."""
+    """Serialize a model."""
     builder = Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
@@ -78,7 +78,7 @@ def packed(model: schema.ModelT) -> bytes:
 class _Writer:
     def __init__(self, graph: Graph, signatures: Sequence[Signature]) -> None:
         self._graphs = [graph]
-        for known in self._graphs:  # grows while it is walked: bodies have bodies of their own
+        for known in self._graphs:  # grows during the loop, as graphs may refer to further graphs
             found = [value for op in known.ops for value in op.options.values() if isinstance(value, Graph)]
             found += [signature.graph for signature in signatures if signature.graph is not None]
             self._graphs += [body for body in dict.fromkeys(found) if body not in self._graphs]
@@ -180,7 +180,7 @@ def _is_builtin(kind: str) -> bool:
 def _operator_code(kind: str, version: int) -> schema.OperatorCodeT:
     code = schema.OperatorCodeT(version=version)
     code.builtinCode = getattr(schema.BuiltinOperator, kind) if _is_builtin(kind) else schema.BuiltinOperator.CUSTOM
-    # Readers from before there were 128 operators look here.
+    # Readers from before the schema had 128 operators read this field.
     code.deprecatedBuiltinCode = min(code.builtinCode, schema.BuiltinOperator.PLACEHOLDER_FOR_GREATER_OP_CODES)
     code.customCode = None if _is_builtin(kind) else kind
     return code

@@ -1,4 +1,4 @@
-"""Translators of TensorFlow Lite operators, one file a family; importing them enters them in the registry."""
+"""Translators of TensorFlow Lite operators, one module per family. Importing them fills the registry."""
 
 from hetero.frontend.tflite.translators import (  # noqa: F401
     activation,

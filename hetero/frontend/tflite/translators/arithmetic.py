@@ -6,11 +6,11 @@ import math
 from functools import reduce
 
 from hetero import ops
-from hetero.frontend.tflite.complex_numbers import product
+from hetero.frontend.tflite.complex_numbers import multiply_complex
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving, on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.tflite.translators.common import apply_activation
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import scalar_like
 from hetero.graph import Node, Output
@@ -26,43 +26,43 @@ _EXTREMES = {"MAXIMUM": ops.Maximum, "MINIMUM": ops.Minimum}
 
 
 @translator(*_UNARY)
-@on_numbers
+@computes_in_float
 def unary(node: TfliteNodeContext) -> Translation:
     return _UNARY[node.get_op_type()](node.get_input(0))
 
 
 @translator(*_BINARY)
-@on_numbers
+@computes_in_float
 def binary(node: TfliteNodeContext) -> Translation:
-    return activated(node, _BINARY[node.get_op_type()](node.get_input(0), node.get_input(1)))
+    return apply_activation(node, _BINARY[node.get_op_type()](node.get_input(0), node.get_input(1)))
 
 
 @translator("MUL")
 def multiply(node: TfliteNodeContext) -> Translation:
     if node.output_tensor(0).is_complex:
-        return product(node.get_input(0), node.get_input(1))
+        return multiply_complex(node.get_input(0), node.get_input(1))
     return _multiply(node)
 
 
-@on_numbers
+@computes_in_float
 def _multiply(node: TfliteNodeContext) -> Translation:
-    return activated(node, ops.Multiply(node.get_input(0), node.get_input(1)))
+    return apply_activation(node, ops.Multiply(node.get_input(0), node.get_input(1)))
 
 
 @translator(*_EXTREMES)
-@moving
+@preserves_quantization
 def extreme(node: TfliteNodeContext) -> Translation:
     return _EXTREMES[node.get_op_type()](node.get_input(0), node.get_input(1))
 
 
 @translator("DIV")
-@on_numbers
+@computes_in_float
 def divide(node: TfliteNodeContext) -> Translation:
-    """Of integers the quotient toward zero."""
-    return activated(node, ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False))
+    """Integer division truncates."""
+    return apply_activation(node, ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False))
 
 
-# LiteRT takes the integers as they are in these three, whatever numbers they stand for.
+# LiteRT ignores the quantization in these three and computes on the integers.
 
 
 @translator("NEG")
@@ -82,48 +82,48 @@ def floor_divide(node: TfliteNodeContext) -> Translation:
 
 
 @translator("LOG")
-@on_numbers
+@computes_in_float
 def log(node: TfliteNodeContext) -> Translation:
     value = node.get_input(0)
-    # No integer stands for what is not a number: the least one does, which is that of -infinity.
+    # Quantized NaN and -infinity are both the least integer, so take log(0) = -infinity for negative inputs.
     return ops.Log(ops.Relu(value) if node.is_quantized else value)
 
 
 @translator("SQUARE")
-@on_numbers
+@computes_in_float
 def square(node: TfliteNodeContext) -> Translation:
     return ops.Multiply(node.get_input(0), node.get_input(0))
 
 
 @translator("RSQRT", "STABLEHLO_RSQRT")
-@on_numbers
-def reciprocal_root(node: TfliteNodeContext) -> Translation:
+@computes_in_float
+def reciprocal_square_root(node: TfliteNodeContext) -> Translation:
     value = node.get_input(0)
     return ops.Divide(scalar_like(value, 1), ops.Sqrt(value))
 
 
 @translator("ADD_N")
-@on_numbers
-def sum_of_all(node: TfliteNodeContext) -> Translation:
+@computes_in_float
+def add_n(node: TfliteNodeContext) -> Translation:
     return [reduce(ops.Add, node.get_inputs())]
 
 
 @translator("ATAN2")
-def angle(node: TfliteNodeContext) -> Translation:
-    """The angle of the point (x, y), from the x axis. Inputs are y and x."""
+def atan2(node: TfliteNodeContext) -> Translation:
+    """atan2(y, x) by the atan of the smaller of |y|, |x| over the larger, then moved to the right octant."""
     y, x = node.get_input(0), node.get_input(1)
-    heights, widths = ops.Abs(y), ops.Abs(x)
-    longer = ops.Maximum(heights, widths)
-    zero, one, half = (scalar_like(y, number) for number in (0, 1, math.pi / 2))
-    # Two infinities are equally long, two zeros have no quotient.
-    slope = ops.Select(ops.Equal(heights, widths), one, ops.Divide(ops.Minimum(heights, widths), longer))
-    acute = ops.Atan(ops.Select(ops.Equal(longer, zero), zero, slope))
-    acute = ops.Select(ops.Greater(heights, widths), ops.Subtract(half, acute), acute)
-    upper = ops.Select(_is_negative(x), ops.Subtract(scalar_like(y, math.pi), acute), acute)
-    return ops.Select(_is_negative(y), ops.Negative(upper), upper)
+    abs_y, abs_x = ops.Abs(y), ops.Abs(x)
+    larger = ops.Maximum(abs_y, abs_x)
+    zero, one, right_angle = (scalar_like(y, number) for number in (0, 1, math.pi / 2))
+    # Avoids infinity / infinity and 0 / 0.
+    ratio = ops.Select(ops.Equal(abs_y, abs_x), one, ops.Divide(ops.Minimum(abs_y, abs_x), larger))
+    acute = ops.Atan(ops.Select(ops.Equal(larger, zero), zero, ratio))
+    acute = ops.Select(ops.Greater(abs_y, abs_x), ops.Subtract(right_angle, acute), acute)
+    upper = ops.Select(_sign_bit(x), ops.Subtract(scalar_like(y, math.pi), acute), acute)
+    return ops.Select(_sign_bit(y), ops.Negative(upper), upper)
 
 
-def _is_negative(value: Output) -> Node:
-    """Also of the negative zero."""
+def _sign_bit(value: Output) -> Node:
+    """Return whether each element is negative; true for -0.0."""
     zero = scalar_like(value, 0)
     return ops.LogicalOr(ops.Less(value, zero), ops.Less(ops.Divide(scalar_like(value, 1), value), zero))

@@ -1,4 +1,4 @@
-"""Elements moved between height and width on one side and channels or the batch on the other."""
+"""SPACE_TO_DEPTH, SPACE_TO_BATCH_ND and their inverses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving
+from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
@@ -15,14 +15,14 @@ from hetero.types import Type
 
 
 @translator("SPACE_TO_DEPTH")
-@moving
+@preserves_quantization
 def space_to_depth(node: TfliteNodeContext) -> Translation:
     data = channels_second(node.get_input(0))
     return channels_last(ops.SpaceToDepth(data, "blocks_first", node.get_attribute("block_size")))
 
 
 @translator("DEPTH_TO_SPACE")
-@moving
+@preserves_quantization
 def depth_to_space(node: TfliteNodeContext) -> Translation:
     data = channels_second(node.get_input(0))
     return channels_last(ops.DepthToSpace(data, "blocks_first", node.get_attribute("block_size")))
@@ -30,28 +30,30 @@ def depth_to_space(node: TfliteNodeContext) -> Translation:
 
 @translator("SPACE_TO_BATCH_ND")
 def space_to_batch(node: TfliteNodeContext) -> Translation:
-    """The padding stands for 0."""
-    data, by = node.get_input(0), node.input_tensor(0).quantization
-    blocks, begin, end = _blocks_and_edges(node)
-    if by is not None and by.zero_point:
-        data = ops.Pad(data, begin, end, "constant", scalar_like(data, by.zero_point)).output(0)
+    """Quantized data is padded by its zero point."""
+    data, params = node.get_input(0), node.input_tensor(0).quantization
+    blocks, begin, end = _block_shape_and_pads(node)
+    if params is not None and params.zero_point:
+        data = ops.Pad(data, begin, end, "constant", scalar_like(data, params.zero_point)).output(0)
         begin = end = int64([0] * rank_of(data)).output(0)
     return ops.SpaceToBatch(data, blocks, begin, end)
 
 
 @translator("BATCH_TO_SPACE_ND")
 def batch_to_space(node: TfliteNodeContext) -> Translation:
-    return ops.BatchToSpace(node.get_input(0), *_blocks_and_edges(node))
+    return ops.BatchToSpace(node.get_input(0), *_block_shape_and_pads(node))
 
 
-def _blocks_and_edges(node: TfliteNodeContext) -> tuple[Output, Output, Output]:
-    """The lengths of blocks, and how much is added or taken in front and behind, for all axes of the data: the inputs
-    have them for those between the batch and the channels."""
-    blocks, edges = (converted(node.get_input(index), Type.i64) for index in (1, 2))
-    begin, end = (ops.Gather(edges, int64(column), int64(1)).output(0) for column in (0, 1))
-    others = rank_of(node.get_input(0)) - 1 - blocks.shape[0]
+def _block_shape_and_pads(node: TfliteNodeContext) -> tuple[Output, Output, Output]:
+    """Return the block shape and the pads (or crops) before and after, for all axes of the data.
+
+    Inputs 1 and 2 have them for the spatial axes only.
+    """
+    blocks, pads = (converted(node.get_input(index), Type.i64) for index in (1, 2))
+    begin, end = (ops.Gather(pads, int64(column), int64(1)).output(0) for column in (0, 1))
+    axes_after = rank_of(node.get_input(0)) - 1 - blocks.shape[0]
 
     def for_all_axes(values: Output, neutral: int) -> Output:
-        return ops.Concat([int64([neutral]), values, int64([neutral] * others)], 0).output(0)
+        return ops.Concat([int64([neutral]), values, int64([neutral] * axes_after)], 0).output(0)
 
     return for_all_axes(blocks, 1), for_all_axes(begin, 0), for_all_axes(end, 0)

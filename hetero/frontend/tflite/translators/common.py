@@ -1,4 +1,4 @@
-"""What translators of several families need."""
+"""Helpers of several translators: fused activation functions and padding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetero.graph import Node, Output, as_output
 
 _ACTIVATIONS = tflite.ActivationFunctionType
 _INFINITY = float("inf")
-# What those activation functions let through that only cut.
+# The output ranges of the fused activation functions that only clamp.
 _RANGES = {
     _ACTIVATIONS.NONE: (-_INFINITY, _INFINITY),
     _ACTIVATIONS.RELU: (0.0, _INFINITY),
@@ -21,8 +21,8 @@ _RANGES = {
 }
 
 
-def activated(node: TfliteNodeContext, value: Node | Output) -> Output:
-    """The value after the activation function that is fused into the operator. Raises FrontendError."""
+def apply_activation(node: TfliteNodeContext, value: Node | Output) -> Output:
+    """Apply the operator's fused activation function. Raises FrontendError if it is not supported."""
     function, value = node.get_attribute("fused_activation_function", _ACTIVATIONS.NONE), as_output(value)
     if function == _ACTIVATIONS.NONE:
         return value
@@ -34,31 +34,29 @@ def activated(node: TfliteNodeContext, value: Node | Output) -> Output:
 
 
 def activation_range(node: TfliteNodeContext) -> tuple[float, float]:
-    """The least and the greatest number that the fused activation function lets through. Raises FrontendError."""
+    """Return the output range of a clamping fused activation function. Raises FrontendError for another function."""
     function = node.get_attribute("fused_activation_function", _ACTIVATIONS.NONE)
     if function not in _RANGES:
         raise FrontendError(f"the fused activation function {function} is not supported")
     return _RANGES[function]
 
 
-def activated_integers(node: TfliteNodeContext, value: Output) -> Output:
-    """Integers that stand for numbers as those of output 0, after the fused activation function, which only cuts.
-    Raises FrontendError."""
+def clamp_to_activation(node: TfliteNodeContext, value: Output) -> Output:
+    """Apply a clamping fused activation function to integers quantized like output 0. Raises FrontendError."""
     if activation_range(node) == (-_INFINITY, _INFINITY):
         return value
-    return ops.Clamp(value, *integer_range(node)).output(0)
+    return ops.Clamp(value, *quantized_range(node)).output(0)
 
 
-def integer_range(node: TfliteNodeContext) -> tuple[int, int]:
-    """The least and the greatest integer that output 0 may hold after the fused activation function.
-    Raises FrontendError."""
+def quantized_range(node: TfliteNodeContext) -> tuple[int, int]:
+    """Return the range of the fused activation function as quantized integers of output 0. Raises FrontendError."""
     tensor = node.output_tensor(0)
-    by, limits = tensor.quantization, np.iinfo(tensor.element_type.to_dtype())
-    cut = (np.rint(number / by.scale) + by.zero_point for number in activation_range(node))
-    least, most = (int(np.clip(number, limits.min, limits.max)) for number in cut)
+    params, limits = tensor.quantization, np.iinfo(tensor.element_type.to_dtype())
+    quantized = (np.rint(number / params.scale) + params.zero_point for number in activation_range(node))
+    least, most = (int(np.clip(number, limits.min, limits.max)) for number in quantized)
     return least, most
 
 
 def auto_pad(node: TfliteNodeContext) -> str:
-    """How convolutions and poolings pad, in OpenVINO's words."""
+    """Return OpenVINO's ``auto_pad`` value for the padding of a convolution or pooling."""
     return "same_upper" if node.get_attribute("padding") == tflite.Padding.SAME else "valid"

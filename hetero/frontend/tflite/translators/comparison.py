@@ -1,4 +1,4 @@
-"""Comparison, logic, bits and choice."""
+"""Comparison, logical and bitwise operators, and selection by a condition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import Quantization, dequantize, moving
+from hetero.frontend.tflite.quantization import Quantization, dequantize, preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
@@ -21,8 +21,7 @@ _COMPARISONS = {
 
 _BINARY = {"BITWISE_XOR": ops.BitwiseXor, "LOGICAL_AND": ops.LogicalAnd, "LOGICAL_OR": ops.LogicalOr}
 
-
-# LiteRT compares numbers that are quantized in steps of this length.
+# LiteRT compares quantized values after rescaling them to multiples of this.
 _STEP = 1 / 256
 
 
@@ -30,17 +29,19 @@ _STEP = 1 / 256
 def compare(node: TfliteNodeContext) -> Translation:
     inputs = node.get_inputs()
     first, second = node.input_tensor(0).quantization, node.input_tensor(1).quantization
-    # Integers of such scales are as many steps apart at least.
+    # With equal quantization and a scale of a step or more, rescaling keeps the order of the integers.
     if first is not None and not (first.equals(second) and first.scale >= _STEP):
-        inputs = [_steps(value, by) for value, by in zip(inputs, (first, second))]
+        inputs = [_steps(value, params) for value, params in zip(inputs, (first, second))]
     return _COMPARISONS[node.get_op_type()](*inputs)
 
 
-def _steps(value: Output, by: Quantization) -> Output:
-    """Numbers in steps, rounded after each of the two factors that LiteRT multiplies with: one from a half to 1, and a
-    power of two."""
-    factor, exponent = math.frexp(by.scale)
-    rounded = ops.Round(dequantize(value, by._replace(scales=np.float32([factor / _STEP]))), "half_away_from_zero")
+def _steps(value: Output, params: Quantization) -> Output:
+    """Rescale to multiples of ``_STEP``.
+
+    Like LiteRT, multiplies by the scale's mantissa (0.5 to 1) and then by a power of two, rounding after each.
+    """
+    factor, exponent = math.frexp(params.scale)
+    rounded = ops.Round(dequantize(value, params._replace(scales=np.float32([factor / _STEP]))), "half_away_from_zero")
     power = scalar_like(rounded.output(0), 2.0**exponent)
     return ops.Round(ops.Multiply(rounded, power), "half_away_from_zero").output(0)
 
@@ -52,9 +53,9 @@ def binary(node: TfliteNodeContext) -> Translation:
 
 @translator("RIGHT_SHIFT")
 def right_shift(node: TfliteNodeContext) -> Translation:
-    """By more bits than there are it is by all but one; by fewer than none, by none."""
-    value, places = node.get_input(0), node.get_input(1)
-    return ops.BitwiseRightShift(value, ops.Clamp(places, 0, value.element_type.bitwidth - 1))
+    """The shift is clamped to 0 … the bit width minus 1."""
+    value, shift = node.get_input(0), node.get_input(1)
+    return ops.BitwiseRightShift(value, ops.Clamp(shift, 0, value.element_type.bitwidth - 1))
 
 
 @translator("LOGICAL_NOT")
@@ -63,9 +64,9 @@ def logical_not(node: TfliteNodeContext) -> Translation:
 
 
 @translator("SELECT")
-@moving
+@preserves_quantization
 def select(node: TfliteNodeContext) -> Translation:
-    """A condition of one dimension chooses between slices of the first."""
+    """A one-dimensional condition selects along the first axis."""
     condition, then = node.get_input(0), node.get_input(1)
     if rank_of(condition) == 1 and rank_of(then) > 1:
         condition = ops.Unsqueeze(condition, int64(range(1, rank_of(then))))
@@ -73,6 +74,6 @@ def select(node: TfliteNodeContext) -> Translation:
 
 
 @translator("SELECT_V2")
-@moving
+@preserves_quantization
 def broadcasting_select(node: TfliteNodeContext) -> Translation:
     return ops.Select(*node.get_inputs())

@@ -13,7 +13,7 @@ from hetero.frontend.control_flow import build_for_all_iterations, connect, make
 from hetero.frontend.subgraph import Body, Host
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.variables import VariablesOfBody
+from hetero.frontend.tflite.variables import BodyVariables
 from hetero.frontend.translation import Translation
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
 from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @translator("CALL", "STABLEHLO_COMPOSITE")
 def call(node: TfliteNodeContext) -> Translation:
-    """The graph takes the operator's place; that of a composite says what the composite computes."""
+    """Inline the called graph; for a composite, its decomposition."""
     return node.get_subgraph(0).inline(node.get_inputs(), node.name)
 
 
 @translator("CALL_ONCE")
 def call_once(node: TfliteNodeContext) -> Translation:
-    """The graph gives variables and tables what they begin with."""
+    """Initialize variables and hash tables by the called graph."""
     with node.variables.initializing():
         node.get_subgraph(0).inline([], node.name)
     return []
@@ -38,7 +38,7 @@ def call_once(node: TfliteNodeContext) -> Translation:
 
 @translator("IF")
 def if_operator(node: TfliteNodeContext) -> Translation:
-    """Both graphs take all inputs but the condition. Variables that either sets become outputs of both."""
+    """Both graphs take all inputs except the condition. A variable that either assigns becomes an output of both."""
     condition, *inputs = node.get_inputs()
     graphs = [node.get_subgraph(0), node.get_subgraph(1)]
     for graph in graphs:
@@ -46,82 +46,82 @@ def if_operator(node: TfliteNodeContext) -> Translation:
     if is_constant(condition):
         return graphs[0 if condition.node.data.item() else 1].inline(inputs, node.name)
     hosts = [Host(), Host()]
-    scopes = [VariablesOfBody(node.variables, host.capture) for host in hosts]
+    scopes = [BodyVariables(node.variables, host.capture) for host in hosts]
     results = [
-        graph.inside(host, scope, [host.capture(value, name) for value, name in zip(inputs, graph.input_names)])
+        graph.translate_into(host, scope, [host.capture(value, name) for value, name in zip(inputs, graph.input_names)])
         for graph, host, scope in zip(graphs, hosts, scopes)
     ]
-    changed = sorted({name for scope in scopes for name in scope.assigned})
+    assigned = sorted({name for scope in scopes for name in scope.assigned})
     bodies = []
     for graph, host, scope, values in zip(graphs, hosts, scopes, results):
-        values = [*values, *(scope.read(name) for name in changed)]
+        values = [*values, *(scope.read(name) for name in assigned)]
         bodies.append(Body(Model(values, list(host.captured.values()), graph.name or "body"), list(host.captured)))
-    return _without_variables(node, make_if(condition, bodies), changed)
+    return _without_variables(node, make_if(condition, bodies), assigned)
 
 
 @translator("WHILE", "STABLEHLO_WHILE")
 def while_operator(node: TfliteNodeContext) -> Translation:
-    """A Loop that asks for its condition before it runs and at the end of its body.
+    """Translate to a Loop. The condition is computed before the Loop and at the end of its body.
 
-    Variables that are set within become inputs and outputs of the Loop.
+    Variables that the body assigns become inputs and outputs of the Loop.
     """
     condition, step = node.get_subgraph(0), node.get_subgraph(1)
-    given = node.get_inputs()
-    _check_counts(condition, len(given), 1)
-    _check_counts(step, len(given), node.get_output_size())
-    (runs,) = condition.inline(given, f"{node.name}/condition")
-    # A resource is the same in all iterations.
-    carried = [place for place in range(len(given)) if node.input_tensor(place).kind != "RESOURCE"]
-    initial = [given[place] for place in carried]
+    inputs = node.get_inputs()
+    _check_counts(condition, len(inputs), 1)
+    _check_counts(step, len(inputs), node.get_output_size())
+    (enters,) = condition.inline(inputs, f"{node.name}/condition")
+    # Resource handles are the same in all iterations.
+    carried = [index for index in range(len(inputs)) if node.input_tensor(index).kind != "RESOURCE"]
+    initial = [inputs[index] for index in carried]
 
     def build(parameters: list[Parameter]) -> Body:
         nonlocal scope
         host = Host()
-        scope = VariablesOfBody(node.variables, lambda value, name: _state(host, value, name))
-        values = [value if place in carried else host.capture(value, "resource") for place, value in enumerate(given)]
-        for place, parameter in zip(carried, parameters):
-            values[place] = host.name(parameter, step.input_names[place]).output(0)
-        values = step.inside(host, scope, values)
-        (again,) = condition.inside(host, scope, values, "condition/")
-        changed = [scope.enter(name)[1].node for name in scope.assigned]
-        read = [inside.node for _, inside in scope.entered.values() if inside.node not in changed]
-        results = [again, *(values[place] for place in carried), *(scope.read(name) for name in scope.assigned)]
-        model = Model(results, [*parameters, *changed, *read], step.name or "body")
-        return Body(model, [around for around, inside in scope.entered.values() if inside.node in read])
+        scope = BodyVariables(node.variables, lambda value, name: _variable_parameter(host, value, name))
+        values = [value if index in carried else host.capture(value, "resource") for index, value in enumerate(inputs)]
+        for index, parameter in zip(carried, parameters):
+            values[index] = host.name(parameter, step.input_names[index]).output(0)
+        values = step.translate_into(host, scope, values)
+        (continues,) = condition.translate_into(host, scope, values, "condition/")
+        assigned = [scope.capture(name)[1].node for name in scope.assigned]
+        read = [inner.node for _, inner in scope.captured.values() if inner.node not in assigned]
+        results = [continues, *(values[index] for index in carried), *(scope.read(name) for name in scope.assigned)]
+        model = Model(results, [*parameters, *assigned, *read], step.name or "body")
+        return Body(model, [outer for outer, inner in scope.captured.values() if inner.node in read])
 
-    scope: VariablesOfBody
+    scope: BodyVariables
     body = build_for_all_iterations(build, initial, 1)
-    initial += [scope.enter(name)[0] for name in scope.assigned]
+    initial += [scope.capture(name)[0] for name in scope.assigned]
     no_limit = Constant(np.int64(-1)).output(0)
-    made = ops.Loop(no_limit, runs)
-    made.set_special_body_ports([-1, 0])
+    loop = ops.Loop(no_limit, enters)
+    loop.set_special_body_ports([-1, 0])
     connect(
-        made,
+        loop,
         body,
-        [no_limit, runs, *initial],
-        [MergedInputDescription(2 + place, place, 1 + place) for place in range(len(initial))],
-        [BodyOutputDescription(1 + place, place) for place in range(len(initial))],
+        [no_limit, enters, *initial],
+        [MergedInputDescription(2 + index, index, 1 + index) for index in range(len(initial))],
+        [BodyOutputDescription(1 + index, index) for index in range(len(initial))],
     )
-    values = _without_variables(node, made, scope.assigned)
-    return [values[carried.index(place)] if place in carried else value for place, value in enumerate(given)]
+    values = _without_variables(node, loop, scope.assigned)
+    return [values[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
 
 
-def _state(host: Host, value: Output, name: str) -> Output:
-    """A Parameter for a variable within a Loop: nothing is known of its contents, as iterations may change them."""
+def _variable_parameter(host: Host, value: Output, name: str) -> Output:
+    """Create a Parameter for a variable in a Loop. It has no known contents, because iterations may change them."""
     return host.name(Parameter(value.element_type, value.partial_shape), name).output(0)
 
 
-def _without_variables(node: TfliteNodeContext, made: Node, changed: Sequence[str]) -> list[Output]:
-    """The outputs, without the last ones, which are what variables hold from now on."""
-    outputs = made.outputs()
-    count = len(outputs) - len(changed)
-    for name, value in zip(changed, outputs[count:]):
+def _without_variables(node: TfliteNodeContext, operation: Node, assigned: Sequence[str]) -> list[Output]:
+    """Assign the last outputs of an operation to the named variables; return the other outputs."""
+    outputs = operation.outputs()
+    count = len(outputs) - len(assigned)
+    for name, value in zip(assigned, outputs[count:]):
         node.variables.assign(name, value)
     return outputs[:count]
 
 
 def _check_counts(graph: TfliteSubgraph, inputs: int, outputs: int) -> None:
-    """Raises FrontendError where a graph takes or gives another number of values."""
+    """Raise FrontendError if a graph has another number of inputs or outputs."""
     graph.check_input_count(inputs)
     if graph.output_count != outputs:
         raise FrontendError(f"its graph '{graph.name}' has {graph.output_count} outputs, but {outputs} are needed")

@@ -1,4 +1,4 @@
-"""Convolutions over height and width, and over depth too."""
+"""2-D and 3-D convolutions, depthwise and transposed convolutions."""
 
 from __future__ import annotations
 
@@ -10,86 +10,90 @@ from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import auto_pad
-from hetero.frontend.tflite.translators.products import Products
+from hetero.frontend.tflite.translators.linear import LinearOperator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, reshape, transpose
 from hetero.graph import Output
 from hetero.shape import Dimension
 
-_HEIGHT_AND_WIDTH = ("h", "w")
-_WITH_DEPTH = ("d", "h", "w")
+# The spatial axes as attribute names spell them: stride_h, dilation_d_factor.
+_SPATIAL_2D = ("h", "w")
+_SPATIAL_3D = ("d", "h", "w")
 
 
 @translator("CONV_2D")
 def convolution(node: TfliteNodeContext) -> Translation:
     """Filters are ``[O, H, W, I / groups]``."""
-    return _convolved(node, transpose(node.get_input(1), (0, 3, 1, 2)), _HEIGHT_AND_WIDTH)
+    return _convolve(node, transpose(node.get_input(1), (0, 3, 1, 2)), _SPATIAL_2D)
 
 
 @translator("CONV_3D")
-def convolution_with_depth(node: TfliteNodeContext) -> Translation:
+def convolution_3d(node: TfliteNodeContext) -> Translation:
     """Filters are ``[D, H, W, I / groups, O]``."""
-    return _convolved(node, transpose(node.get_input(1), (4, 3, 0, 1, 2)), _WITH_DEPTH)
+    return _convolve(node, transpose(node.get_input(1), (4, 3, 0, 1, 2)), _SPATIAL_3D)
 
 
 @translator("DEPTHWISE_CONV_2D")
 def depthwise_convolution(node: TfliteNodeContext) -> Translation:
-    """Filters are ``[1, H, W, C · multiplier]``: those of one channel lie beside each other."""
-    return _convolved(node, transpose(node.get_input(1), (3, 0, 1, 2)), _HEIGHT_AND_WIDTH)
+    """Filters are ``[1, H, W, C · multiplier]``; the filters of one channel are adjacent."""
+    return _convolve(node, transpose(node.get_input(1), (3, 0, 1, 2)), _SPATIAL_2D)
 
 
-def _convolved(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -> Output:
-    """``filters``: ``[O, I / groups, spatial…]``; ``axes``: what attributes call the spatial ones."""
-    products = Products(node)
-    data, filters = products.data(channels_second(node.get_input(0))), products.weights(filters)
-    filters = _by_group(filters, data.partial_shape[1])
+def _convolve(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -> Output:
+    """Build a convolution with filters ``[O, I / groups, spatial…]``; ``axes``: the spatial axes in attribute names."""
+    linear = LinearOperator(node)
+    data, filters = linear.data(channels_second(node.get_input(0))), linear.weights(filters)
+    filters = _split_groups(filters, data.partial_shape[1])
     operation = ops.GroupConvolution if rank_of(filters) > rank_of(data) else ops.Convolution
-    strides, dilations, none = _strides(node, axes), _dilations(node, axes), [0] * len(axes)
-    total = operation(data, filters, strides, none, none, dilations, auto_pad=auto_pad(node))
-    return _finished(products, total.output(0))
+    strides, dilations, pads = _strides(node, axes), _dilations(node, axes), [0] * len(axes)
+    total = operation(data, filters, strides, pads, pads, dilations, auto_pad=auto_pad(node))
+    return _finish(linear, total.output(0))
 
 
-def _by_group(filters: Output, channels: Dimension) -> Output:
-    """Filters ``[O, I, …]`` as ``[groups, O / groups, I, …]`` where one does not read all channels of the data."""
-    inner = filters.partial_shape[1]
-    if channels == inner:
+def _split_groups(filters: Output, channels: Dimension) -> Output:
+    """Reshape filters ``[O, I, …]`` to ``[groups, O / groups, I, …]`` if I is not the number of data channels."""
+    channels_per_group = filters.partial_shape[1]
+    if channels == channels_per_group:
         return filters
     if channels.is_dynamic or filters.partial_shape.is_dynamic:
-        raise FrontendError("the numbers of channels of data and filters must be known")
+        raise FrontendError("the number of channels of the data and of the filters must be known")
     count, *others = filters.shape
-    groups, rest = divmod(channels.get_length(), inner.get_length())
-    if rest or not groups or count % groups:
-        raise FrontendError(f"filters {filters.shape} fit no groups of {channels} channels")
+    groups, remainder = divmod(channels.get_length(), channels_per_group.get_length())
+    if remainder or not groups or count % groups:
+        raise FrontendError(f"filters {filters.shape} do not divide {channels} channels into groups")
     return reshape(filters, (groups, count // groups, *others))
 
 
 @translator("TRANSPOSE_CONV")
 def transposed_convolution(node: TfliteNodeContext) -> Translation:
     """Filters are ``[O, H, W, I]``."""
-    return _transposed(node, transpose(node.get_input(1), (3, 0, 1, 2)), _HEIGHT_AND_WIDTH)
+    return _transposed_convolve(node, transpose(node.get_input(1), (3, 0, 1, 2)), _SPATIAL_2D)
 
 
 @translator("CONV_3D_TRANSPOSE")
-def transposed_convolution_with_depth(node: TfliteNodeContext) -> Translation:
+def transposed_convolution_3d(node: TfliteNodeContext) -> Translation:
     """Filters are ``[D, H, W, O, I]``."""
-    return _transposed(node, transpose(node.get_input(1), (4, 3, 0, 1, 2)), _WITH_DEPTH)
+    return _transposed_convolve(node, transpose(node.get_input(1), (4, 3, 0, 1, 2)), _SPATIAL_3D)
 
 
-def _transposed(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -> Output:
-    """The shape of the result is input 0, the data input 2. ``filters``: ``[I, O, spatial…]``."""
-    products = Products(node, data=2, bias=3)
-    data, filters = products.data(channels_second(node.get_input(2))), products.weights(filters, 1)
+def _transposed_convolve(node: TfliteNodeContext, filters: Output, axes: Sequence[str]) -> Output:
+    """Build a transposed convolution with filters ``[I, O, spatial…]``.
+
+    Input 0 is the output shape, input 2 the data, input 3 the bias.
+    """
+    linear = LinearOperator(node, data=2, bias=3)
+    data, filters = linear.data(channels_second(node.get_input(2))), linear.weights(filters, 1)
     lengths = ops.Slice(node.get_input(0), int64([1]), int64([-1]), int64([1]))
-    # What is cut off is the padding of the convolution that makes the data of the result: less of it in front.
+    # The result is cropped by the pads of the forward convolution from result to data, the smaller half in front.
     padding = "same_lower" if auto_pad(node) == "same_upper" else "valid"
-    strides, dilations, none = _strides(node, axes), _dilations(node, axes), [0] * len(axes)
-    total = ops.ConvolutionBackpropData(data, filters, strides, lengths, none, none, dilations, padding)
-    return _finished(products, total.output(0))
+    strides, dilations, pads = _strides(node, axes), _dilations(node, axes), [0] * len(axes)
+    total = ops.ConvolutionBackpropData(data, filters, strides, lengths, pads, pads, dilations, padding)
+    return _finish(linear, total.output(0))
 
 
-def _finished(products: Products, total: Output) -> Output:
-    """Sums ``[N, C, spatial…]`` made the result, channels last."""
-    return channels_last(products.finished(total, (-1, *[1] * (rank_of(total) - 2))))
+def _finish(linear: LinearOperator, total: Output) -> Output:
+    """Apply the epilogue to sums ``[N, C, spatial…]`` and return the result channels-last."""
+    return channels_last(linear.epilogue(total, (-1, *[1] * (rank_of(total) - 2))))
 
 
 def _strides(node: TfliteNodeContext, axes: Sequence[str]) -> list[int]:

@@ -15,36 +15,37 @@ from hetero.types import Type
 
 @translator("NON_MAX_SUPPRESSION_V4")
 def non_max_suppression(node: TfliteNodeContext) -> Translation:
-    places, _, count = _suppressed(node, None)
-    return [places, count]
+    indices, _, count = _non_max_suppression(node, None)
+    return [indices, count]
 
 
 @translator("NON_MAX_SUPPRESSION_V5")
 def soft_non_max_suppression(node: TfliteNodeContext) -> Translation:
-    return _suppressed(node, node.get_input(5))
+    return _non_max_suppression(node, node.get_input(5))
 
 
-def _suppressed(node: TfliteNodeContext, sigma: Output | None) -> list[Output]:
-    """Places and scores of the boxes kept, filled up with zeros to as many as may be kept, and their number.
+def _non_max_suppression(node: TfliteNodeContext, sigma: Output | None) -> list[Output]:
+    """Return the indices and scores of the selected boxes, both padded by zeros to the maximum count, and the count.
 
-    Boxes are ``[N, 4]`` and scores ``[N]``.
+    Boxes are ``[N, 4]`` and scores ``[N]``. ``sigma``: of soft suppression, None for the hard one.
     """
-    boxes, scores, most, overlap, least = (node.get_input(index) for index in range(5))
-    # Boxes that overlap by just the threshold go, too, as if it were the next smaller number.
-    overlap = ops.Subtract(ops.Multiply(overlap, scalar_like(overlap, 1 - 2**-24)), scalar_like(overlap, 1e-30))
+    boxes, scores, max_count, iou, min_score = (node.get_input(index) for index in range(5))
+    # LiteRT also suppresses boxes whose overlap equals the threshold: use the next smaller number.
+    iou = ops.Subtract(ops.Multiply(iou, scalar_like(iou, 1 - 2**-24)), scalar_like(iou, 1e-30))
     zero = int64([0])
-    numbers = (most, overlap, least, *((sigma,) if sigma else ()))
-    # As in the older version of the operation, boxes that overlap by more go also where scores are made smaller.
-    kept = ops.NonMaxSuppressionV5(
-        ops.Unsqueeze(boxes, zero), ops.Unsqueeze(scores, int64([0, 1])), *numbers, output_type=Type.i32
+    thresholds = (max_count, iou, min_score, *((sigma,) if sigma else ()))
+    # V5, because newer versions of the operation do not apply the overlap threshold in soft suppression.
+    selected = ops.NonMaxSuppressionV5(
+        ops.Unsqueeze(boxes, zero), ops.Unsqueeze(scores, int64([0, 1])), *thresholds, output_type=Type.i32
     )
-    columns = (ops.Gather(kept.output(index), int64(2), int64(1)).output(0) for index in (0, 1))
-    count = reshape(kept.output(2), ())
-    return [*(_filled_up(column, most, count) for column in columns), count]
+    columns = (ops.Gather(selected.output(index), int64(2), int64(1)).output(0) for index in (0, 1))
+    count = reshape(selected.output(2), ())
+    return [*(_pad_to(column, max_count, count) for column in columns), count]
 
 
-def _filled_up(column: Output, most: Output, count: Output) -> Output:
-    missing = ops.Unsqueeze(ops.Subtract(most, count), int64([0]))
-    filled = ops.Pad(column, Constant(np.zeros(1, np.int32)), missing, "constant", scalar_like(column, 0)).output(0)
-    length = constant_array(most)
-    return filled if length is None else reshape(filled, (int(length.reshape(-1)[0]),))
+def _pad_to(column: Output, length: Output, count: Output) -> Output:
+    """Pad a vector of ``count`` elements by zeros to a length."""
+    missing = ops.Unsqueeze(ops.Subtract(length, count), int64([0]))
+    padded = ops.Pad(column, Constant(np.zeros(1, np.int32)), missing, "constant", scalar_like(column, 0)).output(0)
+    known_length = constant_array(length)
+    return padded if known_length is None else reshape(padded, (int(known_length.reshape(-1)[0]),))

@@ -1,4 +1,4 @@
-"""Operators that make more elements: pads, copies, sequences, and what shapes they are told by."""
+"""Padding, tiling, broadcasting, ranges, one-hot and diagonal matrices, and operators on shapes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hetero.types import Type
 
 @translator("PAD")
 def pad(node: TfliteNodeContext) -> Translation:
-    """Pads are zeros: of quantized data the integers that stand for zero."""
-    by = node.output_tensor(0).quantization
-    zero = scalar_like(node.get_input(0), 0 if by is None else by.zero_point)
+    """Pads by zero; quantized data by its zero point."""
+    params = node.output_tensor(0).quantization
+    zero = scalar_like(node.get_input(0), 0 if params is None else params.zero_point)
     return ops.Pad(node.get_input(0), *_pads(node), "constant", zero)
 
 
@@ -34,10 +34,10 @@ def mirror_pad(node: TfliteNodeContext) -> Translation:
 
 
 def _pads(node: TfliteNodeContext) -> list[Output]:
-    """How much is added before and behind: the columns of input 1."""
-    known = constant_array(node.get_input(1))
-    if known is not None:
-        return [int64(column).output(0) for column in np.reshape(known, (-1, 2)).T]
+    """Return the pads before and after: the columns of input 1."""
+    pads = constant_array(node.get_input(1))
+    if pads is not None:
+        return [int64(column).output(0) for column in np.reshape(pads, (-1, 2)).T]
     return [ops.Squeeze(column, int64([1])).output(0) for column in ops.Split(node.get_input(1), int64(1), 2).outputs()]
 
 
@@ -53,7 +53,7 @@ def broadcast(node: TfliteNodeContext) -> Translation:
 
 @translator("FILL")
 def fill(node: TfliteNodeContext) -> Translation:
-    """The shape is the first input."""
+    """Input 0 is the shape, input 1 the value."""
     return ops.Broadcast(node.get_input(1), node.get_input(0))
 
 
@@ -74,29 +74,29 @@ def rank(node: TfliteNodeContext) -> Translation:
 
 
 @translator("RANGE")
-def numbers(node: TfliteNodeContext) -> Translation:
+def range_operator(node: TfliteNodeContext) -> Translation:
     return ops.Range(*(node.get_input(index) for index in range(3)), node.get_input(0).element_type)
 
 
 @translator("BROADCAST_ARGS")
-def broadcast_shapes(node: TfliteNodeContext) -> Translation:
-    """The shape that two shapes broadcast to."""
+def broadcast_args(node: TfliteNodeContext) -> Translation:
+    """Return the shape that two shapes broadcast to."""
     shapes = [node.get_input(0), node.get_input(1)]
     counts = [dimension_count(shape) for shape in shapes]
     rank = max(counts)
-    first, second = (_with_ones_before(shape, rank - count) for shape, count in zip(shapes, counts))
+    first, second = (_prepend_ones(shape, rank - count) for shape, count in zip(shapes, counts))
     known = constant_array(shapes[1])
     if known is None:
         first, second, known = second, first, constant_array(shapes[0])
     if known is not None:
         known = np.concatenate([np.ones(rank - known.size), known])
-        # Lengths that are known of the other shape stay known.
-        places = np.arange(rank) + np.where(known == 1, 0, rank)
-        return ops.Gather(ops.Concat([first, second], 0), int64(places), int64(0))
+        # Constant indices, so that dimensions of the other shape that are known stay known.
+        indices = np.arange(rank) + np.where(known == 1, 0, rank)
+        return ops.Gather(ops.Concat([first, second], 0), int64(indices), int64(0))
     return ops.Select(ops.Equal(first, scalar_like(first, 1)), second, first)
 
 
-def _with_ones_before(shape: Output, count: int) -> Output:
+def _prepend_ones(shape: Output, count: int) -> Output:
     ones = Constant(np.ones(count, shape.element_type.to_dtype()))
     return ops.Concat([ones, shape], 0).output(0) if count else shape
 
@@ -110,7 +110,7 @@ def one_hot(node: TfliteNodeContext) -> Translation:
 
 @translator("MATRIX_DIAG")
 def matrix_diag(node: TfliteNodeContext) -> Translation:
-    """``[…, N]`` as the diagonals of ``[…, N, N]``."""
+    """Place ``[…, N]`` on the diagonals of ``[…, N, N]``."""
     diagonal = node.get_input(0)
     length = length_of(diagonal, -1)
     return ops.Select(_on_diagonal(length, length), ops.Unsqueeze(diagonal, int64([-2])), scalar_like(diagonal, 0))
@@ -118,18 +118,19 @@ def matrix_diag(node: TfliteNodeContext) -> Translation:
 
 @translator("MATRIX_SET_DIAG")
 def matrix_set_diag(node: TfliteNodeContext) -> Translation:
-    """``[…, M, N]`` with other diagonals: ``[…, the smaller of M and N]``."""
+    """Replace the diagonals of matrices ``[…, M, N]`` by ``[…, min(M, N)]``."""
     matrix, diagonal = node.get_input(0), node.get_input(1)
     rows, columns = (length_of(matrix, axis) for axis in (-2, -1))
-    # Columns that have no element of the diagonal take any.
+    # Columns beyond the diagonal take its last element, which the mask then ignores.
     last = ops.Subtract(length_of(diagonal, -1), int64(1))
-    spread = ops.Gather(diagonal, ops.Minimum(_numbers_up_to(columns), last), int64(-1))
-    return ops.Select(_on_diagonal(rows, columns), ops.Unsqueeze(spread, int64([-2])), matrix)
+    per_column = ops.Gather(diagonal, ops.Minimum(_arange(columns), last), int64(-1))
+    return ops.Select(_on_diagonal(rows, columns), ops.Unsqueeze(per_column, int64([-2])), matrix)
 
 
 def _on_diagonal(rows: Output, columns: Output) -> Output:
-    return ops.Equal(ops.Unsqueeze(_numbers_up_to(rows), int64([1])), _numbers_up_to(columns)).output(0)
+    """Return a boolean mask ``[rows, columns]`` of the main diagonal."""
+    return ops.Equal(ops.Unsqueeze(_arange(rows), int64([1])), _arange(columns)).output(0)
 
 
-def _numbers_up_to(length: Output) -> Output:
+def _arange(length: Output) -> Output:
     return ops.Range(int64(0), length, int64(1), Type.i64).output(0)

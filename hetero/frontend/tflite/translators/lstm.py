@@ -1,4 +1,4 @@
-"""Long short-term memory: cells with gates for what is forgotten (f), let in (i), new (c) and let out (o)."""
+"""LSTM operators. Gates: forget (f), input (i), cell (c, the candidate values) and output (o)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import tflite
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated
-from hetero.frontend.tflite.translators.states import keep, rounded
+from hetero.frontend.tflite.translators.common import apply_activation
+from hetero.frontend.tflite.translators.states import fake_quantize, update_state
 from hetero.frontend.tflite.translators.time_steps import (
-    FUNCTIONS_OF_SEQUENCES,
-    Enter,
-    all_times,
-    batches_first,
-    merged,
-    over_time,
-    with_auxiliary_data,
+    SEQUENCE_ACTIVATIONS,
+    Capture,
+    add_auxiliary_input,
+    batch_major,
+    full_sequence_lengths,
+    merge_directions,
+    scan,
 )
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
@@ -27,23 +27,23 @@ from hetero.graph import Output
 
 _ORDER = "ifco"
 _EPSILON = 1e-8
-# What the functions of gates are given in quantized networks: 16 bits, of which 12 are behind the point.
-_RANGE_OF_GATES = (-8.0, 8.0 - 2.0**-12)
+# The range of a gate's pre-activation in quantized networks: Q3.12 fixed point.
+_GATE_RANGE = (-8.0, 8.0 - 2.0**-12)
 
 
 @dataclass
 class _Network:
-    """One direction: gates by their letters, without i where that is 1 - f; what is not there is empty or None.
+    """The weights of one direction, by gate. There is no gate i if it is coupled (i = 1 - f).
 
-    ``states``: which inputs are the last result and the cells.
+    Absent weights are an empty dict or None. ``states``: the indices of the hidden-state and the cell-state inputs.
     """
 
     node: TfliteNodeContext
-    of_data: dict[str, Output]
-    of_state: dict[str, Output]
-    of_cells: dict[str, Output]
+    input_weights: dict[str, Output]
+    recurrent_weights: dict[str, Output]
+    peephole_weights: dict[str, Output]
     biases: dict[str, Output]
-    norms: dict[str, Output]
+    layer_norm_weights: dict[str, Output]
     projection: Output | None
     projection_bias: Output | None
     states: tuple[int, int]
@@ -51,198 +51,198 @@ class _Network:
     @property
     def size(self) -> int:
         """The number of cells."""
-        return self.of_data["f"].partial_shape[0].get_length()
+        return self.input_weights["f"].partial_shape[0].get_length()
 
-    def entered(self, enter: Enter) -> _Network:
-        """The same with the values that stand for the weights within a step."""
+    def captured(self, capture: Capture) -> _Network:
+        """Return a copy whose weights are captured into the body of a step."""
         fields = {
-            name: {gate: enter(value) for gate, value in getattr(self, name).items()}
-            for name in ("of_data", "of_state", "of_cells", "biases", "norms")
+            name: {gate: capture(value) for gate, value in getattr(self, name).items()}
+            for name in ("input_weights", "recurrent_weights", "peephole_weights", "biases", "layer_norm_weights")
         }
-        projection, bias = (value and enter(value) for value in (self.projection, self.projection_bias))
+        projection, bias = (value and capture(value) for value in (self.projection, self.projection_bias))
         return _Network(self.node, **fields, projection=projection, projection_bias=bias, states=self.states)
 
 
 @translator("LSTM")
-@on_numbers
+@computes_in_float
 def lstm(node: TfliteNodeContext) -> Translation:
-    """One step."""
+    """Translate an LSTM of one time step."""
     if node.get_attribute("kernel_type", tflite.LSTMKernelType.FULL) == tflite.LSTMKernelType.BASIC:
-        return _basic(node)
-    network = _read(node, 1, (18, 19), 20)
+        return _basic_lstm(node)
+    network = _read_weights(node, 1, (18, 19), 20)
     data = ops.Unsqueeze(node.get_input(0), int64([1])).output(0)
-    return ops.Squeeze(_sequence(network, data, 1, False), int64([1]))
+    return ops.Squeeze(_run(network, data, 1, False), int64([1]))
 
 
 @translator("UNIDIRECTIONAL_SEQUENCE_LSTM")
-@on_numbers
+@computes_in_float
 def sequence_lstm(node: TfliteNodeContext) -> Translation:
-    return _sequence(_read(node, 1, (18, 19), 20), node.get_input(0), _axis(node), False)
+    return _run(_read_weights(node, 1, (18, 19), 20), node.get_input(0), _time_axis(node), False)
 
 
 @translator("BIDIRECTIONAL_SEQUENCE_LSTM")
-@on_numbers
+@computes_in_float
 def bidirectional_sequence_lstm(node: TfliteNodeContext) -> Translation:
-    """The weights of the forward direction, those of the backward one, the states of both, then auxiliary data and
-    its weights in both directions."""
+    """Inputs after the data: forward weights, backward weights, the states of both directions, auxiliary data and its
+    weights for both directions."""
     results = []
     for direction, (first, states) in enumerate(((1, (35, 36)), (18, (37, 38)))):
-        network, first_of_auxiliary = _read(node, first, states, None), 40 + 4 * direction
-        gates = list(network.of_data)
-        places = [first_of_auxiliary + _ORDER.index(gate) for gate in gates]
-        data, weights = with_auxiliary_data(node, 39, direction, list(network.of_data.values()), places)
-        network.of_data = dict(zip(gates, weights))
-        results.append(_sequence(network, data, _axis(node), direction == 1))
-    return merged(node, results)
+        network, first_auxiliary = _read_weights(node, first, states, None), 40 + 4 * direction
+        gates = list(network.input_weights)
+        indices = [first_auxiliary + _ORDER.index(gate) for gate in gates]
+        data, weights = add_auxiliary_input(node, 39, direction, list(network.input_weights.values()), indices)
+        network.input_weights = dict(zip(gates, weights))
+        results.append(_run(network, data, _time_axis(node), direction == 1))
+    return merge_directions(node, results)
 
 
-def _basic(node: TfliteNodeContext) -> Translation:
-    """Inputs: data, last result, weights of both ``[gates i, c, f, o times O, I + O]``, biases and cells.
+def _basic_lstm(node: TfliteNodeContext) -> Translation:
+    """Translate the BASIC kernel.
 
-    Outputs: the result, the cells, data beside the last result, and the gates before their functions.
+    Inputs: data, hidden state, weights of both ``[4 · O, I + O]`` (gates i, c, f, o), biases and cell state.
+    Outputs: hidden state, cell state, data concatenated with the old hidden state, and the gates' pre-activations.
     """
     data, state, weights, biases, cells = node.get_inputs()
     both = ops.Concat([data, state], 1)
     total = ops.Add(ops.MatMul(both, weights, False, True), biases)
-    entry, new, forget, out = ops.Split(total, int64(1), 4).outputs()
-    kept = ops.Multiply(ops.Sigmoid(forget), cells)
-    cells = ops.Add(kept, ops.Multiply(ops.Sigmoid(entry), ops.Tanh(new))).output(0)
-    cells = rounded(cells, node.output_tensor(1))
-    result = ops.Multiply(ops.Sigmoid(out), ops.Tanh(cells)).output(0)
+    input_gate, candidate, forget_gate, output_gate = ops.Split(total, int64(1), 4).outputs()
+    kept = ops.Multiply(ops.Sigmoid(forget_gate), cells)
+    cells = ops.Add(kept, ops.Multiply(ops.Sigmoid(input_gate), ops.Tanh(candidate))).output(0)
+    cells = fake_quantize(cells, node.output_tensor(1))
+    result = ops.Multiply(ops.Sigmoid(output_gate), ops.Tanh(cells)).output(0)
     for index, value in ((1, result), (4, cells)):
         if node.input_tensor(index).is_variable:
-            keep(node, index, value)
+            update_state(node, index, value)
     return [result, cells, both, total]
 
 
-def _axis(node: TfliteNodeContext) -> int:
-    """That of the times."""
+def _time_axis(node: TfliteNodeContext) -> int:
     return 0 if node.get_attribute("time_major") else 1
 
 
-def _read(node: TfliteNodeContext, first: int, states: tuple[int, int], norms: int | None) -> _Network:
-    """The inputs of a direction whose weights begin at ``first``, its factors of normalization at ``norms``."""
+def _read_weights(node: TfliteNodeContext, first: int, states: tuple[int, int], first_norm: int | None) -> _Network:
+    """Return the weights of a direction: inputs from ``first`` on, layer normalization from ``first_norm`` on."""
 
     def gates(start: int | None, letters: str = _ORDER) -> dict[str, Output]:
         if start is None:
             return {}
-        places = {gate: start + index for index, gate in enumerate(letters)}
-        return {gate: node.get_input(place) for gate, place in places.items() if node.has_input(place)}
+        indices = {gate: start + offset for offset, gate in enumerate(letters)}
+        return {gate: node.get_input(index) for gate, index in indices.items() if node.has_input(index)}
 
     return _Network(
         node,
-        of_data=gates(first),
-        of_state=gates(first + 4),
-        of_cells=gates(first + 8, "ifo"),
+        input_weights=gates(first),
+        recurrent_weights=gates(first + 4),
+        peephole_weights=gates(first + 8, "ifo"),
         biases=gates(first + 11),
-        norms=gates(norms),
+        layer_norm_weights=gates(first_norm),
         projection=node.get_optional_input(first + 15),
         projection_bias=node.get_optional_input(first + 16),
         states=states,
     )
 
 
-def _sequence(network: _Network, data: Output, axis: int, reverse: bool) -> Output:
-    """The results for all times; the states keep those of the last."""
-    make = _at_once if _is_plain(network) else _step_by_step
-    results, last = make(network, data, axis, reverse)
+def _run(network: _Network, data: Output, axis: int, reverse: bool) -> Output:
+    """Return the results of all time steps and update the states. ``axis``: the time axis of the data."""
+    build = _lstm_sequence if _fits_lstm_sequence(network) else _scan_steps
+    results, last = build(network, data, axis, reverse)
     for index, value in zip(network.states, last):
-        keep(network.node, index, value)
+        update_state(network.node, index, value)
     return results
 
 
-def _is_plain(network: _Network) -> bool:
-    """Whether the operation LSTMSequence does all of it."""
+def _fits_lstm_sequence(network: _Network) -> bool:
+    """Return whether the operation LSTMSequence has all features that the network uses."""
     node = network.node
     return (
-        node.get_attribute("fused_activation_function") in FUNCTIONS_OF_SEQUENCES
+        node.get_attribute("fused_activation_function") in SEQUENCE_ACTIVATIONS
         and not node.get_attribute("cell_clip", 0.0)
-        and not network.norms
+        and not network.layer_norm_weights
         and network.projection is None
-        and rank_of(network.of_state["f"]) == 2
+        and rank_of(network.recurrent_weights["f"]) == 2
         and node.input_tensor(network.states[1]).quantization is None
     )
 
 
-def _at_once(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
-    node, data = network.node, batches_first(data, axis)
-    function = FUNCTIONS_OF_SEQUENCES[node.get_attribute("fused_activation_function")]
+def _lstm_sequence(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
+    node, data = network.node, batch_major(data, axis)
+    function = SEQUENCE_ACTIVATIONS[node.get_attribute("fused_activation_function")]
     inputs = [
         data,
         *(ops.Unsqueeze(node.get_input(index), int64([1])) for index in network.states),
-        all_times(data),
-        *(_joined(gates, "fico") for gates in (network.of_data, network.of_state, network.biases)),
+        full_sequence_lengths(data),
+        *(_concat_gates(gates, "fico") for gates in (network.input_weights, network.recurrent_weights, network.biases)),
     ]
     operation = ops.LSTMSequence
-    if network.of_cells:
-        inputs.append(_joined(network.of_cells, "iof"))
+    if network.peephole_weights:
+        inputs.append(_concat_gates(network.peephole_weights, "iof"))
         operation = ops.PeepholeLSTMSequence
-    made = operation(
+    sequence = operation(
         *inputs,
         hidden_size=network.size,
         direction="reverse" if reverse else "forward",
         activations=["sigmoid", function, function],
     )
-    results, *last = (ops.Squeeze(value, int64([1])).output(0) for value in made.outputs())
-    return batches_first(results, axis), last
+    results, *last = (ops.Squeeze(value, int64([1])).output(0) for value in sequence.outputs())
+    return batch_major(results, axis), last
 
 
-def _joined(gates: dict[str, Output], order: str) -> Output:
-    """All of a direction one after the other. Where i is 1 - f it is σ of what f is σ of, negated."""
+def _concat_gates(gates: dict[str, Output], order: str) -> Output:
+    """Concatenate the weights of all gates. A coupled gate i has those of f negated, because 1 - σ(x) = σ(-x)."""
     parts = [gates[gate] if gate in gates else ops.Negative(gates["f"]) for gate in order]
     return ops.Unsqueeze(ops.Concat(parts, 0), int64([0])).output(0)
 
 
-def _step_by_step(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
+def _scan_steps(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
     initial = [network.node.get_input(index) for index in network.states]
 
-    def step(part: Output, states: list[Output], enter: Enter) -> tuple[Output, list[Output]]:
-        result, cells = _step(network.entered(enter), part, *states)
+    def step(part: Output, states: list[Output], capture: Capture) -> tuple[Output, list[Output]]:
+        result, cells = _step(network.captured(capture), part, *states)
         return result, [result, cells]
 
-    return over_time(step, data, initial, axis, reverse)
+    return scan(step, data, initial, axis, reverse)
 
 
 def _step(network: _Network, data: Output, state: Output, cells: Output) -> tuple[Output, Output]:
-    """The new state and the new cells, rounded as the model keeps them."""
+    """Return the new hidden state and the new cell state, rounded to their quantization."""
     node = network.node
-    kept, kept_cells = (node.input_tensor(index) for index in network.states)
+    state_tensor, cell_tensor = (node.input_tensor(index) for index in network.states)
 
     def gate(letter: str, cells: Output) -> Output:
-        total = ops.MatMul(data, network.of_data[letter], False, True).output(0)
-        total = ops.Add(total, _recurrent(state, network.of_state[letter])).output(0)
-        if letter in network.of_cells:
-            total = ops.Add(total, ops.Multiply(cells, network.of_cells[letter])).output(0)
-        if letter in network.norms:
+        total = ops.MatMul(data, network.input_weights[letter], False, True).output(0)
+        total = ops.Add(total, _recurrent(state, network.recurrent_weights[letter])).output(0)
+        if letter in network.peephole_weights:
+            total = ops.Add(total, ops.Multiply(cells, network.peephole_weights[letter])).output(0)
+        if letter in network.layer_norm_weights:
             total = ops.MVN(total, int64([-1]), True, _EPSILON, "INSIDE_SQRT").output(0)
-            total = ops.Multiply(total, network.norms[letter]).output(0)
+            total = ops.Multiply(total, network.layer_norm_weights[letter]).output(0)
         if letter in network.biases:
             total = ops.Add(total, network.biases[letter]).output(0)
-        if kept_cells.quantization is not None:
-            total = ops.Clamp(total, *_RANGE_OF_GATES).output(0)
-        return activated(node, total) if letter == "c" else ops.Sigmoid(total).output(0)
+        if cell_tensor.quantization is not None:
+            total = ops.Clamp(total, *_GATE_RANGE).output(0)
+        return apply_activation(node, total) if letter == "c" else ops.Sigmoid(total).output(0)
 
     forget = gate("f", cells)
-    entry = gate("i", cells) if "i" in network.of_data else ops.Subtract(scalar_like(forget, 1), forget)
-    cells = ops.Add(ops.Multiply(forget, cells), ops.Multiply(entry, gate("c", cells))).output(0)
-    cells = rounded(_cut(cells, node.get_attribute("cell_clip", 0.0)), kept_cells)
-    result = ops.Multiply(gate("o", cells), activated(node, cells)).output(0)
+    update = gate("i", cells) if "i" in network.input_weights else ops.Subtract(scalar_like(forget, 1), forget)
+    cells = ops.Add(ops.Multiply(forget, cells), ops.Multiply(update, gate("c", cells))).output(0)
+    cells = fake_quantize(_clip(cells, node.get_attribute("cell_clip", 0.0)), cell_tensor)
+    result = ops.Multiply(gate("o", cells), apply_activation(node, cells)).output(0)
     if network.projection is not None:
-        if kept.quantization is not None:
-            result = rounded(result, node.intermediate_tensors[-1])
+        if state_tensor.quantization is not None:
+            result = fake_quantize(result, node.intermediate_tensors[-1])
         result = ops.MatMul(result, network.projection, False, True).output(0)
         if network.projection_bias is not None:
             result = ops.Add(result, network.projection_bias).output(0)
-        result = _cut(result, node.get_attribute("proj_clip", 0.0))
-    return rounded(result, kept), cells
+        result = _clip(result, node.get_attribute("proj_clip", 0.0))
+    return fake_quantize(result, state_tensor), cells
 
 
 def _recurrent(state: Output, weights: Output) -> Output:
-    """The state times weights, of which a vector stands for a diagonal matrix."""
+    """Multiply the state by recurrent weights; a vector of weights is a diagonal matrix."""
     if rank_of(weights) == 1:
         return ops.Multiply(state, weights).output(0)
     return ops.MatMul(state, weights, False, True).output(0)
 
 
-def _cut(value: Output, limit: float) -> Output:
+def _clip(value: Output, limit: float) -> Output:
     return ops.Clamp(value, -limit, limit).output(0) if limit > 0 else value

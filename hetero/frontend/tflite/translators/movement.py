@@ -1,4 +1,4 @@
-"""Operators that arrange elements anew. As in LiteRT, integers that stand for numbers move as they are."""
+"""Reshape, transpose, concatenation, splits and reversals. As in LiteRT, quantized integers move unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hetero.frontend.tflite.decoded import DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated, activated_integers
+from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_array, int64, known_input, normalized, rank_of
 from hetero.graph import Output
@@ -19,7 +19,7 @@ from hetero.types import Type
 
 @translator("RESHAPE")
 def reshape(node: TfliteNodeContext) -> Translation:
-    """The shape is an input or, in older files, an attribute, of which (0,) stands for no dimensions."""
+    """The shape is an input or, in older files, an attribute, in which (0,) means a scalar."""
     if node.has_input(1) and node.get_input(1).partial_shape.rank == 1:
         shape = node.get_input(1)
     else:
@@ -39,16 +39,16 @@ def transpose(node: TfliteNodeContext) -> Translation:
     if order is None:
         return ops.Transpose(node.get_input(0), node.get_input(1))
     order = [normalized(axis, order.size) for axis in order.tolist()]
-    pair = [len(order)] if node.input_tensor(0).is_complex else []
-    return values.transpose(node.get_input(0), order + pair)
+    parts_axis = [len(order)] if node.input_tensor(0).is_complex else []
+    return values.transpose(node.get_input(0), order + parts_axis)
 
 
 @translator("EXPAND_DIMS")
 def expand_dims(node: TfliteNodeContext) -> Translation:
     axis = node.get_input(1)
     if node.input_tensor(0).is_complex:
-        places = known_input(node, 1, "axis").reshape(-1).tolist()
-        axis = int64([normalized(place, rank_of(node.get_input(0))) for place in places]).output(0)
+        axes = known_input(node, 1, "axis").reshape(-1).tolist()
+        axis = int64([normalized(axis, rank_of(node.get_input(0))) for axis in axes]).output(0)
     return ops.Unsqueeze(node.get_input(0), axis)
 
 
@@ -75,30 +75,30 @@ def unpack(node: TfliteNodeContext) -> Translation:
 
 @translator("CONCATENATION")
 def concatenation(node: TfliteNodeContext) -> Translation:
-    """Integers of another scale than those of the output are scaled anew; LiteRT does so for u8 and refuses i8."""
+    """Inputs of another scale than the output are requantized. LiteRT does so for u8 and refuses i8."""
     target, parts = node.output_tensor(0), node.get_inputs()
     if target.quantization is None:
-        return activated(node, ops.Concat(parts, node.get_attribute("axis")))
+        return apply_activation(node, ops.Concat(parts, node.get_attribute("axis")))
     schemes = [node.input_tensor(index).quantization or target.quantization for index in range(len(parts))]
-    parts = [_scaled_anew(part, by, target) for part, by in zip(parts, schemes)]
-    return activated_integers(node, ops.Concat(parts, node.get_attribute("axis")).output(0))
+    parts = [_requantize(part, params, target) for part, params in zip(parts, schemes)]
+    return clamp_to_activation(node, ops.Concat(parts, node.get_attribute("axis")).output(0))
 
 
-def _scaled_anew(value: Output, by: Quantization, target: DecodedTensor) -> Output:
-    """Integers as those of another scale, halves rounded away from zero, as LiteRT has it."""
-    wanted = target.quantization
-    if by.equals(wanted):
+def _requantize(value: Output, old: Quantization, target: DecodedTensor) -> Output:
+    """Convert integers to the quantization of another tensor, rounding halves away from zero as LiteRT does."""
+    new = target.quantization
+    if old.equals(new):
         return value
-    factor = np.float32(by.scale) * (np.float32(1) / np.float32(wanted.scale))
-    scaled = ops.Add(ops.Multiply(ops.Convert(value, Type.f32), factor), np.float32(-by.zero_point) * factor)
-    moved = ops.Add(ops.Round(scaled, "half_away_from_zero"), np.float32(wanted.zero_point))
+    factor = np.float32(old.scale) * (np.float32(1) / np.float32(new.scale))
+    scaled = ops.Add(ops.Multiply(ops.Convert(value, Type.f32), factor), np.float32(-old.zero_point) * factor)
+    shifted = ops.Add(ops.Round(scaled, "half_away_from_zero"), np.float32(new.zero_point))
     limits = np.iinfo(target.element_type.to_dtype())
-    return ops.Convert(ops.Clamp(moved, float(limits.min), float(limits.max)), target.element_type).output(0)
+    return ops.Convert(ops.Clamp(shifted, float(limits.min), float(limits.max)), target.element_type).output(0)
 
 
 @translator("SPLIT")
 def split(node: TfliteNodeContext) -> Translation:
-    """The axis is the first input."""
+    """Input 0 is the axis, input 1 the data."""
     return ops.Split(node.get_input(1), values.reshape(node.get_input(0), ()), node.get_output_size())
 
 

@@ -1,28 +1,28 @@
-"""Operators that bring values to a common scale."""
+"""L2 normalization and local response normalization."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.tflite.translators.common import apply_activation
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
 
-# What the length of a vector is at least.
-_SHORTEST = 1e-6
+# A lower bound of a vector's L2 norm, against division by zero.
+_MIN_NORM = 1e-6
 
 
 @translator("L2_NORMALIZATION")
-@on_numbers
+@computes_in_float
 def l2_normalization(node: TfliteNodeContext) -> Translation:
-    return activated(node, ops.NormalizeL2(node.get_input(0), int64([-1]), _SHORTEST**2, "max"))
+    return apply_activation(node, ops.NormalizeL2(node.get_input(0), int64([-1]), _MIN_NORM**2, "max"))
 
 
 @translator("LOCAL_RESPONSE_NORMALIZATION")
 def local_response_normalization(node: TfliteNodeContext) -> Translation:
-    """LRN-1 divides alpha by the number of channels that it sums."""
+    """OpenVINO's LRN divides alpha by the window size, TensorFlow's does not."""
     alpha, beta, bias = (node.get_attribute(name, dtype=float) for name in ("alpha", "beta", "bias"))
     size = 2 * node.get_attribute("radius") + 1
     return ops.LRN(node.get_input(0), int64([-1]), alpha * size, beta, bias, size)

@@ -1,4 +1,4 @@
-"""Pooling over windows of height and width."""
+"""2-D max, average and L2 pooling."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from hetero import ops
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated, activated_integers, auto_pad
+from hetero.frontend.tflite.translators.common import apply_activation, auto_pad, clamp_to_activation
 from hetero.frontend.translation import Translation
 from hetero.graph import Output
 from hetero.types import Type
@@ -16,41 +16,40 @@ from hetero.types import Type
 
 @translator("MAX_POOL_2D")
 def max_pool(node: TfliteNodeContext) -> Translation:
-    """The largest integer stands for the largest number."""
-    strides, kernel = _windows(node)
+    """Works on quantized integers directly: they have the order of the real values."""
+    strides, kernel = _strides_and_kernel(node)
     data = channels_second(node.get_input(0))
     pooled = ops.MaxPool(data, strides, (1, 1), (0, 0), (0, 0), kernel, auto_pad=auto_pad(node))
-    return _finished(node, channels_last(pooled.output(0)))
+    return _apply_activation(node, channels_last(pooled.output(0)))
 
 
 @translator("AVERAGE_POOL_2D")
 def average_pool(node: TfliteNodeContext) -> Translation:
-    """Means leave out the padding; of integers they are rounded, halves away from zero."""
+    """Means exclude the padding. Means of integers are rounded, halves away from zero."""
     data = node.get_input(0)
     pooled = channels_last(_average(node, converted(channels_second(data), Type.f32)))
     if not data.element_type.is_real():
         pooled = converted(ops.Round(pooled, "half_away_from_zero").output(0), data.element_type)
-    return _finished(node, pooled)
+    return _apply_activation(node, pooled)
 
 
 @translator("L2_POOL_2D")
-@on_numbers
+@computes_in_float
 def l2_pool(node: TfliteNodeContext) -> Translation:
-    """The root of the mean of the squares."""
+    """Root mean square."""
     data = channels_second(node.get_input(0))
-    return activated(node, channels_last(ops.Sqrt(_average(node, ops.Multiply(data, data).output(0)))))
+    return apply_activation(node, channels_last(ops.Sqrt(_average(node, ops.Multiply(data, data).output(0)))))
 
 
 def _average(node: TfliteNodeContext, value: Output) -> Output:
-    strides, kernel = _windows(node)
+    strides, kernel = _strides_and_kernel(node)
     return ops.AvgPool(value, strides, (0, 0), (0, 0), kernel, True, "floor", auto_pad(node)).output(0)
 
 
-def _windows(node: TfliteNodeContext) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Strides, and the lengths of windows."""
+def _strides_and_kernel(node: TfliteNodeContext) -> tuple[tuple[int, int], tuple[int, int]]:
     strides, kernel = ("stride_h", "stride_w"), ("filter_height", "filter_width")
     return tuple(map(node.get_attribute, strides)), tuple(map(node.get_attribute, kernel))
 
 
-def _finished(node: TfliteNodeContext, value: Output) -> Output:
-    return activated_integers(node, value) if node.is_quantized else activated(node, value)
+def _apply_activation(node: TfliteNodeContext, value: Output) -> Output:
+    return clamp_to_activation(node, value) if node.is_quantized else apply_activation(node, value)

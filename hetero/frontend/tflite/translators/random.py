@@ -1,4 +1,4 @@
-"""Operators that draw random numbers: by Philox 4x32-10 from two seeds, where not both are 0."""
+"""Random numbers, by Philox 4x32-10 from two seeds; not reproducible if both seeds are 0."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hetero.types import Type
 
 
 def _uniform(node: TfliteNodeContext, shape: Node | Output, kind: Type) -> Output:
-    """Numbers from 0 up to 1."""
+    """Return random numbers uniform in [0, 1)."""
     limits = (np.array(limit, kind.to_dtype()) for limit in (0, 1))
     return ops.RandomUniform(
         shape, *limits, kind, node.get_attribute("seed", 0), node.get_attribute("seed2", 0)
@@ -30,13 +30,13 @@ def random_uniform(node: TfliteNodeContext) -> Translation:
 
 @translator("RANDOM_STANDARD_NORMAL")
 def random_normal(node: TfliteNodeContext) -> Translation:
-    """Pairs, by the transformation of Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
+    """Box-Muller transform: Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
     shape = node.get_input(0)
     count = ops.ReduceProd(ops.Convert(shape, Type.i64), int64([0]), True)
     pairs = ops.Divide(ops.Add(count, int64(1)), int64(2))
-    drawn = _uniform(node, ops.Concat([pairs, int64([2])], 0), Type.f32)
-    first, second = ops.Split(drawn, int64(1), 2).outputs()
-    # No logarithm of 0 is taken.
+    uniform = _uniform(node, ops.Concat([pairs, int64([2])], 0), Type.f32)
+    first, second = ops.Split(uniform, int64(1), 2).outputs()
+    # The maximum avoids log(0).
     radius = ops.Sqrt(ops.Multiply(ops.Log(ops.Maximum(first, np.float32(1e-7))), np.float32(-2)))
     angle = ops.Multiply(second, np.float32(2 * math.pi))
     both = reshape(ops.Multiply(ops.Concat([ops.Sin(angle), ops.Cos(angle)], 1), radius).output(0), (-1,))
@@ -45,19 +45,20 @@ def random_normal(node: TfliteNodeContext) -> Translation:
 
 @translator("MULTINOMIAL")
 def multinomial(node: TfliteNodeContext) -> Translation:
-    """For each row of logits ``[N, C]`` numbers of columns, as many as input 1 says; what is not finite is never drawn.
+    """Sample column indices for each row of logits ``[N, C]``; input 1 is the number of samples per row.
 
-    The first inference draws what LiteRT does.
+    Samples by inverting the cumulative distribution. Columns with non-finite logits have probability 0. The samples of
+    the first inference are those of LiteRT.
     """
     logits, count = node.get_input(0), reshape(node.get_input(1), (1,))
-    is_drawn = ops.IsFinite(logits)
+    is_finite = ops.IsFinite(logits)
     lowest = scalar_like(logits, np.finfo(np.float32).min)
-    largest = ops.ReduceMax(ops.Select(is_drawn, logits, lowest), int64([1]), True)
-    wide = [ops.Convert(value, Type.f64) for value in (ops.Select(is_drawn, logits, lowest), largest)]
-    shares = ops.Exp(ops.Subtract(*wide)).output(0)
-    weights = ops.Select(is_drawn, shares, scalar_like(shares, 0))
-    ends = ops.CumSum(weights, int64(1))
+    largest = ops.ReduceMax(ops.Select(is_finite, logits, lowest), int64([1]), True)
+    wide = [ops.Convert(value, Type.f64) for value in (ops.Select(is_finite, logits, lowest), largest)]
+    exponentials = ops.Exp(ops.Subtract(*wide)).output(0)
+    weights = ops.Select(is_finite, exponentials, scalar_like(exponentials, 0))
+    cumulative = ops.CumSum(weights, int64(1))
     shape = ops.Concat([reshape(length_of(logits, 0), (1,)), ops.Convert(count, Type.i64)], 0)
-    total = ops.Gather(ends, int64([-1]), int64(1))
-    drawn = ops.Multiply(_uniform(node, shape, Type.f64), total)
-    return ops.SearchSorted(ends, drawn, True, node.output_tensor(0).element_type)
+    total = ops.Gather(cumulative, int64([-1]), int64(1))
+    samples = ops.Multiply(_uniform(node, shape, Type.f64), total)
+    return ops.SearchSorted(cumulative, samples, True, node.output_tensor(0).element_type)

@@ -1,18 +1,18 @@
-"""Reductions over axes."""
+"""Reductions over axes, arg-max and arg-min, and cumulative sums."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving, on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, scalar_like
 from hetero.types import Type
 
-_NUMBERS = {"MEAN": ops.ReduceMean, "REDUCE_PROD": ops.ReduceProd, "SUM": ops.ReduceSum}
-_OTHERS = {
+_ARITHMETIC = {"MEAN": ops.ReduceMean, "REDUCE_PROD": ops.ReduceProd, "SUM": ops.ReduceSum}
+_ORDER_AND_LOGIC = {
     "REDUCE_ALL": ops.ReduceLogicalAnd, "REDUCE_ANY": ops.ReduceLogicalOr, "REDUCE_MAX": ops.ReduceMax,
     "REDUCE_MIN": ops.ReduceMin,
 }  # fmt: skip
@@ -21,18 +21,18 @@ _OTHERS = {
 def _reduce(node: TfliteNodeContext) -> Translation:
     value, axes, keep = node.get_input(0), node.get_input(1), node.get_attribute("keep_dims", False)
     if node.get_op_type() == "MEAN" and value.element_type.is_real() and value.partial_shape.element_count() == 0:
-        # The mean of nothing is no number; ReduceMean has 0 for it, as OpenVINO.
+        # The mean of no elements is NaN in TensorFlow Lite, but 0 in OpenVINO's ReduceMean.
         return ops.Divide(ops.ReduceSum(value, axes, keep), scalar_like(value, 0))
-    return (_NUMBERS | _OTHERS)[node.get_op_type()](value, axes, keep)
+    return (_ARITHMETIC | _ORDER_AND_LOGIC)[node.get_op_type()](value, axes, keep)
 
 
-translator(*_NUMBERS)(on_numbers(_reduce))
-translator(*_OTHERS)(moving(_reduce))
+translator(*_ARITHMETIC)(computes_in_float(_reduce))
+translator(*_ORDER_AND_LOGIC)(preserves_quantization(_reduce))
 
 
 @translator("ARG_MAX", "ARG_MIN")
-def index_of_best(node: TfliteNodeContext) -> Translation:
-    """The first of equal ones."""
+def arg_max_or_min(node: TfliteNodeContext) -> Translation:
+    """Of equal elements the first is chosen."""
     value, axis = node.get_input(0), node.get_values_from_const_input(1, dtype=int)
     axis = axis if isinstance(axis, int) else axis[0]
     mode = "max" if node.get_op_type() == "ARG_MAX" else "min"

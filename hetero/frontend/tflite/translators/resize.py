@@ -1,4 +1,4 @@
-"""Images in other sizes."""
+"""Resizing of images."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from hetero.types import Type
 
 @translator("RESIZE_BILINEAR")
 def resize_bilinear(node: TfliteNodeContext) -> Translation:
-    """Means of integers are rounded, halves away from zero. Weights are exact: LiteRT's plain kernels have ones of ten
-    bits, which lead away from the place in large images; its fast ones do not."""
+    """Results of integers are rounded, halves away from zero.
+
+    Interpolation weights are exact, as in LiteRT's fast kernels. Those of its reference kernels have ten bits, which
+    is too coarse for large images.
+    """
     data = node.get_input(0)
-    resized = _resized(node, converted(data, Type.f32), "linear_onnx", "half_pixel", "simple")
+    resized = _resize(node, converted(data, Type.f32), "linear_onnx", "half_pixel", "simple")
     if data.element_type.is_real():
         return resized
     return converted(ops.Round(resized, "half_away_from_zero").output(0), data.element_type)
@@ -27,12 +30,11 @@ def resize_bilinear(node: TfliteNodeContext) -> Translation:
 @translator("RESIZE_NEAREST_NEIGHBOR")
 def resize_nearest(node: TfliteNodeContext) -> Translation:
     rounding = "round_prefer_ceil" if node.get_attribute("align_corners", False) else "floor"
-    return _resized(node, node.get_input(0), "nearest", "tf_half_pixel_for_nn", rounding)
+    return _resize(node, node.get_input(0), "nearest", "tf_half_pixel_for_nn", rounding)
 
 
-def _resized(node: TfliteNodeContext, value: Output, mode: str, half_pixel: str, rounding: str) -> Output:
-    """The value resized to the height and width of input 1; ``half_pixel``: how coordinates with half_pixel_centers
-    are reckoned."""
+def _resize(node: TfliteNodeContext, value: Output, mode: str, half_pixel: str, rounding: str) -> Output:
+    """Resize to the height and width in input 1. ``half_pixel``: the coordinate mode if half_pixel_centers is set."""
     coordinates = "asymmetric"
     if node.get_attribute("align_corners", False):
         coordinates = "align_corners"

@@ -1,20 +1,20 @@
-"""Recurrent networks of one function: of the data and of what it made last."""
+"""RNN operators: result = activation(data · input weights + state · recurrent weights + bias)."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated
+from hetero.frontend.tflite.translators.common import apply_activation
 from hetero.frontend.tflite.translators.time_steps import (
-    FUNCTIONS_OF_SEQUENCES,
-    Enter,
-    all_times,
-    batches_first,
-    merged,
-    over_time,
-    with_auxiliary_data,
+    SEQUENCE_ACTIVATIONS,
+    Capture,
+    add_auxiliary_input,
+    batch_major,
+    full_sequence_lengths,
+    merge_directions,
+    scan,
 )
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
@@ -22,9 +22,9 @@ from hetero.graph import Output
 
 
 @translator("RNN")
-@on_numbers
+@computes_in_float
 def rnn(node: TfliteNodeContext) -> Translation:
-    """Inputs: data ``[N, I]``, weights of the data ``[O, I]``, of the state ``[O, O]``, bias ``[O]``, state."""
+    """Inputs: data ``[N, I]``, input weights ``[O, I]``, recurrent weights ``[O, O]``, bias ``[O]``, state."""
     weights = [node.get_input(index) for index in (1, 2, 3)]
     result = _step(node, node.get_input(0), node.get_input(4), weights)
     node.set_variable_input(4, result)
@@ -32,54 +32,54 @@ def rnn(node: TfliteNodeContext) -> Translation:
 
 
 @translator("UNIDIRECTIONAL_SEQUENCE_RNN")
-@on_numbers
+@computes_in_float
 def sequence_rnn(node: TfliteNodeContext) -> Translation:
-    """The inputs are those of RNN, the data for all times."""
+    """The inputs are those of RNN, with data for all time steps."""
     return _sequence(node, node.get_input(0), [node.get_input(index) for index in (1, 2, 3)], 4, False)
 
 
 @translator("BIDIRECTIONAL_SEQUENCE_RNN")
-@on_numbers
+@computes_in_float
 def bidirectional_sequence_rnn(node: TfliteNodeContext) -> Translation:
-    """Weights, bias and state of the forward direction, then those of the backward one, then auxiliary data and its
-    weights in both directions."""
+    """Inputs after the data: weights, bias and state of the forward direction, then of the backward one; auxiliary data
+    and its weights for both directions."""
     results = []
     for direction, first in enumerate((1, 5)):
         weights = [node.get_input(first + index) for index in range(3)]
-        data, (weights[0],) = with_auxiliary_data(node, 9, direction, weights[:1], [10 + direction])
+        data, (weights[0],) = add_auxiliary_input(node, 9, direction, weights[:1], [10 + direction])
         results.append(_sequence(node, data, weights, first + 3, direction == 1))
-    return merged(node, results)
+    return merge_directions(node, results)
 
 
 def _sequence(node: TfliteNodeContext, data: Output, weights: list[Output], state: int, reverse: bool) -> Output:
-    """The results for all times; ``state``: the index of the input that is the state."""
+    """Return the results of all time steps and update the state; ``state``: the index of the state input."""
     axis, initial = 0 if node.get_attribute("time_major") else 1, node.get_input(state)
     function = node.get_attribute("fused_activation_function")
-    if function in FUNCTIONS_OF_SEQUENCES:
-        data = batches_first(data, axis)
-        made = ops.RNNSequence(
+    if function in SEQUENCE_ACTIVATIONS:
+        data = batch_major(data, axis)
+        sequence = ops.RNNSequence(
             data,
             ops.Unsqueeze(initial, int64([1])),
-            all_times(data),
+            full_sequence_lengths(data),
             *(ops.Unsqueeze(part, int64([0])) for part in weights),
             hidden_size=initial.partial_shape[-1].get_length(),
             direction="reverse" if reverse else "forward",
-            activations=[FUNCTIONS_OF_SEQUENCES[function]],
+            activations=[SEQUENCE_ACTIVATIONS[function]],
         )
-        results, last = (ops.Squeeze(value, int64([1])).output(0) for value in made.outputs())
-        results = batches_first(results, axis)
+        results, last = (ops.Squeeze(value, int64([1])).output(0) for value in sequence.outputs())
+        results = batch_major(results, axis)
     else:
 
-        def step(part: Output, states: list[Output], enter: Enter) -> tuple[Output, list[Output]]:
-            result = _step(node, part, states[0], [enter(value) for value in weights])
+        def step(part: Output, states: list[Output], capture: Capture) -> tuple[Output, list[Output]]:
+            result = _step(node, part, states[0], [capture(value) for value in weights])
             return result, [result]
 
-        results, (last,) = over_time(step, data, [initial], axis, reverse)
+        results, (last,) = scan(step, data, [initial], axis, reverse)
     node.set_variable_input(state, last)
     return results
 
 
 def _step(node: TfliteNodeContext, data: Output, state: Output, weights: list[Output]) -> Output:
-    of_data, of_state, bias = weights
-    total = ops.Add(ops.MatMul(data, of_data, False, True), ops.MatMul(state, of_state, False, True))
-    return activated(node, ops.Add(total, bias))
+    input_weights, recurrent_weights, bias = weights
+    total = ops.Add(ops.MatMul(data, input_weights, False, True), ops.MatMul(state, recurrent_weights, False, True))
+    return apply_activation(node, ops.Add(total, bias))

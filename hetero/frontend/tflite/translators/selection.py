@@ -1,4 +1,4 @@
-"""Operators that take elements by their places, or find the places."""
+"""Gather, non-zero indices, unique elements, top-k, bucketize and lookup by key."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hetero.types import Type
 
 @translator("GATHER")
 def gather(node: TfliteNodeContext) -> Translation:
-    """Of packed integers they may be whole ones."""
+    """The output of 4-bit integers may be wider ones."""
     axis, batch = node.get_attribute("axis", 0), node.get_attribute("batch_dims", 0)
-    taken = ops.Gather(node.get_input(0), node.get_input(1), int64(axis), batch).output(0)
-    return converted(taken, node.output_tensor(0).element_type)
+    gathered = ops.Gather(node.get_input(0), node.get_input(1), int64(axis), batch).output(0)
+    return converted(gathered, node.output_tensor(0).element_type)
 
 
 @translator("GATHER_ND")
@@ -29,15 +29,15 @@ def gather_nd(node: TfliteNodeContext) -> Translation:
 
 @translator("WHERE")
 def where(node: TfliteNodeContext) -> Translation:
-    """The places of what is not zero, a row each."""
+    """Return the indices of non-zero elements, one row each."""
     return ops.Transpose(ops.NonZero(node.get_input(0)), int64([1, 0]))
 
 
 @translator("UNIQUE")
 def unique(node: TfliteNodeContext) -> Translation:
-    """Different elements in the order in which they come, and the place of each element among them."""
-    found = ops.Unique(node.get_input(0), None, False, node.output_tensor(1).element_type)
-    return [found.output(0), found.output(2)]
+    """Return the unique elements in the order of their first occurrence, and the index of each element among them."""
+    operation = ops.Unique(node.get_input(0), None, False, node.output_tensor(1).element_type)
+    return [operation.output(0), operation.output(2)]
 
 
 @translator("TOPK_V2")
@@ -56,16 +56,17 @@ def bucketize(node: TfliteNodeContext) -> Translation:
 
 @translator("HASHTABLE_LOOKUP")
 def hashtable_lookup(node: TfliteNodeContext) -> Translation:
-    """Rows by sorted keys, zeros for keys that are not there; and whether each is there."""
+    """Return the rows of keys, zeros for missing keys, and whether each key was found. The table's keys are sorted."""
     wanted, keys, rows = (node.get_input(index) for index in range(3))
-    place = ops.SearchSorted(keys, wanted, False, Type.i64)
-    place = ops.Minimum(place, ops.Subtract(length_of(keys, 0), int64(1)))
-    found = ops.Equal(ops.Gather(keys, place, int64(0)), wanted)
-    taken = ops.Gather(rows, place, int64(0)).output(0)
-    behind = len(taken.partial_shape) - 1
-    each = reshape(found.output(0), (-1, *[1] * behind)) if behind else found
-    return [ops.Select(each, taken, _nothing_like(taken)), ops.Convert(found, Type.u8)]
+    index = ops.SearchSorted(keys, wanted, False, Type.i64)
+    index = ops.Minimum(index, ops.Subtract(length_of(keys, 0), int64(1)))
+    found = ops.Equal(ops.Gather(keys, index, int64(0)), wanted)
+    gathered = ops.Gather(rows, index, int64(0)).output(0)
+    row_rank = len(gathered.partial_shape) - 1
+    mask = reshape(found.output(0), (-1, *[1] * row_rank)) if row_rank else found
+    return [ops.Select(mask, gathered, _empty_like(gathered)), ops.Convert(found, Type.u8)]
 
 
-def _nothing_like(value: Output) -> Constant:
+def _empty_like(value: Output) -> Constant:
+    """Return a scalar 0, or "" for strings."""
     return Constant(np.array("")) if value.element_type is Type.string else scalar_like(value, 0)

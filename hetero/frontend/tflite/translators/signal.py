@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetero import ops
-from hetero.frontend.tflite.complex_numbers import parts
+from hetero.frontend.tflite.complex_numbers import real_and_imaginary
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
@@ -12,18 +12,18 @@ from hetero.frontend.values import int64
 
 @translator("RFFT2D")
 def rfft_2d(node: TfliteNodeContext) -> Translation:
-    """Of the last two axes, cut or filled with zeros to the lengths of input 1."""
+    """Transforms the last two axes, truncated or zero-padded to the lengths in input 1."""
     return ops.RDFT(node.get_input(0), int64([-2, -1]), node.get_input(1))
 
 
 @translator("REAL")
 def real_part(node: TfliteNodeContext) -> Translation:
-    return parts(node.get_input(0))[0]
+    return real_and_imaginary(node.get_input(0))[0]
 
 
 @translator("IMAG")
 def imaginary_part(node: TfliteNodeContext) -> Translation:
-    return parts(node.get_input(0))[1]
+    return real_and_imaginary(node.get_input(0))[1]
 
 
 @translator("COMPLEX_ABS")

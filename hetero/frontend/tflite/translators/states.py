@@ -1,4 +1,4 @@
-"""States: inputs that are variable tensors, which keep numbers from one inference to the next."""
+"""States of recurrent operators: inputs that are variable tensors, which persist between inferences."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from hetero.frontend.tflite.quantization import dequantize, quantize
 from hetero.graph import Output
 
 
-def keep(node: TfliteNodeContext, index: int, value: Output) -> None:
-    """Let an input that is a state hold these numbers from now on."""
+def update_state(node: TfliteNodeContext, index: int, value: Output) -> None:
+    """Store real values in a state input, quantized as the tensor declares."""
     tensor = node.input_tensor(index)
-    by = tensor.quantization
-    node.set_variable_input(index, value if by is None else quantize(value, by, tensor.element_type))
+    params = tensor.quantization
+    node.set_variable_input(index, value if params is None else quantize(value, params, tensor.element_type))
 
 
-def rounded(value: Output, tensor: DecodedTensor) -> Output:
-    """Numbers as a tensor can hold them."""
-    by = tensor.quantization
-    return value if by is None else dequantize(quantize(value, by, tensor.element_type), by)
+def fake_quantize(value: Output, tensor: DecodedTensor) -> Output:
+    """Round real values to those that a quantized tensor can represent."""
+    params = tensor.quantization
+    return value if params is None else dequantize(quantize(value, params, tensor.element_type), params)

@@ -1,4 +1,4 @@
-"""SVDF: a filter over features and time, kept as the product of two (singular value decomposition).
+"""SVDF: a filter over features and time, stored as a low-rank product (singular value decomposition filter).
 
 See Nakkiran et al., Compressing Deep Neural Networks Using a Rank-Constrained Topology, 2015.
 """
@@ -7,34 +7,34 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import activated
-from hetero.frontend.tflite.translators.states import keep, rounded
+from hetero.frontend.tflite.translators.common import apply_activation
+from hetero.frontend.tflite.translators.states import fake_quantize, update_state
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, reshape
 
 
 @translator("SVDF")
-@on_numbers
+@computes_in_float
 def svdf(node: TfliteNodeContext) -> Translation:
-    """Inputs: data ``[N, I]``, weights of features ``[filters, I]`` and of times ``[filters, times]``, a bias
-    ``[units]`` and the state ``[N, filters · times]``: what the filters over features gave in the last inferences.
+    """Inputs: data ``[N, I]``, feature weights ``[filters, I]``, time weights ``[filters, times]``, bias ``[units]``.
 
-    As many filters as ``rank`` says make a unit.
+    Input 4, the state ``[N, filters · times]``, has the results of the feature filters of the latest inferences. A unit
+    is the sum of ``rank`` filters.
     """
-    data, of_features, of_times = (node.get_input(index) for index in range(3))
-    filters, times = of_times.shape
-    kept = reshape(node.get_input(4), (-1, filters, times))
-    new = ops.MatMul(data, of_features, False, True).output(0)
-    new = rounded(reshape(new, (-1, filters, 1)), node.input_tensor(4))
+    data, feature_weights, time_weights = (node.get_input(index) for index in range(3))
+    filters, times = time_weights.shape
+    state = reshape(node.get_input(4), (-1, filters, times))
+    features = ops.MatMul(data, feature_weights, False, True).output(0)
+    features = fake_quantize(reshape(features, (-1, filters, 1)), node.input_tensor(4))
     if times > 1:
-        before = ops.Slice(kept, int64([1]), int64([times]), int64([1]), int64([2]))
-        new = ops.Concat([before, new], 2).output(0)
-    keep(node, 4, reshape(new, (-1, filters * times)))
+        previous = ops.Slice(state, int64([1]), int64([times]), int64([1]), int64([2]))
+        features = ops.Concat([previous, features], 2).output(0)
+    update_state(node, 4, reshape(features, (-1, filters * times)))
     rank = node.get_attribute("rank")
-    weighted = reshape(ops.Multiply(new, of_times).output(0), (-1, filters // rank, rank * times))
+    weighted = reshape(ops.Multiply(features, time_weights).output(0), (-1, filters // rank, rank * times))
     total = ops.ReduceSum(weighted, int64([2]), False).output(0)
     if node.has_input(3):
         total = ops.Add(total, node.get_input(3)).output(0)
-    return activated(node, total)
+    return apply_activation(node, total)

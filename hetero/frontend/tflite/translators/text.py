@@ -1,4 +1,4 @@
-"""Operators on words and on bytes."""
+"""SKIP_GRAM and LSH_PROJECTION."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def skip_gram(node: TfliteNodeContext) -> Translation:
 def lsh_projection(node: TfliteNodeContext) -> Translation:
     kind = node.get_attribute("type", _PROJECTIONS.UNKNOWN)
     if kind not in (_PROJECTIONS.SPARSE, _PROJECTIONS.DENSE):
-        raise FrontendError(f"the type {kind} of projection is neither SPARSE nor DENSE")
+        raise FrontendError(f"projection type {kind} is not supported, only SPARSE and DENSE")
     inputs = [node.get_input(index) for index in range(2)]
     return ops.LshProjection(*inputs, node.get_optional_input(2), is_sparse=kind == _PROJECTIONS.SPARSE)

@@ -1,4 +1,4 @@
-"""Variables and hash tables, which operators reach by handles: constants of their names here."""
+"""Resource variables and hash tables. A resource handle becomes a string constant with the resource's name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import length_of
-from hetero.graph import Constant
+from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
 
 
@@ -56,14 +56,16 @@ def hash_table_size(node: TfliteNodeContext) -> Translation:
 
 
 def _name(node: TfliteNodeContext) -> str:
+    """Return the name of the resource whose handle is input 0. Raises FrontendError if the handle is not constant."""
     name = exact_value(node.get_input(0))
     if name is None:
-        raise FrontendError("the resource that it names must be known before the model runs")
+        raise FrontendError("its resource handle, input 0, must be constant")
     return str(name)
 
 
-def _table(node: TfliteNodeContext):
+def _table(node: TfliteNodeContext) -> tuple[Output, Output]:
+    """Return the keys and the values of the hash table whose handle is input 0. Raises FrontendError if it is empty."""
     name = _name(node)
     if name not in node.variables.tables:
-        raise FrontendError(f"the hash table {name} is never filled")
+        raise FrontendError(f"hash table {name} is never filled")
     return node.variables.tables[name]

@@ -1,11 +1,11 @@
-"""Translators of StableHLO's operators, as its specification has them: https://openxla.org/stablehlo/spec."""
+"""Translators of StableHLO operators, by the specification https://openxla.org/stablehlo/spec."""
 
 from hetero.frontend.tflite.translators.stablehlo import (  # noqa: F401
     calls,
+    dot_and_convolution,
     elementwise,
     gather,
     movement,
-    products,
     random,
     reductions,
     scatter,

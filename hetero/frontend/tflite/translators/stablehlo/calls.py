@@ -1,4 +1,4 @@
-"""StableHLO's CUSTOM_CALL."""
+"""StableHLO CUSTOM_CALL."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from hetero.frontend.translation import Translation
 
 @translator("STABLEHLO_CUSTOM_CALL")
 def custom_call(node: TfliteNodeContext) -> Translation:
-    """Only who made the model knows what it calls."""
+    """Raise FrontendError: only an extension can know what a custom call computes."""
     target = node.get_attribute("call_target_name")
     raise FrontendError(f"it calls '{target}', for which there is no extension: add a ConversionExtension of this name")

@@ -1,4 +1,4 @@
-"""Element-wise operators of StableHLO."""
+"""StableHLO element-wise operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
-from hetero.frontend.tflite.quantization import moving, on_numbers
+from hetero.frontend.tflite.quantization import computes_in_float, preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import scalar_like
@@ -26,7 +26,7 @@ _BINARY: dict[str, type[Op]] = {
 }  # fmt: skip
 _EXTREMES: dict[str, type[Op]] = {"MAXIMUM": ops.Maximum, "MINIMUM": ops.Minimum}
 _BITWISE: dict[str, type[Op]] = {"AND": ops.BitwiseAnd, "OR": ops.BitwiseOr}
-# What operators are of booleans.
+# The operations for booleans.
 _LOGICAL: dict[str, type[Op]] = {
     "ADD": ops.LogicalOr, "MAXIMUM": ops.LogicalOr, "OR": ops.LogicalOr,
     "MULTIPLY": ops.LogicalAnd, "MINIMUM": ops.LogicalAnd, "AND": ops.LogicalAnd,
@@ -50,20 +50,20 @@ def _kind(node: TfliteNodeContext) -> str:
 
 
 @translator(*_listed(_UNARY))
-@on_numbers
+@computes_in_float
 def unary(node: TfliteNodeContext) -> Translation:
     return _UNARY[_kind(node)](node.get_input(0))
 
 
 @translator(*_listed(_BINARY))
-@on_numbers
+@computes_in_float
 def binary(node: TfliteNodeContext) -> Translation:
     return _binary(node, _BINARY)
 
 
 @translator(*_listed(_EXTREMES, _BITWISE))
-@moving
-def choice_or_bits(node: TfliteNodeContext) -> Translation:
+@preserves_quantization
+def extreme_or_bitwise(node: TfliteNodeContext) -> Translation:
     return _binary(node, _EXTREMES | _BITWISE)
 
 
@@ -71,20 +71,20 @@ def _binary(node: TfliteNodeContext, operations: dict[str, type[Op]]) -> Transla
     left, right, kind = node.get_input(0), node.get_input(1), _kind(node)
     if left.element_type is Type.boolean:
         if kind not in _LOGICAL:
-            raise FrontendError("it takes numbers, not booleans")
+            raise FrontendError("its inputs must be numbers, but are booleans")
         return _LOGICAL[kind](left, right)
     return operations[kind](left, right)
 
 
 @translator("STABLEHLO_DIVIDE")
-@on_numbers
+@computes_in_float
 def divide(node: TfliteNodeContext) -> Translation:
-    """Quotients of integers are cut off."""
+    """Integer division truncates."""
     return ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False)
 
 
 @translator("STABLEHLO_CBRT")
-@on_numbers
+@computes_in_float
 def cbrt(node: TfliteNodeContext) -> Translation:
     value = node.get_input(0)
     return ops.Multiply(ops.Sign(value), ops.Power(ops.Abs(value), scalar_like(value, 1 / 3)))
@@ -92,26 +92,26 @@ def cbrt(node: TfliteNodeContext) -> Translation:
 
 @translator("STABLEHLO_SHIFT_LEFT")
 def shift_left(node: TfliteNodeContext) -> Translation:
-    """Nothing is left of a number that is moved by its width or more."""
+    """A shift by the bit width or more gives 0, as BitwiseLeftShift does."""
     return ops.BitwiseLeftShift(node.get_input(0), node.get_input(1))
 
 
 @translator("STABLEHLO_CLAMP")
-@moving
+@preserves_quantization
 def clamp(node: TfliteNodeContext) -> Translation:
-    """The bounds are scalars or of the operand's shape."""
+    """The bounds are scalars or have the operand's shape."""
     low, value, high = node.get_inputs()
     return ops.Minimum(ops.Maximum(value, low), high)
 
 
 @translator("STABLEHLO_SELECT")
-@moving
+@preserves_quantization
 def select(node: TfliteNodeContext) -> Translation:
     return ops.Select(*node.get_inputs())
 
 
 @translator("STABLEHLO_CONVERT")
-@on_numbers
+@computes_in_float
 def convert(node: TfliteNodeContext) -> Translation:
     output = node.output_tensor(0)
     if output.element_type is None:
@@ -120,19 +120,19 @@ def convert(node: TfliteNodeContext) -> Translation:
 
 
 @translator("STABLEHLO_COMPARE")
-@on_numbers
+@computes_in_float
 def compare(node: TfliteNodeContext) -> Translation:
     left, right = node.get_input(0), node.get_input(1)
     direction = node.get_attribute("comparison_direction")
     if direction not in _COMPARISONS:
-        raise FrontendError(f"the comparison {direction} is not known")
+        raise FrontendError(f"comparison direction {direction} is not supported")
     if node.get_attribute("compare_type") == Comparison.STABLEHLO_COMPARISON_TYPE_FLOAT_TOTAL_ORDER:
-        left, right = _in_total_order(left), _in_total_order(right)
+        left, right = _total_order_key(left), _total_order_key(right)
     return _COMPARISONS[direction](left, right)
 
 
-def _in_total_order(value: Output) -> Output:
-    """Integers that are in the order of IEEE 754's totalOrder: -NaN, -∞ … -0, +0 … ∞, NaN."""
+def _total_order_key(value: Output) -> Output:
+    """Return integers with the order of IEEE 754's totalOrder: -NaN, -∞ … -0, +0 … ∞, NaN."""
     kind = {16: Type.i16, 32: Type.i32, 64: Type.i64}[value.element_type.bitwidth]
     bits = ops.BitCast(value, kind)
     largest = Constant(np.array((1 << kind.bitwidth - 1) - 1, kind.to_dtype()))

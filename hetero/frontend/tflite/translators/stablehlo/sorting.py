@@ -1,4 +1,4 @@
-"""StableHLO's SORT."""
+"""StableHLO SORT."""
 
 from __future__ import annotations
 
@@ -9,69 +9,74 @@ from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarGraph, alike
+from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody, same_function
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, normalized, rank_of
 from hetero.graph import Output
 from hetero.types import Type
 
-# The longest axis that is sorted by comparing all pairs.
-_MOST_COMPARED = 4096
+# Maximum length of an axis that is sorted by comparing all pairs of elements.
+_MAX_PAIRWISE_LENGTH = 4096
 _ORDERS = {ops.Less: "min", ops.LessEqual: "min", ops.Greater: "max", ops.GreaterEqual: "max"}
 
 
 @translator("STABLEHLO_SORT")
 def sort(node: TfliteNodeContext) -> Translation:
-    """Tensors put in one order along an axis, by a graph that says whether elements come before others."""
+    """Sort tensors together along an axis. The comparator graph returns whether the first element precedes the second.
+
+    Its inputs are two elements of each tensor.
+    """
     values = node.get_inputs()
     axis = normalized(node.get_attribute("dimension"), rank_of(values[0]))
-    before = ScalarGraph(node, [value.element_type for value in values for _ in range(2)], 1)
-    places = _order_by_key(values, axis, before) or _order_by_pairs(values, axis, before)
-    return [ops.GatherElements(value, places, axis).output(0) for value in values]
+    precedes = ScalarBody(node, [value.element_type for value in values for _ in range(2)], 1)
+    indices = _sort_by_key(values, axis, precedes) or _sort_pairwise(values, axis, precedes)
+    return [ops.GatherElements(value, indices, axis).output(0) for value in values]
 
 
-def _order_by_key(values: Sequence[Output], axis: int, before: ScalarGraph) -> Output | None:
-    """Where each element comes from, if the graph compares what one function makes of both elements; else None."""
-    comparison = before.results[0].node
+def _sort_by_key(values: Sequence[Output], axis: int, precedes: ScalarBody) -> Output | None:
+    """Return the sorting indices if the comparator compares one key function of both elements; else None."""
+    comparison = precedes.results[0].node
     if type(comparison) not in _ORDERS:
         return None
-    first, second = before.inputs[::2], before.inputs[1::2]
-    falls, (left, right) = _ORDERS[type(comparison)], comparison.input_values()
-    if alike(left, right, dict(zip(second, first))):
-        # The right one is that which is said to come after.
-        falls = "max" if falls == "min" else "min"
-    elif not alike(left, right, dict(zip(first, second))):
+    first, second = precedes.inputs[::2], precedes.inputs[1::2]
+    mode, (left, right) = _ORDERS[type(comparison)], comparison.input_values()
+    if same_function(left, right, dict(zip(second, first))):
+        # The operands are swapped: key(second) < key(first).
+        mode = "max" if mode == "min" else "min"
+    elif not same_function(left, right, dict(zip(first, second))):
         return None
-    # Of whole tensors both sides are the key.
-    key = before([value for value in values for _ in range(2)])[0].node.input_value(0)
+    # With the same tensors as both elements, either operand of the comparison is the key.
+    key = precedes([value for value in values for _ in range(2)])[0].node.input_value(0)
     if key.partial_shape != values[0].partial_shape:
         return None
     if key.element_type is Type.boolean:
         key = converted(key, Type.u8)
     length = length_of(values[0], axis)
-    return ops.TopK(key, length, axis, falls, "value", Type.i64, True).output(1)
+    return ops.TopK(key, length, axis, mode, "value", Type.i64, True).output(1)
 
 
-def _order_by_pairs(values: Sequence[Output], axis: int, before: ScalarGraph) -> Output:
-    """The same for any graph: an element's place is the number of those that come before it, of equal ones the first
-    in the order that they had."""
+def _sort_pairwise(values: Sequence[Output], axis: int, precedes: ScalarBody) -> Output:
+    """Return the sorting indices for any comparator by comparing all pairs of elements.
+
+    The rank of an element is the number of elements that precede it; equal elements keep their order.
+    """
     length = values[0].partial_shape[axis]
-    if length.is_dynamic or length.get_length() > _MOST_COMPARED:
+    if length.is_dynamic or length.get_length() > _MAX_PAIRWISE_LENGTH:
         raise FrontendError(
-            f"an axis of {length} elements cannot be sorted by its graph, which does not compare one key of both "
-            f"elements: {_MOST_COMPARED} can"
+            f"an axis of {length} elements cannot be sorted by its graph: a graph that does not compare one key of "
+            f"both elements is supported up to {_MAX_PAIRWISE_LENGTH} elements"
         )
-    # Those that may come before are on the axis, those that they may come before on the next one.
+    # Two axes take the place of the sorted one: that of the other elements, then that of the elements themselves.
     others = [ops.Unsqueeze(value, int64(axis + 1)).output(0) for value in values]
     elements = [ops.Unsqueeze(value, int64(axis)).output(0) for value in values]
-    (comes_before,) = before([value for pair in zip(others, elements) for value in pair])
-    (comes_after,) = before([value for pair in zip(elements, others) for value in pair])
-    number = ops.Range(int64(0), int64(length.get_length()), int64(1), Type.i64)
-    behind = [1] * (rank_of(values[0]) - axis - 1)
-    earlier = ops.Less(
-        ops.Reshape(number, int64([-1, 1, *behind]), False), ops.Reshape(number, int64([-1, *behind]), False)
+    (other_first,) = precedes([value for pair in zip(others, elements) for value in pair])
+    (element_first,) = precedes([value for pair in zip(elements, others) for value in pair])
+    index = ops.Range(int64(0), int64(length.get_length()), int64(1), Type.i64)
+    ones = [1] * (rank_of(values[0]) - axis - 1)
+    smaller_index = ops.Less(
+        ops.Reshape(index, int64([-1, 1, *ones]), False), ops.Reshape(index, int64([-1, *ones]), False)
     )
-    precedes = ops.LogicalOr(comes_before, ops.LogicalAnd(ops.LogicalNot(comes_after), earlier))
-    place = ops.ReduceSum(ops.Convert(precedes, Type.i64), int64([-len(behind) - 2]), False)
-    place = ops.Broadcast(place, ops.ShapeOf(values[0]))
-    return ops.TopK(place, int64(length.get_length()), axis, "min", "value", Type.i64, True).output(1)
+    stable_order = ops.LogicalOr(other_first, ops.LogicalAnd(ops.LogicalNot(element_first), smaller_index))
+    rank = ops.ReduceSum(ops.Convert(stable_order, Type.i64), int64([-len(ones) - 2]), False)
+    rank = ops.Broadcast(rank, ops.ShapeOf(values[0]))
+    return ops.TopK(rank, int64(length.get_length()), axis, "min", "value", Type.i64, True).output(1)

@@ -1,4 +1,4 @@
-"""StableHLO's products, which LiteRT has no kernels of: numpy's einsum and sums over windows say what they give."""
+"""StableHLO DOT_GENERAL and CONVOLUTION against numpy, as LiteRT has no kernels for them."""
 
 import itertools
 
@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from hetero.errors import HeteroError
-from tests.devices import GPUS
-from tests.frontend.tflite.agreement import CORE, assert_gives
+from tests.frontend.tflite.agreement import CORE, EACH_GPU, assert_gives
 from tests.frontend.tflite.models import constant, given, made, one
 
-DEVICES = ["TEMPLATE", *(f"HETERO:{device},TEMPLATE" for device in GPUS)]
 RANDOM = np.random.default_rng(0)
 
 
@@ -43,7 +41,7 @@ def dot(x, y, batches, summed, expected, **more):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", DOTS)
 def test_dot_general(name, device):
     left, right, left_batch, right_batch, left_summed, right_summed, equation = DOTS[name]
@@ -76,7 +74,7 @@ def test_dot_general_of_quantized_weights():
 
 
 def convolution(x, w, steps, pads, spread, dilations, turned, groups, batch_groups):
-    """Data [N, C, …] and filters [O, C / groups, …], straight from the sum that the specification states."""
+    """Convolve data [N, C, …] by filters [O, C / groups, …] by the sum in the specification."""
     x = np.split(x, batch_groups, axis=0) if batch_groups > 1 else np.split(x, groups, axis=1)
     filters = np.split(w, max(groups, batch_groups), axis=0)
     return np.concatenate([plain(a, f, steps, pads, spread, dilations, turned) for a, f in zip(x, filters)], axis=1)
@@ -121,7 +119,7 @@ CONVOLUTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", EACH_GPU)
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 @pytest.mark.parametrize("last", [False, True])
 def test_convolution(name, last, device):
@@ -150,9 +148,14 @@ def test_convolution(name, last, device):
 @pytest.mark.parametrize(
     ("kind", "shapes", "options", "message"),
     [
-        ("DOT_GENERAL", [(2, 3), (3, 4)], {"lhs_contracting_dimensions": [2]}, r"\[2\] are not dimensions of \[2,3\]"),
-        ("DOT_GENERAL", [(2, 3), (3, 4)], {"lhs_contracting_dimensions": [1]}, "other numbers of dimensions"),
-        ("CONVOLUTION", [(1, 2, 3), (1, 2, 3)], {}, r"input_spatial_dimensions \[\] are not of 1 spatial dimensions"),
+        (
+            "DOT_GENERAL",
+            [(2, 3), (3, 4)],
+            {"lhs_contracting_dimensions": [2]},
+            r"\[2\] must be different axes of \[2,3\]",
+        ),
+        ("DOT_GENERAL", [(2, 3), (3, 4)], {"lhs_contracting_dimensions": [1]}, "different numbers of batching"),
+        ("CONVOLUTION", [(1, 2, 3), (1, 2, 3)], {}, r"input_spatial_dimensions \[\] must have 1 elements"),
     ],
 )
 def test_refused(kind, shapes, options, message):

@@ -1,0 +1,86 @@
+"""Linear operators: what convolutions, fully connected layers and batched gemm have in common.
+
+Quantized ones accumulate exactly, in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hetero import ops
+from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
+from hetero.frontend.tflite.node_context import TfliteNodeContext
+from hetero.frontend.tflite.quantization import dequantize, hybrid_weights
+from hetero.frontend.tflite.translators.common import apply_activation, quantized_range
+from hetero.frontend.values import rank_of, reshape
+from hetero.graph import Constant, Output, is_constant
+from hetero.types import Type
+
+
+class LinearOperator:
+    """A linear operator. ``data``, ``weights``, ``bias``: which of its inputs these are.
+
+    Data and result may be floats while the weights are quantized (a hybrid operator). The weights are dequantized
+    then. LiteRT quantizes the data row by row instead, which costs more here than it saves and is less accurate.
+    """
+
+    def __init__(self, node: TfliteNodeContext, data: int = 0, weights: int = 1, bias: int = 2) -> None:
+        self.node, self._data, self._weights, self._bias = node, data, weights, bias
+        self._output = node.output_tensor(0)
+        self.is_quantized = None not in (node.input_tensor(data).quantization, self._output.quantization)
+
+    def data(self, value: Output) -> Output:
+        """Return the data, in any layout, as an operand: floats, or integers minus their zero point."""
+        return self._operand(value, self._data, 0)
+
+    def weights(self, value: Output, axis: int = 0) -> Output:
+        """Return the weights as an operand; ``axis``: the axis of their scales in the layout of ``value``."""
+        return self._operand(value, self._weights, axis)
+
+    def _operand(self, value: Output, index: int, axis: int) -> Output:
+        params = self.node.input_tensor(index).quantization
+        if not self.is_quantized:
+            numbers = value if params is None else dequantize(*hybrid_weights(value, params._replace(axis=axis)))
+            return converted(numbers, Type.f32)
+        params = params._replace(axis=axis)
+        return less_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._accumulator())
+
+    def _accumulator(self) -> Type:
+        """Return an accumulator type that cannot overflow. Only 16-bit data may need more than i32."""
+        if self.node.input_tensor(self._data).element_type is not Type.i16:
+            return Type.i32
+        constants = [self.node.get_input(index) for index in (self._weights, self._bias) if self.node.has_input(index)]
+        channels = self._output.partial_shape[-1]
+        if not all(map(is_constant, constants)) or channels.is_dynamic:
+            return Type.i64
+        weights, *bias = (value.node.data for value in constants)
+        count = weights.size // max(channels.get_length(), 1)
+        largest = (_magnitude(weights) * count << 15) + sum(map(_magnitude, bias))
+        return Type.i32 if largest < 1 << 31 else Type.i64
+
+    def epilogue(self, total: Output, shape: Sequence[int]) -> Output:
+        """Add the bias to the accumulated sums, requantize integers, and apply the fused activation function.
+
+        ``shape``: the shape in which a per-channel vector broadcasts to the sums.
+        """
+        if self.node.has_input(self._bias):
+            bias = reshape(self.node.get_input(self._bias), shape)
+            total = ops.Add(total, converted(bias, total.element_type)).output(0)
+        return self._requantize(total, shape) if self.is_quantized else apply_activation(self.node, total)
+
+    def _requantize(self, total: Output, shape: Sequence[int]) -> Output:
+        data, weights = (self.node.input_tensor(index).quantization for index in (self._data, self._weights))
+        params = self._output.quantization
+        # A factor per tensor or per channel in f32, as in XNNPACK.
+        factor = data.scales * weights.scales / params.scales
+        factor = factor.reshape(shape if factor.size > 1 else ())
+        scaled = ops.Multiply(ops.Convert(total, Type.f32), Constant(factor)).output(0)
+        zero_point = params.broadcastable(params.zero_points, 0)
+        return quantize_quotient(scaled, zero_point, self._output.element_type, limits=quantized_range(self.node))
+
+
+def _magnitude(array: np.ndarray) -> int:
+    """Return the largest absolute value, 0 for an empty array."""
+    return int(np.abs(array.astype(np.int64)).max(initial=0))
