@@ -6,8 +6,11 @@ from pathlib import Path
 import numpy as np
 import onnx.parser
 import pytest
+from hetero_template.compiled_model import TemplateCompiledModel
 
-from hetero import Core
+from hetero import Core, Model, Parameter, Type, ops
+from hetero.passes import fold_constants, fuse_gelu
+from hetero.plugin import Device, Plugin, common_properties
 from hetero.run.config import load_config
 from hetero.run.runner import run
 from tests import zoo
@@ -89,6 +92,19 @@ def test_yaml_run(tmp_path):
     report = run(load_config(tmp_path / "run.yaml", ["iterations=1"]))
     assert report.outputs[1]["text"] == "Any device, one network: 2026"
     assert {s.device for s in report.placement.subgraphs} == {"GPU", "TEMPLATE"}
+
+
+def test_plugin_class():
+    (program,) = blocks("python", "docs/plugins.md")
+    names = {"Plugin": Plugin, "Device": Device, "common_properties": common_properties}
+    names |= {"fold_constants": fold_constants, "fuse_gelu": fuse_gelu, "NpuCompiledModel": TemplateCompiledModel}
+    exec(program, names)
+    core = Core()
+    core.register_plugin(names["NpuPlugin"], "NPU")
+    x = Parameter(Type.f32, [3])
+    compiled = core.compile_model(Model(ops.Exp(ops.Relu(x)), [x]), "HETERO:NPU,TEMPLATE")
+    np.testing.assert_allclose(compiled(np.float32([-1, 0, 1]))[0], np.exp([0, 0, 1]), rtol=1e-6)
+    assert set(compiled.get_property("EXECUTION_DEVICES")) == {"NPU", "TEMPLATE"}
 
 
 @pytest.mark.parametrize("page", PAGES)
