@@ -7,10 +7,11 @@ import numpy as np
 import onnx.parser
 import pytest
 from hetero_template.compiled_model import TemplateCompiledModel
+from hetero_template.plugin import TemplatePlugin
 
 from hetero import Core, Model, Parameter, Type, ops
 from hetero.passes import fold_constants, fuse_gelu
-from hetero.plugin import Device, Plugin, common_properties
+from hetero.plugin import Device, Plugin
 from hetero.run.config import load_config
 from hetero.run.runner import run
 from tests import zoo
@@ -96,7 +97,8 @@ def test_yaml_run(tmp_path):
 
 def test_plugin_class():
     (program,) = blocks("python", "docs/plugins.md")
-    names = {"Plugin": Plugin, "Device": Device, "common_properties": common_properties}
+    # The compiled model of TEMPLATE stands for the NPU's.
+    names = {"Plugin": Plugin, "Device": Device, "common_properties": TemplatePlugin.supported_properties}
     names |= {"fold_constants": fold_constants, "fuse_gelu": fuse_gelu, "NpuCompiledModel": TemplateCompiledModel}
     exec(program, names)
     core = Core()
