@@ -1,4 +1,4 @@
-"""Transformations of models. Each function changes its model in place and returns whether it changed anything."""
+"""Passes: functions that change a model in place and return whether they changed anything."""
 
 from hetero.passes.attention import fuse_attention
 from hetero.passes.batch_norm_folding import fold_batch_norm, split_batch_norm

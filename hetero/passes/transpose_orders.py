@@ -1,7 +1,8 @@
-"""The order of axes that each operation of a model works in, chosen so that little is transposed.
+"""Choice of the order of axes that each operation works in, so that few bytes are transposed.
 
-Three local rules, each applied to one operation at a time: sink (take the order of the inputs), hoist (take the order
-that the readers want), and restore (return to the order of the model if it costs no more).
+Three local rules, each applied to one operation at a time: sink (take the order of the inputs, which moves a Transpose
+down), hoist (take the order that the readers want, which moves a Transpose up), and restore (return to the order of the
+model if it costs no more).
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from hetero import ops
-from hetero.graph import Constant, Model, Node, Output
+from hetero.graph import Model, Node, Output, is_constant
 from hetero.ops.convolution import CONVOLUTIONS
 from hetero.ops.values import exact_value
 from hetero.ops.work_estimate import assumed_shape
+from hetero.passes.constant_folding import constant_nodes
 from hetero.passes.transpose_rules import AxisRule, Order, axis_rule, identity, rank_of, restrict
 
 # The cost of a Transpose: the bits that it moves, and as many as a device moves while it starts a kernel.
@@ -24,7 +26,7 @@ _BITS_PER_TRANSPOSE = 1 << 18
 
 
 class Read(NamedTuple):
-    """A value in an order of axes: what an input reads if Transposes are left out."""
+    """What an input reads, through any Transposes in front of it: a value, and its axes in this order."""
 
     value: Output
     order: Order
@@ -65,26 +67,28 @@ class AxisOrders:
 
     def __init__(self, model: Model) -> None:
         self.nodes = model.get_ordered_ops()
+        #: The operations that can work in other orders.
         self.rules: dict[Node, AxisRule] = {}
-        #: The result of each Transpose of known order.
+        #: For the output of each Transpose of constant order, the value and the order that it stands for.
         self.transposed: dict[Output, Read] = {}
-        #: The operations that work in another order than in the model, and the values that are in another order.
+        #: The operations and the values whose order differs from that in the model.
         self.moved: dict[Node, Order] = {}
         self.layouts: dict[Output, Order] = {}
         self._reads: dict[Node, list[Read]] = {}
         # How many inputs want a value in each order.
         self._wanted: dict[Output, Counter[Order]] = defaultdict(Counter)
         self._bits: dict[Output, int] = {}
-        self._units: dict[Output, frozenset[int]] = {}
-        self._constant: set[Node] = set()
-        # The results of convolutions and of element-wise operations after them.
+        self._units: dict[Output, list[int]] = {}
+        # Constant folding computes their Transposes.
+        self._constant = {*constant_nodes(self.nodes), *filter(is_constant, self.nodes)}
+        # The outputs of convolutions and of element-wise operations after them, which devices fuse.
         self._convolved: set[Output] = set()
         for node in self.nodes:
             if not self._add_transpose(node):
                 self._add(node)
 
     def choose(self) -> None:
-        """Let operations work in orders that cost less in all, in time linear in the size of the model."""
+        """Choose an order for each operation, in time linear in the size of the model."""
         before = self._total_cost()
         for node in self.rules:
             self._sink(node)
@@ -101,11 +105,11 @@ class AxisOrders:
         return self._reads[node][index]
 
     def order_at(self, node: Node, index: int) -> Order:
-        """Return the order, of the axes that the value has in the model, in which an input reads its value."""
+        """Return the order in which an input reads its value, in terms of the axes that the value has in the model."""
         return self._order_at(node, index, self.moved.get(node))
 
     def positions(self, value: Output, order: Order) -> Order:
-        """Return the order of the Transpose that brings the value, in its present layout, into an order."""
+        """Return the order of the Transpose that brings a value from its layout into an order."""
         layout = self.layouts.get(value)
         return order if layout is None else compose(inverse(layout), order)
 
@@ -125,21 +129,15 @@ class AxisOrders:
 
     def _add(self, node: Node) -> None:
         reads = self._reads[node] = [self._read(value) for value in node.input_values()]
-        rule = None
-        if isinstance(node, Constant) or (
-            reads and node.deterministic and all(read.value.node in self._constant for read in reads)
-        ):
-            self._constant.add(node)  # constant folding computes its Transposes
-        elif rule := axis_rule(node):
+        rule = None if node in self._constant else axis_rule(node)
+        if rule:
             self.rules[node] = rule
         elementwise = rule is not None and rule.elementwise
         if isinstance(node, CONVOLUTIONS) or (elementwise and any(read.value in self._convolved for read in reads)):
             self._convolved.update(node.outputs())
         for output in node.outputs():
             shape = output.partial_shape
-            self._units[output] = frozenset(
-                a for a, length in enumerate(shape if shape.has_rank else ()) if length == 1
-            )
+            self._units[output] = [axis for axis in range(rank_of(output)) if shape[axis] == 1]
             width = output.element_type.bitwidth if output.element_type.is_static() else 32
             self._bits[output] = math.prod(assumed_shape(shape)) * width + _BITS_PER_TRANSPOSE
         if not isinstance(node, ops.ShapeOf):  # ShapeOf reads any order
@@ -153,7 +151,7 @@ class AxisOrders:
         return compose(read.order, restrict(order, self.rules[node].inputs[index]))
 
     def _cost_of(self, value: Output, order: Order) -> int:
-        """Return what it costs to bring a value into an order; 1 for a Reshape that moves dimensions of length 1."""
+        """Return the cost of bringing a value into an order; 1 if a Reshape can do it."""
         positions = self.positions(value, order)
         if value.node in self._constant or positions == identity(len(positions)):
             return 0
@@ -172,7 +170,7 @@ class AxisOrders:
         return sum(map(self._cost, {*node.outputs(), *(reads[index].value for index in self.rules[node].inputs)}))
 
     def _sink(self, node: Node) -> None:
-        """Take the order in which the inputs come, if that is no more to transpose before the operation."""
+        """Let the operation work in the layout of one of its inputs, if its inputs then cost no more."""
         rule = self.rules[node]
         now = self.moved.get(node, identity(rule.rank))
         candidates: dict[Order, None] = {}
@@ -187,7 +185,7 @@ class AxisOrders:
                 self._set(node, best)
 
     def _cost_before(self, node: Node, order: Order) -> int:
-        """Return what the inputs of an operation cost in an order; what others want of a value too is free."""
+        """Return the cost of the inputs in an order of the operation. Transposes that other operations need are free."""
         wanted: dict[Read, int] = {}
         for index in self.rules[node].inputs:
             value, one = self._reads[node][index].value, self._order_at(node, index, order)
@@ -196,7 +194,7 @@ class AxisOrders:
         return sum(wanted.values())
 
     def _hoist(self, node: Node) -> None:
-        """Take an order that readers want, if that costs less, or costs the same and parts no fused operations."""
+        """Let the operation produce the orders that its readers want, if that costs no more."""
         rule = self.rules[node]
         wanted: dict[Order, None] = {}
         for output, axes in zip(node.outputs(), rule.outputs):
@@ -207,22 +205,23 @@ class AxisOrders:
             self._try(node, order)
 
     def _restore(self, node: Node) -> None:
-        """Return to the order of the model if that costs no more."""
+        """Let the operation work in the order of the model again, if that costs no more."""
         if node in self.moved and self._cost_around(node):
             self._try(node, identity(self.rules[node].rank))
 
     def _try(self, node: Node, order: Order) -> None:
+        """Set an order if the cost does not grow and no Transpose parts an operation from the convolution before it."""
         rule = self.rules[node]
         before, now = self._cost_around(node), self.moved.get(node, identity(rule.rank))
         if order == now or not rule.allows(order):
             return
         self._set(node, order)
-        growth = self._cost_around(node) - before
-        if growth > 0 or (growth == 0 and rule.elementwise and self._parts_from_convolution(node)):
+        after = self._cost_around(node)
+        if after > before or (after == before and rule.elementwise and self._is_parted(node)):
             self._set(node, now)
 
-    def _parts_from_convolution(self, node: Node) -> bool:
-        """Return whether there is a Transpose between a convolution and an element-wise operation after it."""
+    def _is_parted(self, node: Node) -> bool:
+        """Return whether a Transpose is between an element-wise operation and a convolution before it."""
         return any(
             read.value in self._convolved and self._cost_of(read.value, self.order_at(node, index)) > 1
             for index, read in enumerate(self._reads[node])
@@ -232,11 +231,10 @@ class AxisOrders:
         rule, reads = self.rules[node], self._reads[node]
         for index in rule.inputs:
             self._want(reads[index].value, self.order_at(node, index), -1)
-        moved = order != identity(rule.rank)
-        if moved:
-            self.moved[node] = order
-        else:
+        if order == identity(rule.rank):
             self.moved.pop(node, None)
+        else:
+            self.moved[node] = order
         for index in rule.inputs:
             self._want(reads[index].value, self.order_at(node, index), 1)
         for output, axes in zip(node.outputs(), rule.outputs):
@@ -255,6 +253,6 @@ class AxisOrders:
 
 @functools.lru_cache(1 << 14)
 def is_sorted(positions: Order, units: frozenset[int]) -> bool:
-    """Return whether a Transpose of this order moves only dimensions of length 1, those of ``units``."""
+    """Return whether a Transpose of this order moves no dimensions but those in ``units``, which have length 1."""
     kept = [position for position in positions if position not in units]
     return all(one < other for one, other in itertools.pairwise(kept))

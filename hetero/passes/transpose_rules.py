@@ -38,9 +38,9 @@ class AxisRule(NamedTuple):
     """The axes of an operation, and how to rewrite it for another order of them.
 
     ``inputs`` maps the index of each data input, and ``outputs`` each output, to which of the ``rank`` axes its
-    dimensions are. If ``broadcasts`` is set, an input that lacks some axes has length 1 there.
+    dimensions are. If ``broadcasts`` is set, inputs that lack axes broadcast along them.
     ``rewrite(node, order)`` updates the attributes and inputs that name axes; the data inputs are reordered already.
-    ``elementwise``: devices fuse the operation into a convolution before it.
+    ``elementwise``: devices fuse the operation into the convolution before it.
     """
 
     rank: int
@@ -52,7 +52,7 @@ class AxisRule(NamedTuple):
     elementwise: bool = False
 
     def lacks_axes(self, index: int) -> bool:
-        """Return whether an input is broadcast along axes that it does not have."""
+        """Return whether an input broadcasts along axes that it does not have."""
         return self.broadcasts and len(self.inputs[index]) < self.rank
 
 
