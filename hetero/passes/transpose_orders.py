@@ -185,7 +185,7 @@ class AxisOrders:
                 self._set(node, best)
 
     def _cost_before(self, node: Node, order: Order) -> int:
-        """Return the cost of the inputs in an order of the operation. Transposes that other operations need are free."""
+        """Return the cost of the inputs in an order of the operation; Transposes that other readers need are free."""
         wanted: dict[Read, int] = {}
         for index in self.rules[node].inputs:
             value, one = self._reads[node][index].value, self._order_at(node, index, order)

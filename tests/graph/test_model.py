@@ -146,7 +146,7 @@ def test_an_operation_of_ones_own():
     [
         (lambda x: Scale(x), "Scale: missing a required argument: 'factor'"),
         (lambda x: Scale(x, factor="much"), "Scale: attribute factor cannot be 'much', it takes float"),
-        (lambda x: Scale(x, factor=1, color=2), "Scale: got an unexpected keyword argument 'colour'"),
+        (lambda x: Scale(x, factor=1, color=2), "Scale: got an unexpected keyword argument 'color'"),
         (lambda x: Scale(object(), factor=1), "Scale: .* cannot be an input: give a node, an output, an array"),
         (lambda x: ops.Relu(ops.Split(x, np.int64(0), 2, name="halves")), "Split 'halves' has 2 outputs: name one by"),
     ],
