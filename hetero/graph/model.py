@@ -317,7 +317,10 @@ class Model:
 
 
 def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Output:
-    """Return a port by index, name or port, or the only one. Raise GraphError beginning with ``problem`` if none fits."""
+    """Return a port by index, name or port, or the only one.
+
+    Raises GraphError with a message that begins with ``problem`` if there is no such port.
+    """
     if key is None:
         if len(ports) == 1:
             return ports[0]
