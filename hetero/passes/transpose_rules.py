@@ -135,12 +135,13 @@ _AXIS_ATTRIBUTES: dict[type[Node], tuple[str, ...]] = {
 
 @_rule(*_AXIS_ATTRIBUTES)
 def _along_axis(node: Node) -> AxisRule | None:
-    data = {ops.Concat: node.get_input_size(), ops.GatherElements: 2}.get(type(node), 1)
-    return _same_axes(node, _set_axis_attributes, data)
+    names = next(names for cls, names in _AXIS_ATTRIBUTES.items() if isinstance(node, cls))
+    data = node.get_input_size() if isinstance(node, ops.Concat) else 2 if isinstance(node, ops.GatherElements) else 1
+    return _same_axes(node, functools.partial(_set_axis_attributes, names=names), data)
 
 
-def _set_axis_attributes(node: Node, order: Order) -> None:
-    for name in _AXIS_ATTRIBUTES[type(node)]:
+def _set_axis_attributes(node: Node, order: Order, names: Sequence[str]) -> None:
+    for name in names:
         setattr(node, name, order.index(normalize_axis(node, getattr(node, name), len(order))))
 
 
@@ -176,7 +177,7 @@ def _reduction(node: Reduction) -> AxisRule | None:
 
 @_rule(ops.Gather)
 def _gather(node: ops.Gather) -> AxisRule | None:
-    """Only scalar indices, which remove the axis, and a vector of them."""
+    """For a scalar index, which removes the axis, or a vector of indices."""
     rank, indices = rank_of(node.input_value(0)), node.get_input_partial_shape(1)
     axis = exact_value(node.input_value(2))
     if rank < 2 or axis is None or not indices.has_rank or len(indices) > 1 or node.batch_dims:
@@ -263,7 +264,7 @@ def _broadcast_to(node: Any) -> AxisRule | None:
 
 @_rule(ops.Interpolate)
 def _interpolate(node: ops.Interpolate) -> AxisRule | None:
-    """Only orders in which batch and channels come first: devices are fastest at these."""
+    """For orders in which batch and channels come first, as devices are fastest at these."""
     axes = exact_value(node.input_value(node.input_index("axes"))) if node.has_input("axes") else None
     rule = None if axes is None else _same_axes(node, _set_image_axes)
     if rule is None:
@@ -322,18 +323,19 @@ def _set_slices(node: ops.StridedSlice, order: Order, positions: Sequence[int | 
 
 @_rule(ops.Squeeze)
 def _squeeze(node: ops.Squeeze) -> AxisRule | None:
-    data = node.get_input_partial_shape(0)
-    rank = rank_of(node.input_value(0))
+    data, rank = node.get_input_partial_shape(0), rank_of(node.input_value(0))
     if rank < 2:
         return None
-    if node.has_input("axes"):
-        axes, rewrite = exact_value(node.input_value(1)), {"rewrite": _set_axes}
-        removed = None if axes is None or not axes.size else [axis % rank for axis in axes.reshape(-1).tolist()]
+    has_axes = node.has_input("axes")
+    axes = exact_value(node.input_value(1)) if has_axes else None
+    if has_axes:
+        removed = [] if axes is None else [axis % rank for axis in axes.reshape(-1).tolist()]
     else:
-        removed, rewrite = [axis for axis in range(rank) if data[axis] == 1] if data.is_static else None, {}
-    if removed is None or any(data[axis] != 1 for axis in removed):
+        removed = [axis for axis in range(rank) if data[axis] == 1] if data.is_static else []
+    if not removed or any(data[axis] != 1 for axis in removed):
         return None
-    return AxisRule(rank, {0: identity(rank)}, (_without(rank, removed),), **rewrite)
+    rule = AxisRule(rank, {0: identity(rank)}, (_without(rank, removed),))
+    return rule._replace(rewrite=_set_axes) if has_axes else rule
 
 
 @_rule(ops.Unsqueeze)
@@ -352,7 +354,7 @@ def _set_added_axes(node: ops.Unsqueeze, order: Order, added: Sequence[int]) -> 
 
 @_rule(ops.Reshape)
 def _reshape(node: ops.Reshape) -> AxisRule | None:
-    """Only a Reshape that just adds, or just removes, dimensions of length 1."""
+    """For a Reshape that only adds, or only removes, dimensions of length 1."""
     data, result = node.get_input_partial_shape(0), node.get_output_partial_shape(0)
     pairs = _matching_dimensions(data, result)
     if pairs is None or max(len(data), len(result)) < 2:
@@ -368,24 +370,24 @@ def _reshape(node: ops.Reshape) -> AxisRule | None:
 
 
 def _matching_dimensions(data: PartialShape, result: PartialShape) -> list[tuple[int, int]] | None:
-    """Return which dimension of the data is which of the result; None if more than lengths of 1 comes or goes."""
+    """Return pairs of equal dimensions of data and result; None if others than those of length 1 differ."""
     if not data.has_rank or not result.has_rank or any(length == 0 for length in (*data, *result)):
         return None
-    pairs, mine, other, unknown = [], 0, 0, 0
-    while mine < len(data) or other < len(result):
-        here = data[mine] if mine < len(data) else None
-        there = result[other] if other < len(result) else None
-        if here is not None and there is not None and here.compatible(there):
-            pairs.append((mine, other))
-            unknown += here.is_dynamic or there.is_dynamic
-            mine, other = mine + 1, other + 1
-        elif here is not None and here == 1:
-            mine += 1
-        elif there is not None and there == 1:
-            other += 1
+    pairs, axis, result_axis, unknown = [], 0, 0, 0
+    while axis < len(data) or result_axis < len(result):
+        length = data[axis] if axis < len(data) else None
+        result_length = result[result_axis] if result_axis < len(result) else None
+        if length is not None and result_length is not None and length.compatible(result_length):
+            pairs.append((axis, result_axis))
+            unknown += length.is_dynamic or result_length.is_dynamic
+            axis, result_axis = axis + 1, result_axis + 1
+        elif length is not None and length == 1:
+            axis += 1
+        elif result_length is not None and result_length == 1:
+            result_axis += 1
         else:
             return None
-    return pairs if unknown <= 1 else None  # equal element counts prove that one unknown pair is equal, not two
+    return pairs if unknown <= 1 else None  # one unknown pair is equal, as the element counts are
 
 
 def _set_shape(node: ops.Reshape, order: Order, result: PartialShape, axes: Order) -> None:

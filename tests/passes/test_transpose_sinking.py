@@ -261,6 +261,9 @@ def unchanged_models():
     yield "of blocks in the batch", Model(transposed(blocks, 0, 1, 3, 2), [x])
     rank_unknown = Parameter(Type.f32, PartialShape.dynamic())
     yield "of unknown rank", Model(to_nchw(ops.Relu(to_nhwc(rank_unknown))), [rank_unknown])
+    image = Parameter(Type.f32, [2, 3, 4, 5])
+    squeezed = ops.Squeeze(rank_unknown, ints(1))
+    yield "beside unknown ranks", Model([squeezed, ops.Relu(to_nhwc(image))], [rank_unknown, image])
     order = Parameter(Type.i64, [4])
     yield "of unknown order", Model(to_nchw(ops.Relu(ops.Transpose(x, order))), [x, order])
 
