@@ -20,7 +20,7 @@ def value_parameters(model: Model) -> list[Parameter]:
 
 
 def shape_deciding_nodes(model: Model) -> set[Node]:
-    """Return the nodes that an input in ``shape_inputs`` of any node depends on by value."""
+    """Return the nodes whose values any input in ``shape_inputs`` of a node depends on."""
     deciding: set[Node] = set()
     for node in reversed(model.get_ordered_ops()):
         for target in (t for output in node.outputs() for t in output.get_target_inputs()):

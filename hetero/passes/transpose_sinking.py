@@ -14,13 +14,13 @@ from hetero.passes.transpose_rules import Order, identity, set_constant
 
 
 def sink_transposes(model: Model) -> bool:
-    """Let operations work on data in an order of axes in which few bytes are transposed.
+    """Let operations work in the order of axes in which the fewest bytes are transposed.
 
-    For models of NHWC frameworks, in which each convolution stands between two Transposes: one at each input and output
-    of the network is left. Requires: shapes are inferred, and operations are of their newest versions (older ones keep
-    their order). Ensures: the bytes that Transposes move, and 32 KiB for each Transpose, sum up to no more than before;
-    no Transpose reads another one; a Transpose that only moves dimensions of length 1 is a Reshape. Operations keep
-    their names; a tensor name stays with the value that has that layout, and disappears with it.
+    In a model of an NHWC framework each convolution stands between two Transposes; mostly one at each input and output
+    of the network is left. Requires: shapes are inferred, and operations are of their newest versions, as older ones
+    keep their order. Ensures: the bytes that Transposes move, plus 32 KiB for each Transpose, are no more than before;
+    no Transpose reads another one; a Transpose that only moves dimensions of length 1 becomes a Reshape. Operations
+    keep their names. A tensor name stays with the value of that layout, and disappears with it.
     """
     orders = AxisOrders(model)
     if not orders.transposed:
@@ -34,10 +34,11 @@ class _Rewriter:
 
     def __init__(self, orders: AxisOrders) -> None:
         self._orders = orders
-        #: The outputs that hold a value in an order.
+        # The outputs that hold a value in an order.
         self._outputs: dict[Read, Output] = {}
-        #: The Transposes of the model by their result, and the tensor names of values.
+        # The Transposes of the model by their result.
         self._transposes: dict[Read, Node] = {}
+        # The tensor names of values.
         self._names: dict[Read, set[str]] = defaultdict(set)
         self._reused: set[Node] = set()
         self._unique = UniqueNames(node.friendly_name for node in orders.nodes)
@@ -115,7 +116,7 @@ class _Rewriter:
         self._changed = True
 
     def _create(self, read: Read, reader: Node) -> Output:
-        """Return a value in an order: as it is, or by a Transpose of the model or a new operation."""
+        """Return a value in an order: as it is, or by a Transpose of the model, or by a new operation."""
         value = read.value
         positions = self._orders.positions(value, read.order)
         if positions == identity(len(positions)) or value.partial_shape == [1] * len(value.partial_shape):
@@ -170,17 +171,17 @@ class _Rewriter:
     def _remove_transposes(self) -> None:
         """Remove the Transposes that are not used; the node before each stands for it."""
         for output, read in self._orders.transposed.items():
-            transpose, maker = output.node, read.value.node
+            transpose, producer = output.node, read.value.node
             if transpose in self._reused and transpose.output(0) is self._outputs[read]:
                 continue
             self._changed = True
             transpose.disconnect()
-            if transpose not in self._reused and not isinstance(maker, (Parameter, Constant)):
-                names = dict.fromkeys([*original_names(maker), *original_names(transpose)])
-                maker.rt_info[ORIGINAL_NAMES] = tuple(names)
-                # Frontends name the last node of a file's operator like it, and the nodes before with their type added.
-                if maker.friendly_name.startswith(f"{transpose.friendly_name}/"):
-                    maker.friendly_name = transpose.friendly_name
+            if transpose not in self._reused and not isinstance(producer, (Parameter, Constant)):
+                names = dict.fromkeys([*original_names(producer), *original_names(transpose)])
+                producer.rt_info[ORIGINAL_NAMES] = tuple(names)
+                # Frontends name the last node of an operator ``name``, and the nodes before it ``name/Type``.
+                if producer.friendly_name.startswith(f"{transpose.friendly_name}/"):
+                    producer.friendly_name = transpose.friendly_name
 
     def _set_tensor_names(self) -> None:
         for read, names in self._names.items():
