@@ -21,7 +21,7 @@ def changes_numerics(one: Pass) -> Pass:
     return one
 
 
-def changes_rounding(one: Pass) -> bool:
+def may_change_numerics(one: Pass) -> bool:
     """Return whether a pass is marked by ``changes_numerics``."""
     return getattr(one, "changes_numerics", False)
 

@@ -13,7 +13,7 @@ from hetero.passes.fold_constant_if import fold_constant_if
 from hetero.types import Type
 
 
-def value_parameters(model: Model) -> list[Parameter]:
+def shape_deciding_parameters(model: Model) -> list[Parameter]:
     """Return the Parameters whose contents decide shapes."""
     deciding = shape_deciding_nodes(model)
     return [parameter for parameter in model.parameters if parameter in deciding]

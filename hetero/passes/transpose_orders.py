@@ -1,8 +1,11 @@
 """Choice of the order of axes that each operation works in, so that few bytes are transposed.
 
-Three local rules, each applied to one operation at a time: sink (take the order of the inputs, which moves a Transpose
-down), hoist (take the order that the readers want, which moves a Transpose up), and restore (return to the order of the
-model if it costs no more).
+Two local rules, each applied once to every operation. Sink, from the inputs of the model to its results, takes the
+order in which the data comes, and so moves Transposes down. Hoist, the other way, takes the order that the readers want
+if that is cheaper, and so moves Transposes up to where they cost least.
+
+On the 16 TensorFlow Lite models of the test zoo, 54 of 1,664 Transposes are left, as many as a search over groups of
+operations left. That search found a smaller place for one of them (0.2 MB, not 1.5 MB, in basic_pitch_lite).
 """
 
 from __future__ import annotations
@@ -94,8 +97,6 @@ class AxisOrders:
             self._sink(node)
         for node in reversed(self.rules):
             self._hoist(node)
-        for node in (*reversed(self.rules), *self.rules):
-            self._restore(node)
         if self._total_cost() > before:
             for node in list(self.moved):
                 self._set(node, identity(self.rules[node].rank))
@@ -194,35 +195,30 @@ class AxisOrders:
         return sum(wanted.values())
 
     def _hoist(self, node: Node) -> None:
-        """Let the operation produce the orders that its readers want, if that costs no more."""
+        """Let the operation produce an order that its readers want, if that costs less.
+
+        It returns to the order of the model even if that costs the same, unless a Transpose would then part it from the
+        convolution before it.
+        """
         rule = self.rules[node]
-        wanted: dict[Order, None] = {}
+        original = identity(rule.rank)
+        wanted = {original: None}
         for output, axes in zip(node.outputs(), rule.outputs):
             for order in self._wanted[output]:
                 if self._cost_of(output, order):
                     wanted[extend(order, axes, rule.rank)] = None
         for order in wanted:
-            self._try(node, order)
-
-    def _restore(self, node: Node) -> None:
-        """Let the operation work in the order of the model again, if that costs no more."""
-        if node in self.moved and self._cost_around(node):
-            self._try(node, identity(self.rules[node].rank))
-
-    def _try(self, node: Node, order: Order) -> None:
-        """Set an order if the cost does not grow and no Transpose parts an operation from the convolution before it."""
-        rule = self.rules[node]
-        before, now = self._cost_around(node), self.moved.get(node, identity(rule.rank))
-        if order == now or not rule.allows(order):
-            return
-        self._set(node, order)
-        after = self._cost_around(node)
-        if after > before or (after == before and rule.elementwise and self._is_parted(node)):
-            self._set(node, now)
+            before, now = self._cost_around(node), self.moved.get(node, original)
+            if order == now or not before or not rule.allows(order):
+                continue
+            self._set(node, order)
+            after = self._cost_around(node)
+            if after > before or (after == before and (order != original or self._is_parted(node))):
+                self._set(node, now)
 
     def _is_parted(self, node: Node) -> bool:
-        """Return whether a Transpose is between an element-wise operation and a convolution before it."""
-        return any(
+        """Return whether the operation is element-wise and a Transpose is between it and a convolution."""
+        return self.rules[node].elementwise and any(
             read.value in self._convolved and self._cost_of(read.value, self.order_at(node, index)) > 1
             for index, read in enumerate(self._reads[node])
         )

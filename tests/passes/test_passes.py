@@ -6,7 +6,7 @@ import pytest
 from hetero import Model, Parameter, PartialShape, Type, ops
 from hetero.graph import Constant, Result
 from hetero.graph.runtime_info import original_names
-from hetero.passes import fold_batch_norm, fold_constants, make_names_unique, specialize, value_parameters
+from hetero.passes import fold_batch_norm, fold_constants, make_names_unique, shape_deciding_parameters, specialize
 from hetero.reference import evaluate
 from tests import zoo
 
@@ -152,7 +152,7 @@ def reshaping() -> Model:
 
 
 def test_parameters_that_decide_shapes():
-    assert [p.friendly_name for p in value_parameters(reshaping())] == ["pattern"]
+    assert [p.friendly_name for p in shape_deciding_parameters(reshaping())] == ["pattern"]
 
 
 def test_a_specialized_model_is_static_and_computes_the_same():
