@@ -324,7 +324,7 @@ def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Out
     if key is None:
         if len(ports) == 1:
             return ports[0]
-        raise GraphError(f"{problem} that is the only one: it has {len(ports)}, choose by index or name")
+        raise GraphError(f"{problem} by default: it has {len(ports)}, choose one by index or name")
     if isinstance(key, Output):
         if key in ports:
             return key

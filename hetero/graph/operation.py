@@ -41,7 +41,7 @@ from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 if TYPE_CHECKING:
     from hetero.tensor import Tensor
 
-# The instance attributes that connect a node to its graph, which a copy does not take.
+# The instance attributes that belong to a node's place in its graph. A copy does not take them.
 _CONNECTIONS = {"_inputs", "_outputs", "_friendly_name", "rt_info"}
 # Instance attributes of these types are copied, all others are shared.
 _CONTAINERS = (dict, list, set)
@@ -130,7 +130,9 @@ class Op(Node):
         try:
             return cls()
         except TypeError as error:
-            raise GraphError(f"{cls.__name__} cannot be made without arguments, as files are read: {error}") from error
+            raise GraphError(
+                f"{cls.__name__} cannot be constructed without arguments, as frontends do: {error}"
+            ) from error
 
     @classmethod
     def is_declared(cls) -> bool:
@@ -186,7 +188,7 @@ class Op(Node):
     def set_argument(self, index: int, argument: Any) -> None:
         """Replace one input, or append one at the index after the last."""
         if not 0 <= index <= len(self._inputs):
-            self.fail(f"it has {len(self._inputs)} inputs, so that input {index} cannot be set")
+            self.fail(f"it has {len(self._inputs)} inputs, so input {index} cannot be set")
         if index == len(self._inputs):
             self._inputs.append(Input(self, index, _as_argument(argument, type(self))))
         else:
@@ -290,7 +292,7 @@ def _flatten(cls: type[Op], bound: dict[str, Any]) -> list[Output]:
         elif value is not None:
             if len(arguments) < cls.inputs_declared.index(declared):
                 raise GraphError(
-                    f"{cls.type_info.name}: input {declared.strip('?')} is given but one before it is left out"
+                    f"{cls.type_info.name}: input {declared.strip('?')} is given without the optional inputs before it"
                 )
             arguments.append(_as_argument(value, cls))
     return arguments

@@ -1,4 +1,4 @@
-"""Constant folding: compute when a model is compiled what depends on no input."""
+"""Constant folding: values that depend on no input are computed when the model is compiled."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ BODY_OVERHEAD = 10**5
 class FoldingBudget:
     """The bytes that folding may add to a graph, and the arithmetic operations that it may take.
 
-    Both grow with the number of nodes and the size of the Constants, so that a small file cannot make compilation
-    expensive. Operations that exceed the budget stay in the graph and run at inference. A result may be up to
-    ``growth`` times as large as the inputs of the operation, or MAX_GROWN_BYTES bytes.
+    The bytes grow with the number of nodes and the size of the Constants, the operations with the number of nodes, so a
+    small file cannot make compilation expensive. Operations that exceed the budget stay in the graph and run at
+    inference. A result may be up to ``growth`` times as large as the inputs of the operation, or MAX_GROWN_BYTES bytes.
     """
 
     def __init__(self, nodes: Sequence[Node], growth: int = 1) -> None:

@@ -266,7 +266,7 @@ class Strange(Op):
         (lambda: Strange(), "Strange: its type info must be a DiscreteTypeInfo, but is 'Strange'"),
         (lambda: Power(x_of(), exponent="two"), "Power: attribute exponent cannot be 'two', it takes float"),
         (lambda: Power.of([], {}), "Power: it has 0 inputs, but takes 1 to 2"),
-        (lambda: Power(x_of()).set_argument(3, x_of()), "it has 1 inputs, so that input 3 cannot be set"),
+        (lambda: Power(x_of()).set_argument(3, x_of()), "it has 1 inputs, so input 3 cannot be set"),
     ],
 )  # fmt: skip
 def test_errors_of_wrong_definitions(make, message):

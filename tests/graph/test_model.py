@@ -31,7 +31,7 @@ def test_ports_by_index_name_and_themselves():
     [
         (lambda m: m.input("z"), "model 'small' has no input z: it has input"),
         (lambda m: m.input(1), "has no input 1"),
-        (lambda m: m.output(), "has no output that is the only one: it has 2, choose by index or name"),
+        (lambda m: m.output(), "has no output by default: it has 2, choose one by index or name"),
         (lambda m: m.add_outputs("nowhere"), "has no tensor named nowhere"),
     ],
 )
