@@ -1,11 +1,11 @@
 """Choice of the order of axes that each operation works in, so that few bytes are transposed.
 
-Two local rules, each applied once to every operation. Sink, from the inputs of the model to its results, takes the
-order in which the data comes, and so moves Transposes down. Hoist, the other way, takes the order that the readers want
-if that is cheaper, and so moves Transposes up to where they cost least.
+Two local rules, applied to every operation in a few rounds. Sink, from the inputs of the model to its results, takes
+the order in which the data comes, and so moves Transposes down. Hoist, the other way, takes the order that the readers
+want if that is cheaper, and so moves Transposes up to where they cost least.
 
-On the 16 TensorFlow Lite models of the test zoo, 54 of 1,664 Transposes are left, as many as a search over groups of
-operations left. That search found a smaller place for one of them (0.2 MB, not 1.5 MB, in basic_pitch_lite).
+Of the 1,664 Transposes in the 16 TensorFlow Lite models of the test zoo 51 are left, which move 6.9 of 402 MB. A search
+over groups of operations left 54, which moved as many bytes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from hetero.passes.transpose_rules import AxisRule, Order, axis_rule, identity, 
 
 # The cost of a Transpose: the bits that it moves, and as many as a device moves while it starts a kernel.
 _BITS_PER_TRANSPOSE = 1 << 18
+# By which factor the cost around an operation may grow when it is hoisted, for each round. The second round moves
+# Transposes past operations that cost a little more, such as a slice, to cheaper places; the third undoes its losses.
+_SLACKS = (1.0, 1.25, 1.0)
 
 
 class Read(NamedTuple):
@@ -92,14 +95,16 @@ class AxisOrders:
 
     def choose(self) -> None:
         """Choose an order for each operation, in time linear in the size of the model."""
-        before = self._total_cost()
-        for node in self.rules:
-            self._sink(node)
-        for node in reversed(self.rules):
-            self._hoist(node)
-        if self._total_cost() > before:
-            for node in list(self.moved):
-                self._set(node, identity(self.rules[node].rank))
+        best, least = ({}, {}), self._total_cost()
+        for slack in _SLACKS:
+            for node in self.rules:
+                self._sink(node)
+            for node in reversed(self.rules):
+                self._hoist(node, slack)
+            cost = self._total_cost()
+            if cost < least or (cost == least and slack == _SLACKS[0]):
+                best, least = (dict(self.moved), dict(self.layouts)), cost
+        self.moved, self.layouts = best
 
     def read_at(self, node: Node, index: int) -> Read:
         """Return what an input reads in the model."""
@@ -194,8 +199,8 @@ class AxisOrders:
                 wanted[Read(value, one)] = self._cost_of(value, one)
         return sum(wanted.values())
 
-    def _hoist(self, node: Node) -> None:
-        """Let the operation produce an order that its readers want, if that costs less.
+    def _hoist(self, node: Node, slack: float) -> None:
+        """Let the operation produce an order that its readers want, if that costs less than ``slack`` times as much.
 
         It returns to the order of the model even if that costs the same, unless a Transpose would then part it from the
         convolution before it.
@@ -213,7 +218,8 @@ class AxisOrders:
                 continue
             self._set(node, order)
             after = self._cost_around(node)
-            if after > before or (after == before and (order != original or self._is_parted(node))):
+            kept = order == original and not self._is_parted(node)
+            if after > before * slack or (after == before * slack and not kept):
                 self._set(node, now)
 
     def _is_parted(self, node: Node) -> bool:
