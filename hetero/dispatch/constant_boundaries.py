@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hetero.dispatch.affinity import Device
-from hetero.graph import Constant, Model, Node, is_constant
+from hetero.graph import Constant, Model, Node
 from hetero.ops.values import is_exact
-from hetero.passes.constant_folding import FoldingBudget, fold_node
+from hetero.passes.constant_folding import FoldingBudget, constant_nodes, fold_node
 
 # Weights that are kept in a smaller type than they are computed with may grow by this where another device reads them.
 GROWTH = 8
@@ -39,12 +39,7 @@ def fold_across_cut(model: Model, device_of: Mapping[Node, Device]) -> set[Node]
 
 def _constants_that_cross(order: list[Node], device_of: Mapping[Node, Device]) -> set[Node]:
     """The nodes that depend on Constants alone and are read on another device, and those that these depend on."""
-    computed: set[Node] = set()
-    for node in order:
-        sources = [value.node for value in node.input_values()]
-        of_constants = sources and all(source in computed or is_constant(source) for source in sources)
-        if of_constants and node.deterministic and node in device_of:
-            computed.add(node)
+    computed = {node for node in constant_nodes(order) if node in device_of}
     crossing: set[Node] = set()
     for node in reversed(order):
         if node in computed:

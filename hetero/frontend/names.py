@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.graph import Node, Output
-
-
-class UniqueNames:
-    """Names that are given once: ``x``, then ``x_1``, ``x_2`` …"""
-
-    def __init__(self) -> None:
-        self._taken: dict[str, int] = {}
-
-    def take(self, wanted: str) -> str:
-        name = wanted
-        while name in self._taken:
-            name = f"{wanted}_{self._taken[wanted]}"
-            self._taken[wanted] += 1
-        self._taken[name] = 1
-        return name
+from hetero.graph import Node, Output, UniqueNames
 
 
 def name_new_nodes(outputs: Sequence[Output], name: str, named: set[Node], unique: UniqueNames) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from hetero.errors import FrontendError
-from hetero.frontend.names import UniqueNames
-from hetero.graph import Constant, Model, Node, Output, Parameter
+from hetero.graph import Constant, Model, Node, Output, Parameter, UniqueNames
 
 
 class Host:

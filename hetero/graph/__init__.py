@@ -6,13 +6,14 @@ from hetero.graph.model import Model, find_port, port_name
 from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.operation import Op, defined_operations
 from hetero.graph.order import topological_order, walk_nested
-from hetero.graph.source_location import failure_in_class, file_of, place_in_class
+from hetero.graph.source_location import class_file, describe_failure, method_location
 from hetero.graph.terminals import Constant, Parameter, Result, is_constant
+from hetero.graph.unique_names import UniqueNames
 from hetero.graph.variable import Variable, VariableInfo
 
 __all__ = [
     "Attribute", "AttributeVisitor", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op",
-    "Output", "Parameter", "Result", "Variable", "VariableInfo", "as_output", "choice", "defined_operations",
-    "failure_in_class", "file_of", "find_port", "floats", "integers", "is_constant", "is_execution_step",
-    "place_in_class", "port_name", "texts", "topological_order", "walk_nested",
+    "Output", "Parameter", "Result", "UniqueNames", "Variable", "VariableInfo", "as_output", "choice", "class_file",
+    "defined_operations", "describe_failure", "find_port", "floats", "integers", "is_constant", "is_execution_step",
+    "method_location", "port_name", "texts", "topological_order", "walk_nested",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
-"""Attributes of operations, and AttributeVisitor, to which an operation shows all that it has.
+"""Attributes of operations, and AttributeVisitor, which reads and sets them.
 
-Whoever reads, sets, writes or compares attributes does it by a visitor, and so need not know how a class keeps them:
-as class data (``axis = Attribute(int, 1)``), or in a dict of its own that its ``visit_attributes`` hands over.
+An operation passes all its attributes to a visitor. So code that reads, sets, writes or compares attributes works for
+classes that declare them (``axis = Attribute(int, 1)``) and for those that keep a dict and define ``visit_attributes``.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ REQUIRED = object()
 
 
 class Attribute:
-    """An attribute: a converter, which raises ValueError for what it cannot take, and a default.
+    """A declared attribute: a converter, which raises ValueError for a value that it does not accept, and a default.
 
-    ``ir``: its name in IR files, where that is not the one that the factory has.
+    ``ir`` is its name in IR files, if it differs from the name of the constructor's parameter.
     """
 
     def __init__(self, convert: Callable[[Any], Any], default: Any = REQUIRED, ir: str | None = None) -> None:
@@ -42,7 +42,7 @@ class Attribute:
         node.__dict__[self.name] = self.converted(value, node.type_info.name)
 
     def converted(self, value: Any, operation: str) -> Any:
-        """A value as the attribute holds it. Raises GraphError, which names the operation, for what it cannot take."""
+        """Return a value after conversion. Raise GraphError, which names the operation, if it is not accepted."""
         try:
             return None if value is None and self.default is None else self.convert(value)
         except (ValueError, TypeError):
@@ -52,19 +52,19 @@ class Attribute:
 
     @property
     def accepts(self) -> str:
-        """What the converter takes, for messages."""
+        """The accepted values, for messages."""
         return getattr(self.convert, "accepts", self.convert.__name__)
 
     @classmethod
     def like(cls, name: str, value: Any) -> Attribute:
-        """The attribute that a class does not declare, and of which it shows a value."""
+        """Return an attribute for a value that a class passes to a visitor without declaring it."""
         attribute = cls(_converter_like(value), value)
         attribute.__set_name__(cls, name)
         return attribute
 
 
 def integers(value: Any) -> tuple[int, ...]:
-    """A tuple of ints from a sequence of whole numbers."""
+    """Convert a sequence of whole numbers to a tuple of ints."""
     return tuple(int(v) for v in value)
 
 
@@ -72,7 +72,7 @@ integers.accepts = "a sequence of whole numbers"  # type: ignore[attr-defined]
 
 
 def floats(value: Any) -> tuple[float, ...]:
-    """A tuple of floats from a sequence of numbers."""
+    """Convert a sequence of numbers to a tuple of floats."""
     return tuple(float(v) for v in value)
 
 
@@ -80,7 +80,7 @@ floats.accepts = "a sequence of numbers"  # type: ignore[attr-defined]
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """A tuple of strings from a sequence of them, not from one string."""
+    """Convert a sequence of strings, which is not itself a string, to a tuple."""
     if isinstance(value, str):
         raise ValueError
     return tuple(str(v) for v in value)
@@ -90,7 +90,7 @@ texts.accepts = "a sequence of strings"  # type: ignore[attr-defined]
 
 
 def choice(*options: str) -> Callable[[Any], str]:
-    """A converter that takes one of the strings, in any case."""
+    """Return a converter that accepts one of these lower-case strings, in any case."""
 
     def convert(value: Any) -> str:
         if str(value).lower() not in options:
@@ -102,25 +102,25 @@ def choice(*options: str) -> Callable[[Any], str]:
 
 
 class AttributeVisitor(ABC):
-    """What ``visit_attributes`` is given: it is shown each attribute, and tells the value to go on with."""
+    """The base class of visitors: receives each attribute of an operation and returns the value to set."""
 
     @abstractmethod
     def visit(self, attribute: Attribute, value: Any) -> Any:
-        """The value to go on with; ``value``, REQUIRED where there is none yet, is to stay."""
+        """Return the value to set, or ``value`` to keep the present one, which is REQUIRED if none is set yet."""
 
     def others(self) -> Mapping[str, Any]:
-        """What the visitor has for an operation that takes attributes of any name (optional)."""
+        """Return all attributes of the visitor, for an operation that takes attributes of any name (optional)."""
         return {}
 
     def on_attribute(self, name: str, value: Any) -> Any:
-        """Show an attribute that the class does not declare; returns the value to go on with, of the same type."""
-        found = self.visit(Attribute.like(name, value), value)
-        if found is not value and isinstance(value, np.ndarray):
-            return np.asarray(found, value.dtype)
-        return list(found) if isinstance(value, list) else found
+        """Visit an attribute that the class does not declare, and return the value to set, of the same type."""
+        visited = self.visit(Attribute.like(name, value), value)
+        if visited is not value and isinstance(value, np.ndarray):
+            return np.asarray(visited, value.dtype)
+        return list(visited) if isinstance(value, list) else visited
 
     def on_attributes(self, attributes: MutableMapping[str, Any]) -> None:
-        """Show attributes in a dict, in which values are set; an empty one takes attributes of any name."""
+        """Visit the attributes in a dict and update it. An empty dict takes attributes of any name."""
         if not attributes:
             attributes.update(self.others())
         for name, value in list(attributes.items()):
@@ -128,7 +128,7 @@ class AttributeVisitor(ABC):
 
 
 class AttributeCollector(AttributeVisitor):
-    """Collects values by name, and changes none."""
+    """Collects attribute values by name."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -139,7 +139,7 @@ class AttributeCollector(AttributeVisitor):
 
 
 class AttributeSetter(AttributeVisitor):
-    """Sets values by name, for an operation of this type; those that have none keep theirs."""
+    """Sets attributes of an operation of this type by name. Attributes without a new value keep theirs."""
 
     def __init__(self, values: Mapping[str, Any], operation: str) -> None:
         self._values, self._operation = values, operation
@@ -154,18 +154,18 @@ class AttributeSetter(AttributeVisitor):
 
 
 def _converter_like(value: Any) -> Callable[[Any], Any]:
-    """The converter of values such as this one."""
-    for kinds, convert in ((bool, bool), ((int, np.integer), int), ((float, np.floating), float), (str, str)):
-        if isinstance(value, kinds):
+    """Return the converter for values of this type."""
+    for types, convert in ((bool, bool), ((int, np.integer), int), ((float, np.floating), float), (str, str)):
+        if isinstance(value, types):
             return convert
     if isinstance(value, (Type, PartialShape, Dimension)):
         return type(value)
     if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iuf":
         return floats if value.dtype.kind == "f" else integers
     if isinstance(value, (list, tuple)):
-        kinds = {_converter_like(item) for item in value}
-        for items, convert in (({bool, int}, integers), ({bool, int, float}, floats), ({str}, texts)):
-            if kinds <= items:
+        converters = {_converter_like(item) for item in value}
+        for item_types, convert in (({bool, int}, integers), ({bool, int, float}, floats), ({str}, texts)):
+            if converters <= item_types:
                 return convert
     return _no_attribute
 

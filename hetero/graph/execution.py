@@ -1,4 +1,4 @@
-"""ExecutionNode, of which runtime models are made: what a device really runs, told in rt_info as OpenVINO tells it."""
+"""ExecutionNode, a node of a runtime model: what a device runs, described in rt_info with OpenVINO's keys."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from hetero.containers import ElementType
 from hetero.graph.node import DiscreteTypeInfo, Node, Output
 from hetero.shape import PartialShape
 
-# OpenVINO's keys. All values are strings; several names, types or layouts have commas between them.
+# OpenVINO's keys. All values are strings; several names, types or layouts are separated by commas.
 EXECUTION_ORDER = "execOrder"
 LAYER_TYPE = "layerType"
 IMPLEMENTATION = "primitiveType"
 ORIGINAL_LAYERS = "originalLayersNames"
-EXECUTION_TIME = "execTimeMcs"  # the mean of all inferences so far in microseconds
+EXECUTION_TIME = "execTimeMcs"  # the mean over all inferences so far, in microseconds
 OUTPUT_PRECISIONS = "outputPrecisions"
 OUTPUT_LAYOUTS = "outputLayouts"
 RUNTIME_PRECISION = "runtimePrecision"
@@ -21,7 +21,7 @@ NOT_EXECUTED = "not_executed"
 
 
 class ExecutionNode(Node):
-    """One step of a device. It has outputs of given types and shapes, which nothing infers."""
+    """One step of a device. The types and shapes of its outputs are given, not inferred."""
 
     type_info = DiscreteTypeInfo("ExecutionNode", "extension")
 
@@ -38,5 +38,5 @@ class ExecutionNode(Node):
 
 
 def is_execution_step(node: Node) -> bool:
-    """Whether a node is part of a runtime model; Parameters and Results are told of in rt_info too."""
+    """Return whether a node is part of a runtime model, in which Parameters and Results have these keys too."""
     return EXECUTION_ORDER in node.rt_info and LAYER_TYPE in node.rt_info

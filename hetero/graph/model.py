@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hetero.errors import GraphError
 from hetero.graph.node import Node, Output, as_output
 from hetero.graph.order import topological_order, walk_nested
-from hetero.graph.rt_info_paths import InfoPath, has_info, info_at, set_info
+from hetero.graph.rt_info_paths import InfoPath, get_info, has_info, set_info
 from hetero.graph.terminals import Parameter, Result
 from hetero.graph.variable import Variable, VariableInfo
 from hetero.messages import escaped
@@ -22,10 +22,10 @@ PortKey = int | str | Output
 
 
 class Model:
-    """A graph from Parameters to Results, as ``Model(results, parameters, name)``.
+    """A graph from Parameters to Results: ``Model(results, parameters, name)``.
 
-    Results may be given as the nodes or outputs that they hand out. Sinks are nodes that run although no Result needs
-    them, such as Assign; a model with sinks may also be made as ``Model(results, sinks, parameters, name)``.
+    Results may be given as the nodes or outputs that they return. Sinks are nodes that run although no Result depends
+    on them, such as Assign: ``Model(results, sinks, parameters, name)``.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class Model:
         return self._friendly_name
 
     def get_rt_info(self, path: InfoPath | None = None) -> Any:
-        """All notes on the model, or the one at a path of keys. Raises GraphError when there is none such."""
-        return self.rt_info if path is None else info_at(self.rt_info, path)
+        """Return the rt_info of the model, or its entry at a path of keys. Raise GraphError if there is none."""
+        return self.rt_info if path is None else get_info(self.rt_info, path)
 
     def set_rt_info(self, value: Any, path: InfoPath) -> None:
-        """Make a note at a path of keys, with dictionaries on the way."""
+        """Set the rt_info entry at a path of keys, and create the dictionaries on the way."""
         set_info(self.rt_info, path, value)
 
     def has_rt_info(self, path: InfoPath) -> bool:
@@ -93,34 +93,34 @@ class Model:
         return self.results
 
     def add_parameters(self, parameters: Sequence[Parameter]) -> None:
-        """Take in Parameters, which become the last inputs."""
+        """Add Parameters as the last inputs."""
         self._parameters += parameters
 
     def remove_parameter(self, parameter: Parameter) -> None:
-        """Take a Parameter out of the inputs. Raises GraphError when it is none of them."""
+        """Remove a Parameter from the inputs. Raise GraphError if it is none of them."""
         self._parameters.pop(self._index_of(self._parameters, parameter))
 
     def replace_parameter(self, index: int, parameter: Parameter) -> None:
-        """Let another Parameter stand in the place of an input; whoever read the old one reads the new one."""
+        """Replace an input by another Parameter, also for all nodes that read it."""
         old = self._parameters[index]
         for target in old.output(0).get_target_inputs():
             target.replace_source_output(parameter.output(0))
         self._parameters[index] = parameter
 
     def get_parameter_index(self, parameter: Parameter) -> int:
-        """The place of a Parameter among the inputs, -1 when it is none."""
+        """Return the index of a Parameter among the inputs, -1 if it is none of them."""
         return self._parameters.index(parameter) if parameter in self._parameters else -1
 
     def add_results(self, results: Sequence[Result]) -> None:
-        """Hand out more values, as the last outputs."""
+        """Add Results as the last outputs."""
         self._results += [_as_result(result) for result in results]
 
     def remove_result(self, result: Result) -> None:
-        """Take a Result out of the outputs. Raises GraphError when it is none of them."""
+        """Remove a Result from the outputs. Raise GraphError if it is none of them."""
         self._results.pop(self._index_of(self._results, result))
 
     def get_result(self) -> Result:
-        """The only Result. Raises GraphError where there are several."""
+        """Return the only Result. Raise GraphError if there are several."""
         return self.output().node  # type: ignore[return-value]
 
     @property
@@ -128,7 +128,7 @@ class Model:
         return self.get_result()
 
     def get_result_index(self, value: Output | Result) -> int:
-        """The place of a Result, or of the value that it hands out, among the outputs; -1 when it is none."""
+        """Return the index of a Result, or of the Result of a value, among the outputs; -1 if there is none."""
         for index, result in enumerate(self._results):
             if value is result or value in (result.output(0), result.input_value(0)):
                 return index
@@ -151,40 +151,40 @@ class Model:
 
     def _index_of(self, nodes: Sequence[Node], node: Node) -> int:
         if node not in nodes:
-            raise GraphError(f"'{node.friendly_name}' is no part of model '{self.friendly_name}'")
+            raise GraphError(f"'{node.friendly_name}' is not in model '{self.friendly_name}'")
         return nodes.index(node)
 
     @property
     def sinks(self) -> list[Node]:
-        """The nodes that run although no Result needs them."""
+        """The nodes that run although no Result depends on them."""
         return list(self._sinks)
 
     def get_sinks(self) -> list[Node]:
         return self.sinks
 
     def remove_sink(self, sink: Node) -> None:
-        """Take a node out of the sinks. Raises GraphError when it is none of them."""
+        """Remove a node from the sinks. Raise GraphError if it is none of them."""
         self._sinks.pop(self._index_of(self._sinks, sink))
 
     def add_sinks(self, sinks: Sequence[Node]) -> None:
-        """Let these nodes run too, although no Result needs them."""
+        """Add nodes that run although no Result depends on them."""
         self._sinks = list(dict.fromkeys([*self._sinks, *sinks]))
 
     @property
     def variables(self) -> list[Variable]:
-        """What the model remembers from one inference to the next, by the operations that read or set it."""
-        found: dict[str, VariableInfo] = {}
+        """The variables that operations of the model, also those in bodies, read or set."""
+        infos: dict[str, VariableInfo] = {}
         for node in walk_nested(self.get_ordered_ops()):
             info = getattr(node, "variable_info", None)
             if info is not None:
-                found.setdefault(info.variable_id, info)
-        return [Variable(info) for info in found.values()]
+                infos.setdefault(info.variable_id, info)
+        return [Variable(info) for info in infos.values()]
 
     def get_variables(self) -> list[Variable]:
         return self.variables
 
     def get_variable_by_id(self, variable_id: str) -> Variable:
-        """The variable of this name. Raises GraphError when there is none such."""
+        """Return the variable of this name. Raise GraphError if there is none."""
         for variable in self.variables:
             if variable.info.variable_id == variable_id:
                 return variable
@@ -192,24 +192,24 @@ class Model:
 
     @property
     def inputs(self) -> list[Output]:
-        """The values that the model is given, one for each Parameter."""
+        """The outputs of the Parameters."""
         return [parameter.output(0) for parameter in self._parameters]
 
     @property
     def outputs(self) -> list[Output]:
-        """The values that the model hands out, one for each Result."""
+        """The outputs of the Results."""
         return [result.output(0) for result in self._results]
 
     def input(self, key: PortKey | None = None) -> Output:
-        """An input by index or name; the only one without a key. Raises GraphError when there is none such."""
+        """Return an input by index, name or port, or the only one. Raise GraphError if there is no such input."""
         return find_port(self.inputs, key, f"model '{self.friendly_name}' has no input")
 
     def output(self, key: PortKey | None = None) -> Output:
-        """An output by index or name; the only one without a key. Raises GraphError when there is none such."""
+        """Return an output by index, name or port, or the only one. Raise GraphError if there is no such output."""
         return find_port(self.outputs, key, f"model '{self.friendly_name}' has no output")
 
     def get_ordered_ops(self) -> list[Node]:
-        """All nodes, each after those that it reads; Parameters first."""
+        """Return all nodes in topological order, Parameters first."""
         return topological_order([*self._parameters, *self._results, *self._sinks])
 
     def get_ops(self) -> list[Node]:
@@ -220,20 +220,20 @@ class Model:
         return self.is_dynamic()
 
     def is_dynamic(self) -> bool:
-        """Whether the shape of any value is not fully known."""
+        """Return whether the shape of any value is not fully known."""
         return any(output.partial_shape.is_dynamic for node in self.get_ordered_ops() for output in node.outputs())
 
     def validate_nodes_and_infer_types(self) -> None:
-        """Infer types and shapes of all values anew. Raises GraphError where they do not fit."""
+        """Infer the types and shapes of all values again. Raise GraphError if they do not fit."""
         for node in self.get_ordered_ops():
             node.infer()
         self._check()
 
     def reshape(self, shapes: PartialShapeLike | Mapping[PortKey, PartialShapeLike]) -> None:
-        """Give inputs other shapes and infer all others: a shape for the only input, or shapes by index, name or port.
+        """Set the shapes of inputs, and infer all others: a shape for the only input, or a dict by index, name or port.
 
-        Raises GraphError, or what an operation of the user's own raises, where the shapes do not fit; then the model
-        keeps the shapes that it had.
+        Raises GraphError, or any exception of a user-defined operation, if the shapes do not fit. The model then keeps
+        its shapes.
         """
         if not isinstance(shapes, Mapping):
             shapes = {self.input(): shapes}
@@ -243,18 +243,18 @@ class Model:
             node.partial_shape = shape
         try:
             self.validate_nodes_and_infer_types()
-        except Exception:  # an operation of the user's own may raise anything
+        except Exception:  # a user-defined operation may raise anything
             for node, shape in before.items():
                 node.partial_shape = shape
             self.validate_nodes_and_infer_types()
             raise
 
     def clone(self) -> Model:
-        """A copy of the graph. Constants share their arrays; names and rt_info are copied."""
+        """Return a copy of the model. Constants share their arrays; names and rt_info are copied."""
         return self.clone_with_nodes()[0]
 
     def clone_with_nodes(self) -> tuple[Model, dict[Node, Node]]:
-        """A copy of the graph, and each node's copy."""
+        """Return a copy of the model, and a dict from each node to its copy."""
         copies: dict[Node, Node] = {}
         for node in self.get_ordered_ops():
             copies[node] = node.copy_with_new_inputs([copies[v.node].output(v.index) for v in node.input_values()])
@@ -268,7 +268,7 @@ class Model:
         return model, copies
 
     def add_outputs(self, outputs: Sequence[Output | Node | str] | Output | Node | str) -> list[Output]:
-        """Hand out more values, given as outputs, nodes or tensor names; returns the new outputs of the model."""
+        """Add values, given as outputs, nodes or tensor names, to the outputs of the model; return the new outputs."""
         if isinstance(outputs, (Output, Node, str)):
             outputs = [outputs]
         added = [_as_result(self._value_named(o) if isinstance(o, str) else o) for o in outputs]
@@ -276,7 +276,7 @@ class Model:
         return [result.output(0) for result in added]
 
     def to_networkx(self) -> networkx.MultiDiGraph:
-        """The graph with an edge for every Input, whose attributes ``output`` and ``input`` are the indices."""
+        """Return the graph with an edge for each Input, and the indices as edge attributes ``output`` and ``input``."""
         import networkx
 
         graph = networkx.MultiDiGraph()
@@ -295,7 +295,7 @@ class Model:
         raise GraphError(f"model '{self.friendly_name}' has no tensor named {name}")
 
     def _check(self) -> None:
-        """Raises GraphError for a Parameter that is not listed, and for variables whose values do not fit."""
+        """Raise GraphError if a Parameter is not listed or operations disagree on the type or shape of a variable."""
         listed = set(self._parameters)
         variables: dict[str, VariableInfo] = {}
         for node in self.get_ordered_ops():
@@ -317,15 +317,18 @@ class Model:
 
 
 def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Output:
-    """The port that a user means by an index, a name or a port. Raises GraphError, beginning with ``problem``."""
+    """Return a port by index, name or port, or the only one.
+
+    Raises GraphError with a message that begins with ``problem`` if there is no such port.
+    """
     if key is None:
         if len(ports) == 1:
             return ports[0]
-        raise GraphError(f"{problem} that is the only one: it has {len(ports)}, choose by index or name")
+        raise GraphError(f"{problem} by default: it has {len(ports)}, choose one by index or name")
     if isinstance(key, Output):
         if key in ports:
             return key
-        # A port of the model that this one was compiled from: the same place under the same names.
+        # A port of the model that this one was compiled from has the same names.
         for port in ports:
             if key.names and key.names & port.names:
                 return port
@@ -341,7 +344,7 @@ def find_port(ports: Sequence[Output], key: PortKey | None, problem: str) -> Out
 
 
 def port_name(port: Output) -> str:
-    """The name by which a message calls a port: a tensor name, or the node's name when it has none."""
+    """Return the name of a port in messages: a tensor name, or the node's name if it has none."""
     return port.any_name if port.names else port.node.friendly_name
 
 

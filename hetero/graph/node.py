@@ -1,7 +1,7 @@
-"""Node, the operation in a graph, with its Inputs and Outputs.
+"""Node, an operation in a graph, with its Inputs and Outputs.
 
-An Output is a value: it knows its element type, its shape and, for small integer tensors, as much of
-its contents as is known before anything runs. An Input is a place of a node that reads an Output.
+An Output is a value: it has an element type, a shape and, for small integer tensors, the contents as far as they are
+known before inference. An Input is an argument of a node and reads an Output.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from hetero.graph.model import Model
 
 
-# Without a bound, a number in a short file could ask for outputs that fill the memory.
-MOST_OUTPUTS = 1 << 16
+# Without a bound, a number in a short file could make so many outputs that they fill the memory.
+MAX_OUTPUTS = 1 << 16
 
 
 class DiscreteTypeInfo(NamedTuple):
-    """The type of an operation: its name and the operation set that it came with."""
+    """The type of an operation: its name and the operation set that introduced it."""
 
     name: str
     version_id: str
 
 
 class Output:
-    """One value that a node makes."""
+    """A value that a node computes."""
 
     __slots__ = ("_index", "_node", "_targets", "element_type", "names", "partial_shape", "rt_info", "value")
 
@@ -42,8 +42,8 @@ class Output:
         self.element_type = Type.dynamic
         self.partial_shape = PartialShape.dynamic()
         self.names: set[str] = set()
-        # What is known of the contents: None, or an array of ints in which an unknown element of an
-        # integer tensor is a Dimension (see ops/values.py).
+        # The contents as far as they are known: None, or an array in which a Dimension stands for each unknown element
+        # of an integer tensor (see ops/values.py).
         self.value: np.ndarray | None = None
         self.rt_info: dict = {}
         self._targets: dict[Input, None] = {}
@@ -58,12 +58,12 @@ class Output:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape. Raises GraphError while it is not fully known."""
+        """The shape. Raises GraphError if it is not fully known."""
         return self.partial_shape.to_shape()
 
     @property
     def any_name(self) -> str:
-        """One of the tensor's names. Raises GraphError when it has none."""
+        """One of the tensor's names. Raises GraphError if it has none."""
         if not self.names:
             raise GraphError(f"output {self._index} of {self._node.friendly_name} has no name")
         return min(self.names)
@@ -107,7 +107,7 @@ class Output:
         )
 
     def get_target_inputs(self) -> list[Input]:
-        """The inputs that read this value, in the order in which they were connected."""
+        """Return the inputs that read this value, in the order in which they were connected."""
         return list(self._targets)
 
     @property
@@ -115,11 +115,11 @@ class Output:
         return self.get_target_inputs()
 
     def remove_target_input(self, target: Input) -> None:
-        """Forget a reader, which goes on reading this value: for nodes that are thrown away."""
+        """Remove an input from the readers, although it still reads this value: for nodes that are discarded."""
         self._targets.pop(target, None)
 
     def replace(self, other: Output) -> None:
-        """Let every reader of this value read another one, which takes over its names."""
+        """Make every reader of this value read another one, and add this value's names to it."""
         for target in self.get_target_inputs():
             target.replace_source_output(other)
         other.names |= self.names
@@ -129,7 +129,7 @@ class Output:
 
 
 class Input:
-    """One place where a node reads a value."""
+    """An argument of a node: reads the output of another node."""
 
     __slots__ = ("_index", "_node", "_source", "rt_info")
 
@@ -180,7 +180,7 @@ class Input:
         return self._source
 
     def replace_source_output(self, source: Output) -> None:
-        """Read another value from now on; types and shapes are not inferred again."""
+        """Read another value. Types and shapes are not inferred again."""
         self._source._targets.pop(self, None)
         self._source = source
         source._targets[self] = None
@@ -190,16 +190,15 @@ class Input:
 
 
 class Node:
-    """An operation: it reads values, has attributes and makes values."""
+    """An operation: it has attributes, reads values and computes values."""
 
     type_info = DiscreteTypeInfo("Node", "")
-    # The inputs that are read as values because they decide output shapes or behaviour, not as data:
-    # a device may ask for them on the host, and specialises for their contents.
+    # The inputs whose contents decide output shapes or behavior, such as the axes of a reduction. A device may
+    # read them on the host and specialize for their contents.
     shape_inputs: tuple[int, ...] = ()
-    # Whether the same inputs always give the same outputs: what is not repeatable is neither computed in advance
-    # nor merged with another of its kind.
+    # Whether the same inputs always give the same outputs. Other operations are neither folded nor merged.
     deterministic = True
-    # The Models that the node runs, of an operation such as Loop.
+    # The Models that an operation such as Loop runs.
     bodies: Sequence[Model | None] = ()
     _counter = itertools.count()
 
@@ -209,60 +208,60 @@ class Node:
         self._outputs = [Output(self, index) for index in range(output_size)]
         self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
 
-    # What a kind of operation defines.
+    # Methods that a class of operations defines.
 
     def validate_and_infer_types(self) -> None:
-        """Check inputs and attributes and set the type and shape of every output (required). Raises GraphError."""
+        """Check inputs and attributes, and set the type and shape of every output (required). Raises GraphError."""
         raise NotImplementedError(f"{type(self).__name__} does not define validate_and_infer_types")
 
     def infer_value(self) -> np.ndarray | None:
-        """What is known of the contents of output 0 before anything runs; None for nothing (optional)."""
+        """Return the contents of output 0 as far as they are known before inference, or None (optional)."""
         return None
 
     def infer_values(self) -> Sequence[np.ndarray | None]:
-        """The same for every output, of a node that knows more than the contents of output 0 (optional)."""
+        """Return the known contents of every output, if they are known for more than output 0 (optional)."""
         return [self.infer_value()]
 
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
-        """The same operation on other inputs (required)."""
+        """Return the same operation on other inputs (required)."""
         raise NotImplementedError(f"{type(self).__name__} does not define clone_with_new_inputs")
 
     def get_attributes(self) -> dict:
-        """Attribute names and values."""
+        """Return the attributes by name."""
         return {}
 
-    # What all operations share.
+    # Methods of all operations.
 
     def infer(self) -> None:
-        """Bring types, shapes and known values of the outputs up to date with the inputs."""
+        """Infer types, shapes and known contents of the outputs from the inputs."""
         self.validate_and_infer_types()
         for output, value in zip(self._outputs, self.infer_values()):
             output.value = value
 
     def copy_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
-        """The same operation on other inputs, with this one's names and notes."""
+        """Return the same operation on other inputs, with this one's names and rt_info."""
         clone = self.clone_with_new_inputs(inputs)
         clone.friendly_name = self.friendly_name
         clone.rt_info.update(self.rt_info)
-        for mine, other in zip(self._outputs, clone._outputs):
-            other.names = set(mine.names)
-            other.rt_info = dict(mine.rt_info)
+        for output, cloned in zip(self._outputs, clone._outputs):
+            cloned.names = set(output.names)
+            cloned.rt_info = dict(output.rt_info)
         return clone
 
     def set_output_type(self, index: int, element_type: Type, shape: PartialShapeLike) -> None:
-        """Set type and shape of an output; the node gets as many outputs as that takes."""
+        """Set the type and shape of an output. Outputs up to this index are added."""
         if index >= len(self._outputs):
             self.set_output_size(index + 1)
         output = self._outputs[index]
         output.element_type, output.partial_shape = element_type, PartialShape(shape)
 
     def set_output_size(self, size: int) -> None:
-        if size > MOST_OUTPUTS:
-            self.fail(f"it has {size} outputs, only up to {MOST_OUTPUTS} are possible")
+        if size > MAX_OUTPUTS:
+            self.fail(f"it has {size} outputs, only up to {MAX_OUTPUTS} are possible")
         self._outputs = self._outputs[:size] + [Output(self, i) for i in range(len(self._outputs), size)]
 
     def fail(self, problem: str) -> NoReturn:
-        """Raise a GraphError that names this node."""
+        """Raise GraphError with a message that begins with the type and the name of this node."""
         raise GraphError(f"{self.type_info.name} '{self.friendly_name}': {problem}")
 
     def input(self, index: int) -> Input:
@@ -316,7 +315,7 @@ class Node:
 
     @property
     def friendly_name(self) -> str:
-        """The name by which people and devices speak of the node."""
+        """The name of the node in messages, properties and device reports."""
         return self._friendly_name
 
     @friendly_name.setter
@@ -346,7 +345,7 @@ class Node:
         return self.rt_info
 
     def disconnect(self) -> None:
-        """Stop reading: the node's inputs are no longer among the readers of their sources."""
+        """Remove the node's inputs from the readers of their sources."""
         for reader in self._inputs:
             reader.get_source_output()._targets.pop(reader, None)
 
@@ -367,5 +366,5 @@ class Node:
 
 
 def as_output(value: Output | Node) -> Output:
-    """The value itself, or the only output of a node."""
+    """Return the value itself, or the only output of a node. Raise GraphError if the node has several."""
     return value._only_output() if isinstance(value, Node) else value

@@ -1,6 +1,6 @@
-"""Op: the base of operations, those of the operation sets and anybody's own.
+"""Op, the base class of operations: those of the operation sets and user-defined ones.
 
-A class that states its inputs and attributes as class data reads like its specification::
+A class declares its inputs and attributes::
 
     class Softmax(Op, opset=8):
         inputs = ("data",)
@@ -9,11 +9,11 @@ A class that states its inputs and attributes as class data reads like its speci
         def validate_and_infer_types(self):
             self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
-and is made by ``Softmax(data, axis=-1)``. In ``inputs``, ``"bias?"`` may be left out and ``"*nodes"`` takes
-a list of any length; both come last.
+and is constructed by ``Softmax(data, axis=-1)``. In ``inputs``, ``"bias?"`` is optional and ``"*nodes"`` takes a list
+of any length; both come last.
 
-A class may also do it itself, as those of openvino.Op do: it has an ``__init__`` that can be called without arguments
-and calls ``super().__init__(self, inputs)``, and shows its attributes in ``visit_attributes``::
+A class may also be written like a subclass of openvino.Op: with an ``__init__`` that can be called without arguments
+and calls ``super().__init__(self, inputs)``, and with a ``visit_attributes``::
 
     class Scale(Op):
         def __init__(self, inputs=None, **attributes):
@@ -41,24 +41,23 @@ from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 if TYPE_CHECKING:
     from hetero.tensor import Tensor
 
-# What a node holds for its place in a graph, not for what it does.
-_PLACE = {"_inputs", "_outputs", "_friendly_name", "rt_info"}
-# Of these a clone has its own.
+# The instance attributes that belong to a node's place in its graph. A copy does not take them.
+_CONNECTIONS = {"_inputs", "_outputs", "_friendly_name", "rt_info"}
+# Instance attributes of these types are copied, all others are shared.
 _CONTAINERS = (dict, list, set)
 
 
 class Op(Node):
     """An operation. Inputs may be given as nodes, outputs, arrays or numbers.
 
-    A class of one's own defines ``validate_and_infer_types`` and, where hetero is to compute it, ``evaluate``.
+    A subclass defines ``validate_and_infer_types`` and, if hetero computes it, ``evaluate``.
     """
 
     inputs_declared: tuple[str, ...] = ()
     attributes_declared: tuple[Attribute, ...] = ()
-    # The names of the parameters in order, where that is not all inputs and then all attributes.
+    # The parameters of the constructor in order, if they are not the inputs and then the attributes.
     parameter_order: tuple[str, ...] = ()
-    # The name of the one parameter, a dict, in which all attributes are given, where the factory has such;
-    # with "?" it may be left out.
+    # The name of the constructor's parameter that holds all attributes in a dict, if it has one; optional with "?".
     attributes_in: str = ""
     output_size = 1
 
@@ -66,19 +65,19 @@ class Op(Node):
         super().__init_subclass__(**kwargs)
         declared = cls.__dict__.get("inputs")
         if isinstance(declared, tuple):
-            # The class data is moved aside, since a node's inputs() is a method.
+            # Renamed, as Node.inputs() is a method.
             cls.inputs_declared = declared
             del cls.inputs
-        declared_by_all = [value for base in reversed(cls.__mro__) for value in vars(base).values()]
-        attributes = {value.name: value for value in declared_by_all if isinstance(value, Attribute)}
+        members = [value for base in reversed(cls.__mro__) for value in vars(base).values()]
+        attributes = {value.name: value for value in members if isinstance(value, Attribute)}
         cls.attributes_declared = tuple(attributes.values())
         version = f"opset{opset}" if opset else "extension"
-        said = cls.__dict__.get("class_type_info")  # OpenVINO's way to say it
-        cls.type_info = cls._checked(said) if said else DiscreteTypeInfo(type_name or cls.__name__, version)
+        type_info = cls.__dict__.get("class_type_info")  # as in a subclass of openvino.Op
+        cls.type_info = cls._checked(type_info) if type_info else DiscreteTypeInfo(type_name or cls.__name__, version)
 
     def __init__(self, *arguments: Any, name: str | None = None, **keywords: Any) -> None:
         if arguments and arguments[0] is self:
-            self._begin(*arguments[1:], **keywords)
+            self._init_openvino_style(*arguments[1:], **keywords)
             return
         bound = self.bind(*arguments, **keywords)
         super().__init__(_flatten(type(self), bound), self.output_size)
@@ -88,11 +87,11 @@ class Op(Node):
             setattr(self, attribute.name, bound[attribute.name])
         self.infer()
 
-    def _begin(self, inputs: Sequence[Any] | None = None) -> None:
-        """What ``super().__init__(self, inputs)`` does: no outputs, and without inputs nothing is inferred."""
+    def _init_openvino_style(self, inputs: Sequence[Any] | None = None) -> None:
+        """Implement ``super().__init__(self, inputs)``: no outputs, and no inference without inputs."""
         Node.__init__(self, (), 0)
         type(self).type_info = self._checked(self.get_type_info())
-        if isinstance(inputs, tuple):  # of a class whose __init__ takes ``*inputs``
+        if isinstance(inputs, tuple):  # the __init__ of the class takes ``*inputs``
             inputs = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], list) else inputs or None
         if inputs is not None:
             self.set_arguments(inputs)
@@ -106,10 +105,10 @@ class Op(Node):
 
     @classmethod
     def of(cls, inputs: Sequence[Output], attributes: Mapping[str, Any] | AttributeVisitor) -> Op:
-        """A node of the inputs in order, and of attributes by their names or from a visitor that sets them.
+        """Create a node from its inputs in order, and its attributes by name or from a visitor that sets them.
 
-        Attributes left out take their defaults. For readers of files, where inputs have no names. Raises GraphError
-        where inputs or attributes do not fit.
+        For frontends of formats in which inputs have no names. Missing attributes take their defaults. Raises
+        GraphError if inputs or attributes do not fit.
         """
         node = cls.unconnected()
         if cls.is_declared():
@@ -123,7 +122,7 @@ class Op(Node):
 
     @classmethod
     def unconnected(cls) -> Op:
-        """A node without inputs and, where these are declared, without attributes. Raises GraphError."""
+        """Create a node without inputs and without declared attributes. Raise GraphError if that fails."""
         if cls.is_declared():
             node = object.__new__(cls)
             Node.__init__(node, (), cls.output_size)
@@ -131,23 +130,27 @@ class Op(Node):
         try:
             return cls()
         except TypeError as error:
-            raise GraphError(f"{cls.__name__} cannot be made without arguments, as files are read: {error}") from error
+            raise GraphError(
+                f"{cls.__name__} cannot be constructed without arguments, as frontends do: {error}"
+            ) from error
 
     @classmethod
     def is_declared(cls) -> bool:
-        """Whether inputs and attributes are class data, so that there is nothing else to a node."""
+        """Return whether the class declares its inputs and attributes, which then define a node completely."""
         return cls.__init__ is Op.__init__
 
     @classmethod
     def _check_input_count(cls, count: int) -> None:
-        least = sum(not declared.startswith("*") and not declared.endswith("?") for declared in cls.inputs_declared)
-        most = None if any(declared.startswith("*") for declared in cls.inputs_declared) else len(cls.inputs_declared)
-        if count < least or (most is not None and count > most):
-            raise GraphError(f"{cls.type_info.name}: it has {count} inputs, but takes {least} to {most or 'any'}")
+        minimum = sum(not declared.startswith("*") and not declared.endswith("?") for declared in cls.inputs_declared)
+        maximum = (
+            None if any(declared.startswith("*") for declared in cls.inputs_declared) else len(cls.inputs_declared)
+        )
+        if count < minimum or (maximum is not None and count > maximum):
+            raise GraphError(f"{cls.type_info.name}: it has {count} inputs, but takes {minimum} to {maximum or 'any'}")
 
     @classmethod
     def bind(cls, *arguments: Any, **keywords: Any) -> dict[str, Any]:
-        """Arguments by the names of inputs and attributes, with defaults. Raises GraphError where they do not fit."""
+        """Return the arguments by name of input or attribute, with defaults. Raise GraphError if they do not fit."""
         try:
             bound = cls.signature().bind(*arguments, **keywords)
         except TypeError as error:
@@ -158,56 +161,56 @@ class Op(Node):
     @classmethod
     def _with_attributes_of_dict(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         parameter = cls.attributes_in.strip("?")
-        given = dict(arguments.pop(parameter) or {})
+        attributes = dict(arguments.pop(parameter) or {})
         for attribute in cls.attributes_declared:
-            value = given.pop(attribute.name, attribute.default)
+            value = attributes.pop(attribute.name, attribute.default)
             if value is REQUIRED:
                 raise GraphError(f"{cls.type_info.name}: {parameter} lacks {attribute.name}")
             arguments[attribute.name] = value
-        if given:
-            raise GraphError(f"{cls.type_info.name}: {parameter} cannot have {', '.join(map(str, given))}")
+        if attributes:
+            raise GraphError(f"{cls.type_info.name}: {parameter} cannot have {', '.join(map(str, attributes))}")
         return arguments
 
     @classmethod
     def signature(cls) -> inspect.Signature:
-        """The parameters of the constructor and the factory: inputs, then attributes."""
+        """Return the signature of the constructor and the factory: inputs, then attributes."""
         cached = cls.__dict__.get("_signature")
         if cached is None:
             cached = cls._signature = _make_signature(cls)
         return cached
 
     def set_arguments(self, arguments: Sequence[Any]) -> None:
-        """Read these values, in the place of those read before."""
+        """Replace all inputs."""
         self.disconnect()
         sources = [_as_argument(argument, type(self)) for argument in arguments]
         self._inputs = [Input(self, index, source) for index, source in enumerate(sources)]
 
     def set_argument(self, index: int, argument: Any) -> None:
-        """Read a value at one place, which may be the next behind the last."""
+        """Replace one input, or append one at the index after the last."""
         if not 0 <= index <= len(self._inputs):
-            self.fail(f"it has {len(self._inputs)} inputs, so that input {index} cannot be set")
+            self.fail(f"it has {len(self._inputs)} inputs, so input {index} cannot be set")
         if index == len(self._inputs):
             self._inputs.append(Input(self, index, _as_argument(argument, type(self))))
         else:
             self._inputs[index].replace_source_output(_as_argument(argument, type(self)))
 
     def constructor_validate_and_infer_types(self) -> None:
-        """Infer types and shapes, once the inputs are set."""
+        """Infer types and shapes, after the inputs are set."""
         self.infer()
 
     def visit_attributes(self, visitor: AttributeVisitor) -> bool:
-        """Show the visitor all attributes, and take over the values that it gives (optional).
+        """Pass all attributes to the visitor, and set those that it changes (optional).
 
-        By default those that are declared. A class that keeps others calls ``visitor.on_attributes(its dict)``, or
-        ``self.x = visitor.on_attribute("x", self.x)``. Two nodes of the same inputs and attributes do the same.
+        By default, these are the declared ones. A class with others calls ``visitor.on_attributes(its dict)`` or
+        ``self.x = visitor.on_attribute("x", self.x)``. Nodes of the same inputs and attributes must compute the same.
         """
         for attribute in self.attributes_declared:
             value = self.__dict__.get(attribute.name, attribute.default)
-            found = visitor.visit(attribute, value)
-            if found is REQUIRED:
+            visited = visitor.visit(attribute, value)
+            if visited is REQUIRED:
                 raise GraphError(f"{self.type_info.name}: attribute {attribute.name} is missing")
-            if found is not value or attribute.name not in self.__dict__:
-                setattr(self, attribute.name, found)
+            if visited is not value or attribute.name not in self.__dict__:
+                setattr(self, attribute.name, visited)
         return True
 
     def get_attributes(self) -> dict[str, Any]:
@@ -216,14 +219,14 @@ class Op(Node):
         return collector.values
 
     def has_evaluate(self) -> bool:
-        """Whether ``evaluate`` can compute this node (optional): by default where the class defines it."""
+        """Return whether ``evaluate`` can compute this node (optional); by default, whether the class defines it."""
         return type(self).evaluate is not Op.evaluate
 
     def evaluate(self, outputs: list[Tensor], inputs: list[Tensor]) -> bool:
-        """Compute the outputs: write to their ``data``, or copy tensors to them (optional). True where that is done.
+        """Compute the outputs: write to their ``data``, or copy tensors to them (optional). Return True on success.
 
         Outputs have the inferred type and shape; one whose shape depends on data is empty until its shape is set.
-        Inputs are not to be written to. It may be called by several threads at once.
+        Inputs are read-only. Several threads may call it at the same time.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define evaluate")
 
@@ -241,15 +244,15 @@ class Op(Node):
         return clone
 
     def copy_unconnected(self) -> Op:
-        """A node of this class that holds the same, without inputs and outputs."""
+        """Return a copy of the node without inputs and outputs."""
         clone = object.__new__(type(self))
         for key, value in self.__dict__.items():
-            if key not in _PLACE:
+            if key not in _CONNECTIONS:
                 clone.__dict__[key] = copy.copy(value) if type(value) in _CONTAINERS else value
         return clone
 
     def has_input(self, name: str) -> bool:
-        """Whether an optional input is connected."""
+        """Return whether an optional input is connected."""
         return self.input_index(name) < self.get_input_size()
 
     @classmethod
@@ -258,7 +261,7 @@ class Op(Node):
 
 
 def defined_operations() -> Iterator[type[Op]]:
-    """All classes of operations that are defined in this process; of two with one base the later one comes first."""
+    """Yield all classes of operations in this process. Of two subclasses of one class, the later one comes first."""
     waiting = list(Op.__subclasses__())
     while waiting:
         cls = waiting.pop()
@@ -277,7 +280,7 @@ def _make_signature(cls: type[Op]) -> inspect.Signature:
     for name in cls.parameter_order or defaults:
         required = defaults[name] is REQUIRED
         if required and optional:
-            # Python allows no required parameter after an optional one: from there on they are by keyword.
+            # Python allows no required parameter after an optional one, so this one and the rest are keyword-only.
             kind = inspect.Parameter.KEYWORD_ONLY
         optional = optional or not required
         default = inspect.Parameter.empty if required else defaults[name]
@@ -294,7 +297,7 @@ def _flatten(cls: type[Op], bound: dict[str, Any]) -> list[Output]:
         elif value is not None:
             if len(arguments) < cls.inputs_declared.index(declared):
                 raise GraphError(
-                    f"{cls.type_info.name}: input {declared.strip('?')} is given but one before it is left out"
+                    f"{cls.type_info.name}: input {declared.strip('?')} is given without the optional inputs before it"
                 )
             arguments.append(_as_argument(value, cls))
     return arguments
@@ -311,5 +314,5 @@ def _as_argument(value: Any, cls: type[Op]) -> Output:
             f"{cls.type_info.name}: {value!r} cannot be an input: give a node, an output, an array or a number"
         )
     if not isinstance(value, np.ndarray) and array.dtype == np.float64:
-        array = array.astype(np.float32)  # a Python float stands for the common type of models
+        array = array.astype(np.float32)  # the usual type of models
     return Constant(array).output(0)

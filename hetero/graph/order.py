@@ -1,4 +1,4 @@
-"""Topological order of a graph, without recursion."""
+"""Topological order of a graph, and a walk over nested graphs, both without recursion."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hetero.graph.node import Node
 
 
 def topological_order(ends: Iterable[Node]) -> list[Node]:
-    """All nodes that the given ones depend on, and these: sources first, linear in nodes and edges.
+    """Return the given nodes and all that they depend on, sources first, in time linear in nodes and edges.
 
-    Raises GraphError when the graph has a cycle.
+    Raises GraphError if the graph has a cycle.
     """
     order: list[Node] = []
     state: dict[Node, bool] = {}  # absent: not seen; False: being visited; True: done
@@ -23,13 +23,13 @@ def topological_order(ends: Iterable[Node]) -> list[Node]:
         while path:
             node, sources = path[-1]
             for source in sources:
-                other = source.node
-                if other not in state:
-                    state[other] = False
-                    path.append((other, iter(other.input_values())))
+                source_node = source.node
+                if source_node not in state:
+                    state[source_node] = False
+                    path.append((source_node, iter(source_node.input_values())))
                     break
-                if not state[other]:
-                    raise GraphError(f"the graph has a cycle through '{other.friendly_name}'")
+                if not state[source_node]:
+                    raise GraphError(f"the graph has a cycle through '{source_node.friendly_name}'")
             else:
                 path.pop()
                 state[node] = True
@@ -38,12 +38,12 @@ def topological_order(ends: Iterable[Node]) -> list[Node]:
 
 
 def walk_nested(nodes: Iterable[Node]) -> Iterator[Node]:
-    """The nodes, and all that are in the bodies of these, and in the bodies of those."""
-    waiting = [iter(nodes)]
-    while waiting:
-        node = next(waiting[-1], None)
+    """Yield the nodes, and those in their bodies at any depth."""
+    iterators = [iter(nodes)]
+    while iterators:
+        node = next(iterators[-1], None)
         if node is None:
-            waiting.pop()
+            iterators.pop()
             continue
         yield node
-        waiting += [iter(body.get_ordered_ops()) for body in node.bodies if body is not None]
+        iterators += [iter(body.get_ordered_ops()) for body in node.bodies if body is not None]

@@ -1,4 +1,4 @@
-"""rt_info: notes on nodes that survive transformations, above all which original nodes one stands for."""
+"""rt_info of nodes: keys, and the original nodes that a node stands for after transformations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ AFFINITY = "affinity"
 
 
 def original_names(node: Node) -> tuple[str, ...]:
-    """The friendly names, in the model as the user gave it, of the nodes that this one stands for."""
+    """Return the friendly names, in the user's model, of the nodes that this node was made from."""
     return node.rt_info.get(ORIGINAL_NAMES) or (node.friendly_name,)
 
 
 def copy_runtime_info(sources: Iterable[Node], target: Node) -> None:
-    """Let a node that replaces others stand for them: it takes over their notes and original names."""
+    """Copy the rt_info and the original names of nodes to the node that replaces them."""
     names: dict[str, None] = {}
     for source in sources:
         names.update(dict.fromkeys(original_names(source)))

@@ -1,4 +1,4 @@
-"""The nodes at which a graph begins and ends: Parameter, Constant, Result."""
+"""Parameter, Constant and Result: the nodes at which a graph begins and ends."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from hetero.types import Type
 
 
 class Parameter(Op, opset=1):
-    """An input of the model, of a type and a shape that may be partly unknown."""
+    """An input of the model. Its element type and shape may be partly unknown."""
 
     element_type = Attribute(element_type_of)
     partial_shape = Attribute(PartialShape, ir="shape")
-    # What is known of the contents, for a Parameter that stands for a value cut off elsewhere.
+    # The known contents, if the Parameter stands for a value of another graph.
     known_value: np.ndarray | None = None
 
     def validate_and_infer_types(self) -> None:
-        # Lengths of inputs are independent, even if their shapes were copied from the same value.
+        # Dimensions of inputs are independent, even if their shapes were copied from the same value.
         self.set_output_type(0, self.element_type, self.partial_shape.with_own_symbols())
 
     def infer_value(self) -> np.ndarray | None:
@@ -40,9 +40,9 @@ class Parameter(Op, opset=1):
 
 
 class Constant(Op, opset=1):
-    """A value that never changes.
+    """A constant tensor.
 
-    The array is used in place, not copied, and ``data`` is a read-only view of it: devices and models share it.
+    The array is not copied: ``data`` is a read-only view of it, which models and devices share.
     """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
@@ -77,5 +77,5 @@ class Result(Op, opset=1):
 
 
 def is_constant(value: Output | Node) -> bool:
-    """Whether a value, or a node, is a Constant."""
+    """Return whether a node, or the node of a value, is a Constant."""
     return isinstance(value.node if isinstance(value, Output) else value, Constant)

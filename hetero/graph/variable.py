@@ -1,4 +1,4 @@
-"""Variable: what a model remembers from one inference to the next, read and set by operations that name it."""
+"""Variable: the state that a model keeps between inferences, read and set by operations that name it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from hetero.types import Type
 
 @dataclass
 class VariableInfo:
-    """The name of a variable, and the type and shape of all values that it may have."""
+    """The name of a variable, and the element type and the shape of its values."""
 
     variable_id: str = ""
     data_type: Type = Type.dynamic
     data_shape: PartialShape = field(default_factory=PartialShape.dynamic)
 
     def fits(self, other: VariableInfo) -> bool:
-        """Whether a value may be of the types and shapes of both."""
-        kinds = {self.data_type, other.data_type} - {Type.dynamic}
-        return len(kinds) < 2 and self.data_shape.compatible(other.data_shape)
+        """Return whether a value can have the type and the shape of both."""
+        types = {self.data_type, other.data_type} - {Type.dynamic}
+        return len(types) < 2 and self.data_shape.compatible(other.data_shape)
 
 
 @dataclass

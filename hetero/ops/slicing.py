@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hetero.graph import Attribute, Op, Output, integers
-from hetero.graph.node import MOST_OUTPUTS
+from hetero.graph.node import MAX_OUTPUTS
 from hetero.ops.checks import merge_dimensions, normalize_axes, normalize_axis
 from hetero.ops.movement import divide_evenly
 from hetero.ops.values import exact_value, known_values, tidy
@@ -307,8 +307,8 @@ def bounds_of(source: Output, count: int) -> list[Bound]:
 
     Raises GraphError if there are more than any operation takes.
     """
-    if count > MOST_OUTPUTS:
-        source.node.fail(f"it holds {count} bounds or lengths, only up to {MOST_OUTPUTS} are possible")
+    if count > MAX_OUTPUTS:
+        source.node.fail(f"it holds {count} bounds or lengths, only up to {MAX_OUTPUTS} are possible")
     return [None] * count if source.value is None else source.value.reshape(-1).tolist()
 
 

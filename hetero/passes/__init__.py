@@ -1,4 +1,4 @@
-"""Transformations of models. Each function changes its model in place and returns whether it changed anything."""
+"""Passes: functions that change a model in place and return whether they changed anything."""
 
 from hetero.passes.attention import fuse_attention
 from hetero.passes.batch_norm_folding import fold_batch_norm, split_batch_norm
@@ -10,10 +10,10 @@ from hetero.passes.fold_constant_if import fold_constant_if
 from hetero.passes.fuse_pad_into_convolution import fuse_pad_into_convolution
 from hetero.passes.gelu import fuse_gelu
 from hetero.passes.layer_norm import fuse_layer_norm
-from hetero.passes.manager import Pass, PassManager, changes_numerics, changes_rounding
+from hetero.passes.manager import Pass, PassManager, changes_numerics, may_change_numerics
 from hetero.passes.prelu_slopes import align_prelu_slopes
 from hetero.passes.remove_identities import remove_identities
-from hetero.passes.specialization import specialize, value_parameters
+from hetero.passes.specialization import shape_deciding_parameters, specialize
 from hetero.passes.transpose_sinking import sink_transposes
 from hetero.passes.unique_names import make_names_unique
 from hetero.passes.upgrade_opset import upgrade_opset
@@ -24,7 +24,6 @@ __all__ = [
     "PassManager",
     "align_prelu_slopes",
     "changes_numerics",
-    "changes_rounding",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
     "fold_batch_norm",
@@ -37,10 +36,11 @@ __all__ = [
     "fuse_layer_norm",
     "fuse_pad_into_convolution",
     "make_names_unique",
+    "may_change_numerics",
     "remove_identities",
+    "shape_deciding_parameters",
     "sink_transposes",
     "specialize",
     "split_batch_norm",
     "upgrade_opset",
-    "value_parameters",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Attention, which exporters write as two products with a Softmax between, as ScaledDotProductAttention."""
+"""Fusion of attention, which exporters write as two MatMuls with a Softmax between, into ScaledDotProductAttention."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node, Output
 from hetero.ops.values import exact_value
 from hetero.passes.manager import changes_numerics
-from hetero.passes.pattern import AnyConstant, Anything, Either, Match, Operation, find, replace, single_number
+from hetero.passes.pattern import AnyConstant, Anything, Either, Match, Operation, find, single_number
+from hetero.passes.rewriting import replace, rewrite_each
 
 _QUERY, _KEY, _VALUE = Anything("query"), Anything("key"), Anything("value")
 _PRODUCT = Operation(ops.MatMul, _QUERY, _KEY, name="product", transpose_a=False)
@@ -23,20 +24,20 @@ _ATTENTION = Operation(
 
 @changes_numerics
 def fuse_attention(model: Model) -> bool:
-    """Put ScaledDotProductAttention in the place of the operations that compute it.
+    """Replace the operations that compute attention by ScaledDotProductAttention.
 
-    Requires: constants are folded. Ensures: no Softmax over the last axis of a product, scaled or masked or not, of
-    three or more known dimensions, is all that another product reads, where nobody else reads what is between.
+    Requires: constants are folded. Applies if query, key and value have the same rank, three or more, the Softmax is
+    over the last axis, and no other node reads what is between. Scale and mask are optional.
     """
-    changed = False
-    for node in model.get_ordered_ops():
-        if isinstance(node, ops.MatMul):
-            match = find(_ATTENTION, node)
-            attention = _attention(match) if match else None
-            if attention is not None:
-                replace(match, attention)
-                changed = True
-    return changed
+    return rewrite_each(model, (ops.MatMul,), _fuse)
+
+
+def _fuse(root: Node) -> bool:
+    match = find(_ATTENTION, root)
+    attention = _attention(match) if match else None
+    if attention is not None:
+        replace(match.nodes[::-1], attention)
+    return attention is not None
 
 
 def _attention(match: Match) -> Node | None:
@@ -54,9 +55,9 @@ def _attention(match: Match) -> Node | None:
     if "mask" in match and not _is_mask(match["mask"], match["product"]):
         return None
     if not match["product"].node.transpose_b:
-        key = _with_last_axes_swapped(key, rank)
-    number = Constant(np.array(scale, query.element_type.to_dtype()))
-    return ops.ScaledDotProductAttention(query, key, value, match.values.get("mask"), number)
+        key = _swap_last_axes(key, rank)
+    scale_input = Constant(np.array(scale, query.element_type.to_dtype()))
+    return ops.ScaledDotProductAttention(query, key, value, match.values.get("mask"), scale_input)
 
 
 def _scale(match: Match) -> float | None:
@@ -69,14 +70,14 @@ def _scale(match: Match) -> float | None:
 
 
 def _is_mask(mask: Output, product: Output) -> bool:
-    """Whether what is added to the scores leaves their shape as it is."""
+    """Return whether adding the mask keeps the type and the shape of the scores."""
     if mask.element_type != product.element_type or not mask.partial_shape.has_rank:
         return False
     return 2 <= len(mask.partial_shape) <= len(product.partial_shape)
 
 
-def _with_last_axes_swapped(value: Output, rank: int) -> Output:
-    """The value with its last two axes the other way; a Transpose that made it is changed instead of adding one."""
+def _swap_last_axes(value: Output, rank: int) -> Output:
+    """Return the value with its last two axes swapped. A Transpose that produces it is merged into the new one."""
     order = list(range(rank))
     node = value.node
     if isinstance(node, ops.Transpose) and (known := exact_value(node.input_value(1))) is not None and known.size:

@@ -1,4 +1,4 @@
-"""Compute once what the model computes several times from the same values."""
+"""Common subexpression elimination."""
 
 from __future__ import annotations
 
@@ -9,40 +9,39 @@ import numpy as np
 from hetero.graph import Constant, Model, Node, Op, Parameter, Result
 from hetero.graph.runtime_info import copy_runtime_info
 
-# Constants up to this many bytes are compared by content: the scalars and shapes that exporters repeat.
-_COMPARED = 1 << 12
+# Constants up to this many bytes are compared by content. Exporters repeat scalars and shapes.
+_MAX_COMPARED_BYTES = 1 << 12
 
 
 def eliminate_common_subexpressions(model: Model) -> bool:
-    """Let the readers of a node read an earlier one of the same operation, attributes and inputs instead.
+    """Merge nodes of the same operation, attributes and inputs into the first of them.
 
-    Requires nothing. Ensures: no two nodes with the same inputs compute the same, except those whose outputs may
-    differ from run to run. The node that stays stands for those that go.
+    Nodes whose outputs may differ from run to run are kept. The first node takes the original names of the others.
     """
     changed = False
-    known: dict[Hashable, Node] = {}
+    first_of: dict[Hashable, Node] = {}
     for node in model.get_ordered_ops():
-        key = _identity(node)
+        key = _key(node)
         if key is None:
             continue
-        first = known.setdefault(key, node)
+        first = first_of.setdefault(key, node)
         if first is not node:
             copy_runtime_info([node, first], first)
-            for mine, other in zip(node.outputs(), first.outputs()):
-                mine.replace(other)
+            for output, first_output in zip(node.outputs(), first.outputs()):
+                output.replace(first_output)
             node.disconnect()
             changed = True
     return changed
 
 
-def _identity(node: Node) -> Hashable | None:
-    """What two nodes that compute the same have in common; None for one that must stay."""
+def _key(node: Node) -> Hashable | None:
+    """Return a key that nodes share only if they compute the same; None for a node that must stay."""
     if isinstance(node, Constant):
-        return _identity_of_constant(node.data)
+        return _key_of_constant(node.data)
     if isinstance(node, (Parameter, Result)) or not node.deterministic:
         return None
     if not isinstance(node, Op) or not node.is_declared():
-        return None  # a class that makes its nodes itself may keep more in them than attributes
+        return None  # its nodes may hold more than attributes
     try:
         attributes = tuple((name, _hashable(value)) for name, value in node.get_attributes().items())
     except TypeError:
@@ -50,8 +49,8 @@ def _identity(node: Node) -> Hashable | None:
     return (type(node), attributes, tuple(node.input_values()))
 
 
-def _identity_of_constant(data: np.ndarray) -> Hashable | None:
-    if data.nbytes > _COMPARED or data.dtype == object:
+def _key_of_constant(data: np.ndarray) -> Hashable | None:
+    if data.nbytes > _MAX_COMPARED_BYTES or data.dtype == object:
         return None
     return (Constant, data.dtype.str, data.dtype.name, data.shape, data.tobytes())
 

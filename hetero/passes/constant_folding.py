@@ -1,4 +1,4 @@
-"""Compute before anything runs what depends on no input."""
+"""Constant folding: values that depend on no input are computed when the model is compiled."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from hetero.ops.values import is_exact
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
 from hetero.reference import evaluate, has_evaluate
 
-# A result that is larger than what it is made of is kept as a Constant only up to this many bytes.
-LARGEST_GROWTH = 1 << 20
-# What folding may take besides what the Constants of the model take: bytes, and arithmetic operations.
+# A result that is larger than its inputs is folded only up to this many bytes.
+MAX_GROWN_BYTES = 1 << 20
+# The budget of folding: bytes on top of the model's Constants, and arithmetic operations.
 BYTES, BYTES_PER_NODE = 1 << 20, 1 << 15
 OPERATIONS, OPERATIONS_PER_NODE = 2 * 10**9, 10**7
-# What running one operation of a body takes at least, in arithmetic operations: about 10 microseconds.
-OVERHEAD = 10**5
+# The least cost of running one operation of a body, in arithmetic operations: about 10 microseconds.
+BODY_OVERHEAD = 10**5
 
 
 class FoldingBudget:
     """The bytes that folding may add to a graph, and the arithmetic operations that it may take.
 
-    Both are in proportion to the graph, given by its nodes, so that a small file cannot ask for much. What exceeds
-    them stays in the graph and is computed at run time. A result may take up to ``growth`` times the memory of what
-    it is made of, or LARGEST_GROWTH bytes.
+    The bytes grow with the number of nodes and the size of the Constants, the operations with the number of nodes, so a
+    small file cannot make compilation expensive. Operations that exceed the budget stay in the graph and run at
+    inference. A result may be up to ``growth`` times as large as the inputs of the operation, or MAX_GROWN_BYTES bytes.
     """
 
     def __init__(self, nodes: Sequence[Node], growth: int = 1) -> None:
@@ -40,16 +40,16 @@ class FoldingBudget:
         self._operations = OPERATIONS + OPERATIONS_PER_NODE * len(nodes)
 
     def spend(self, node: Node) -> bool:
-        """Return whether a node that reads only Constants can be folded, and take what that costs off the budget."""
+        """Return whether a node that reads only Constants can be folded, and subtract its cost from the budget."""
         sources = {source.node for source in node.input_values()}
         read = sum(source.data.nbytes for source in sources)
-        made = sum(bytes_of(output, {output: assumed_shape(output.partial_shape)}) for output in node.outputs())
+        written = sum(bytes_of(output, {output: assumed_shape(output.partial_shape)}) for output in node.outputs())
         is_known = all(output.partial_shape.is_static for output in node.outputs())
-        if is_known and made > self._growth * read and made > LARGEST_GROWTH:
+        if is_known and written > self._growth * read and written > MAX_GROWN_BYTES:
             return False
-        # Constants that nobody else reads are given up for the result.
-        given_up = sum(s.data.nbytes for s in sources if all(t.node is node for t in s.output(0).get_target_inputs()))
-        added, operations = max(0, made - given_up), _operations_of(node)
+        # The result replaces Constants that no other node reads.
+        freed = sum(s.data.nbytes for s in sources if all(t.node is node for t in s.output(0).get_target_inputs()))
+        added, operations = max(0, written - freed), _operations_of(node)
         if added > self._bytes or operations > self._operations:
             return False
         self._bytes -= added
@@ -58,7 +58,7 @@ class FoldingBudget:
 
 
 def _operations_of(node: Node) -> float:
-    """Return the arithmetic operations of a node; infinity if it is not known how often a body runs."""
+    """Return the arithmetic operations of a node; infinity if the number of iterations of a body is unknown."""
     if None in node.bodies:
         return math.inf
     if isinstance(node, SubGraphOp):
@@ -72,14 +72,13 @@ def _operations_of(node: Node) -> float:
 
 
 def _operations_of_body(body: Model) -> float:
-    return sum(OVERHEAD + _operations_of(node) for node in body.get_ordered_ops())
+    return sum(BODY_OVERHEAD + _operations_of(node) for node in body.get_ordered_ops())
 
 
 def fold_constants(model: Model) -> bool:
-    """Put Constants in the place of values that are known: computed from Constants alone, or shapes that are static.
+    """Replace values that depend on Constants alone, or on static shapes, by Constants.
 
-    Requires nothing. Ensures: no operation reads only Constants, except those that exceed the FoldingBudget, and those
-    that cannot be evaluated. Types and shapes are up to date.
+    Operations that exceed the FoldingBudget or cannot be evaluated stay. Ensures: types and shapes are inferred.
     """
     changed = False
     sinks, order = set(model.sinks), model.get_ordered_ops()
@@ -96,8 +95,18 @@ def fold_constants(model: Model) -> bool:
     return changed
 
 
+def constant_nodes(order: Sequence[Node]) -> set[Node]:
+    """Return the operations that depend on Constants alone, in a model given in topological order."""
+    constant: set[Node] = set()
+    for node in order:
+        sources = [value.node for value in node.input_values()]
+        if sources and node.deterministic and all(source in constant or is_constant(source) for source in sources):
+            constant.add(node)
+    return constant
+
+
 def fold_node(node: Node, budget: FoldingBudget) -> bool:
-    """Put Constants in the place of those outputs of a node that are known; return whether there were any."""
+    """Replace the known outputs of a node by Constants, and return whether there were any."""
     changed = False
     for output, array in zip(node.outputs(), _known_outputs(node, budget)):
         if array is not None and output.get_target_inputs():
@@ -112,17 +121,17 @@ def _known_outputs(node: Node, budget: FoldingBudget) -> list[np.ndarray | None]
         return exact
     sources = node.input_values()
     if not node.deterministic or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
-        return exact  # a Constant holds a tensor that never changes
+        return exact  # a Constant cannot hold a container
     if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or not budget.spend(node):
         return exact
     try:
         return evaluate(node, [source.node.data for source in sources])
     except (HeteroError, ValueError, IndexError, TypeError, ArithmeticError, MemoryError):
-        return exact  # the error is the user's to see when the operation runs
+        return exact  # the same error is raised at inference, where the user sees it
 
 
 def _exact_array(output: Output) -> np.ndarray | None:
-    """What is known of an output where that is all of it, in its element type: known values may be in wider ones."""
+    """Return the value of an output in its element type, which may be narrower; None if it is not fully known."""
     return output.value.astype(output.element_type.to_dtype(), copy=False) if is_exact(output.value) else None
 
 

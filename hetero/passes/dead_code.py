@@ -1,4 +1,4 @@
-"""Take away what no result needs."""
+"""Dead code elimination."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from hetero.graph import Model
 
 
 def eliminate_dead_code(model: Model) -> bool:
-    """Disconnect the nodes that read values of the model without adding to its results.
+    """Disconnect nodes that read values of the model but lead to no result or sink.
 
-    Requires nothing. Ensures: every reader of a value is itself a node of the model, so that values which only dead
-    nodes read have no readers, and fusions are not held up by them.
+    Every reader of a value is then a node of the model, so fusions that need a value with one reader apply.
     """
-    living = set(model.get_ordered_ops())
-    waiting = [
+    live = set(model.get_ordered_ops())
+    dead = [
         target.node
-        for node in living
+        for node in live
         for output in node.outputs()
         for target in output.get_target_inputs()
-        if target.node not in living
+        if target.node not in live
     ]
-    for node in waiting:
+    for node in dead:
         node.disconnect()
-    return bool(waiting)
+    return bool(dead)

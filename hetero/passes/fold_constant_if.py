@@ -1,29 +1,29 @@
-"""Put in the place of an If the branch that it always takes."""
+"""Replacement of an If of a constant condition by the branch that it takes."""
 
 from __future__ import annotations
 
 from hetero import ops
-from hetero.graph import Model, Parameter, Result
+from hetero.graph import Model, Node, Parameter, Result
 from hetero.graph.runtime_info import copy_runtime_info
 
 
 def fold_constant_if(model: Model) -> bool:
-    """Let the operations of a branch stand in the graph itself where the condition of an If is known.
+    """Move the operations of the taken branch into the graph, for each If of a known condition.
 
-    Requires: types and shapes are up to date. Ensures: no If of a known condition is left, also not of those that
-    were in the branch of another. The operations stand for the If, so a device that runs them all runs it.
+    Requires: types and shapes are inferred. An If in the branch of another is replaced too. The operations take the
+    original name of the If, so that a device that supports all of them supports it.
     """
     waiting = [node for node in model.get_ordered_ops() if isinstance(node, ops.If)]
     changed = False
     while waiting:
         node = waiting.pop()
         if node.known_body is not None:
-            waiting += [inner for inner in _unfold(node, node.known_body) if isinstance(inner, ops.If)]
+            waiting += [inner for inner in _inline(node, node.known_body) if isinstance(inner, ops.If)]
             changed = True
     return changed
 
 
-def _unfold(node: ops.If, index: int) -> list:
+def _inline(node: ops.If, index: int) -> list[Node]:
     """Connect the operations of a body with the graph around the node, and return them."""
     body = node.bodies[index]
     operations = [inner for inner in body.get_ordered_ops() if not isinstance(inner, (Parameter, Result))]

@@ -1,13 +1,14 @@
-"""GELU, which exporters write as five to eight operations, as the one operation."""
+"""Fusion of GELU, which exporters write as five to eight operations."""
 
 from __future__ import annotations
 
 import math
 
 from hetero import ops
-from hetero.graph import Model
+from hetero.graph import Model, Node
 from hetero.passes.manager import changes_numerics
-from hetero.passes.pattern import Anything, Either, Number, Operation, find, product_of, replace
+from hetero.passes.pattern import Anything, Either, Number, Operation, find, product_of
+from hetero.passes.rewriting import replace, rewrite_each
 
 _X = Anything("x")
 _HALF, _ONE = Number(0.5), Number(1)
@@ -27,18 +28,17 @@ _FORMS = {"erf": _ERF, "tanh": _TANH}
 
 @changes_numerics
 def fuse_gelu(model: Model) -> bool:
-    """Put Gelu in the place of the operations that compute it, by the error function or by tanh.
+    """Replace the operations that compute GELU, by erf or by its tanh approximation, by Gelu.
 
-    Requires: constants are folded. Ensures: none of the written-out forms is left whose parts nobody else reads.
+    Requires: constants are folded. Applies if no other node reads what is between.
     """
-    changed = False
-    for node in model.get_ordered_ops():
-        if not isinstance(node, ops.Multiply):
-            continue
-        for mode, pattern in _FORMS.items():
-            match = find(pattern, node)
-            if match:
-                replace(match, ops.Gelu(match["x"], mode))
-                changed = True
-                break
-    return changed
+    return rewrite_each(model, (ops.Multiply,), _fuse)
+
+
+def _fuse(root: Node) -> bool:
+    for mode, pattern in _FORMS.items():
+        match = find(pattern, root)
+        if match:
+            replace(match.nodes[::-1], ops.Gelu(match["x"], mode))
+            return True
+    return False

@@ -1,4 +1,4 @@
-"""PassManager: a list of passes, each of which may be left out by its name."""
+"""PassManager: runs a list of passes, each of which can be disabled by its name."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from hetero.graph import Model
 from hetero.messages import get_logger
 from hetero.tracing import span
 
+#: Changes a model in place, and returns whether it changed anything.
 Pass = Callable[[Model], bool]
 
 _log = get_logger("hetero")
 
 
 def changes_numerics(one: Pass) -> Pass:
-    """Mark a pass after which results may be rounded otherwise than the model's own operations round them."""
+    """Mark a pass after which results may differ by rounding from those of the model's own operations."""
     one.changes_numerics = True  # type: ignore[attr-defined]
     return one
 
 
-def changes_rounding(one: Pass) -> bool:
-    """Whether a pass is marked so."""
+def may_change_numerics(one: Pass) -> bool:
+    """Return whether a pass is marked by ``changes_numerics``."""
     return getattr(one, "changes_numerics", False)
 
 
 class PassManager:
-    """Passes that run in order, under the names of their functions: ``PassManager([fold_constants, fuse_gelu])``.
+    """Passes that run in order, named like their functions: ``PassManager([fold_constants, fuse_gelu])``.
 
-    Raises PropertyError where ``disabled`` names none of them.
+    Raises PropertyError if ``disabled`` has a name that no pass has.
     """
 
     def __init__(self, passes: Iterable[Pass], disabled: Iterable[str] = ()) -> None:
         by_name = {one.__name__: one for one in passes}
-        unknown = set(disabled) - by_name.keys()
+        disabled = set(disabled)
+        unknown = disabled - by_name.keys()
         if unknown:
             raise PropertyError(f"there is no pass {', '.join(sorted(unknown))}: there are {', '.join(by_name)}")
-        self._passes = {name: one for name, one in by_name.items() if name not in set(disabled)}
+        self._passes = {name: one for name, one in by_name.items() if name not in disabled}
 
     @property
     def names(self) -> list[str]:
@@ -44,7 +46,7 @@ class PassManager:
         return list(self._passes)
 
     def run(self, model: Model) -> list[str]:
-        """Change the model, and the bodies in it; the names of the passes that had something to change."""
+        """Run the passes on a model and the bodies in it, and return the names of those that changed anything."""
         changed: dict[str, None] = {}
         waiting = [model]
         while waiting:

@@ -1,9 +1,9 @@
-"""Patterns of operations: what a fused operation is made of, looked for from its last operation backwards.
+"""Patterns of operations, matched from the last operation backwards.
 
-A pattern is built of other patterns and tells in how many ways a value fits::
+A pattern is built from other patterns::
 
     x = Anything("x")
-    root = Operation(ops.Multiply, x, Operation(ops.Sigmoid, x))   # the same value at both places
+    root = Operation(ops.Multiply, x, Operation(ops.Sigmoid, x))   # the same x in both places
     match = find(root, node)                                       # None, or match["x"] and match.nodes
 """
 
@@ -17,15 +17,14 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output, is_constant
-from hetero.graph.runtime_info import copy_runtime_info
 
 _COMMUTATIVE = (ops.Add, ops.Multiply, ops.Maximum, ops.Minimum)
-# Numbers in models are rounded to few digits: 1.4142 for the square root of two.
+# Exporters round numbers: 1.4142 for the square root of two.
 _TOLERANCE = 1e-3
 
 
 class Match(NamedTuple):
-    """The values that named patterns stand for, and the nodes that the pattern covers, its root first."""
+    """The values that named patterns matched, and the matched nodes, the root first."""
 
     values: dict[str, Output]
     nodes: tuple[Node, ...]
@@ -38,15 +37,15 @@ class Match(NamedTuple):
 
 
 class Pattern:
-    """Something that a value may be."""
+    """The base class of patterns."""
 
     def matches(self, value: Output, so_far: Match) -> Iterator[Match]:
-        """Every way in which the value fits, given what was found already."""
+        """Yield each way in which the value matches, as an extension of the match so far."""
         raise NotImplementedError
 
 
 class Anything(Pattern):
-    """Any value; under one name always the same one."""
+    """Any value. Patterns of the same name match only the same value."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -68,7 +67,7 @@ class AnyConstant(Anything):
 
 
 class Number(Pattern):
-    """A Constant of one element that is about this number."""
+    """A Constant of one element that is about equal to a number."""
 
     def __init__(self, number: float) -> None:
         self.number = number
@@ -80,9 +79,9 @@ class Number(Pattern):
 
 
 class Operation(Pattern):
-    """The first output of an operation of this class, or of one of several, with inputs that fit.
+    """The first output of an operation of these classes whose inputs match, in any order if the operation commutes.
 
-    Their order is free where the operation commutes. ``attributes``: what attributes must be.
+    ``attributes`` are the values that attributes of the operation must have.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class Operation(Pattern):
 
 
 class Either(Pattern):
-    """What fits one of several patterns."""
+    """A value that matches at least one of several patterns."""
 
     def __init__(self, *patterns: Pattern) -> None:
         self.patterns = patterns
@@ -115,35 +114,25 @@ class Either(Pattern):
 
 
 def product_of(first: Pattern, second: Pattern, third: Pattern) -> Pattern:
-    """The product of three values, whichever two are multiplied first."""
+    """Return a pattern of the product of three values, in any order of multiplication."""
     pairs = ((first, second, third), (first, third, second), (second, third, first))
     return Either(*(Operation(ops.Multiply, Operation(ops.Multiply, a, b), c) for a, b, c in pairs))
 
 
 def find(pattern: Pattern, root: Node) -> Match | None:
-    """The first way in which a node with one output fits, such that nobody else reads what is between."""
+    """Return the first match of a node with one output whose inner values no other node reads, or None."""
     if root.get_output_size() != 1:
         return None
     for match in pattern.matches(root.output(0), Match({}, ())):
-        inside = set(match.nodes)
-        between = [output for node in inside - {root} for output in node.outputs()]
-        if all(target.node in inside for output in between for target in output.get_target_inputs()):
+        matched = set(match.nodes)
+        inner = [output for node in matched - {root} for output in node.outputs()]
+        if all(target.node in matched for output in inner for target in output.get_target_inputs()):
             return match
     return None
 
 
-def replace(match: Match, replacement: Node) -> None:
-    """Let a node take the place of the match's root, under its name, and stand for all that the match covers."""
-    root = match.nodes[0]
-    copy_runtime_info(reversed(match.nodes), replacement)
-    replacement.friendly_name = root.friendly_name
-    root.output(0).replace(replacement.output(0))
-    for node in match.nodes:
-        node.disconnect()
-
-
 def single_number(value: Output) -> float | None:
-    """The number of a Constant of one element; None for anything else."""
+    """Return the number of a Constant of one element, None for any other value."""
     if not is_constant(value) or value.node.data.size != 1 or not value.element_type.is_real():
         return None
     return float(value.node.data.astype(np.float64).reshape(()))

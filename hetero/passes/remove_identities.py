@@ -1,4 +1,4 @@
-"""Take away operations that hand on what they are given."""
+"""Removal of operations that return their input unchanged."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from hetero.ops.values import exact_value
 
 
 def remove_identities(model: Model) -> bool:
-    """Let the readers of an operation that changes neither type nor shape nor contents read its data instead.
+    """Remove operations that change neither type nor shape nor contents.
 
-    Requires: constants are folded. Ensures: no Identity, no Convert to the same type, no Reshape, Squeeze, Unsqueeze,
-    Transpose, Broadcast, Tile, Pad or Slice whose result is its data, and no Concat of one is left, but for those
-    whose result is an output of the model, which keep their names.
+    Requires: constants are folded. These are Identity, a Convert to the same type, a Reshape, Squeeze, Unsqueeze,
+    Transpose, Broadcast, Tile, Pad or Slice that does nothing, and a Concat of one value. Those whose result is an
+    output of the model stay, as the output has their name.
     """
     changed = False
     for node in model.get_ordered_ops():
-        if not _hands_on(node):
+        if not _is_identity(node):
             continue
-        data, made = node.input_value(0), node.output(0)
-        if any(isinstance(target.node, Result) for target in made.get_target_inputs()):
+        data, result = node.input_value(0), node.output(0)
+        if any(isinstance(target.node, Result) for target in result.get_target_inputs()):
             continue
         if not isinstance(data.node, Parameter):
             copy_runtime_info([node, data.node], data.node)
-        made.replace(data)
+        result.replace(data)
         node.disconnect()
         changed = True
     return changed
 
 
-def _hands_on(node: Node) -> bool:
+def _is_identity(node: Node) -> bool:
     if node.get_input_size() == 0 or node.get_output_size() != 1:
         return False
-    data, made = node.input_value(0), node.output(0)
-    if made.element_type != data.element_type:
+    data, result = node.input_value(0), node.output(0)
+    if result.element_type != data.element_type:
         return False
     if isinstance(node, (ops.Identity, ops.Convert)):
         return True
@@ -46,14 +46,14 @@ def _hands_on(node: Node) -> bool:
         order = exact_value(node.input_value(1))
         return order is not None and order.size > 0 and (np.diff(order) == 1).all()
     if isinstance(node, (ops.Reshape, ops.Squeeze, ops.Unsqueeze, ops.Broadcast, ops.Tile)):
-        return _same_static_shape(data, made)
+        return _same_static_shape(data, result)
     if isinstance(node, ops.Pad):
         return all(_is_zero(value) for value in node.input_values()[1:3])
-    return isinstance(node, ops.Slice) and _same_static_shape(data, made) and _goes_forward(node)
+    return isinstance(node, ops.Slice) and _same_static_shape(data, result) and _steps_forward(node)
 
 
-def _same_static_shape(data: Output, made: Output) -> bool:
-    return data.partial_shape.is_static and data.partial_shape == made.partial_shape
+def _same_static_shape(data: Output, result: Output) -> bool:
+    return data.partial_shape.is_static and data.partial_shape == result.partial_shape
 
 
 def _is_zero(value: Output) -> bool:
@@ -61,6 +61,6 @@ def _is_zero(value: Output) -> bool:
     return known is not None and not known.any()
 
 
-def _goes_forward(node: Node) -> bool:
+def _steps_forward(node: Node) -> bool:
     steps = exact_value(node.input_value(3))
     return steps is not None and (steps > 0).all()

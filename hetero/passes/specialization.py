@@ -1,4 +1,4 @@
-"""A model of dynamic shapes for the one combination of input shapes at hand."""
+"""Specialization of a model of dynamic shapes for one combination of input shapes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from hetero.passes.fold_constant_if import fold_constant_if
 from hetero.types import Type
 
 
-def value_parameters(model: Model) -> list[Parameter]:
-    """The Parameters whose contents decide shapes."""
-    deciding = nodes_that_decide_shapes(model)
+def shape_deciding_parameters(model: Model) -> list[Parameter]:
+    """Return the Parameters whose contents decide shapes."""
+    deciding = shape_deciding_nodes(model)
     return [parameter for parameter in model.parameters if parameter in deciding]
 
 
-def nodes_that_decide_shapes(model: Model) -> set[Node]:
-    """The nodes from which a path leads to an input that is read for its value."""
+def shape_deciding_nodes(model: Model) -> set[Node]:
+    """Return the nodes whose values any input in ``shape_inputs`` of a node depends on."""
     deciding: set[Node] = set()
     for node in reversed(model.get_ordered_ops()):
         for target in (t for output in node.outputs() for t in output.get_target_inputs()):
             reader = target.node
-            # Whoever computes a value that decides shapes does so from its inputs; of ShapeOf only the shape counts.
+            # ShapeOf depends on the shape of its input, not on its value.
             if target.index in reader.shape_inputs or (reader in deciding and not isinstance(reader, ShapeOf)):
                 deciding.add(node)
     return deciding
@@ -37,10 +37,10 @@ def specialize(
     values: Mapping[int, np.ndarray],
     types: Mapping[int, Type] | None = None,
 ) -> Model:
-    """A copy of the model for inputs of these shapes, by index, and with the contents or the types of some of them.
+    """Return a copy of the model for these input shapes, contents of inputs and types of inputs, each by index.
 
-    Ensures: what is known is folded, and no If of a known condition is left. All shapes are static but those that
-    depend on data. Inputs whose contents are given stay Parameters of the copy, read by nobody.
+    Constants are folded, and each If of a known condition is replaced by its branch. All shapes are static except those
+    that depend on data. An input whose contents are given stays a Parameter of the copy, which no node reads.
     """
     special = model.clone()
     for index, shape in shapes.items():

@@ -1,4 +1,7 @@
-"""How operations work on data whose axes are in another order."""
+"""Axis rules: how each operation works on data whose axes are in another order.
+
+An order of axes is what Transpose takes: axis k of the result is axis ``order[k]`` of the data.
+"""
 
 from __future__ import annotations
 
@@ -15,53 +18,54 @@ from hetero.ops.checks import normalize_axis
 from hetero.ops.elementwise import Unary
 from hetero.ops.reduction import Reduction
 from hetero.ops.values import exact_value
-from hetero.passes.axis_orders import Order, of_some_axes, unchanged
+from hetero.shape import PartialShape
+
+Order = tuple[int, ...]
 
 
-def nothing(node: Any, order: Order) -> None:
-    """Nothing in the node names an axis."""
+@functools.cache
+def identity(rank: int) -> Order:
+    return tuple(range(rank))
 
 
-def _any_order(order: Order) -> bool:
-    return True
+@functools.lru_cache(4096)
+def restrict(order: Order, axes: Order) -> Order:
+    """Return the order of a tensor that has only these of the axes."""
+    return tuple(axes.index(axis) for axis in order if axis in axes)
 
 
-class Movement(NamedTuple):
-    """The axes of an operation, and what becomes of it when they are in another order.
+class AxisRule(NamedTuple):
+    """The axes of an operation, and how to rewrite it for another order of them.
 
-    ``inputs`` has for each input that is data, ``outputs`` for each output, which of the ``rank`` axes its dimensions
-    are. With ``broadcasts``, inputs that lack some axes have length 1 there. ``rewrite(node, order)`` changes what in
-    the node names axes; its data has been changed by then. ``elementwise``: devices make it a part of a convolution.
+    ``inputs`` maps the index of each data input, and ``outputs`` each output, to which of the ``rank`` axes its
+    dimensions are. If ``broadcasts`` is set, inputs that lack axes broadcast along them.
+    ``rewrite(node, order)`` updates the attributes and inputs that name axes; the data inputs are reordered already.
+    ``elementwise``: devices fuse the operation into the convolution before it.
     """
 
     rank: int
     inputs: Mapping[int, Order]
     outputs: tuple[Order, ...]
-    rewrite: Callable[[Any, Order], None] = nothing
+    rewrite: Callable[[Any, Order], None] = lambda node, order: None
     broadcasts: bool = False
-    allows: Callable[[Order], bool] = _any_order
+    allows: Callable[[Order], bool] = lambda order: True
     elementwise: bool = False
 
     def lacks_axes(self, index: int) -> bool:
-        """Whether an input is broadcast along axes that it does not have."""
+        """Return whether an input broadcasts along axes that it does not have."""
         return self.broadcasts and len(self.inputs[index]) < self.rank
 
 
-Rule = Callable[[Any], Movement | None]
-_RULES: dict[type[Node], Rule] = {}
+_RULES: dict[type[Node], Callable[[Any], AxisRule | None]] = {}
 
 
-def movement_of(node: Node) -> Movement | None:
-    """How the node can work in another order of axes; None where it cannot, or where too little is known."""
-    for cls in type(node).__mro__:
-        rule = _RULES.get(cls)
-        if rule is not None:
-            return rule(node)
-    return None
+def axis_rule(node: Node) -> AxisRule | None:
+    """Return the rule of a node; None if it cannot work in another order or too little is known of its shapes."""
+    return next((_RULES[cls](node) for cls in type(node).__mro__ if cls in _RULES), None)
 
 
-def moves(*classes: type[Node]) -> Callable[[Rule], Rule]:
-    def register(rule: Rule) -> Rule:
+def _rule(*classes: type[Node]) -> Callable:
+    def register(rule: Callable[[Any], AxisRule | None]) -> Callable[[Any], AxisRule | None]:
         _RULES.update(dict.fromkeys(classes, rule))
         return rule
 
@@ -69,224 +73,325 @@ def moves(*classes: type[Node]) -> Callable[[Rule], Rule]:
 
 
 def rank_of(value: Output) -> int:
-    """The rank of a value; 0 while it is not known."""
+    """Return the rank of a value, 0 if it is unknown."""
     return len(value.partial_shape) if value.partial_shape.has_rank else 0
 
 
-@functools.cache
-def _as_it_is(rank: int) -> Movement | None:
-    return Movement(rank, {0: unchanged(rank)}, (unchanged(rank),), elementwise=True) if rank > 1 else None
-
-
-def same_axes(node: Node, rewrite: Callable[[Any, Order], None], data: int = 1) -> Movement | None:
-    """The axes of input 0 are those of the first ``data`` inputs and of all outputs."""
+def _same_axes(node: Node, rewrite: Callable[[Any, Order], None], data: int = 1) -> AxisRule | None:
+    """Return the rule of a node whose first ``data`` inputs and all outputs have the same axes."""
     rank = rank_of(node.input_value(0))
     if rank < 2 or any(rank_of(node.input_value(index)) != rank for index in range(data)):
         return None
-    axes = unchanged(rank)
-    return Movement(rank, dict.fromkeys(range(data), axes), (axes,) * node.get_output_size(), rewrite)
+    axes = identity(rank)
+    return AxisRule(rank, dict.fromkeys(range(data), axes), (axes,) * node.get_output_size(), rewrite)
 
 
-@moves(Unary, ops.LogicalNot, ops.BitwiseNot, ops.IsFinite, ops.IsNaN, ops.IsInf, ops.Convert, ops.ConvertLike,
-        ops.Cast, ops.BitCast, ops.Identity)  # fmt: skip
-def _unary(node: Node) -> Movement | None:
-    if not isinstance(node, ops.ConvertLike) and not all(_is_one(value) for value in node.input_values()[1:]):
-        return None
-    return _as_it_is(rank_of(node.input_value(0)))
-
-
-@moves(ops.Bucketize)
-def _of_first_input(node: Node) -> Movement | None:
-    return _as_it_is(rank_of(node.input_value(0)))
-
-
-def _is_one(value: Output) -> bool:
-    return value.partial_shape.element_count() == 1
-
-
-@moves(Broadcasting, ops.Select, ops.FakeQuantize, ops.FakeConvert)
-def _broadcasting(node: Node) -> Movement | None:
-    shapes = [value.partial_shape for value in node.input_values()]
-    if not all(shape.has_rank for shape in shapes):
-        return None
-    return _broadcast(tuple(map(len, shapes)))
+# Element-wise operations
 
 
 @functools.cache
-def _broadcast(ranks: tuple[int, ...]) -> Movement | None:
+def _broadcast(ranks: tuple[int, ...]) -> AxisRule | None:
     rank = max(ranks)
     inputs = {index: tuple(range(rank - own, rank)) for index, own in enumerate(ranks)}
-    return Movement(rank, inputs, (unchanged(rank),), broadcasts=True, elementwise=True) if rank > 1 else None
+    return AxisRule(rank, inputs, (identity(rank),), broadcasts=True, elementwise=True) if rank > 1 else None
 
 
-@moves(ops.PRelu)
-def _prelu(node: ops.PRelu) -> Movement | None:
+@_rule(Unary, ops.LogicalNot, ops.BitwiseNot, ops.IsFinite, ops.IsNaN, ops.IsInf, ops.Convert, ops.ConvertLike,
+       ops.Cast, ops.BitCast, ops.Identity, ops.Bucketize)  # fmt: skip
+def _unary(node: Node) -> AxisRule | None:
+    parameters = [] if isinstance(node, (ops.ConvertLike, ops.Bucketize)) else node.input_values()[1:]
+    if any(value.partial_shape.element_count() != 1 for value in parameters):
+        return None
+    return _broadcast((rank_of(node.input_value(0)),))
+
+
+@_rule(Broadcasting, ops.Select, ops.FakeQuantize)
+def _broadcasting(node: Node) -> AxisRule | None:
+    shapes = [value.partial_shape for value in node.input_values()]
+    return _broadcast(tuple(map(len, shapes))) if all(shape.has_rank for shape in shapes) else None
+
+
+@_rule(ops.PRelu)
+def _prelu(node: ops.PRelu) -> AxisRule | None:
     data, slope = (value.partial_shape for value in node.input_values())
     if not data.has_rank or not slope.has_rank or len(slope) > len(data) or len(data) < 2:
         return None
-    movement = _broadcast((len(data), len(slope)))
-    if len(slope) != 1 or slope[0] == 1:
-        return movement
-    axis = len(data) - 1
-    if slope[0].compatible(data[1]):
-        if slope[0].is_dynamic or data[1].is_dynamic:
-            return None  # it goes with axis 1 or with the last one
-        axis = 1
-    # Along the last axis it would stay a vector, which goes with axis 1 where that happens to be as long.
-    return movement._replace(inputs={0: unchanged(len(data)), 1: (axis,)}, allows=lambda order: order[-1] != axis)
+    rule = _broadcast((len(data), len(slope)))
+    if len(slope) != 1 or slope[0] == 1 or not slope[0].compatible(data[1]):
+        return rule
+    if slope[0].is_dynamic or data[1].is_dynamic:
+        return None  # the slopes may belong to axis 1 or to the last one
+    # Along the last axis the slopes would stay a vector, which belongs to axis 1 if that is as long.
+    return rule._replace(inputs={0: identity(len(data)), 1: (1,)}, allows=lambda order: order[-1] != 1)
 
 
-@moves(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, ops.TopK, ops.TopKV3, ops.TopKV1, ops.ShuffleChannels)
-def _along_axis(node: Node) -> Movement | None:
-    return same_axes(node, _set_axis)
+# Operations that name axes in attributes
+
+_AXIS_ATTRIBUTES: dict[type[Node], tuple[str, ...]] = {
+    ops.Softmax: ("axis",), ops.LogSoftmax: ("axis",), ops.TopK: ("axis",), ops.ShuffleChannels: ("axis",),
+    ops.Concat: ("axis",), ops.GatherElements: ("axis",), ops.ReverseSequence: ("batch_axis", "seq_axis"),
+}  # fmt: skip
 
 
-@moves(ops.Concat)
-def _concat(node: ops.Concat) -> Movement | None:
-    return same_axes(node, _set_axis, data=node.get_input_size())
+@_rule(*_AXIS_ATTRIBUTES)
+def _along_axis(node: Node) -> AxisRule | None:
+    names = next(names for cls, names in _AXIS_ATTRIBUTES.items() if isinstance(node, cls))
+    data = node.get_input_size() if isinstance(node, ops.Concat) else 2 if isinstance(node, ops.GatherElements) else 1
+    return _same_axes(node, functools.partial(_set_axis_attributes, names=names), data)
 
 
-@moves(ops.GatherElements)
-def _gather_elements(node: ops.GatherElements) -> Movement | None:
-    return same_axes(node, _set_axis, data=2)
+def _set_axis_attributes(node: Node, order: Order, names: Sequence[str]) -> None:
+    for name in names:
+        setattr(node, name, order.index(normalize_axis(node, getattr(node, name), len(order))))
 
 
-def _set_axis(node: Any, order: Order) -> None:
-    node.axis = order.index(normalize_axis(node, node.axis, len(order)))
+# Operations that name axes in an input
 
 
-@moves(ops.ReverseSequence)
-def _reverse_sequence(node: ops.ReverseSequence) -> Movement | None:
-    return same_axes(node, _set_batch_and_sequence)
-
-
-def _set_batch_and_sequence(node: ops.ReverseSequence, order: Order) -> None:
-    node.batch_axis = order.index(normalize_axis(node, node.batch_axis, len(order)))
-    node.seq_axis = order.index(normalize_axis(node, node.seq_axis, len(order)))
-
-
-@moves(ops.Split, ops.VariadicSplit, ops.CumSum, ops.CumProd, ops.NormalizeL2, ops.MVN, ops.LRN)
-def _along_axes_of_input(node: Node) -> Movement | None:
-    return same_axes(node, set_axes_of_input) if exact_value(node.input_value(1)) is not None else None
-
-
-@moves(ops.Roll)
-def _roll(node: ops.Roll) -> Movement | None:
-    if exact_value(node.input_value(2)) is None:
+@_rule(ops.Split, ops.VariadicSplit, ops.CumSum, ops.NormalizeL2, ops.MVN, ops.LRN)
+def _along_axes(node: Node, index: int = 1) -> AxisRule | None:
+    if exact_value(node.input_value(index)) is None:
         return None
-    return same_axes(node, functools.partial(set_axes_of_input, index=2))
+    return _same_axes(node, functools.partial(_set_axes, index=index))
 
 
-@moves(ops.Reverse)
-def _reverse(node: ops.Reverse) -> Movement | None:
-    if node.mode == "mask":
-        return same_axes(node, functools.partial(permute_inputs, indices=(1,)))
-    return _along_axes_of_input(node)
+@_rule(ops.Roll)
+def _roll(node: ops.Roll) -> AxisRule | None:
+    return _along_axes(node, index=2)
 
 
-def set_axes_of_input(node: Node, order: Order, index: int = 1) -> None:
-    """Let an input name the places where its axes are now."""
-    axes = exact_value(node.input_value(index))
-    places = [order.index(normalize_axis(node, axis, len(order))) for axis in axes.reshape(-1).tolist()]
-    set_constant(node, index, np.array(places, axes.dtype).reshape(axes.shape), "axes")
+@_rule(ops.Reverse)
+def _reverse(node: ops.Reverse) -> AxisRule | None:
+    return _with_vectors(node, (1,)) if node.mode == "mask" else _along_axes(node)
 
 
-@moves(ops.MVNV2)
-def _mvn(node: ops.MVNV2) -> Movement | None:
-    return same_axes(node, _set_reduction_axes)
-
-
-def _set_reduction_axes(node: ops.MVNV2, order: Order) -> None:
-    node.reduction_axes = [order.index(axis % len(order)) for axis in node.reduction_axes]
-
-
-@moves(Reduction)
-def _reduction(node: Reduction) -> Movement | None:
+@_rule(Reduction)
+def _reduction(node: Reduction) -> AxisRule | None:
     rank = rank_of(node.input_value(0))
     reduced = node.axes(rank) if rank > 1 else None
     if reduced is None:
         return None
-    kept = unchanged(rank) if node.keep_dims else without(rank, reduced)
-    return Movement(rank, {0: unchanged(rank)}, (kept,), set_axes_of_input)
+    kept = identity(rank) if node.keep_dims else _without(rank, reduced)
+    return AxisRule(rank, {0: identity(rank)}, (kept,), _set_axes)
 
 
-def without(rank: int, axes: Sequence[int]) -> Order:
+@_rule(ops.Gather)
+def _gather(node: ops.Gather) -> AxisRule | None:
+    """For a scalar index, which removes the axis, or a vector of indices."""
+    rank, indices = rank_of(node.input_value(0)), node.get_input_partial_shape(1)
+    axis = exact_value(node.input_value(2))
+    if rank < 2 or axis is None or not indices.has_rank or len(indices) > 1 or node.batch_dims:
+        return None
+    gathered = normalize_axis(node, int(axis.reshape(-1)[0]), rank)
+    kept = identity(rank) if len(indices) else _without(rank, [gathered])
+    return AxisRule(rank, {0: identity(rank)}, (kept,), functools.partial(_set_axes, index=2))
+
+
+def _without(rank: int, axes: Sequence[int]) -> Order:
     return tuple(axis for axis in range(rank) if axis not in axes)
 
 
-@moves(ops.Gather, ops.GatherV7, ops.GatherV1)
-def _gather(node: Any) -> Movement | None:
-    rank, indices, axis = (
-        rank_of(node.input_value(0)),
-        node.get_input_partial_shape(1),
-        exact_value(node.input_value(2)),
-    )
-    if rank < 2 or axis is None or not indices.has_rank or len(indices) > 1 or node.batch_dims:
-        return None
-    place = normalize_axis(node, int(axis.reshape(-1)[0]), rank)
-    kept = unchanged(rank) if len(indices) else without(rank, [place])
-    return Movement(rank, {0: unchanged(rank)}, (kept,), functools.partial(set_axes_of_input, index=2))
-
-
-@moves(ops.Pad, ops.PadV1)
-def _pad(node: Node) -> Movement | None:
-    return with_vectors(node, (1, 2))
-
-
-@moves(ops.Tile)
-def _tile(node: ops.Tile) -> Movement | None:
-    return with_vectors(node, (1,))
-
-
-@moves(ops.SpaceToBatch, ops.BatchToSpace)
-def _batch_move(node: Any) -> Movement | None:
-    blocks, movement = exact_value(node.input_value(1)), with_vectors(node, (1, 2, 3))
-    if blocks is None or movement is None:
-        return None
-    # The batch holds the blocks of each axis in turn.
-    split = tuple(axis for axis, block in enumerate(blocks.tolist()) if block > 1)
-    in_turn = unchanged(len(split))
-    return movement._replace(allows=lambda order: order[0] == 0 and of_some_axes(order, split) == in_turn)
-
-
-def with_vectors(node: Node, indices: tuple[int, ...]) -> Movement | None:
-    """Inputs hold a number for each axis."""
-    rank = rank_of(node.input_value(0))
-    if any(node.get_input_partial_shape(index) != [rank] for index in indices):
-        return None
-    return same_axes(node, functools.partial(permute_inputs, indices=indices))
-
-
-def permute_inputs(node: Node, order: Order, indices: tuple[int, ...]) -> None:
-    for index in indices:
-        pick(node, index, order)
-
-
-def pick(node: Node, index: int, places: Sequence[int | None], default: int = 0) -> None:
-    """Let a vector that the node reads have its numbers in another order, the default where the place is None."""
-    vector = node.input_value(index)
-    known = exact_value(vector)
-    if known is not None:
-        numbers = [default if place is None else known[place] for place in places]
-        return set_constant(node, index, np.array(numbers, known.dtype), node.inputs_declared[index])
-    if None in places:
-        more = Constant(np.array([default], vector.element_type.to_dtype()))
-        places = [vector.shape[0] if place is None else place for place in places]
-        vector = ops.Concat([vector, more], 0).output(0)
-    picked = ops.Gather(vector, np.array(places, np.int64), np.int64(0))
-    node.input(index).replace_source_output(picked.output(0))
+def _set_axes(node: Node, order: Order, index: int = 1) -> None:
+    axes = exact_value(node.input_value(index))
+    moved = [order.index(normalize_axis(node, axis, len(order))) for axis in axes.reshape(-1).tolist()]
+    set_constant(node, index, np.array(moved, axes.dtype).reshape(axes.shape), "axes")
 
 
 def set_constant(node: Node, index: int, array: np.ndarray, what: str) -> None:
-    """Let a node read a Constant of its own."""
+    """Replace an input by a Constant of the node's own."""
     constant = Constant(array, name=f"{node.friendly_name}/{what.strip('?')}")
     node.input(index).replace_source_output(constant.output(0))
 
 
-@moves(ops.Broadcast, ops.BroadcastV1)
-def _broadcast_to(node: Any) -> Movement | None:
+# Operations with an input that has a number for each axis
+
+
+def _with_vectors(node: Node, indices: tuple[int, ...]) -> AxisRule | None:
+    rank = rank_of(node.input_value(0))
+    if any(node.get_input_partial_shape(index) != [rank] for index in indices):
+        return None
+    return _same_axes(node, functools.partial(_permute_vectors, indices=indices))
+
+
+def _permute_vectors(node: Node, order: Order, indices: tuple[int, ...]) -> None:
+    for index in indices:
+        _pick(node, index, order)
+
+
+def _pick(node: Node, index: int, positions: Sequence[int | None], default: int = 0) -> None:
+    """Replace a vector input by its elements at these positions, and by the default for None."""
+    vector = node.input_value(index)
+    known = exact_value(vector)
+    if known is not None:
+        numbers = [default if position is None else known[position] for position in positions]
+        return set_constant(node, index, np.array(numbers, known.dtype), node.inputs_declared[index])
+    if None in positions:
+        more = Constant(np.array([default], vector.element_type.to_dtype()))
+        positions = [vector.shape[0] if position is None else position for position in positions]
+        vector = ops.Concat([vector, more], 0).output(0)
+    picked = ops.Gather(vector, np.array(positions, np.int64), np.int64(0))
+    node.input(index).replace_source_output(picked.output(0))
+
+
+@_rule(ops.Pad)
+def _pad(node: ops.Pad) -> AxisRule | None:
+    return _with_vectors(node, (1, 2))
+
+
+@_rule(ops.Tile)
+def _tile(node: ops.Tile) -> AxisRule | None:
+    return _with_vectors(node, (1,))
+
+
+@_rule(ops.SpaceToBatch, ops.BatchToSpace)
+def _space_and_batch(node: Any) -> AxisRule | None:
+    blocks, rule = exact_value(node.input_value(1)), _with_vectors(node, (1, 2, 3))
+    if blocks is None or rule is None:
+        return None
+    # The batch holds the blocks of the axes in their order.
+    split = tuple(axis for axis, block in enumerate(blocks.tolist()) if block > 1)
+    return rule._replace(allows=lambda order: order[0] == 0 and restrict(order, split) == identity(len(split)))
+
+
+@_rule(ops.Broadcast)
+def _broadcast_to(node: Any) -> AxisRule | None:
     rank, own = rank_of(node.output(0)), rank_of(node.input_value(0))
     if rank < 2 or not own or node.get_input_partial_shape(1) != [rank] or node.broadcast_spec == "explicit":
         return None
-    rewrite = functools.partial(permute_inputs, indices=(1,))
-    return Movement(rank, {0: tuple(range(rank - own, rank))}, (unchanged(rank),), rewrite, broadcasts=True)
+    rewrite = functools.partial(_permute_vectors, indices=(1,))
+    return AxisRule(rank, {0: tuple(range(rank - own, rank))}, (identity(rank),), rewrite, broadcasts=True)
+
+
+@_rule(ops.Interpolate)
+def _interpolate(node: ops.Interpolate) -> AxisRule | None:
+    """For orders in which batch and channels come first, as devices are fastest at these."""
+    axes = exact_value(node.input_value(node.input_index("axes"))) if node.has_input("axes") else None
+    rule = None if axes is None else _same_axes(node, _set_image_axes)
+    if rule is None:
+        return None
+    resized = {axis % rule.rank for axis in axes.reshape(-1).tolist()}
+    return rule._replace(allows=lambda order: resized.isdisjoint(order[:2]))
+
+
+def _set_image_axes(node: ops.Interpolate, order: Order) -> None:
+    for name in ("pads_begin", "pads_end"):
+        padded = [*getattr(node, name), *[0] * len(order)]
+        setattr(node, name, [padded[axis] for axis in order])
+    _set_axes(node, order, node.input_index("axes"))
+
+
+# Slices
+
+
+@_rule(ops.Slice)
+def _slice(node: ops.Slice) -> AxisRule | None:
+    return _along_axes(node, index=4) if node.has_input("axes") else _with_vectors(node, (1, 2, 3))
+
+
+@_rule(ops.StridedSlice)
+def _strided_slice(node: ops.StridedSlice) -> AxisRule | None:
+    rank, bounds = rank_of(node.input_value(0)), node.get_input_partial_shape(1)
+    if rank < 2 or not bounds.is_static or len(bounds) != 1 or any(node.new_axis_mask):
+        return None
+    if any(node.get_input_partial_shape(index) != bounds for index in (2, 3)):
+        return None
+    # The position of each axis in the vectors of bounds, None for an axis that is taken whole.
+    count = bounds.to_shape()[0]
+    ellipsis = next((position for position in range(count) if _is_set(node.ellipsis_mask, position)), count)
+    after = range(ellipsis + 1, count)
+    positions = [*range(ellipsis), *[None] * (rank - ellipsis - len(after)), *after]
+    kept = tuple(axis for axis, position in enumerate(positions) if not _is_set(node.shrink_axis_mask, position))
+    return AxisRule(rank, {0: identity(rank)}, (kept,), functools.partial(_set_slices, positions=positions))
+
+
+def _is_set(mask: Sequence[int], position: int | None) -> bool:
+    return position is not None and position < len(mask) and mask[position] == 1
+
+
+def _set_slices(node: ops.StridedSlice, order: Order, positions: Sequence[int | None]) -> None:
+    moved = [positions[axis] for axis in order]
+    for index, default in ((1, 0), (2, 0), (3, 1)):
+        _pick(node, index, moved, default)
+    node.begin_mask = [position is None or _is_set(node.begin_mask, position) for position in moved]
+    node.end_mask = [position is None or _is_set(node.end_mask, position) for position in moved]
+    node.shrink_axis_mask = [_is_set(node.shrink_axis_mask, position) for position in moved]
+    node.ellipsis_mask = ()
+
+
+# Operations that add or remove dimensions of length 1
+
+
+@_rule(ops.Squeeze)
+def _squeeze(node: ops.Squeeze) -> AxisRule | None:
+    data, rank = node.get_input_partial_shape(0), rank_of(node.input_value(0))
+    if rank < 2:
+        return None
+    has_axes = node.has_input("axes")
+    axes = exact_value(node.input_value(1)) if has_axes else None
+    if has_axes:
+        removed = [] if axes is None else [axis % rank for axis in axes.reshape(-1).tolist()]
+    else:
+        removed = [axis for axis in range(rank) if data[axis] == 1] if data.is_static else []
+    if not removed or any(data[axis] != 1 for axis in removed):
+        return None
+    rule = AxisRule(rank, {0: identity(rank)}, (_without(rank, removed),))
+    return rule._replace(rewrite=_set_axes) if has_axes else rule
+
+
+@_rule(ops.Unsqueeze)
+def _unsqueeze(node: ops.Unsqueeze) -> AxisRule | None:
+    data_rank, axes = rank_of(node.input_value(0)), exact_value(node.input_value(1))
+    if not data_rank or axes is None or not axes.size:
+        return None
+    rank, added = rank_of(node.output(0)), node.axes_of(axes, data_rank)
+    rewrite = functools.partial(_set_added_axes, added=added)
+    return AxisRule(rank, {0: _without(rank, added)}, (identity(rank),), rewrite)
+
+
+def _set_added_axes(node: ops.Unsqueeze, order: Order, added: Sequence[int]) -> None:
+    set_constant(node, 1, np.array(sorted(order.index(axis) for axis in added), np.int64), "axes")
+
+
+@_rule(ops.Reshape)
+def _reshape(node: ops.Reshape) -> AxisRule | None:
+    """For a Reshape that only adds, or only removes, dimensions of length 1."""
+    data, result = node.get_input_partial_shape(0), node.get_output_partial_shape(0)
+    pairs = _matching_dimensions(data, result)
+    if pairs is None or max(len(data), len(result)) < 2:
+        return None
+    data_axes, result_axes = tuple(axis for axis, _ in pairs), tuple(axis for _, axis in pairs)
+    if len(pairs) == len(result):
+        inputs, outputs, rank = identity(len(data)), data_axes, len(data)
+    elif len(pairs) == len(data):
+        inputs, outputs, rank = result_axes, identity(len(result)), len(result)
+    else:
+        return None
+    return AxisRule(rank, {0: inputs}, (outputs,), functools.partial(_set_shape, result=result, axes=outputs))
+
+
+def _matching_dimensions(data: PartialShape, result: PartialShape) -> list[tuple[int, int]] | None:
+    """Return pairs of equal dimensions of data and result; None if others than those of length 1 differ."""
+    if not data.has_rank or not result.has_rank or any(length == 0 for length in (*data, *result)):
+        return None
+    pairs, axis, result_axis, unknown = [], 0, 0, 0
+    while axis < len(data) or result_axis < len(result):
+        length = data[axis] if axis < len(data) else None
+        result_length = result[result_axis] if result_axis < len(result) else None
+        if length is not None and result_length is not None and length.compatible(result_length):
+            pairs.append((axis, result_axis))
+            unknown += length.is_dynamic or result_length.is_dynamic
+            axis, result_axis = axis + 1, result_axis + 1
+        elif length is not None and length == 1:
+            axis += 1
+        elif result_length is not None and result_length == 1:
+            result_axis += 1
+        else:
+            return None
+    return pairs if unknown <= 1 else None  # one unknown pair is equal, as the element counts are
+
+
+def _set_shape(node: ops.Reshape, order: Order, result: PartialShape, axes: Order) -> None:
+    lengths = [-1 if length.is_dynamic else length.get_length() for length in result]  # at most one -1
+    shape = [lengths[position] for position in restrict(order, axes)]
+    set_constant(node, 1, np.array(shape, np.int64), "output_shape")
+    node.special_zero = False

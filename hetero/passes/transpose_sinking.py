@@ -1,4 +1,4 @@
-"""Move Transposes through operations, so that those of opposite order meet and are gone."""
+"""Move Transposes through operations, so that those of opposite order meet and cancel."""
 
 from __future__ import annotations
 
@@ -7,42 +7,41 @@ from collections import defaultdict
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
+from hetero.graph import Constant, Model, Node, Output, Parameter, UniqueNames, is_constant
 from hetero.graph.runtime_info import AFFINITY, ORIGINAL_NAMES, original_names
-from hetero.passes.axis_orders import Order, unchanged
-from hetero.passes.transpose_costs import NEW, Orders, Read, rises
-from hetero.passes.transpose_rules import set_constant
-from hetero.passes.transpose_search import find_orders
-from hetero.shape import PartialShape
+from hetero.passes.transpose_orders import AxisOrders, Read, is_sorted
+from hetero.passes.transpose_rules import Order, identity, set_constant
 
 
 def sink_transposes(model: Model) -> bool:
-    """Let operations work on data in the order of axes that takes the fewest bytes to be transposed.
+    """Let operations work in the order of axes in which the fewest bytes are transposed.
 
-    For models of NHWC frameworks, in which each convolution stands between Transposes: one at each input and output of
-    the network is left. Requires: shapes are inferred. Ensures: what Transposes move, in bytes, is not more than
-    before; no Transpose reads another one, and none keeps the order of all dimensions but those of length 1, for which
-    there is a Reshape if the shape is known well enough. Operations keep their names; a tensor name stays with the
-    value that has that layout, and is gone where there is none such.
+    In a model of an NHWC framework each convolution stands between two Transposes; mostly one at each input and output
+    of the network is left. Requires: shapes are inferred, and operations are of their newest versions, as older ones
+    keep their order. Ensures: the bytes that Transposes move, plus 32 KiB for each Transpose, are no more than before;
+    no Transpose reads another one; a Transpose that only moves dimensions of length 1 becomes a Reshape. Operations
+    keep their names. A tensor name stays with the value of that layout, and disappears with it.
     """
-    orders = Orders(model)
+    orders = AxisOrders(model)
     if not orders.transposed:
         return False
-    find_orders(orders)
-    return _Rewriting(orders).run()
+    orders.choose()
+    return _Rewriter(orders).run()
 
 
-class _Rewriting:
-    """Changes the nodes of a model so that they work in the orders that were found."""
+class _Rewriter:
+    """Changes the nodes of a model so that they work in the chosen orders."""
 
-    def __init__(self, orders: Orders) -> None:
+    def __init__(self, orders: AxisOrders) -> None:
         self._orders = orders
-        #: The values that were asked for, by what they are.
-        self._made: dict[Read, Output] = {}
+        # The outputs that hold a value in an order.
+        self._outputs: dict[Read, Output] = {}
+        # The Transposes of the model by their result.
         self._transposes: dict[Read, Node] = {}
+        # The tensor names of values.
         self._names: dict[Read, set[str]] = defaultdict(set)
-        self._used: set[Node] = set()
-        self._taken_names = {node.friendly_name for node in orders.nodes}
+        self._reused: set[Node] = set()
+        self._unique = UniqueNames(node.friendly_name for node in orders.nodes)
         self._changed = False
 
     def run(self) -> bool:
@@ -50,159 +49,150 @@ class _Rewriting:
             self._transposes.setdefault(read, output.node)
             self._names[read] |= output.names
         for node in self._orders.nodes:
-            if not any(output in self._orders.transposed for output in node.outputs()):
+            if isinstance(node, ops.ShapeOf):
+                self._rewrite_shape_of(node)
+            elif not any(output in self._orders.transposed for output in node.outputs()):
                 self._rewrite(node)
-        self._leave_out_transposes()
-        self._give_names()
+        self._remove_transposes()
+        self._set_tensor_names()
         return self._changed
 
     def _rewrite(self, node: Node) -> None:
-        if isinstance(node, ops.ShapeOfV1):
-            return self._rewrite_shape(node)
+        orders, order = self._orders, self._orders.moved.get(node)
         for target in node.inputs():
-            read = self._orders.read_at(node, target.index)
-            self._connect(node, target.index, self._value(read.value, self._orders.order_at(node, target.index), node))
-        order = self._orders.moved.get(node)
-        if order is not None:
-            self._orders.movements[node].rewrite(node, order)
-            node.infer()
-            self._changed = True
-            for output in node.outputs():
-                if output in self._orders.layouts:
-                    self._names[Read(output, unchanged(len(output.partial_shape)))] |= output.names
-                    output.names = set()
+            read = Read(orders.read_at(node, target.index).value, orders.order_at(node, target.index))
+            if read not in self._outputs:
+                self._outputs[read] = self._create(read, node)
+            value = self._outputs[read]
+            if order is not None and target.index in orders.rules[node].inputs:
+                value = self._align(value, node, target.index)
+            self._connect(node, target.index, value)
+        if order is None:
+            return
+        orders.rules[node].rewrite(node, order)
+        node.infer()
+        self._changed = True
+        for output in node.outputs():
+            if output in orders.layouts:
+                self._names[Read(output, identity(len(output.partial_shape)))] |= output.names
+                output.names = set()
 
     def _connect(self, node: Node, index: int, value: Output) -> None:
         if node.input_value(index) is not value:
             node.input(index).replace_source_output(value)
             self._changed = True
 
-    def _rewrite_shape(self, node: Node) -> None:
-        """A shape is read of the value as it is, and its lengths are brought into order."""
+    def _align(self, value: Output, node: Node, index: int) -> Output:
+        """Add the dimensions of length 1 that an input lacks, so that it broadcasts in the node's order."""
+        rule, order, shape = self._orders.rules[node], self._orders.moved[node], value.partial_shape
+        if not rule.lacks_axes(index) or shape == [1] * len(shape):
+            return value
+        axes = rule.inputs[index]
+        first = min(map(order.index, axes))  # dimensions in front of it come by broadcasting
+        added = [position - first for position, axis in enumerate(order) if position > first and axis not in axes]
+        if not added:
+            return value
+        if is_constant(value):
+            return self._add_constant(np.expand_dims(value.node.data, tuple(added)), value, "aligned")
+        return self._add(ops.Unsqueeze(value, np.array(added, np.int64)), value, "aligned", node)
+
+    def _rewrite_shape_of(self, node: Node) -> None:
+        """Let ShapeOf read the value as it is, and bring the lengths into order by a Gather."""
         read = self._orders.read_at(node, 0)
-        places = self._orders.places(read.value, read.order)
+        positions = self._orders.positions(read.value, read.order)
         self._connect(node, 0, read.value)
-        if places == unchanged(len(places)):
+        if positions == identity(len(positions)):
             return
         node.infer()
-        lengths = ops.Gather(node, np.array(places, np.int64), np.int64(0), name=self._new_name(f"{node.name}/order"))
-        self._copy_affinity(node, lengths)
+        gather = ops.Gather(
+            node, np.array(positions, np.int64), np.int64(0), name=self._unique.take(f"{node.name}/order")
+        )
+        _copy_affinity(node, gather)
         for target in node.output(0).get_target_inputs():
-            if target.node is not lengths:
-                target.replace_source_output(lengths.output(0))
-        lengths.output(0).names, node.output(0).names = node.output(0).names, set()
-        self._made[Read(node.output(0), unchanged(1))] = lengths.output(0)
+            if target.node is not gather:
+                target.replace_source_output(gather.output(0))
+        gather.output(0).names, node.output(0).names = node.output(0).names, set()
+        self._outputs[Read(node.output(0), identity(1))] = gather.output(0)
         self._changed = True
 
-    def _value(self, value: Output, order: Order, reader: Node) -> Output:
-        """A value in an order of axes."""
-        wanted = Read(value, order)
-        if wanted not in self._made:
-            self._made[wanted] = self._make(wanted, reader)
-        return self._made[wanted]
-
-    def _make(self, wanted: Read, reader: Node) -> Output:
-        value = wanted.value
-        places = self._orders.places(value, wanted.order)
-        if places == unchanged(len(places)) or value.partial_shape == [1] * len(value.partial_shape):
+    def _create(self, read: Read, reader: Node) -> Output:
+        """Return a value in an order: as it is, or by a Transpose of the model, or by a new operation."""
+        value = read.value
+        positions = self._orders.positions(value, read.order)
+        if positions == identity(len(positions)) or value.partial_shape == [1] * len(value.partial_shape):
             return value
-        transpose = self._transposes.get(wanted)
+        transpose = self._transposes.get(read)
         if is_constant(value) and transpose is None:
-            return self._constant(value.node.data, places, value.node)
-        if rises([place for place in places if place != NEW and value.partial_shape[place] != 1]):
-            return self._reshape(value, places, transpose, reader)
-        if NEW in places:
-            return self._with_new_dimensions(value, places, reader)
+            return self._add_constant(value.node.data.transpose(positions), value, "transposed")
+        units = frozenset(axis for axis, length in enumerate(value.partial_shape) if length == 1)
+        if is_sorted(positions, units):
+            return self._reshape(value, positions, units, transpose, reader)
         if transpose is None:
-            return self._added(ops.Transpose(value, np.array(places, np.int64)), value, "transposed", reader)
-        self._used.add(transpose)
+            return self._add(ops.Transpose(value, np.array(positions, np.int64)), value, "transposed", reader)
+        self._reused.add(transpose)
         if transpose.input_value(0) is not value or value in self._orders.layouts:
             self._connect(transpose, 0, value)
-            set_constant(transpose, 1, np.array(places, np.int64), "order")
+            set_constant(transpose, 1, np.array(positions, np.int64), "order")
             transpose.infer()
         return transpose.output(0)
 
-    def _constant(self, data: np.ndarray, places: Order, source: Node) -> Output:
-        axes = tuple(place for place in places if place != NEW)
-        moved = np.expand_dims(data.transpose(axes), [k for k, place in enumerate(places) if place == NEW])
-        constant = Constant(np.ascontiguousarray(moved), name=self._new_name(f"{source.name}/transposed"))
-        self._changed = True
-        return constant.output(0)
-
-    def _with_new_dimensions(self, value: Output, places: Order, reader: Node) -> Output:
-        axes = tuple(place for place in places if place != NEW)
-        value = self._added(ops.Transpose(value, np.array(axes, np.int64)), value, "transposed", reader)
-        new = np.array([k for k, place in enumerate(places) if place == NEW], np.int64)
-        return self._added(ops.Unsqueeze(value, new), value, "aligned", reader)
-
-    def _reshape(self, value: Output, places: Order, transpose: Node | None, reader: Node) -> Output:
-        """What moves dimensions of length 1 only, under the name of the Transpose whose place it takes."""
-        lengths = [self._length(value.partial_shape, place, k) for k, place in enumerate(places)]
-        if None in lengths:
-            ones = [axis for axis, length in enumerate(value.partial_shape) if length == 1]
-            if ones:
-                value = self._added(ops.Squeeze(value, np.array(ones, np.int64)), value, "squeezed", reader)
-            ones = [k for k, place in enumerate(places) if place in (NEW, *ones)]
-            moved: Node = ops.Unsqueeze(value, np.array(ones, np.int64))
+    def _reshape(
+        self, value: Output, positions: Order, units: frozenset[int], transpose: Node | None, reader: Node
+    ) -> Output:
+        """Move dimensions of length 1 without a Transpose, under the name of the Transpose that it replaces."""
+        shape = value.partial_shape
+        if all(shape[p].is_static or p == axis for axis, p in enumerate(positions)) and 0 not in list(shape):
+            lengths = [shape[p].get_length() if shape[p].is_static else 0 for p in positions]
+            moved: Node = ops.Reshape(value, np.array(lengths, np.int64), True)
         else:
-            moved = ops.Reshape(value, np.array(lengths, np.int64), True)
+            squeezed = self._add(ops.Squeeze(value, np.array(sorted(units), np.int64)), value, "squeezed", reader)
+            added = [axis for axis, position in enumerate(positions) if position in units]
+            moved = ops.Unsqueeze(squeezed, np.array(added, np.int64))
         if transpose is None:
-            return self._added(moved, value, "aligned", reader)
+            return self._add(moved, value, "aligned", reader)
         moved.friendly_name = transpose.friendly_name
         moved.rt_info.update(transpose.rt_info)
-        self._used.add(transpose)
+        self._reused.add(transpose)
         self._changed = True
         return moved.output(0)
 
-    @staticmethod
-    def _length(shape: PartialShape, place: int, axis: int) -> int | None:
-        """What a Reshape that copies where there is a 0 needs for a dimension; None where there is no such number."""
-        if place == NEW:
-            return 1
-        if shape[place].is_static:
-            return shape[place].get_length() or None
-        return 0 if place == axis else None
+    def _add_constant(self, data: np.ndarray, source: Output, what: str) -> Output:
+        self._changed = True
+        name = self._unique.take(f"{source.node.friendly_name}/{what}")
+        return Constant(np.ascontiguousarray(data), name=name).output(0)
 
-    def _added(self, node: Node, value: Output, what: str, reader: Node) -> Output:
-        """The output of a new node, which goes where the one before it goes, or else the one that reads it."""
-        node.friendly_name = self._new_name(f"{value.node.friendly_name}/{what}")
-        self._copy_affinity(value.node if AFFINITY in value.node.rt_info else reader, node)
+    def _add(self, node: Node, source: Output, what: str, reader: Node) -> Output:
+        """Name a new node, and give it the affinity of the node before it, or else of the one that reads it."""
+        node.friendly_name = self._unique.take(f"{source.node.friendly_name}/{what}")
+        _copy_affinity(source.node if AFFINITY in source.node.rt_info else reader, node)
         self._changed = True
         return node.output(0)
 
-    @staticmethod
-    def _copy_affinity(source: Node, target: Node) -> None:
-        if AFFINITY in source.rt_info:
-            target.rt_info[AFFINITY] = source.rt_info[AFFINITY]
-
-    def _new_name(self, wanted: str) -> str:
-        name, number = wanted, 1
-        while name in self._taken_names:
-            name, number = f"{wanted}_{number}", number + 1
-        self._taken_names.add(name)
-        return name
-
-    def _leave_out_transposes(self) -> None:
-        """Let what makes the data of a Transpose that is gone stand for it."""
+    def _remove_transposes(self) -> None:
+        """Remove the Transposes that are not used; the node before each stands for it."""
         for output, read in self._orders.transposed.items():
-            transpose, maker = output.node, read.value.node
-            if transpose in self._used and transpose.output(0) is self._made[read]:
+            transpose, producer = output.node, read.value.node
+            if transpose in self._reused and transpose.output(0) is self._outputs[read]:
                 continue
             self._changed = True
             transpose.disconnect()
-            if transpose not in self._used and not isinstance(maker, (Parameter, Constant)):
-                names = dict.fromkeys([*original_names(maker), *original_names(transpose)])
-                maker.rt_info[ORIGINAL_NAMES] = tuple(names)
-                # Frontends call a node of a file what it ends with, and what is before that the same with its type.
-                if maker.friendly_name.startswith(f"{transpose.friendly_name}/"):
-                    maker.friendly_name = transpose.friendly_name
+            if transpose not in self._reused and not isinstance(producer, (Parameter, Constant)):
+                names = dict.fromkeys([*original_names(producer), *original_names(transpose)])
+                producer.rt_info[ORIGINAL_NAMES] = tuple(names)
+                # Frontends name the last node of an operator ``name``, and the nodes before it ``name/Type``.
+                if producer.friendly_name.startswith(f"{transpose.friendly_name}/"):
+                    producer.friendly_name = transpose.friendly_name
 
-    def _give_names(self) -> None:
-        """Let the values that there are have the names of what they are."""
+    def _set_tensor_names(self) -> None:
         for read, names in self._names.items():
-            holder = self._made.get(read)
-            layout = self._orders.layouts.get(read.value, unchanged(len(read.order)))
+            holder = self._outputs.get(read)
+            layout = self._orders.layouts.get(read.value, identity(len(read.order)))
             if holder is None and layout == read.order:
                 holder = read.value
             if holder is not None:
                 holder.names |= names
+
+
+def _copy_affinity(source: Node, target: Node) -> None:
+    if AFFINITY in source.rt_info:
+        target.rt_info[AFFINITY] = source.rt_info[AFFINITY]

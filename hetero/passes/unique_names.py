@@ -1,23 +1,16 @@
-"""Give every node of a model a friendly name of its own."""
+"""Unique friendly names: one name for each node of a model."""
 
 from __future__ import annotations
 
-from hetero.graph import Model
+from hetero.graph import Model, UniqueNames
 
 
 def make_names_unique(model: Model) -> bool:
-    """Add ``_1``, ``_2``, … to friendly names that an earlier node has. Ensures: no two nodes share one.
-
-    Returns whether a name changed.
-    """
-    taken: set[str] = set()
+    """Add ``_1``, ``_2``, … to friendly names that an earlier node has, so that no two nodes share one."""
+    unique = UniqueNames()
     changed = False
     for node in model.get_ordered_ops():
-        name, number = node.friendly_name, 0
-        while name in taken:
-            number += 1
-            name = f"{node.friendly_name}_{number}"
-        taken.add(name)
-        if number:
+        name = unique.take(node.friendly_name)
+        if name != node.friendly_name:
             node.friendly_name, changed = name, True
     return changed

@@ -1,4 +1,4 @@
-"""Older versions of operations as the newest, so that devices and other passes need to know only that one."""
+"""Upgrade of operations to their newest version, the only one that devices and other passes need to know."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Model, Node, Op
-from hetero.graph.runtime_info import copy_runtime_info
+from hetero.passes.rewriting import replace, rewrite_each
 
-# The newest takes the same inputs, the same attributes, and these.
+# The newest version takes the same inputs and attributes, and these attributes in addition.
 _SAME_INPUTS: dict[type[Op], tuple[type[Op], dict[str, Any]]] = {
     ops.GatherV1: (ops.Gather, {}),
     ops.GatherV7: (ops.Gather, {}),
@@ -40,7 +40,7 @@ def _broadcast(node: ops.BroadcastV1) -> Node:
 
 def _mvn(node: ops.MVNV2) -> Node | None:
     if node.reduction_axes is None:
-        return None  # the rank is not known
+        return None  # unknown rank
     axes = Constant(np.array(node.reduction_axes, np.int64), name=f"{node.friendly_name}/axes")
     return ops.MVN(node.input_value(0), axes, node.normalize_variance, node.eps, node.eps_mode)
 
@@ -50,7 +50,7 @@ def _range(node: ops.RangeV1) -> Node | None:
 
 
 def _convert_like(node: ops.ConvertLike) -> Node | None:
-    """What it is like need not be computed then."""
+    """Convert to the type of the second input, which then need not be computed."""
     target = node.get_output_element_type(0)
     return ops.Convert(node.input_value(0), target) if target.is_static() else None
 
@@ -62,28 +62,20 @@ _OTHERS: dict[type[Op], Callable[[Any], Node | None]] = {
 
 
 def upgrade_opset(model: Model) -> bool:
-    """Put the newest version of an operation, under its name, in the place of older ones that say the same.
+    """Replace operations of older versions by the newest that does the same.
 
-    Requires nothing. Ensures: of the operations in the tables above none is left, but for a Range-1 of unknown type
-    and an MVN-2 of unknown rank.
+    Covers the operations in the tables above, except a Range-1 of unknown type and an MVN-2 of unknown rank.
     """
-    changed = False
-    for node in model.get_ordered_ops():
-        newest = _newest(node)
-        if newest is None:
-            continue
-        copy_runtime_info([node], newest)
-        newest.friendly_name = node.friendly_name
-        for old, new in zip(node.outputs(), newest.outputs()):
-            old.replace(new)
-        node.disconnect()
-        changed = True
-    return changed
+    return rewrite_each(model, (*_SAME_INPUTS, *_OTHERS), _upgrade)
 
 
-def _newest(node: Node) -> Node | None:
+def _upgrade(node: Op) -> bool:
     if type(node) in _SAME_INPUTS:
-        cls, more = _SAME_INPUTS[type(node)]
-        return cls.of(node.input_values(), node.get_attributes() | more)
-    make = _OTHERS.get(type(node))
-    return make(node) if make else None
+        cls, added_attributes = _SAME_INPUTS[type(node)]
+        newest: Node | None = cls.of(node.input_values(), node.get_attributes() | added_attributes)
+    else:
+        newest = _OTHERS[type(node)](node)
+    if newest is None:
+        return False
+    replace([node], newest)
+    return True

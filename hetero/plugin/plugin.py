@@ -11,7 +11,7 @@ from hetero import properties as props
 from hetero.errors import DeviceError, NotSupportedError, PropertyError
 from hetero.graph import Model, Node
 from hetero.messages import get_logger
-from hetero.passes import Pass, PassManager, changes_rounding
+from hetero.passes import Pass, PassManager, may_change_numerics
 from hetero.plugin.device import Device
 from hetero.plugin.executors import Executors
 from hetero.plugin.host import Host
@@ -145,7 +145,7 @@ class Plugin:
         if not properties.value_of(props.disable_transformations):
             disabled = [*properties.value_of(props.disabled_passes)]
             if properties.value_of(props.hint.execution_mode) == props.hint.ExecutionMode.ACCURACY:
-                disabled += [one.__name__ for one in self.passes if changes_rounding(one)]
+                disabled += [one.__name__ for one in self.passes if may_change_numerics(one)]
             changed = PassManager(self.passes, disabled).run(model)
             self.log.debug("'%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
         return model

@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero.allocation import string_array
 from hetero.errors import DeviceError
-from hetero.graph import Op, failure_in_class, place_in_class
+from hetero.graph import Op, describe_failure, method_location
 from hetero.reference.output_sizes import specialized
 from hetero.tensor import Tensor
 from hetero.types import Type
@@ -30,13 +30,13 @@ class CustomOp:
         try:
             done = node.evaluate(outputs, [_read_only(array) for array in arrays])
         except Exception as error:
-            raise DeviceError(failure_in_class(node, "evaluate", error)) from error
+            raise DeviceError(describe_failure(node, "evaluate", error)) from error
         if done is not True:
-            where = place_in_class(node, "evaluate")
+            where = method_location(node, "evaluate")
             raise DeviceError(f"{where} returned {done!r}: it returns True when it has computed the outputs")
         for index, tensor in enumerate(outputs):
             if not node.get_output_partial_shape(index).compatible(tensor.shape):
-                where, expected = place_in_class(node, "evaluate"), node.get_output_partial_shape(index)
+                where, expected = method_location(node, "evaluate"), node.get_output_partial_shape(index)
                 raise DeviceError(f"{where} made output {index} of shape {list(tensor.shape)}, not {expected}")
         return [_array_of(tensor) for tensor in outputs]
 

@@ -1,4 +1,4 @@
-"""Operations of the user's own: the same class bodies with OpenVINO and with hetero, and what each has besides."""
+"""User-defined operations: the same class bodies with OpenVINO and hetero, and declared classes of hetero."""
 
 import re
 
@@ -14,18 +14,18 @@ from tests.custom_operations import Power, X, built, classes, described, infer, 
 
 
 def compared(make):
-    """What the function gives for hetero, after it gave the same for OpenVINO."""
+    """Return the result of a function for hetero, after checking that it is the same for OpenVINO."""
     theirs, ours = make(openvino), make(hetero)
     assert theirs == ours
     return ours
 
 
-def test_nodes_tell_the_same_of_themselves():
-    def told(ov):
-        found = nodes(built(ov)[0])
-        return {name: found[name] for name in ("first", "parts", "total")}
+def test_descriptions_of_nodes():
+    def describe(ov):
+        all_nodes = nodes(built(ov)[0])
+        return {name: all_nodes[name] for name in ("first", "parts", "total")}
 
-    found = compared(told)
+    found = compared(describe)
     assert found["first"]["type"] == ("Identity", "extension", "Identity")
     assert found["first"]["attributes"]["numbers"] == [1, 2]
     assert found["total"]["type"][0] == "ScaledSum" and found["total"]["inputs"] == [[2, 2], [2, 2]]
@@ -48,11 +48,11 @@ def test_reshape():
         model.reshape([3, 6])
         return nodes(model)["total"], infer(ov, model, np.ones((3, 6), np.float32))
 
-    told, result = compared(run)
-    assert told["outputs"] == [("[3,3]", "f32")] and result == [[-3] * 3] * 3
+    total, result = compared(run)
+    assert total["outputs"] == [("[3,3]", "f32")] and result == [[-3] * 3] * 3
 
 
-def test_a_reshape_that_an_operation_refuses_leaves_the_model_as_it_was():
+def test_a_reshape_that_an_operation_rejects_leaves_the_model_unchanged():
     class Even(Op):
         inputs = ("x",)
 
@@ -77,8 +77,8 @@ def test_dynamic_shapes():
     assert compared(run) == [[[-3.0] * 2], [[-3.0] * 2] * 3]
 
 
-def test_each_way_to_give_inputs():
-    def told(ov):
+def test_each_way_to_pass_inputs():
+    def describe(ov):
         identity, scaled, halves = classes(ov)
         x = opset(ov).parameter([2, 4], np.float32)
         late = scaled()
@@ -91,11 +91,11 @@ def test_each_way_to_give_inputs():
         sizes = [node.get_input_size() for node in (halves(x), halves([x]), identity((x,)), empty, late)]
         return sizes, [described(node) for node in (halves(x), halves([x]), identity([x.output(0)]), late)]
 
-    assert compared(told)[0] == [1, 1, 1, 0, 2]
+    assert compared(describe)[0] == [1, 1, 1, 0, 2]
 
 
 def run(node, *arrays, device="TEMPLATE"):
-    """The first output of a node whose inputs that are Parameters get the arrays."""
+    """Return the first output of a node, whose Parameters get the arrays."""
     parameters = [value.node for value in node.input_values() if isinstance(value.node, Parameter)]
     return Core().compile_model(Model([node.output(0)], parameters), device)(list(arrays))[0]
 
@@ -106,12 +106,12 @@ def x_of(shape=(2, 3), kind="f32"):
 
 @pytest.mark.parametrize("shape", [(2, 3), (-1, 3), (-1, -1)])
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16"])
-def test_declared_ones_compute_themselves(shape, kind):
+def test_declared_operations_are_evaluated(shape, kind):
     found = run(Power(x_of(shape, kind), np.float32(1).astype(Parameter(kind, []).element_type.to_dtype())), X)
     np.testing.assert_allclose(found.astype(np.float32), X**2 + 1)
 
 
-def test_what_depends_on_constants_alone_is_folded():
+def test_operations_on_constants_are_folded():
     sum = ops.Add(x_of(), Power(X))
     compiled = Core().compile_model(Model([sum], [sum.input_value(0).node]), "TEMPLATE")
     assert [n.rt_info["layerType"] for n in compiled.get_runtime_model().get_ops() if n.get_output_size() > 0][1:3] == [
@@ -120,8 +120,8 @@ def test_what_depends_on_constants_alone_is_folded():
     np.testing.assert_allclose(compiled([X])[0], X + X**2)
 
 
-def test_attributes_tell_nodes_apart():
-    """Nodes of the same inputs and attributes are computed once, of others each for itself."""
+def test_nodes_of_the_same_inputs_and_attributes_are_merged():
+    """Nodes of other attributes are not."""
     x = x_of()
     same, other = ops.Add(Power(x), Power(x)), ops.Add(Power(x), Power(x, exponent=3))
     for node, expected, count in ((same, 2 * X**2, 1), (other, X**2 + X**3, 2)):
@@ -131,7 +131,7 @@ def test_attributes_tell_nodes_apart():
         assert kinds.count("Power") == count
 
 
-def test_a_class_that_keeps_more_than_it_shows_is_computed_each_time():
+def test_nodes_of_a_class_with_undeclared_state_are_not_merged():
     class Hidden(Op):
         def __init__(self, inputs=None, factor=1.0):
             self.factor = factor
@@ -194,7 +194,7 @@ def test_strings_of_any_length(shape):
 
 
 def fails(problem):
-    """A class whose evaluate does what it should not."""
+    """Return a class whose evaluate calls this function."""
 
     class Failing(Op):
         inputs = ("x",)
@@ -239,7 +239,7 @@ def test_errors_of_evaluate_name_node_class_file_and_line(problem, message):
         run(node, X)
 
 
-def test_without_evaluate_no_device_takes_it():
+def test_no_device_supports_an_operation_without_evaluate():
     class Unheard(Op):
         inputs = ("x",)
 
@@ -266,9 +266,9 @@ class Strange(Op):
         (lambda: Strange(), "Strange: its type info must be a DiscreteTypeInfo, but is 'Strange'"),
         (lambda: Power(x_of(), exponent="two"), "Power: attribute exponent cannot be 'two', it takes float"),
         (lambda: Power.of([], {}), "Power: it has 0 inputs, but takes 1 to 2"),
-        (lambda: Power(x_of()).set_argument(3, x_of()), "it has 1 inputs, so that input 3 cannot be set"),
+        (lambda: Power(x_of()).set_argument(3, x_of()), "it has 1 inputs, so input 3 cannot be set"),
     ],
 )  # fmt: skip
-def test_what_cannot_be(make, message):
+def test_errors_of_wrong_definitions(make, message):
     with pytest.raises(GraphError, match=message):
         make()

@@ -1,4 +1,4 @@
-"""The graph by itself: models, their ports, order, copies and shapes."""
+"""Model: ports, topological order, copies and shapes."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hetero.graph import Attribute, Constant, topological_order
 
 
 def small() -> Model:
-    """relu(x @ w) and its sum over the columns, of x [?, 4]."""
+    """Return a model of relu(x @ w) and its sum over the columns, for x of shape [?, 4]."""
     x = Parameter(Type.f32, [-1, 4], name="x")
     x.output(0).names = {"x", "input"}
     product = ops.MatMul(x, Constant(np.ones([4, 3], np.float32), name="w"), False, False, name="product")
@@ -31,11 +31,11 @@ def test_ports_by_index_name_and_themselves():
     [
         (lambda m: m.input("z"), "model 'small' has no input z: it has input"),
         (lambda m: m.input(1), "has no input 1"),
-        (lambda m: m.output(), "has no output that is the only one: it has 2, choose by index or name"),
+        (lambda m: m.output(), "has no output by default: it has 2, choose one by index or name"),
         (lambda m: m.add_outputs("nowhere"), "has no tensor named nowhere"),
     ],
 )
-def test_ports_that_are_not_there(ask, message):
+def test_errors_for_unknown_ports(ask, message):
     with pytest.raises(GraphError, match=message):
         ask(small())
 
@@ -72,7 +72,7 @@ def test_a_parameter_must_be_listed():
         Model(ops.Relu(x), [])
 
 
-def test_reshape_infers_everything_anew():
+def test_reshape_infers_all_shapes():
     model = small()
     model.reshape([7, 4])
     assert not model.is_dynamic() and model.output("y").shape == (7, 3)
@@ -80,14 +80,14 @@ def test_reshape_infers_everything_anew():
     assert str(model.output(1).partial_shape) == "[2..5]"
 
 
-def test_a_reshape_that_does_not_fit_leaves_the_model_as_it_was():
+def test_a_failed_reshape_leaves_the_model_unchanged():
     model = small()
     with pytest.raises(GraphError, match="MatMul 'product': shapes .* cannot be multiplied"):
         model.reshape([7, 5])
     assert str(model.input().partial_shape) == "[?,4]" and str(model.output("y").partial_shape) == "[?,3]"
 
 
-def test_a_clone_shares_arrays_and_nothing_else():
+def test_a_clone_shares_only_arrays():
     model = small()
     model.get_ordered_ops()[0].rt_info["note"] = 1
     clone = model.clone()
@@ -122,7 +122,7 @@ def test_replacing_an_output_moves_its_readers_and_names():
 
 
 class Scale(Op):
-    """An operation of a user's own: x times a number."""
+    """A user-defined operation: x times a number."""
 
     inputs = ("x", "shift?")
     factor = Attribute(float)
@@ -132,7 +132,7 @@ class Scale(Op):
         self.set_output_type(0, self.get_input_element_type(0), self.get_input_partial_shape(0))
 
 
-def test_an_operation_of_ones_own():
+def test_a_user_defined_operation():
     x = Parameter(Type.f32, [2], name="x")
     node = Scale(x, factor=3, name="scale")
     assert node.get_attributes() == {"factor": 3.0, "note": "none"} and node.factor == 3.0
@@ -151,6 +151,6 @@ def test_an_operation_of_ones_own():
         (lambda x: ops.Relu(ops.Split(x, np.int64(0), 2, name="halves")), "Split 'halves' has 2 outputs: name one by"),
     ],
 )
-def test_operations_made_wrongly(make, message):
+def test_errors_of_constructors(make, message):
     with pytest.raises(GraphError, match=message):
         make(Parameter(Type.f32, [2]))

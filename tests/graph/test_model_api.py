@@ -1,4 +1,4 @@
-"""What one does with a Model, by the same calls with OpenVINO and with hetero."""
+"""The same calls on a Model give the same with OpenVINO and hetero."""
 
 from importlib import import_module
 
@@ -12,7 +12,7 @@ PACKAGES = ("openvino", "hetero")
 
 
 def make(package):
-    """Two inputs, x and y; outputs relu(x) + y, exp of it."""
+    """Return a model of two inputs, x and y, and two outputs, relu(x) + y and its exponential."""
     ov, opset = import_module(package), import_module(f"{package}.opset13")
     x, y = (opset.parameter([-1, 3], np.float32, name=name) for name in "xy")
     total = opset.add(opset.relu(x), y)
@@ -42,7 +42,7 @@ def results(ov, opset, model, x, y):
     return [*found, len(model.outputs), model.get_result().get_type_name(), str(model.get_output_partial_shape(0))]
 
 
-def notes(ov, opset, model, x, y):
+def rt_info(ov, opset, model, x, y):
     model.set_rt_info("value", ["a", "b"])
     model.set_rt_info("other", "c")
     found = [model.has_rt_info(path) for path in ("a", ["a", "b"], ["a", "z"], "z", ["c"])]
@@ -74,16 +74,16 @@ def shapes(ov, opset, model, x, y):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("use", [parameters, results, notes, names, shapes], ids=lambda use: use.__name__)
-def test_as_with_openvino(use):
+@pytest.mark.parametrize("use", [parameters, results, rt_info, names, shapes], ids=lambda use: use.__name__)
+def test_same_as_openvino(use):
     theirs, ours = (use(*make(package)) for package in PACKAGES)
     assert ours == theirs
 
 
-def test_what_is_no_part_of_the_model():
+def test_errors_for_nodes_and_rt_info_that_are_not_in_the_model():
     _, opset, model, *_ = make("hetero")
     stranger = opset.parameter([1], np.float32, name="stranger")
-    with pytest.raises(GraphError, match="'stranger' is no part of model 'model'"):
+    with pytest.raises(GraphError, match="'stranger' is not in model 'model'"):
         model.remove_parameter(stranger)
     with pytest.raises(GraphError, match="there is no rt_info at a/b"):
         model.get_rt_info(["a", "b"])

@@ -1,4 +1,4 @@
-"""Sinks: nodes of a model that run although no Result needs them."""
+"""Sinks: nodes of a model that run although no Result depends on them."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def test_sinks_come_second_or_by_name():
         assert clone.sinks[0] is not sink and clone.sinks[0] in clone.get_ops()
 
 
-def test_types_of_sinks_follow_the_inputs():
+def test_shapes_of_sinks_are_inferred():
     x = Parameter(Type.f32, [-1])
     sink = ops.Assign(ops.Add(x, np.float32(1)), "v")
     model = Model(x, [x], sinks=[sink])

@@ -1,4 +1,4 @@
-"""Passes on models with bodies: what they do inside of them, and branches that are known."""
+"""Passes on models with bodies: passes run inside of them, and an If of a known condition is folded."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hetero.passes import PassManager, fold_constant_if, fold_constants
 from tests.devices import PickyPlugin, core_with
 from tests.frontend.onnx.test_control_flow import X, parse, run, scalars
 
-# Which branch is taken is known as soon as the rank and length of x are.
+# The condition is known if the number of rows of x is.
 BY_SHAPE = """(float[{rows}, 3] x) => (float[A, B] y) {{
     shape = Shape (x)
     first = Constant <value_int = 0> ()
@@ -35,7 +35,7 @@ def kinds(model: Model) -> set[str]:
 
 
 @pytest.mark.parametrize("rows", [2, 5])
-def test_a_branch_that_is_known_takes_the_place_of_the_if(rows):
+def test_the_taken_branch_replaces_an_if_of_a_known_condition(rows):
     model = hetero.Core().read_model(parse(BY_SHAPE.format(rows=rows)))
     x = np.ones([rows, 3], np.float32)
     assert "If" in kinds(model)
@@ -47,15 +47,15 @@ def test_a_branch_that_is_known_takes_the_place_of_the_if(rows):
     np.testing.assert_allclose(expected, -np.exp(x) if rows == 2 else -np.tanh(x), rtol=1e-6)
 
 
-def test_a_branch_that_is_not_known_stays():
+def test_an_if_of_an_unknown_condition_stays():
     model = hetero.Core().read_model(parse(BY_SHAPE.format(rows="N")))
     assert not fold_constant_if(model)
     model.reshape([2, 3])
     assert fold_constant_if(model)
 
 
-def test_a_device_that_runs_the_branch_runs_the_if():
-    """And what it does not know in the other branch does not matter."""
+def test_a_device_that_supports_the_taken_branch_supports_the_if():
+    """It need not support the operations of the other branch."""
     core = core_with(A=PickyPlugin(lambda node: node.type_info.name in ("Exp", "Relu")), B=PickyPlugin())
     model = core.read_model(parse(BY_SHAPE.format(rows=2)))
     compiled = core.compile_model(model, "HETERO:A,B")
@@ -64,7 +64,7 @@ def test_a_device_that_runs_the_branch_runs_the_if():
     np.testing.assert_allclose(compiled(X)[0], -np.exp(X), rtol=1e-6)
 
 
-def test_a_branch_that_hands_on_its_input():
+def test_a_branch_that_returns_its_input():
     text = (
         "(float[2] x) => (float[2] y) { n = Size (x) two = Constant <value_int = 2> () c = Equal (n, two) y = If (c) <"
     )
@@ -75,7 +75,7 @@ def test_a_branch_that_hands_on_its_input():
     np.testing.assert_array_equal(found, [1, 2])
 
 
-def test_the_branch_that_is_not_taken_need_not_fit():
+def test_types_in_the_other_branch_need_not_fit():
     text = """(float[2, 3] x, float[4, 3] w) => (float[A, B] y) {
         r = Shape (x)
         n = Size (r)
@@ -89,7 +89,7 @@ def test_the_branch_that_is_not_taken_need_not_fit():
     np.testing.assert_allclose(run(parse(text), {"x": X, "w": np.ones([4, 3], np.float32)})["y"], np.exp(X), rtol=1e-6)
 
 
-def test_passes_run_in_bodies_of_bodies():
+def test_passes_run_in_nested_bodies():
     text = """(float[2] x, int64 n) => (float[2] y) {
         y = Loop (n, , x) <body = b (int64 i, bool going, float[2] s) => (bool g, float[2] t) {
             g = Identity (going)
@@ -112,8 +112,8 @@ def test_passes_run_in_bodies_of_bodies():
     np.testing.assert_array_equal(run(model, {"x": np.float32([10, 20]), **scalars(n=3)})["y"], [1, 11])
 
 
-def test_a_loop_remembers_what_its_body_sets():
-    """A variable that only the body reads and sets: each iteration sees what the one before left."""
+def test_a_variable_of_a_loop_body():
+    """Only the body reads and sets the variable: each iteration reads the value that the one before set."""
     number, x = Parameter(Type.i64, []), Parameter(Type.f32, [2])
     read = ops.ReadValue(np.zeros(2, np.float32), "v")
     total = ops.Add(read, x)

@@ -1,4 +1,4 @@
-"""Folding takes memory and time in proportion to the model; what exceeds that is computed at run time."""
+"""The memory and time of constant folding grow with the model; what exceeds the budget is computed at inference."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def kinds(model: Model) -> list[str]:
 
 
 def counter(trip_count: int, limit: int | None = None):
-    """0 plus 1 in each iteration, as long as the sum is less than ``limit``."""
+    """Return a Loop that counts its iterations from 0, up to ``limit``."""
     state = Parameter(Type.f32, [1])
     after = ops.Add(state, np.float32([1]))
     again = ops.Less(after, np.float32([limit])) if limit else Constant(np.array(True))
@@ -46,14 +46,14 @@ def test_only_short_loops_are_folded(loop, is_folded):
 
 
 @pytest.mark.parametrize("device", ["TEMPLATE", GPUS[0], f"HETERO:{GPUS[0]},TEMPLATE"])
-def test_a_loop_that_is_not_folded_is_right_at_run_time(device):
+def test_a_loop_that_is_not_folded_runs_at_inference(device):
     x = Parameter(Type.f32, [1])
     found = CORE.compile_model(Model([ops.Add(x, counter(-1, 300))], [x]), device)([np.float32([0.5])])[0]
     np.testing.assert_array_equal(found, np.float32([300.5]))
 
 
 @pytest.mark.parametrize("negates", [False, True])
-def test_constants_that_double_are_folded_in_part(negates):
+def test_constants_that_double_are_folded_up_to_the_budget(negates):
     array = np.arange(1000, dtype=np.float32)
     value = Constant(array)
     for _ in range(15):  # to 130 MB
@@ -68,7 +68,7 @@ def test_constants_that_double_are_folded_in_part(negates):
     np.testing.assert_array_equal(found, np.concatenate([array, -array if negates else array]))
 
 
-def test_large_products_are_left_to_run_time():
+def test_large_products_are_not_folded():
     x, small, large = Parameter(Type.f32, [1]), np.ones((100, 100), np.float32), np.ones((1500, 1500), np.float32)
     model = Model([ops.Add(x, ops.MatMul(a, a, False, False)) for a in (small, large)], [x])
     fold_constants(model)

@@ -1,4 +1,4 @@
-"""Pads in front of convolutions become padding of these, where that computes the same."""
+"""A Pad in front of a convolution becomes its padding if the result is the same."""
 
 import numpy as np
 import pytest
@@ -17,10 +17,10 @@ def pad(value, begin=(0, 0, 1, 2), end=(0, 0, 0, 1), mode="constant", number=0.0
     return ops.Pad(value, np.int64(begin), np.int64(end), mode, np.float32(number), name="pad")
 
 
-def convolution(value, filters=FILTERS, **how):
-    windows = {"strides": [2, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "dilations": [1, 1], **how}
+def convolution(value, filters=FILTERS, **attributes):
+    attributes = {"strides": [2, 1], "pads_begin": [0, 0], "pads_end": [0, 0], "dilations": [1, 1], **attributes}
     operation = ops.Convolution if filters.ndim == 4 else ops.GroupConvolution
-    return operation(value, filters, **windows, name="convolution")
+    return operation(value, filters, **attributes, name="convolution")
 
 
 def model(make):
@@ -30,19 +30,19 @@ def model(make):
 
 FUSED = {
     "valid": lambda x: convolution(pad(x), auto_pad="valid"),
-    "padding of its own": lambda x: convolution(pad(x), pads_begin=[1, 0], pads_end=[2, 1]),
-    "padding that counts for nothing": lambda x: convolution(
+    "explicit padding": lambda x: convolution(pad(x), pads_begin=[1, 0], pads_end=[2, 1]),
+    "padding that auto_pad overrides": lambda x: convolution(
         pad(x), pads_begin=[9, 9], pads_end=[9, 9], auto_pad="valid"
     ),
     "groups": lambda x: convolution(pad(x), GROUPS, auto_pad="valid"),
-    "no number": lambda x: convolution(ops.Pad(x, np.int64([0, 0, 1, 1]), np.int64([0, 0, 1, 1]), "constant")),
+    "default value": lambda x: convolution(ops.Pad(x, np.int64([0, 0, 1, 1]), np.int64([0, 0, 1, 1]), "constant")),
 }
 KEPT = {
     "automatic padding": lambda x: convolution(pad(x), auto_pad="same_upper"),
-    "other numbers": lambda x: convolution(pad(x, number=1.0)),
-    "other modes": lambda x: convolution(pad(x, mode="edge")),
+    "another value": lambda x: convolution(pad(x, number=1.0)),
+    "another mode": lambda x: convolution(pad(x, mode="edge")),
     "channels": lambda x: convolution(pad(x, (0, 1, 0, 0), (0, 1, 0, 0)), FILTERS[:, [0, 1, 2, 3, 0, 1]]),
-    "elements cut off": lambda x: convolution(pad(x, (0, 0, -1, 0))),
+    "cropping": lambda x: convolution(pad(x, (0, 0, -1, 0))),
     "two readers": lambda x: ops.Concat([convolution(padded := pad(x)), convolution(padded)], 1),
 }
 
@@ -64,7 +64,7 @@ def test_kept(make):
     assert operations(kept) == operations(model(make))
 
 
-def test_pads_that_are_known_late_stay():
+def test_a_pad_of_unknown_size_stays():
     x, begin = Parameter(Type.f32, X.shape), Parameter(Type.i64, [4])
     padded = ops.Pad(x, begin, np.int64([0, 0, 0, 0]), "constant", np.float32(0))
     assert not fuse_pad_into_convolution(Model(convolution(padded), [x, begin]))

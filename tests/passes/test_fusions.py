@@ -1,4 +1,4 @@
-"""Fusions find what exporters write, keep what it computes, and let alone what only looks alike."""
+"""Fusions match what exporters write and keep its results, and leave similar graphs alone."""
 
 import math
 
@@ -56,8 +56,8 @@ def mean(x):
 
 
 def layer_norm(x, square, finish):
-    centred = ops.Subtract(x, mean(x))
-    return finish(centred, ops.Add(mean(square(x, centred)), number(1e-3)))
+    centered = ops.Subtract(x, mean(x))
+    return finish(centered, ops.Add(mean(square(x, centered)), number(1e-3)))
 
 
 SQUARES = {
@@ -98,7 +98,7 @@ def test_gelu(name):
     check_fused(GELUS[name], fuse_gelu, "Gelu")
 
 
-def test_gelu_has_the_form_that_was_written():
+def test_gelu_keeps_its_approximation_mode():
     for name, build in GELUS.items():
         model = model_of(build)
         fuse_gelu(model)
@@ -115,12 +115,12 @@ def test_layer_norm(square, finish):
     check_fused(lambda x: layer_norm(x, SQUARES[square], FINISHES[finish]), fuse, "MVN")
 
 
-LOOK_ALIKES = {
+NO_MATCHES = {
     "another number": (
         lambda x: ops.Multiply(ops.Multiply(x, number(0.4)), erf(x)), fuse_gelu),
     "erf of another value": (
         lambda x: ops.Multiply(ops.Multiply(x, number(0.5)), erf(ops.Exp(x))), fuse_gelu),
-    "what is between has another reader": (
+    "an inner value has another reader": (
         lambda x: (lambda e: ops.Add(ops.Multiply(ops.Multiply(x, number(0.5)), e), e))(erf(x)), fuse_gelu),
     "the mean of another value": (
         lambda x: layer_norm(x, lambda x, c: ops.Power(ops.Subtract(x, mean(ops.Exp(x))), number(2)),
@@ -130,9 +130,9 @@ LOOK_ALIKES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LOOK_ALIKES)
-def test_what_only_looks_alike_stays(name):
-    build, fuse = LOOK_ALIKES[name]
+@pytest.mark.parametrize("name", NO_MATCHES)
+def test_similar_operations_stay(name):
+    build, fuse = NO_MATCHES[name]
     model = model_of(build)
     before = operations(model)
     assert not fuse(model)
@@ -159,7 +159,7 @@ CHAINS = {
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_convolution_with_what_follows(name):
+def test_convolution_with_bias_and_activation(name):
     x = Parameter(Type.f32, [-1, 4, 5, 6])
     model = Model(CHAINS[name](x), [x])
     (wanted,) = run(model, IMAGE)
@@ -180,7 +180,7 @@ def test_convolution_with_what_follows(name):
         lambda x: (lambda c: [ops.Relu(c), c])(convolved(x)),
         lambda x: (lambda c: ops.Add(c, c))(convolved(x)),
     ],
-    ids=["alone", "another addend", "two readers", "an output of the model", "twice itself"],
+    ids=["alone", "an addend that is not per channel", "two readers", "an output of the model", "twice itself"],
 )
 def test_convolutions_that_stay(build):
     x = Parameter(Type.f32, [-1, 4, 5, 6])
@@ -194,12 +194,12 @@ HEADS = [
 MASK = np.where(np.random.default_rng(3).random((5, 7)) < 0.3, -1e4, 0).astype(np.float32)
 SWAP, APART = np.int64([0, 1, 3, 2]), np.int64([0, 2, 3, 1])
 
-# Scores of queries and keys, as exporters write them
+# Scores of queries and keys, as exporters write them.
 SCORES = {
     "plain": lambda q, k: ops.MatMul(q, k, False, True),
     "by a factor": lambda q, k: ops.Multiply(ops.MatMul(q, k, False, True), number(0.3)),
     "by a divisor": lambda q, k: ops.Divide(ops.MatMul(q, k, False, True), number(3)),
-    "of turned keys": lambda q, k: ops.Multiply(ops.MatMul(q, ops.Transpose(k, SWAP), False, False), number(0.3)),
+    "of transposed keys": lambda q, k: ops.Multiply(ops.MatMul(q, ops.Transpose(k, SWAP), False, False), number(0.3)),
     "with a mask": lambda q, k: ops.Add(ops.Multiply(ops.MatMul(q, k, False, True), number(0.3)), MASK),
     "of scaled queries": lambda q, k: ops.Add(MASK, ops.MatMul(ops.Multiply(q, number(0.3)), k, False, True)),
 }
@@ -223,8 +223,8 @@ def test_attention(name):
     assert not fuse_attention(model)
 
 
-def test_attention_of_keys_moved_in_one_step():
-    """A Transpose that makes ``[B, N, H, S]`` is changed to make the key ``[B, N, S, H]``."""
+def test_attention_of_keys_with_one_transpose():
+    """A Transpose to ``[B, N, H, S]`` is replaced by one to ``[B, N, S, H]``."""
     query, key, value = heads()
     moved = ops.Transpose(ops.Transpose(key, np.int64([0, 2, 1, 3])), APART)
     weights = ops.Softmax(ops.MatMul(query, moved, False, False), -1)
@@ -243,19 +243,19 @@ def scores(query, key):
     return ops.MatMul(query, key, False, True)
 
 
-OTHERS = {
+NO_ATTENTION = {
     "another axis": lambda q, k, v: attend(ops.Softmax(scores(q, k), 1), v),
     "no product": lambda q, k, v: ops.MatMul(ops.Softmax(ops.Exp(q), -1), k, False, True),
-    "weights are handed out": lambda q, k, v: (lambda w: [attend(w, v), w])(ops.Softmax(scores(q, k), -1)),
+    "weights are an output of the model": lambda q, k, v: (lambda w: [attend(w, v), w])(ops.Softmax(scores(q, k), -1)),
     "a factor for each key": lambda q, k, v: attend(
         ops.Softmax(ops.Multiply(scores(q, k), np.ones(7, np.float32)), -1), v
     ),
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_what_is_no_attention_stays(name):
-    assert not fuse_attention(Model(OTHERS[name](*(given := heads())), given))
+@pytest.mark.parametrize("name", NO_ATTENTION)
+def test_similar_graphs_are_not_attention(name):
+    assert not fuse_attention(Model(NO_ATTENTION[name](*(inputs := heads())), inputs))
 
 
 def test_common_subexpressions_are_computed_once():
@@ -274,7 +274,7 @@ def test_common_subexpressions_are_computed_once():
     assert not eliminate_common_subexpressions(model)
 
 
-def test_attributes_and_what_is_not_repeatable_tell_operations_apart():
+def test_operations_of_other_attributes_and_nondeterministic_ones_stay():
     class Noise(ops.Relu):
         deterministic = False
 
@@ -287,14 +287,14 @@ def test_attributes_and_what_is_not_repeatable_tell_operations_apart():
     assert not fold_constants(model)
 
 
-def test_dead_readers_go():
+def test_dead_readers_are_disconnected():
     model = model_of(lambda x: [ops.Exp(x)])
     source = model.inputs[0]
     dead = ops.Sqrt(ops.Relu(source))
     assert len(source.get_target_inputs()) == 2
     assert eliminate_dead_code(model)
     assert [target.node.get_type_name() for target in source.get_target_inputs()] == ["Exp"]
-    assert dead.get_type_name() == "Sqrt"  # it lives on for whoever holds it
+    assert dead.get_type_name() == "Sqrt"  # the node itself stays valid
     assert not eliminate_dead_code(model)
 
 
@@ -325,7 +325,7 @@ def static_model(build):
 
 
 @pytest.mark.parametrize("name", NO_OPS)
-def test_what_hands_on_its_data_goes(name):
+def test_identities_are_removed(name):
     model = static_model(NO_OPS[name])
     wanted = run(model, X)
     assert remove_identities(model)
@@ -334,13 +334,13 @@ def test_what_hands_on_its_data_goes(name):
 
 
 @pytest.mark.parametrize("name", WITH_EFFECT)
-def test_what_has_an_effect_stays(name):
+def test_operations_with_an_effect_stay(name):
     model = static_model(WITH_EFFECT[name])
     assert not remove_identities(model)
     assert len(operations(model)) == 3
 
 
-def test_a_pass_is_left_out_by_name():
+def test_a_pass_is_disabled_by_name():
     def build(x):
         return GELUS["x·(½·(…))"](ops.Identity(x))
 
@@ -354,6 +354,6 @@ def test_a_pass_is_left_out_by_name():
     assert "Erf" in operations(one_less)
 
 
-def test_a_pass_that_does_not_exist_cannot_be_left_out():
+def test_an_unknown_pass_cannot_be_disabled():
     with pytest.raises(Exception, match="there is no pass fuse_gelo: there are fuse_gelu"):
         PassManager([fuse_gelu], disabled=["fuse_gelo"])

@@ -1,4 +1,4 @@
-"""Passes keep what a model computes, and leave what they promise."""
+"""Passes keep the results of a model, and ensure what their docstrings state."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from hetero import Model, Parameter, PartialShape, Type, ops
 from hetero.graph import Constant, Result
 from hetero.graph.runtime_info import original_names
-from hetero.passes import fold_batch_norm, fold_constants, make_names_unique, specialize, value_parameters
+from hetero.passes import fold_batch_norm, fold_constants, make_names_unique, shape_deciding_parameters, specialize
 from hetero.reference import evaluate
 from tests import zoo
 
@@ -18,7 +18,7 @@ def floats(*shape):
 
 
 def run(model: Model, *arrays: np.ndarray) -> list[np.ndarray]:
-    """What the reference makes of a model."""
+    """Return the results of a model in the reference implementation."""
     values = dict(zip(model.inputs, arrays, strict=True))
     for node in model.get_ordered_ops():
         if isinstance(node, Constant):
@@ -34,7 +34,7 @@ def operations(model: Model) -> list[str]:
     return [n.type_info.name for n in model.get_ordered_ops() if not isinstance(n, (Parameter, Constant, Result))]
 
 
-def test_constants_are_folded_and_remember_their_names():
+def test_folded_constants_keep_their_names():
     x = Parameter(Type.f32, [2])
     doubled = ops.Multiply(np.float32([1, 2]), np.float32(2), name="doubled")
     model = Model(ops.Add(x, ops.Sqrt(doubled, name="root")), [x])
@@ -45,7 +45,7 @@ def test_constants_are_folded_and_remember_their_names():
     assert not fold_constants(model)
 
 
-def test_shapes_that_are_static_are_folded():
+def test_static_shapes_are_folded():
     x = Parameter(Type.f32, [2, 3, 4])
     flat = ops.Concat([ops.Gather(ops.ShapeOf(x), np.int64([0]), np.int64(0)), np.int64([-1])], 0)
     model = Model(ops.Reshape(x, flat, False), [x])
@@ -53,7 +53,7 @@ def test_shapes_that_are_static_are_folded():
     assert model.outputs[0].shape == (2, 12)
 
 
-def test_one_of_several_values_that_is_known_keeps_its_type():
+def test_a_folded_output_of_a_split_keeps_its_type():
     x = Parameter(Type.f32, [-1, 3])
     rows, columns = ops.Split(ops.ShapeOf(x, "i32"), np.int64(0), 2).outputs()
     model = Model([ops.Add(rows, np.int32([1])), ops.Add(columns, np.int32([1]))], [x])
@@ -62,14 +62,14 @@ def test_one_of_several_values_that_is_known_keeps_its_type():
     assert [array.tolist() for array in run(model, floats(5, 3))] == [[6], [4]]
 
 
-def test_what_would_only_grow_is_kept():
+def test_a_constant_that_would_grow_is_not_folded():
     x = Parameter(Type.f32, [1])
     model = Model(ops.Add(x, ops.Broadcast(np.float32([1]), np.int64([1 << 20]))), [x])
     fold_constants(model)
     assert operations(model) == ["Broadcast", "Add"]
 
 
-def test_an_error_while_folding_is_left_for_the_run():
+def test_an_operation_that_raises_is_not_folded():
     x = Parameter(Type.f32, [2])
     model = Model([ops.Relu(x), ops.Divide(np.int32([1]), np.int32([0]))], [x])
     fold_constants(model)  # does not raise
@@ -100,7 +100,7 @@ def normalized(x, channels):
     ],
     ids=["norm", "shift-scale", "numbers", "relu", "bias", "per-element", "two readers", "broadcast"],
 )
-def test_scales_and_shifts_fold_into_the_convolution(after, expected):
+def test_scales_and_shifts_are_folded_into_the_convolution(after, expected):
     x = Parameter(Type.f32, [1, 3, 4, 4])
     model = Model(after(convolution(x)), [x])
     image = floats(1, 3, 4, 4)
@@ -111,7 +111,7 @@ def test_scales_and_shifts_fold_into_the_convolution(after, expected):
     assert not fold_batch_norm(model)
 
 
-def test_groups_fold_too_and_original_names_survive():
+def test_batch_norm_is_folded_into_a_group_convolution_and_keeps_its_name():
     x = Parameter(Type.f32, [2, 3, 4, 4])
     model = Model(normalized(convolution(x, groups=3), 6), [x])
     image = floats(2, 3, 4, 4)
@@ -122,7 +122,7 @@ def test_groups_fold_too_and_original_names_survive():
     assert set(original_names(folded)) == {"conv", "norm"}
 
 
-def test_a_norm_after_no_convolution_is_a_scale_and_a_shift():
+def test_a_batch_norm_after_no_convolution_becomes_multiply_and_add():
     x = Parameter(Type.f32, [2, 5, 3])
     model = Model(normalized(x, 5), [x])
     data = floats(2, 5, 3)
@@ -131,7 +131,7 @@ def test_a_norm_after_no_convolution_is_a_scale_and_a_shift():
     np.testing.assert_allclose(run(model, data)[0], before, rtol=1e-5, atol=1e-5)
 
 
-def test_filters_that_two_convolutions_share_stay_right():
+def test_filters_that_two_convolutions_share_are_scaled_for_one():
     x = Parameter(Type.f32, [1, 3, 4, 4])
     filters = Constant(floats(5, 3, 1, 1))
     first, second = (ops.Convolution(x, filters, [1, 1], [0, 0], [0, 0], [1, 1]) for _ in range(2))
@@ -152,7 +152,7 @@ def reshaping() -> Model:
 
 
 def test_parameters_that_decide_shapes():
-    assert [p.friendly_name for p in value_parameters(reshaping())] == ["pattern"]
+    assert [p.friendly_name for p in shape_deciding_parameters(reshaping())] == ["pattern"]
 
 
 def test_a_specialized_model_is_static_and_computes_the_same():
@@ -173,7 +173,7 @@ def test_a_shape_that_depends_on_data_stays_dynamic_when_specialized():
     assert shapes == [[False, False], [True], [True]]
 
 
-def test_specializing_takes_branches_whose_condition_becomes_known():
+def test_specializing_folds_an_if_whose_condition_becomes_known():
     x, condition = Parameter(Type.f32, [-1], name="x"), Parameter(Type.boolean, [], name="condition")
     branches = []
     for function in (ops.Exp, ops.Negative):
@@ -189,7 +189,7 @@ def test_specializing_takes_branches_whose_condition_becomes_known():
 
 
 @pytest.mark.parametrize("name", ["ocr_direction", "ocr_recognition"])
-def test_passes_keep_what_real_models_compute(name):
+def test_passes_keep_the_results_of_real_models(name):
     from hetero import Core
 
     model = Core().read_model(zoo.path(name))
@@ -210,7 +210,7 @@ def test_names_become_unique():
     assert not make_names_unique(model)
 
 
-def test_known_shapes_survive_in_a_parameter_of_a_cut():
+def test_the_known_value_of_a_parameter_gives_shapes():
     parameter = Parameter(Type.i64, [2])
     parameter.known_value = np.array([2, 6])
     parameter.infer()

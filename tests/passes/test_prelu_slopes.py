@@ -1,4 +1,4 @@
-"""Slopes of PRelu get the dimensions that numpy's rule asks for, and only those that go with the channels."""
+"""Slopes of PRelu along the channels are reshaped to broadcast by numpy's rule; others stay."""
 
 import numpy as np
 import pytest

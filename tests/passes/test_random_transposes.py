@@ -1,4 +1,4 @@
-"""Random graphs of Transposes and what they move through compute the same after sinking, with no more to transpose."""
+"""Random graphs of Transposes and other operations compute the same after sinking, and transpose no more."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.passes.test_transpose_sinking import check
 
 SHAPES = ((2, 3, 4, 5), (2, 4, 1, 3))
 KNOWN = (SHAPES, ((-1, 3, 4, 5), (-1, -1, 1, -1)), ((-1, -1, -1, -1), (2, 4, 1, -1)))
-MOST_ELEMENTS = 20000
+MAX_ELEMENTS = 20000
 
 
 def ints(*numbers):
@@ -101,7 +101,7 @@ STEPS = [transpose] * 9 + [with_another] * 2 + [
 
 
 def random_model(seed):
-    """A model of a number of random operations that fit, and inputs for it."""
+    """Return a model of random operations, and inputs for it."""
     g = np.random.default_rng(seed)
     parameters = [Parameter(Type.f32, shape) for shape in KNOWN[seed % len(KNOWN)]]
     arrays = [g.standard_normal(shape).astype(np.float32) for shape in SHAPES]
@@ -111,23 +111,23 @@ def random_model(seed):
         pool = list(values)
         x = pool[-1 - min(int(g.exponential(3)), len(pool) - 1)]
         try:
-            made = STEPS[g.integers(len(STEPS))](g, x, values[x], pool)
-            outputs = made if isinstance(made, list) else made.outputs()
-            found = run(Model(outputs, parameters), *arrays)
+            step = STEPS[g.integers(len(STEPS))](g, x, values[x], pool)
+            outputs = step if isinstance(step, list) else step.outputs()
+            results = run(Model(outputs, parameters), *arrays)
         except (HeteroError, ValueError):
-            continue  # it does not fit
+            continue  # the shapes do not fit
         ranked = all(output.partial_shape.has_rank for output in outputs)
-        if ranked and all(1 <= array.ndim <= 6 and 0 < array.size < MOST_ELEMENTS for array in found):
-            values.update((output, array.shape) for output, array in zip(outputs, found))
-    # A step that was thrown away still reads.
+        if ranked and all(1 <= array.ndim <= 6 and 0 < array.size < MAX_ELEMENTS for array in results):
+            values.update((output, array.shape) for output, array in zip(outputs, results))
+    # Steps that were discarded are still among the readers.
     read = {target for value in values for target in value.node.inputs()}
     ends = [value for value in values if not read.intersection(value.get_target_inputs())]
     return Model([*ends, *(list(values)[i] for i in g.integers(len(values), size=2))], parameters), arrays
 
 
 def transposed_bytes(model, arrays):
-    made = [node.output(0) for node in model.get_ordered_ops() if isinstance(node, ops.Transpose)]
-    return sum(array.nbytes for array in run(Model(made, model.parameters), *arrays))
+    results = [node.output(0) for node in model.get_ordered_ops() if isinstance(node, ops.Transpose)]
+    return sum(array.nbytes for array in run(Model(results, model.parameters), *arrays))
 
 
 @pytest.mark.parametrize("seed", range(60))

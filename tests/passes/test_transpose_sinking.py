@@ -40,13 +40,13 @@ def count(model):
 
 
 def named_values(model):
-    """A model that hands out all values that have a name, and these names."""
+    """Return a model whose outputs are all values with a name, and the names."""
     values = [o for n in model.get_ordered_ops() if not isinstance(n, ops.Result) for o in n.outputs() if o.names]
     return Model(values, model.parameters), [frozenset(value.names) for value in values]
 
 
 def check(model, *arrays, **tolerance):
-    """Sink the Transposes, and compare what the model computes, and each value that has a name, with before."""
+    """Sink Transposes, check that results and named values stay the same, and return whether the model changed."""
     for node in model.get_ordered_ops():
         for output in node.outputs():
             output.names.add(f"{node.friendly_name}:{output.index}")
@@ -141,7 +141,7 @@ CASES = {
 }  # fmt: skip
 
 
-# Where so little is known of the shape that the operation has to stay as it is.
+# The operations whose order cannot change if so little is known of the shape.
 STAY = {
     (-1, *SHAPE[1:]): {"squeeze all"},
     (-1, -1, -1, -1): {"prelu of axis 1", "squeeze all", "reshape that adds", "reshape that takes"},
@@ -161,14 +161,14 @@ def test_transposes_around_an_operation_are_gone(case, shape):
 
 
 def convolution(x, channels, name=None):
-    """A convolution as frontends for NHWC translate it."""
+    """Return a convolution as frontends of NHWC formats translate it."""
     filters = floats(channels, x.output(0).partial_shape[-1].get_length(), 3, 3)
     made = ops.Convolution(to_nchw(x), filters, [1, 1], [1, 1], [1, 1], [1, 1], name=name)
     return to_nhwc(made)
 
 
 def network(batch):
-    """Residual connections, squeeze and excitation, and two outputs."""
+    """Return a model with residual connections, squeeze and excitation, and two outputs."""
     x = Parameter(Type.f32, [batch, 8, 8, 3], name="x")
     stem = ops.Relu(ops.Add(convolution(x, 6, "stem"), floats(6)), name="stem relu")
     block = ops.Add(ops.Add(convolution(stem, 6, "block"), floats(6)), stem, name="sum")
@@ -196,14 +196,14 @@ def test_a_real_network_in_nhwc_keeps_the_transpose_at_its_input(name):
     assert convolutions > 20 and count(model) > 2 * convolutions
     (image,) = zoo.inputs(name).values()
     sink_transposes(model)
-    # The outputs have one channel, or one pixel: what brings them to NHWC is a Reshape.
+    # The outputs have one channel, or one pixel, so a Reshape brings them to NHWC.
     assert count(model) == 1 and operations(model)[0] == "Transpose"
     (found,) = run(model, image.transpose(0, 2, 3, 1))
     (expected,) = zoo.expected(name).values()
     np.testing.assert_allclose(found.transpose(0, 3, 1, 2), expected, atol=1e-4 * np.abs(expected).max())
 
 
-def test_lengths_of_a_shape_come_in_the_order_that_they_had():
+def test_shape_of_keeps_its_order():
     x = Parameter(Type.f32, [-1, 3, -1, 5])
     images = to_nhwc(ops.Exp(x))
     lengths = ops.ShapeOf(images, name="lengths")
@@ -212,23 +212,23 @@ def test_lengths_of_a_shape_come_in_the_order_that_they_had():
     assert count(model) == 0
 
 
-def test_a_transpose_goes_where_the_elements_are_small():
+def test_a_transpose_moves_to_the_smaller_element_type():
     x = Parameter(Type.u8, [1, 8, 8, 3])
     model = Model(ops.Softmax(to_nchw(ops.Convert(x, Type.f32)), 1), [x])
     check(model, rng.integers(0, 255, (1, 8, 8, 3)).astype(np.uint8))
     assert operations(model) == ["Transpose", "Convert", "Softmax"]
 
 
-def test_a_transpose_goes_where_the_image_is_small():
+def test_a_transpose_moves_to_the_smaller_image():
     x = Parameter(Type.f32, [1, 4, 4, 8])
     larger = ops.Interpolate(to_nchw(x), ints(16, 16), "nearest", "sizes", axes=ints(2, 3))
     model = Model(ops.Sigmoid(ops.Tile(to_nhwc(larger), ints(1, 2, 1, 1))), [x])
     check(model, floats(1, 4, 4, 8))
-    # Devices resize images best where channels come first, so the Interpolate stays as it is.
+    # Interpolate stays in NCHW, in which devices are fastest.
     assert operations(model) == ["Transpose", "Interpolate", "Transpose", "Tile", "Sigmoid"]
 
 
-def test_a_transpose_that_moves_dimensions_of_length_1_is_a_reshape():
+def test_a_transpose_that_moves_only_dimensions_of_length_1_becomes_a_reshape():
     x = Parameter(Type.f32, [-1, 1, 1, 3])
     model = Model(ops.Softmax(to_nchw(x, name="moved"), 1), [x])
     check(model, floats(2, 1, 1, 3))
@@ -239,7 +239,7 @@ def test_a_transpose_that_moves_dimensions_of_length_1_is_a_reshape():
     assert operations(model) == ["Squeeze", "Unsqueeze", "Softmax"]
 
 
-def test_transposes_one_after_the_other_become_one():
+def test_consecutive_transposes_are_merged():
     x = Parameter(Type.f32, SHAPE)
     model = Model(ops.MatMul(transposed(transposed(x, 1, 0, 2, 3), 0, 1, 3, 2), floats(4, 2), False, False), [x])
     check(model, floats(*SHAPE))
@@ -261,18 +261,21 @@ def unchanged_models():
     yield "of blocks in the batch", Model(transposed(blocks, 0, 1, 3, 2), [x])
     rank_unknown = Parameter(Type.f32, PartialShape.dynamic())
     yield "of unknown rank", Model(to_nchw(ops.Relu(to_nhwc(rank_unknown))), [rank_unknown])
+    image = Parameter(Type.f32, [2, 3, 4, 5])
+    squeezed = ops.Squeeze(rank_unknown, ints(1))
+    yield "beside unknown ranks", Model([squeezed, ops.Relu(to_nhwc(image))], [rank_unknown, image])
     order = Parameter(Type.i64, [4])
     yield "of unknown order", Model(to_nchw(ops.Relu(ops.Transpose(x, order))), [x, order])
 
 
 @pytest.mark.parametrize(("case", "model"), list(unchanged_models()))
-def test_a_transpose_stays_where_nothing_is_gained(case, model):
+def test_a_transpose_stays_if_moving_it_gains_nothing(case, model):
     before = [repr(node) for node in model.get_ordered_ops()]
     assert not sink_transposes(model)
     assert [repr(node) for node in model.get_ordered_ops()] == before
 
 
-def test_names_stay_with_what_they_name():
+def test_tensor_names_stay_with_their_values():
     x = Parameter(Type.f32, SHAPE, name="x")
     last = to_nhwc(x, name="last")
     relu = ops.Relu(last, name="relu")
@@ -289,7 +292,7 @@ def test_names_stay_with_what_they_name():
     np.testing.assert_array_equal(run(model, data)[0], -np.maximum(data, 0))
 
 
-def test_a_new_transpose_goes_with_the_operation_beside_it():
+def test_a_new_transpose_gets_the_affinity_of_its_neighbor():
     x = Parameter(Type.f32, [1, 8, 8, 3])
     convert = ops.Convert(x, Type.f64, name="convert")
     convert.rt_info["affinity"] = "DEVICE"
@@ -300,7 +303,7 @@ def test_a_new_transpose_goes_with_the_operation_beside_it():
 
 
 @pytest.mark.parametrize("refused", ["none", "stem relu", "last"])
-def test_a_device_answers_for_every_operation_of_the_model(refused):
+def test_query_covers_every_operation_of_the_model(refused):
     model = network(2)
 
     def transform(copy):
@@ -316,14 +319,14 @@ def test_a_device_answers_for_every_operation_of_the_model(refused):
     assert (refused in result.refused) == (refused in names) and refused not in result
 
 
-def test_what_is_added_after_a_convolution_stays_beside_it():
+def test_no_transpose_parts_a_bias_and_an_activation_from_their_convolution():
     x = Parameter(Type.f32, [1, 8, 8, 3])
     model = Model(ops.Softmax(ops.Relu(ops.Add(convolution(x, 6), floats(6))), -1), [x])
     check(model, floats(1, 8, 8, 3))
     assert operations(model) == ["Transpose", "Convolution", "Add", "Relu", "Transpose", "Softmax"]
 
 
-def test_a_vector_of_slopes_never_goes_with_another_axis():
+def test_a_vector_of_slopes_keeps_its_axis():
     x = Parameter(Type.f32, [2, 3, 5, 3])
     channels = floats(3)  # as many as there are rows
     model = Model(to_nhwc(ops.PRelu(to_nchw(x), channels)), [x])

@@ -1,4 +1,4 @@
-"""Older versions of operations become the newest, of the same name, shape and results."""
+"""Older versions of operations are replaced by the newest, with the same name, shapes and results."""
 
 import numpy as np
 import pytest
@@ -40,12 +40,12 @@ def results(node, data):
 def test_newest(make, newest):
     parameter = ops.Parameter(Type.f32, DATA.shape)
     old = make(parameter)
-    old.friendly_name = "it"
+    old.friendly_name = "node"
     expected = results(old, DATA)
     model = Model(list(old.outputs()), [parameter])
     assert PassManager([upgrade_opset]).run(model) == ["upgrade_opset"]
     found = model.results[0].input_value(0).node
-    assert (type(found), found.friendly_name) == (newest, "it")
+    assert (type(found), found.friendly_name) == (newest, "node")
     for output, wanted, array in zip(found.outputs(), expected, results(found, DATA), strict=True):
         np.testing.assert_array_equal(array, wanted)
         assert output.partial_shape.compatible(wanted.shape)
@@ -63,12 +63,12 @@ def test_one_hot_and_range():
     assert model.output(1).element_type is Type.i64
 
 
-def test_what_has_to_be_known():
+def test_mvn_of_unknown_rank_stays():
     parameter = ops.Parameter(Type.f32, PartialShape.dynamic())
     assert not upgrade_opset(Model([ops.MVNV2(parameter)], [parameter]))
 
 
-def test_the_device_runs_them():
+def test_a_device_runs_old_versions():
     parameter = ops.Parameter(Type.f32, DATA.shape)
     compiled = Core().compile_model(Model([ops.SqueezeV1(parameter, AXES)], [parameter]), "TEMPLATE")
     np.testing.assert_array_equal(compiled([DATA])[0], DATA[0])

@@ -1,4 +1,4 @@
-"""Weights that are kept in a smaller type are computed once, and only those."""
+"""Weights that are stored in a smaller type are folded, and other constants are not."""
 
 import numpy as np
 import pytest
@@ -46,21 +46,21 @@ def operations(model):
     ],
     ids=["scaled integers", "f16", "integers of a convolution", "integers of a product", "a table"],
 )
-def test_what_is_computed(model, left):
+def test_which_operations_are_folded(model, left):
     fold_constants(model)
     assert len(operations(model)) > 1
     assert fold_weights(model) == (len(left) == 1)
     assert operations(model) == left
 
 
-def test_weights_are_what_they_were():
+def test_folded_weights_are_equal():
     model = product(scaled())
     fold_weights(model)
     (weights,) = [node.data for node in model.get_ordered_ops() if isinstance(node, Constant)]
     np.testing.assert_array_equal(weights, NUMBERS * np.float32(0.5))
 
 
-def test_what_depends_on_an_input_stays():
+def test_weights_that_depend_on_an_input_stay():
     x, scale = Parameter(Type.f32, X), Parameter(Type.f32, [])
     weights = ops.Multiply(ops.Convert(NUMBERS, Type.f32), scale)
     model = Model(ops.MatMul(x, weights, False, True), [x, scale])

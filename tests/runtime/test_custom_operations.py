@@ -66,7 +66,7 @@ class CannotBeShown(Holds):
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (lambda x: Needs([x]), "Needs cannot be made without arguments, as files are read: "),
+        (lambda x: Needs([x]), "Needs cannot be constructed without arguments, as frontends do: "),
         (lambda x: Holds([x], 2.0), "holds 2.0 as factor, which Holds.visit_attributes does not show"),
         (lambda x: CannotBeShown([x], {}), "attribute factor cannot be {}, it takes a number, a string"),
     ],

@@ -8,7 +8,7 @@ from hetero import ops
 from hetero.frontend.ir.runtime_info import RuntimeAttribute
 from hetero.graph import Constant, Model
 from hetero.ops.values import LONGEST_VALUE
-from hetero.passes.specialization import nodes_that_decide_shapes
+from hetero.passes.specialization import shape_deciding_nodes
 from hetero.types import Type
 
 # The rt_info key by which OpenVINO recognizes such a Convert, so that a device may keep the constant compressed.
@@ -34,7 +34,7 @@ def compress_to_half(model: Model) -> Model:
 
 
 def _compress(model: Model) -> None:
-    shape_nodes = nodes_that_decide_shapes(model)
+    shape_nodes = shape_deciding_nodes(model)
     for node in model.get_ordered_ops():
         for body in node.bodies:
             if body is not None:

@@ -10,7 +10,7 @@ from hetero import ops
 from hetero.graph import Constant, Input, Model, Node, Output, is_constant
 from hetero.ops.convolution import CONVOLUTIONS
 from hetero.passes import eliminate_dead_code
-from hetero.passes.specialization import nodes_that_decide_shapes
+from hetero.passes.specialization import shape_deciding_nodes
 from hetero.types import Type
 
 # With these a model begins to be of f16: they take the time and the memory, and add up in float.
@@ -36,7 +36,7 @@ def convert_to_fp16(model: Model, refuse: Callable[[Node], str | None]) -> bool:
     ``refuse`` says why a node cannot run, None where it can: one that cannot in f16 stays f32. So do inputs, results,
     variables, and what decides shapes; Converts stand between the two. Bodies are changed in the same way.
     """
-    deciding = nodes_that_decide_shapes(model)
+    deciding = shape_deciding_nodes(model)
     halves = _Halves()
     for node in model.get_ordered_ops():
         if node not in deciding:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero.errors import DeviceError, UnsupportedOperationError
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, file_of
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result, class_file
 from hetero.passes import align_prelu_slopes
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
@@ -203,7 +203,7 @@ class Lowering:
 def _written_in(nodes: Sequence[Node]) -> str:
     """Which of the nodes bring OpenCL C of their own and where their classes are written, for messages."""
     own = [node for node in nodes if brings_expression(node) or brings_kernels(node)]
-    told = [f"{node.type_info.name} '{node.friendly_name}' in {file_of(type(node))}" for node in own]
+    told = [f"{node.type_info.name} '{node.friendly_name}' in {class_file(type(node))}" for node in own]
     return f" with {', '.join(told)}" if told else ""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from hetero.graph import Model, Node
 from hetero.ops.bodies import MultiSubGraphOp
-from hetero.passes import specialize, value_parameters
+from hetero.passes import shape_deciding_parameters, specialize
 from hetero.tensor import Tensor
 from hetero.tracing import span
 from hetero.types import Type
@@ -45,7 +45,7 @@ class Programs:
 
     def __init__(self, model: Model, lower: Callable[[Model], Program], made: weakref.WeakSet[Program]) -> None:
         self.model, self._lower, self._made = model, lower, made
-        deciding = value_parameters(model)
+        deciding = shape_deciding_parameters(model)
         self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_held(node)]
         self._untyped = [i for i, node in enumerate(model.parameters) if node.element_type.is_dynamic()]
         self._segments: OrderedDict[tuple, Segment] = OrderedDict()

@@ -204,7 +204,7 @@ def test_a_class_that_cannot_be_made_without_arguments():
         def __init__(self, inputs):
             super().__init__(self, inputs)
 
-    with pytest.raises(GraphError, match=r"Needs cannot be made without arguments.* 'inputs'"):
+    with pytest.raises(GraphError, match=r"Needs cannot be constructed without arguments.* 'inputs'"):
         Core().add_extension(Needs)
     with pytest.raises(RuntimeError, match=r"Core.add_extension|arguments"):
         openvino.Core().add_extension(type("Needs", (openvino.Op,), {"__init__": lambda self, inputs: None}))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hetero.errors import DeviceError
-from hetero.graph import Input, Node, Op, Output, failure_in_class
+from hetero.graph import Input, Node, Op, Output, describe_failure
 from hetero_opencl.custom import Scratch
 from hetero_opencl.kernels.registry import lowers_those, own_refusal
 from hetero_opencl.kernels.sources import element_macros, refuse_types
@@ -34,7 +34,7 @@ def custom_kernels(lowering: Lowering, node: Op) -> None:
     try:
         kernels = node.opencl_kernels()
     except Exception as error:
-        raise DeviceError(failure_in_class(node, "opencl_kernels", error)) from error
+        raise DeviceError(describe_failure(node, "opencl_kernels", error)) from error
     for kernel in kernels:
         arguments = [_argument(lowering, node, argument, scratch) for argument in kernel.arguments]
         source = f"{element_macros(kernel.types)}#line 1\n{kernel.source}"  # errors count the author's lines
