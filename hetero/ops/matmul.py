@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""MatMul: matrix multiplication."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hetero.shape import Dimension, PartialShape, concatenate
 
 
 class MatMul(Op, opset=1):
-    """The product of the last two dimensions; those before are broadcast.
+    """Matrix product over the last two dimensions, ``[..., M, K] x [..., K, N]`` to ``[..., M, N]``.
 
-    A vector on the left is a row, on the right a column, and that dimension is taken out of the result. A vector
-    is not transposed.
+    Leading dimensions are broadcast. A vector is a row on the left and a column on the right; the result does not have
+    that dimension, and the transpose attributes do not apply to it.
     """
 
     inputs = ("data_a", "data_b")

@@ -1,6 +1,6 @@
-"""Operations that arrange elements anew or read a shape, without computing with them.
+"""Operations that rearrange elements or read a shape: Reshape, Transpose, Concat, ShapeOf, DepthToSpace …
 
-Known values (ops/values.py) pass through most of them, so that a shape computed in the graph is known.
+Most of them propagate known values (ops/values.py), so that shapes computed in the graph are known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from hetero.types import Type
 
 
 class Reshape(Op, opset=1):
-    """The elements in the shape that ``output_shape`` names: one -1 takes what is left, 0 copies with special_zero."""
+    """The elements of the data in the shape ``output_shape``.
+
+    One length may be -1: it follows from the number of elements. If ``special_zero`` is set, a 0 copies the dimension
+    of the data at the same index.
+    """
 
     inputs = ("node", "output_shape")
     shape_inputs = (1,)
@@ -36,7 +40,7 @@ class Reshape(Op, opset=1):
         return move_known_value(self, np.reshape)
 
     def reshaped(self, shape: PartialShape, pattern: Sequence[int | Dimension]) -> PartialShape:
-        """The shape after reshaping by a pattern. Raises GraphError where the elements do not fit."""
+        """Return the shape after reshaping by a pattern. Raises GraphError if the element counts differ."""
         wildcards = [axis for axis, item in enumerate(pattern) if isinstance(item, int) and item == -1]
         if len(wildcards) > 1 or any(isinstance(item, int) and item < -1 for item in pattern):
             self.fail(f"output_shape {pattern} may hold lengths and one -1")
@@ -50,12 +54,12 @@ class Reshape(Op, opset=1):
             dimensions.insert(axis, Dimension())
         if not shape.has_rank:
             return PartialShape(dimensions)
-        # Copied dimensions are the same on both sides: the others must hold equally many elements.
+        # Copied dimensions are equal on both sides, so the products of the others must be equal too.
         before = [d for axis, d in enumerate(shape) if axis not in copied]
         others = [axis for axis in range(len(pattern)) if axis not in copied]
         open_axes = wildcards or [axis for axis in others if dimensions[axis].is_dynamic]
         after = [dimensions[axis] for axis in others if axis not in open_axes[:1]]
-        if wildcards:  # a length that is not -1 can be anything if a cancelled one is 0
+        if wildcards:  # without -1, a cancelled length of 0 would leave the other lengths undetermined
             before, after = _cancel(before, after)
         if len(open_axes) == 1:
             axis = open_axes[0]
@@ -66,13 +70,13 @@ class Reshape(Op, opset=1):
         return PartialShape(dimensions)
 
     def _dimension(self, shape: PartialShape, axis: int, item: int | Dimension, copied: bool) -> Dimension:
-        here = shape[axis] if shape.has_rank and axis < len(shape) else Dimension()
+        source = shape[axis] if shape.has_rank and axis < len(shape) else Dimension()
         item = Dimension.of(item)
-        if copied or (item.symbol and item.symbol is here.symbol):
-            return here
+        if copied or (item.symbol and item.symbol is source.symbol):
+            return source
         if self.special_zero and item.min_length == 0:
-            # It may turn out to be 0 and mean the dimension of the data.
-            longest = -1 if -1 in (item.max_length, here.max_length) else max(item.max_length, here.max_length)
+            # It may be 0 at run time, which copies the dimension of the data.
+            longest = -1 if -1 in (item.max_length, source.max_length) else max(item.max_length, source.max_length)
             return Dimension(0, longest)
         return item
 
@@ -82,7 +86,7 @@ class Reshape(Op, opset=1):
         if rest == 0:
             return Dimension(1) if count == 0 else Dimension()
         if count.is_static and rest.is_static and count.get_length() % rest.get_length():
-            self.fail(f"{count} elements cannot be shared among {rest}")
+            self.fail(f"{count} elements cannot be divided by {rest}")
         unknown = [d for d in before if d.is_dynamic]
         if len(unknown) == 1 and _count([d for d in before if d.is_static]) == rest:
             return unknown[0]  # with its symbol
@@ -92,7 +96,7 @@ class Reshape(Op, opset=1):
 
 
 class SqueezeV1(Op, type_name="Squeeze", opset=1):
-    """The data without its dimensions of length 1: those in ``axes``, or all. An axis of another length stays."""
+    """The data without its dimensions of length 1: those in ``axes``, or all. Axes of other lengths are kept."""
 
     inputs = ("data", "axes?")
     shape_inputs = (1,)
@@ -112,23 +116,23 @@ class SqueezeV1(Op, type_name="Squeeze", opset=1):
         if axes.size == 0:
             unsure = any(d.is_dynamic and d.compatible(1) for d in data)
             return PartialShape.dynamic() if unsure else PartialShape([d for d in data if d != 1])
-        gone = {normalize_axis(self, int(axis), len(data)) for axis in axes.reshape(-1)}
-        if self.allow_axis_skip and any(data[axis].is_dynamic and data[axis].compatible(1) for axis in gone):
+        squeezed = {normalize_axis(self, int(axis), len(data)) for axis in axes.reshape(-1)}
+        if self.allow_axis_skip and any(data[axis].is_dynamic and data[axis].compatible(1) for axis in squeezed):
             return PartialShape.dynamic()
-        return PartialShape([d for axis, d in enumerate(data) if axis not in gone or not d.compatible(1)])
+        return PartialShape([d for axis, d in enumerate(data) if axis not in squeezed or not d.compatible(1)])
 
     def infer_value(self) -> np.ndarray | None:
         return move_known_value(self, np.reshape)
 
 
 class Squeeze(SqueezeV1, opset=15):
-    """Squeeze that says whether an axis of unknown length may stay: then the rank is not known."""
+    """Squeeze-1; with ``allow_axis_skip`` an axis of unknown length may be kept, so the output rank is unknown."""
 
     allow_axis_skip = Attribute(bool, False)
 
 
 class Unsqueeze(Op, opset=1):
-    """The data with new dimensions of length 1 where ``axes`` counts them in the result."""
+    """The data with new dimensions of length 1 at ``axes``, which are indices into the output shape."""
 
     inputs = ("data", "axes")
     shape_inputs = (1,)
@@ -146,7 +150,7 @@ class Unsqueeze(Op, opset=1):
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
     def axes_of(self, axes: np.ndarray, rank: int) -> list[int]:
-        """The new axes in ascending order, for data of this rank. One named twice counts once."""
+        """Return the new axes in ascending order, without duplicates, for data of this rank."""
         unique = dict.fromkeys(axes.reshape(-1).tolist())
         full = rank + len(unique)
         return sorted({normalize_axis(self, axis, full) for axis in unique})
@@ -156,7 +160,7 @@ class Unsqueeze(Op, opset=1):
 
 
 class Transpose(Op, opset=1):
-    """The data with its dimensions in another order; reversed where ``input_order`` is empty."""
+    """The data with its dimensions permuted by ``input_order``, or in reverse order if that is empty."""
 
     inputs = ("data", "input_order")
     shape_inputs = (1,)
@@ -184,7 +188,7 @@ class Transpose(Op, opset=1):
 
 
 class Concat(Op, opset=1):
-    """All inputs one after another along ``axis``."""
+    """All inputs concatenated along ``axis``; the other dimensions must be equal."""
 
     inputs = ("*nodes",)
     axis = Attribute(int)
@@ -214,7 +218,7 @@ class Concat(Op, opset=1):
 
 
 class ShapeOfV1(Op, type_name="ShapeOf", opset=1):
-    """The shape of the data as a 1-D tensor of i64."""
+    """The shape of the data as a 1-D i64 tensor."""
 
     inputs = ("data",)
     output_type = Type.i64
@@ -228,7 +232,7 @@ class ShapeOfV1(Op, type_name="ShapeOf", opset=1):
 
 
 class ShapeOf(ShapeOfV1, opset=3):
-    """The shape of the data as a 1-D tensor."""
+    """The shape of the data as a 1-D tensor of ``output_type``, i32 or i64."""
 
     output_type = Attribute(Type, "i64")
 
@@ -239,7 +243,7 @@ class ShapeOf(ShapeOfV1, opset=3):
 
 
 class Identity(Op, opset=16):
-    """The data as it is."""
+    """The data unchanged."""
 
     inputs = ("data",)
 
@@ -251,13 +255,13 @@ class Identity(Op, opset=16):
 
 
 class _BlockMove(Op):
-    """What DepthToSpace and SpaceToDepth share: data ``[N, C, spatial…]`` and blocks of block_size along each axis."""
+    """Base of DepthToSpace and SpaceToDepth, with blocks of length b = block_size along each of k spatial axes."""
 
     mode = Attribute(choice("blocks_first", "depth_first"))
     block_size = Attribute(int, 1)
 
     def ranked_input(self) -> PartialShape | None:
-        """The shape of the data, None while the rank is not known."""
+        """Return the shape of the data, None if its rank is unknown."""
         data = self.get_input_partial_shape(0)
         if self.block_size < 1:
             self.fail(f"block_size must be positive, but is {self.block_size}")
@@ -298,7 +302,7 @@ class SpaceToDepth(_BlockMove, opset=1):
 
 
 def divide_evenly(dimension: Dimension, divisor: int) -> Dimension:
-    """The lengths whose multiples lie in the dimension. Raises GraphError where there is none."""
+    """Return the lengths whose product with the divisor is in the dimension. Raises GraphError if there is none."""
     low = -(-dimension.min_length // divisor)
     high = dimension.max_length if dimension.max_length == -1 else dimension.max_length // divisor
     if high != -1 and high < low:
@@ -312,14 +316,14 @@ def _count(dimensions: list[Dimension]) -> Dimension:
 
 def _cancel(before: list[Dimension], after: list[Dimension]) -> tuple[list[Dimension], list[Dimension]]:
     """Cancel dimensions with the same symbol from both products."""
-    after, left = list(after), []
+    after, remaining = list(after), []
     for dimension in before:
-        shared = [place for place, d in enumerate(after) if d.symbol and d.symbol is dimension.symbol]
+        shared = [index for index, d in enumerate(after) if d.symbol and d.symbol is dimension.symbol]
         if shared:
             del after[shared[0]]
         else:
-            left.append(dimension)
-    return left, after
+            remaining.append(dimension)
+    return remaining, after
 
 
 def _is_zero(item: int | Dimension) -> bool:
@@ -327,7 +331,7 @@ def _is_zero(item: int | Dimension) -> bool:
 
 
 def move_known_value(node: Op, move: Callable[[np.ndarray, tuple[int, ...]], np.ndarray]) -> np.ndarray | None:
-    """The known value of input 0 after ``move(value, shape)``, where the shape of output 0 is known and short."""
+    """Return ``move(value, shape)`` for the known value of input 0 and the shape of output 0; None if not known."""
     values = known_values(node.input_values()[:1])
     if values is None or not is_short(node.output(0)):
         return None

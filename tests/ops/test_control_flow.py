@@ -317,7 +317,7 @@ def test_bodies_must_be_complete():
     with pytest.raises(GraphError, match="If 'choice': nothing feeds parameter '.*' of its body"):
         hetero.Core().compile_model(hetero.Model(made, parameters), "TEMPLATE")
     alone = OURS.op.loop(OURS.constant(np.int64(1)), OURS.constant(True), name="alone")
-    with pytest.raises(GraphError, match="Loop 'alone': it is not complete: set its bodies and its inputs"):
+    with pytest.raises(GraphError, match="Loop 'alone': it is incomplete; set its bodies and its inputs"):
         evaluate(alone, [])
 
 
@@ -348,10 +348,10 @@ def test_a_device_must_know_what_is_in_bodies():
             "a body reads input 9, but there",
         ),
         (lambda n: n.set_input_descriptions([InvariantInputDescription(2, 9)]), "the body has no parameter 9"),
-        (lambda n: n.set_output_descriptions([BodyOutputDescription(1, 1)]), "output 0 is made by no body"),
+        (lambda n: n.set_output_descriptions([BodyOutputDescription(1, 1)]), "no body computes output 0"),
         (lambda n: n.input(0).replace_source_output(n.input_value(2)), "input 0 must be a scalar or have one element"),
         (lambda n: n.input(1).replace_source_output(n.input_value(0)), "the condition must be boolean, but is i64"),
-        (lambda n: n.set_invariant_input(OURS.parameter([1]), n.input_value(2)), "is none of the body's"),
+        (lambda n: n.set_invariant_input(OURS.parameter([1]), n.input_value(2)), "is not among the body's"),
     ],
 )
 def test_bodies_that_do_not_fit_are_refused(change, message):
