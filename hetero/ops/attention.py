@@ -76,7 +76,12 @@ class ScaledDotProductAttention(Op, opset=13):
         shape = self.get_input_partial_shape(index)
         if name == "scale" and not shape.compatible([]) and not shape.compatible([1]):
             self.fail(f"scale must be one number, but has the shape {shape}")
-        if name == "sink" and shape.has_rank and output.has_rank and not _broadcasts(shape, [*output[:-1], Dimension(1)]):
+        if (
+            name == "sink"
+            and shape.has_rank
+            and output.has_rank
+            and not _broadcasts(shape, [*output[:-1], Dimension(1)])
+        ):
             self.fail(f"sink must broadcast to {[*output[:-1], 1]}, but has the shape {shape}")
 
     def _with_mask(self, shape: PartialShape, queries: Dimension, keys: Dimension) -> PartialShape:
@@ -149,7 +154,9 @@ class LinearAttention(Op):
         if self.get_input_size() != 4 + gates:
             self.fail(f"the rule {self.update_rule} needs {gates} gates, but there are {self.get_input_size() - 4}")
         if self.heads < 1 or self.query_heads < 1 or self.query_heads % self.heads:
-            self.fail(f"the number of query heads, {self.query_heads}, must be a multiple of that of keys, {self.heads}")
+            self.fail(
+                f"the number of query heads, {self.query_heads}, must be a multiple of that of keys, {self.heads}"
+            )
         query, key, value = (_of_rank(self, index, 3) for index in range(3))
         state = _of_rank(self, 3, 4)
         batch = merge_dimensions(self, (query[0], key[0], value[0], state[0]), "the batches of its inputs")

@@ -1,4 +1,4 @@
-"""Suppressions of boxes whose outputs are the boxes themselves: MatrixNms and MulticlassNms."""
+"""Non-maximum suppression that outputs the selected boxes themselves: MatrixNms and MulticlassNms."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ sort_result_choice = choice("none", "classid", "score")
 
 
 class _ClassSuppression(Op):
-    """What both share: boxes ``[batches, boxes, 4]`` and scores ``[batches, classes, boxes]``.
+    """Base of both operations: boxes ``[batches, boxes, 4]`` and scores ``[batches, classes, boxes]``.
 
-    Of each class at most ``nms_top_k`` boxes are looked at, of each batch at most ``keep_top_k`` are kept; -1 stands
-    for all. No box of ``background_class`` is kept. Corners are x1, y1, x2, y2, and belong to the box unless they are
-    ``normalized``.
+    At most ``nms_top_k`` boxes per class are considered, and at most ``keep_top_k`` per batch are selected; -1 means
+    all. Boxes of ``background_class`` are never selected. Corners are x1, y1, x2, y2; x2 and y2 are inside the box
+    unless ``normalized`` is set. Outputs: class, score and corners of each selected box ``[selected, 6]``, its index in
+    all boxes ``[selected, 1]``, the number of selected boxes per batch ``[batches]``.
     """
 
     output_size = 3
@@ -30,15 +31,15 @@ class _ClassSuppression(Op):
             if getattr(self, name) < -1:
                 self.fail(f"{name} must be -1 or larger, but is {getattr(self, name)}")
         batches, classes, boxes = self.counts()
-        most = classes * (boxes if self.nms_top_k == -1 else least(boxes, Dimension(self.nms_top_k)))
-        most = most if self.keep_top_k == -1 else least(most, Dimension(self.keep_top_k))
-        kept = Dimension(0, (most * batches).max_length)
-        self.set_output_type(0, element_type, [kept, 6])
-        self.set_output_type(1, self.output_type, [kept, 1])
+        per_batch = classes * (boxes if self.nms_top_k == -1 else least(boxes, Dimension(self.nms_top_k)))
+        per_batch = per_batch if self.keep_top_k == -1 else least(per_batch, Dimension(self.keep_top_k))
+        selected = Dimension(0, (per_batch * batches).max_length)
+        self.set_output_type(0, element_type, [selected, 6])
+        self.set_output_type(1, self.output_type, [selected, 1])
         self.set_output_type(2, self.output_type, [batches])
 
     def counts(self) -> tuple[Dimension, Dimension, Dimension]:
-        """The numbers of batches, classes and boxes. Raises GraphError where boxes and scores do not fit."""
+        """Return the numbers of batches, classes and boxes. Raises GraphError if boxes and scores are inconsistent."""
         boxes = dimensions_of(self, 0, 3, name="boxes")
         scores = dimensions_of(self, 1, 3, name="scores")
         if not boxes[2].compatible(4):
@@ -48,10 +49,7 @@ class _ClassSuppression(Op):
 
 
 class MatrixNms(_ClassSuppression, opset=8):
-    """Scores are made smaller by the overlap with better boxes of the class, all at once; then the best are kept.
-
-    Outputs and attributes are those of MulticlassNms.
-    """
+    """Parallel soft NMS: the score of each box decays with its overlaps with better boxes of its class."""
 
     inputs = ("boxes", "scores")
     sort_result_type = Attribute(sort_result_choice, "none")
@@ -68,11 +66,10 @@ class MatrixNms(_ClassSuppression, opset=8):
 
 
 class MulticlassNms(_ClassSuppression, opset=9):
-    """Of boxes of a class that overlap only the best is kept.
+    """NMS per class by IoU; each selected box multiplies the IoU threshold by ``nms_eta`` if that is less than 1.
 
-    Outputs: class, score and corners of each box kept; its index in all boxes; the number kept of each batch. With
-    ``roisnum`` each class has boxes ``[classes, boxes, 4]`` and scores ``[classes, boxes]`` of its own, those of all
-    batches one behind the other, and it tells how many each batch has.
+    With ``roisnum`` each class has its own boxes ``[classes, boxes, 4]`` and scores ``[classes, boxes]``. They are
+    concatenated over the batches, and ``roisnum`` has the number of boxes in each batch.
     """
 
     inputs = ("boxes", "scores", "roisnum?")
@@ -103,6 +100,6 @@ class MulticlassNms(_ClassSuppression, opset=9):
 
 
 class MulticlassNmsV8(MulticlassNms, type_name="MulticlassNms", opset=8):
-    """MulticlassNms of boxes that all classes share."""
+    """MulticlassNms without ``roisnum``: all classes have the same boxes."""
 
     inputs = ("boxes", "scores")

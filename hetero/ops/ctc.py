@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: sequences of labels from the scores of classes at each step of time."""
+"""Connectionist temporal classification (CTC): label sequences from class scores at each time step."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hetero.types import Type
 
 
 class CTCGreedyDecoder(Op, opset=1):
-    """The best class of each step, without blanks, the last class: ``[batch, time, 1, 1]``, filled up with -1.
+    """The best class of each step without blanks (the last class): ``[batch, time, 1, 1]``, padded with -1.
 
     Scores are ``[time, batch, classes]``; a sequence ends at the first 0 in the mask ``[time, batch]``. With
-    ``merge_repeated`` a class that goes on for several steps counts once.
+    ``merge_repeated``, a class that is best in several consecutive steps is output once.
     """
 
     inputs = ("data", "sequence_mask")
@@ -28,10 +28,10 @@ class CTCGreedyDecoder(Op, opset=1):
 
 
 class CTCGreedyDecoderSeqLen(Op, opset=6):
-    """The best class of each step without blanks, ``[batch, time]`` filled up with -1, and how many there are.
+    """The best class of each step without blanks, ``[batch, time]`` padded with -1, and their number ``[batch]``.
 
-    Scores are ``[batch, time, classes]``; ``sequence_length`` tells how many steps each sequence has. The blank is
-    the last class where no other is given.
+    Scores are ``[batch, time, classes]``; ``sequence_length [batch]`` is the number of steps of each sequence. The
+    blank is the last class by default.
     """
 
     inputs = ("data", "sequence_length", "blank_index?")
@@ -53,11 +53,11 @@ class CTCGreedyDecoderSeqLen(Op, opset=6):
 
 
 class CTCLoss(Op, opset=4):
-    """Minus the logarithm of the probability of the labels ``[batch, time]``, for logits ``[batch, time, classes]``.
+    """The negative log probability ``[batch]`` of labels ``[batch, time]`` for logits ``[batch, time, classes]``.
 
-    The probability is that of all ways to stretch the labels over the steps, with blanks in between; with
-    ``ctc_merge_repeated`` a label may stay for several steps. Before that ``preprocess_collapse_repeated`` takes
-    equal labels side by side as one, ``unique`` all equal ones. The blank is the last class where no other is given.
+    The probability is the sum over all alignments of the labels with the steps, with blanks in between; with
+    ``ctc_merge_repeated`` a label may span several steps. Before that, ``preprocess_collapse_repeated`` merges
+    consecutive equal labels, and ``unique`` removes all duplicates. The blank is the last class by default.
     """
 
     inputs = ("logits", "logit_length", "labels", "label_length", "blank_index?")

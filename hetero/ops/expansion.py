@@ -76,7 +76,7 @@ class _Broadcast(Op):
 
 
 class Broadcast(_Broadcast, opset=3):
-    """The data broadcast to ``target_shape``; in mode explicit, ``axes_mapping`` has the output axis of each data axis."""
+    """The data broadcast to ``target_shape``; in mode explicit, ``axes_mapping`` maps data axes to output axes."""
 
     broadcast_spec = Attribute(choice("numpy", "explicit", "bidirectional"), "NUMPY", ir="mode")
 

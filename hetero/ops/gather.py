@@ -98,8 +98,8 @@ class GatherElements(Op, opset=6):
             if len(indices) != len(data):
                 self.fail(f"indices {indices} must have as many dimensions as data {data}")
             shape = PartialShape([
-                of_indices if i == axis else merge_dimensions(self, (of_data, of_indices), f"dimensions {i} of its inputs")
-                for i, (of_data, of_indices) in enumerate(zip(data, indices))
+                pair[1] if i == axis else merge_dimensions(self, pair, f"dimensions {i} of its inputs")
+                for i, pair in enumerate(zip(data, indices))
             ])  # fmt: skip
         self.set_output_type(0, self.get_input_element_type(0), shape)
 

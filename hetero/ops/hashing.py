@@ -1,4 +1,4 @@
-"""LshProjection: an operation of TensorFlow Lite's; OpenVINO has no such."""
+"""LshProjection: an operation of TensorFlow Lite; not in OpenVINO."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hetero.types import Type
 
 
 class LshProjection(Op):
-    """Bits by locality-sensitive hashing: for each seed of ``hash`` ``[H, B]`` whether the sum of the hashes of all
-    rows of ``data`` ``[N, …]``, each times its weight ``[N]``, is positive.
+    """Locality-sensitive hash of ``data [N, …]`` with seeds ``hash [H, B]`` and optional weights ``[N]``.
 
-    A row is hashed by FarmHash's Fingerprint64 of the seed's bytes and its own, as a signed number. The result are the
-    bits, i32 ``[H · B]``, or where ``is_sparse`` for each ``h`` the number that its bits make, plus ``h · 2^B``.
+    The bit of a seed is set if the weighted sum of the hashes of all rows is positive. The hash of a row is FarmHash's
+    Fingerprint64 of the seed's bytes followed by the row's, as a signed number. The output is the bits, i32
+    ``[H · B]``, or if ``is_sparse`` is set, for each row h of seeds its bits as a number plus ``h · 2^B``, i32 ``[H]``.
     """
 
     inputs = ("hash", "data", "weight?")

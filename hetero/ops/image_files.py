@@ -1,4 +1,4 @@
-"""ImageDecoder: ONNX's operation that reads image files; OpenVINO has no such."""
+"""ImageDecoder: ONNX's operation that decodes image files; not in OpenVINO."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hetero.types import Type
 
 
 class ImageDecoder(Op):
-    """The pixels ``[height, width, channels]`` of an image file's bytes; no pixels where they are not an image."""
+    """The pixels ``[height, width, channels]`` (u8) of an image file's bytes; empty if they are not an image."""
 
     inputs = ("encoded_stream",)
     pixel_format = Attribute(choice("rgb", "bgr", "grayscale"), "rgb")

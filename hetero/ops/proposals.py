@@ -1,4 +1,4 @@
-"""Regions proposed by the first step of a detector: Proposal and GenerateProposals."""
+"""Region proposals of two-stage detectors: Proposal and GenerateProposals."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hetero.types import Type
 
 
 class Proposal(Op, opset=4):
-    """The best boxes of each image, ``[images * post_nms_topn, 5]``: the image and the corners; and their scores.
+    """The best boxes of each image: image index and corners, ``[images * post_nms_topn, 5]``, and their scores.
 
-    Inputs: scores ``[images, 2 * anchors, height, width]``, of which the second half is of objects; offsets ``[images,
-    4 * anchors, height, width]``; and the image's height, width and scale, or scales of both. The anchors are boxes of
-    all ratios and scales around each cell. Rows that are not needed are 0, but for the first of them, which has -1.
+    Inputs: scores ``[images, 2 * anchors, height, width]``, whose second half is for objects; offsets ``[images,
+    4 * anchors, height, width]``; the image's height, width and one or two scales. The anchors are boxes of all ratios
+    and scales around each cell. Unused rows are 0; the first of them has the image index -1.
     """
 
     inputs = ("class_probs", "bbox_deltas", "image_shape")
@@ -38,7 +38,7 @@ class Proposal(Op, opset=4):
 
     @property
     def is_tensorflow(self) -> bool:
-        """Whether boxes are as in TensorFlow: their far corner does not belong to them, and x counts the rows."""
+        """Whether boxes follow TensorFlow: their far corner is outside of the box, and x is the row."""
         return self.framework == "tensorflow"
 
     def validate_and_infer_types(self) -> None:
@@ -49,7 +49,7 @@ class Proposal(Op, opset=4):
         if not image[0].compatible(3) and not image[0].compatible(4):
             self.fail(f"image_shape must have 3 or 4 numbers, but has {image[0]}")
         if not offsets[1].compatible(scores[1] * 2):
-            self.fail(f"there must be 4 offsets for 2 scores, but {offsets[1]} for {scores[1]}")
+            self.fail(f"there must be 4 offsets for each 2 scores, but are {offsets[1]} for {scores[1]}")
         images = merge_dimensions(self, (scores[0], offsets[0]), "the images of scores and offsets")
         merge_dimensions(self, (scores[2], offsets[2]), "the rows of scores and offsets")
         merge_dimensions(self, (scores[3], offsets[3]), "the columns of scores and offsets")
@@ -66,7 +66,7 @@ class ProposalV1(Proposal, type_name="Proposal", opset=1):
 
 
 class GenerateProposals(Op, opset=9):
-    """The best boxes of all images ``[boxes, 4]``, their scores, and how many there are of each image.
+    """The best boxes of all images ``[boxes, 4]``, their scores ``[boxes]``, and their number per image ``[images]``.
 
     Inputs: height, width and scales of each image ``[images, 3 or 4]``, the anchors ``[height, width, anchors, 4]``,
     offsets ``[images, 4 * anchors, height, width]`` and scores ``[images, anchors, height, width]``.
@@ -97,7 +97,7 @@ class GenerateProposals(Op, opset=9):
         if not anchors[3].compatible(4) or not anchors[2].compatible(scores[1]):
             self.fail(f"anchors {anchors} must have 4 numbers each, and one for each of {scores[1]} scores of a cell")
         if not offsets[1].compatible(scores[1] * 4):
-            self.fail(f"there must be 4 offsets for each score, but {offsets[1]} for {scores[1]}")
+            self.fail(f"there must be 4 offsets for each score, but are {offsets[1]} for {scores[1]}")
         merge_dimensions(self, (anchors[0], offsets[2], scores[2]), "the rows of anchors, offsets and scores")
         merge_dimensions(self, (anchors[1], offsets[3], scores[3]), "the columns of anchors, offsets and scores")
         images = merge_dimensions(self, (image[0], offsets[0], scores[0]), "the images of all inputs")

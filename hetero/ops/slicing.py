@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 class Sliced(Op):
-    """Base of operations on slices. From input ``first_bound`` on, the inputs are start, stop, step and optional axes."""
+    """Base of operations on slices; the inputs from ``first_bound`` on are start, stop, step and optional axes."""
 
     first_bound = 1
 
@@ -339,7 +339,7 @@ def _is_set(mask: Sequence[int], position: int) -> bool:
 
 
 def _indexed_value(node: Op, index) -> np.ndarray | None:
-    """Return the known value of input 0 indexed by ``index(value, bounds)``; None unless the bounds are exactly known."""
+    """Return the known value of input 0 indexed by ``index(value, bounds)``; None if a bound is not exactly known."""
     values = known_values(node.input_values()[:1])
     bounds = [exact_value(source) for source in node.input_values()[1:]]
     if values is None or any(bound is None for bound in bounds) or not values[0].size:

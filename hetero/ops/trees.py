@@ -1,4 +1,4 @@
-"""TreeEnsemble and LabelEncoder: operations of ONNX's machine learning; OpenVINO has no such."""
+"""TreeEnsemble and LabelEncoder: operations of the ONNX-ML domain; not in OpenVINO."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from hetero.ops.values import exact_value
 from hetero.shape import Dimension
 from hetero.types import Type
 
-# What a node compares by; "member" is in a set.
+# The comparisons of tree nodes; "member" tests membership in a set.
 MODES = ("<=", "<", ">=", ">", "==", "!=", "member")
 
 
 class TreeEnsemble(Op):
-    """What decision trees say of rows ``[rows, features]``, together: ``[rows, targets]``.
+    """The aggregated outputs of decision trees for rows ``[rows, features]``: ``[rows, targets]``.
 
-    Each node of all trees compares a feature with its split, by the mode with that number in ``MODES``, and goes on
-    at the node ``when_true`` or ``when_false``, or where that is negative, ends at the leaf ``-1 - number``; NaN is
-    true for a node that is ``missing_true``. ``roots`` are the first nodes, or leaves. ``leaves`` are weights
-    ``[leaves, targets]``, NaN where a leaf says nothing of a target. ``members`` are the sets, one a row, of the nodes
-    that compare by "member", in their order, filled up with NaN.
+    - ``features``, ``splits``, ``modes``: each node of all trees compares a feature with its split; a mode is an index
+      into ``MODES``.
+    - ``when_true``, ``when_false``: the next node, or if negative, the leaf ``-1 - number``.
+    - ``missing_true``: whether the comparison is true for NaN.
+    - ``roots``: the root node of each tree, or a leaf.
+    - ``leaves [leaves, targets]``: the weights; NaN if a leaf has none for a target.
+    - ``members``: the sets of the nodes with mode "member", one per row, in the order of the nodes, padded with NaN.
     """
 
     inputs = (
@@ -43,9 +45,9 @@ class TreeEnsemble(Op):
 
 
 class LabelEncoder(Op):
-    """For each element the value at the place of its key; the default, or an error, for what is no key.
+    """The value of each element's key. An element without a key gets the default, or is an error without a default.
 
-    NaN is a key as any other. Of equal keys the last counts.
+    NaN is a valid key. Among equal keys the last one counts.
     """
 
     inputs = ("data", "keys", "values", "default?")

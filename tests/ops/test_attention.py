@@ -162,7 +162,7 @@ def test_a_sink_that_does_not_fit():
     qkv = [data.array for data in inputs()]
     with pytest.raises(GraphError, match="sink must broadcast"):
         ops.ScaledDotProductAttention(*qkv, scale=np.float32(1), sink=random(3, 2, 1, 1))
-    with pytest.raises(GraphError, match="scale, which is before it, is left out"):
+    with pytest.raises(GraphError, match="the input sink needs the input scale"):
         ops.ScaledDotProductAttention(*qkv, sink=random(2, 3, 1, 1))
 
 
