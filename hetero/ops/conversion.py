@@ -33,7 +33,7 @@ class _Conversion(Op):
 
 
 class Convert(_Conversion, opset=1):
-    """Conversion to another element type with C++ semantics; out of an f8 type's range, values become NaN or infinite."""
+    """Conversion to another element type with C++ semantics; values out of an f8 type's range become NaN or infinite."""
 
     destination_type = Attribute(Type)
 

@@ -80,7 +80,10 @@ class Convolution(_ForwardConvolution, opset=1):
 
 
 class GroupConvolution(_ForwardConvolution, opset=1):
-    """Grouped convolution: data ``[N, G·C, spatial…]``, filters ``[G, O, C, kernel…]``, output ``[N, G·O, spatial…]``."""
+    """Grouped convolution.
+
+    Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]`` to ``[N, G·O, spatial…]``.
+    """
 
     filter_axes = 3
 

@@ -164,7 +164,7 @@ def _normalization(node: Node, shapes: Shapes) -> float:
 
 
 def _work_of_bodies(node: Node) -> Work:
-    """Return the work of an If's larger branch, or of a loop's body times its number of iterations, assumed if unknown."""
+    """Return the work of an If's larger branch, or of a loop's body times its (known or assumed) iterations."""
     bodies = [model_work(body) for body in node.bodies if body]
     if not bodies:
         return Work()

@@ -1,4 +1,4 @@
-"""Activation functions in numpy."""
+"""Activation functions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from hetero import ops
 from hetero.reference.elementwise import by_blocks, erf_into, in_real
 from hetero.reference.registry import evaluates, in_single
 
-# Each of the functions *_into writes what it makes of its first array into the last, a new one, and needs little else.
+# The functions *_into compute their result in the array ``out``, with few temporaries.
 
 
 def sigmoid_into(x: np.ndarray, out: np.ndarray) -> None:
-    """Where the exponential overflows the quotient is 0, which is right."""
+    """Compute 1 / (1 + exp(-x)). If the exponential overflows, the result is 0, which is correct."""
     np.negative(x, out)
     np.exp(out, out)
     out += x.dtype.type(1)
@@ -20,7 +20,7 @@ def sigmoid_into(x: np.ndarray, out: np.ndarray) -> None:
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-x)) of floating-point numbers."""
+    """Return 1 / (1 + exp(-x)) for floating-point numbers."""
     return by_blocks(sigmoid_into, x)
 
 
@@ -76,7 +76,7 @@ def gelu(node, x):
 
 
 def elu_into(x: np.ndarray, alpha: float, out: np.ndarray) -> None:
-    """max(x, 0) + alpha · (exp(min(x, 0)) - 1), which needs no choice."""
+    """Compute max(x, 0) + alpha · (exp(min(x, 0)) - 1), which avoids a conditional."""
     zero = x.dtype.type(0)
     np.minimum(x, zero, out=out)
     np.expm1(out, out)
@@ -107,17 +107,17 @@ def selu(node, x, alpha, lambda_value):
 @in_single
 def prelu(node, x, slope):
     if slope.size == 1 and 0 < slope.item() <= 1:
-        return np.maximum(x, slope.reshape(()) * x)  # the larger of the two is the right one
+        return np.maximum(x, slope.reshape(()) * x)  # correct for 0 < slope <= 1
     if slope.ndim == 1 and x.ndim > 1 and slope.size == x.shape[1]:
-        slope = slope.reshape(-1, *[1] * (x.ndim - 2))  # one slope a channel
+        slope = slope.reshape(-1, *[1] * (x.ndim - 2))  # one slope per channel
     if np.isfinite(slope).all():
         zero = x.dtype.type(0)
-        return np.maximum(x, zero) + slope * np.minimum(x, zero)  # a choice costs more
+        return np.maximum(x, zero) + slope * np.minimum(x, zero)  # faster than np.where
     return np.where(x > 0, x, slope * x)
 
 
 def _mish_into(x: np.ndarray, out: np.ndarray) -> None:
-    """tanh(ln(1 + e)) is n / (n + 2) with n = e · (e + 2), and 1 long before e, exp(x), overflows."""
+    """Compute x · n / (n + 2) with n = e · (e + 2), e = exp(x): the fraction is tanh(ln(1 + e)), and 1 for x > 40."""
     np.minimum(x, x.dtype.type(40), out=out)
     np.exp(out, out)
     out *= out + x.dtype.type(2)
@@ -132,7 +132,7 @@ def mish(node, x):
 
 
 def _soft_plus_into(x: np.ndarray, out: np.ndarray) -> None:
-    """max(x, 0) + ln(1 + exp(-|x|)), which does not overflow."""
+    """Compute max(x, 0) + ln(1 + exp(-|x|)), which does not overflow."""
     np.abs(x, out)
     np.negative(out, out)
     np.exp(out, out)

@@ -1,4 +1,4 @@
-"""Arithmetic of two tensors in numpy, in the element type of the data."""
+"""Element-wise arithmetic on two tensors, and Select."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def divide(node, a, b):
     return quotient if node.m_pythondiv else quotient + ((quotient < 0) & (quotient * b != a))
 
 
-# The powers that models are full of, faster than pow.
+# Frequent exponents, for which these functions are faster than pow.
 _SIMPLER_POWERS = {
     -1: np.reciprocal, -0.5: lambda x: np.reciprocal(np.sqrt(x)), 0.5: np.sqrt, 1: np.positive, 2: np.square,
     3: lambda x: np.square(x) * x, 4: lambda x: np.square(np.square(x)),
@@ -43,7 +43,7 @@ def power(node, a, b):
         if simpler:
             return simpler(a).reshape(np.broadcast_shapes(a.shape, b.shape))
     if b.dtype.kind == "i" and (b < 0).any():
-        return np.power(a.astype(np.float64), b).astype(a.dtype)  # numpy refuses negative whole exponents
+        return np.power(a.astype(np.float64), b).astype(a.dtype)  # numpy rejects negative integer exponents
     return np.power(a, b)
 
 

@@ -1,4 +1,4 @@
-"""Samples between the elements of images: weighted sums of the four around each point."""
+"""Bilinear interpolation of images at arbitrary points."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def bilinear(
     start: np.ndarray | int = 0,
     combine: Callable[..., np.ndarray] = np.add,
 ) -> np.ndarray:
-    """The samples at points that lie within images of ``size``, to ``[…, points…]``.
+    """Return the samples ``[…, points…]`` at points inside images of ``size``.
 
-    ``planes``: images in rows of memory ``[…, elements]``; ``start``: where a point's image begins in the row;
-    ``combine``: what is made of the four weighted elements.
+    ``planes``: flattened images ``[…, elements]``; ``start``: the offset of each point's image in its row;
+    ``combine``: the ufunc that combines the four weighted neighbors.
     """
     height, width = size
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)

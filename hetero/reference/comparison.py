@@ -1,4 +1,4 @@
-"""Comparisons and logic in numpy."""
+"""Comparisons and logical operations."""
 
 from __future__ import annotations
 

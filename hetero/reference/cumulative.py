@@ -1,4 +1,4 @@
-"""Running sums and products in numpy."""
+"""Cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def cumulative(node, x, axis):
     if not x.ndim:
         return np.full((), function.identity, x.dtype) if node.exclusive else x
     result = np.empty(x.shape, x.dtype)
-    # Both with the axis first, and in the order of the running sum.
+    # Both with the axis moved to the front, and in the order of accumulation.
     along = slice(None, None, -1 if node.reverse else 1)
     source, target = (np.moveaxis(array, int(axis.reshape(-1)[0]), 0)[along] for array in (x, result))
     if node.exclusive:

@@ -1,4 +1,4 @@
-"""Operations on matrices in numpy."""
+"""Linear algebra: Eye, Inverse and Det."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of matrices in numpy."""
+"""Matrix multiplication."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def matmul(node, a, b):
 
 def _product(a, b):
     if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
-        # One product of all rows instead of one a matrix.
+        # One gemm over all rows instead of one per matrix.
         return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[-1])
     return np.matmul(a, b)

@@ -1,18 +1,18 @@
-"""The arithmetic in which products of integers are exact and fast: BLAS has only floating-point numbers."""
+"""Accumulation types for gemm and convolution. BLAS only has floating-point types, which are exact up to a limit."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Whole numbers up to these are exact in the type.
+# The largest integer up to which all integers are exact in the type.
 _EXACT = ((np.float32, 2**24), (np.float64, 2**53))
 
 
 def working_type(a: np.ndarray, b: np.ndarray, count: int) -> np.dtype:
-    """The type to compute sums of ``count`` products of elements of a and b in.
+    """Return the type for sums of ``count`` products of elements of a and b.
 
-    For integers the smallest floating-point type in which no sum is rounded, or else their own type, in which numpy
-    multiplies slowly and wraps around; f16, bf16 and narrower numbers are summed in f32.
+    For integers, this is the smallest floating-point type in which the sums are exact, or their own type if there is
+    none; numpy's integer gemm is slow and wraps around. For f16, bf16 and narrower types it is f32.
     """
     if a.dtype.kind not in "iu":
         return np.dtype(np.float32) if a.dtype.itemsize < 4 else a.dtype
@@ -21,7 +21,7 @@ def working_type(a: np.ndarray, b: np.ndarray, count: int) -> np.dtype:
 
 
 def in_element_type(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """A sum of products in the type of the operation; integers wrap around."""
+    """Convert sums of products to the element type of the operation; integers wrap around."""
     if dtype.kind in "iu" and result.dtype.kind == "f":
         result = result.astype(np.int64)
     return result.astype(dtype, copy=False)

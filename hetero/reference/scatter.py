@@ -1,4 +1,4 @@
-"""Updates written into a copy of the data, combined by numpy's ``ufunc.at``, which is fastest on flat arrays."""
+"""Scatter operations. Reductions use numpy's ``ufunc.at``, which is fastest on flat arrays."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _REDUCTIONS = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np
 def scatter_update(
     node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
 ) -> np.ndarray:
-    place = int(axis.reshape(-1)[0]) % data.ndim
+    scatter_axis = int(axis.reshape(-1)[0]) % data.ndim
     result = _copy(data, updates)
-    shape = *data.shape[:place], indices.size, *data.shape[place + 1 :]
-    result[(*[slice(None)] * place, indices.reshape(-1))] = updates.reshape(shape)
+    shape = *data.shape[:scatter_axis], indices.size, *data.shape[scatter_axis + 1 :]
+    result[(*[slice(None)] * scatter_axis, indices.reshape(-1))] = updates.reshape(shape)
     return result
 
 
 def _copy(data: np.ndarray, updates: np.ndarray) -> np.ndarray:
-    """A copy of the data to write updates into; of strings in an array that has room for the longest.
+    """Return a contiguous copy of the data for writing updates into; its flattened form is a view.
 
-    Its elements lie in order, so that what is flattened of it is a view, whatever the data is a view of.
+    Strings get an item size that fits the longest string of data and updates.
     """
     return data.astype(np.result_type(data, updates), order="C")
 
@@ -76,7 +76,7 @@ def scatter_elements_update(
         counts += int(node.use_init_val) * (counts > 0)
         written = np.flatnonzero(counts)
         totals, counts = flat[written], counts[written].astype(data.dtype)
-        if data.dtype.kind in "iu":  # rounded towards 0
+        if data.dtype.kind in "iu":  # rounded toward 0
             flat[written] = (totals - np.fmod(totals, counts)) // counts
         else:
             flat[written] = totals / counts
@@ -84,12 +84,12 @@ def scatter_elements_update(
 
 
 def _combine(reduction: str, flat: np.ndarray, elements: np.ndarray, updates: np.ndarray) -> None:
-    """Combine each update with the element that it goes to."""
+    """Combine each update with its element in place."""
     _REDUCTIONS[reduction].at(flat, elements, updates)
 
 
 def _neutral(reduction: str, dtype: np.dtype) -> bool | int | float:
-    """What a combination begins with where the data does not count."""
+    """Return the neutral element of a reduction."""
     if reduction in ("sum", "mean"):
         return 0
     if reduction == "prod":

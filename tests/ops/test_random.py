@@ -113,5 +113,5 @@ def test_refused():
 
 
 def test_more_samples_than_columns_without_replacement():
-    with pytest.raises(HeteroError, match="4 samples cannot be drawn without replacement of 3 columns"):
+    with pytest.raises(HeteroError, match="4 samples cannot be drawn without replacement from 3 columns"):
         hetero_ops.multinomial(PROBS[:, :3], np.int64([4]), "i64", False, False)
