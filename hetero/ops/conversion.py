@@ -33,7 +33,7 @@ class _Conversion(Op):
 
 
 class Convert(_Conversion, opset=1):
-    """Conversion to another element type with C++ semantics; values out of an f8 type's range become NaN or infinite."""
+    """Conversion to another element type with C++ semantics; values too large for an f8 type become NaN or infinity."""
 
     destination_type = Attribute(Type)
 

@@ -76,6 +76,6 @@ def _product(
     size = math.prod(inner_lengths)
     left = a.reshape(*a.shape[:depth], math.prod(row_lengths), size)
     right = b.reshape(*b.shape[:depth], size, math.prod(column_lengths))
-    # Without an inner label the product is an outer one, which needs no sums.
+    # Without inner labels it is an outer product, which needs no gemm.
     product = np.matmul(left, right) if inner else left * right
     return product.reshape((*stack, *row_lengths, *column_lengths)), stacked + rows + columns

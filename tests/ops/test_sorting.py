@@ -132,7 +132,7 @@ def test_unique_slices(axis, order):
 
 def test_more_elements_than_there_are():
     """OpenVINO only notices when it runs."""
-    with pytest.raises(HeteroError, match="k must be one of 0 to 3"):
+    with pytest.raises(HeteroError, match="k must be from 0 to 3"):
         ops.TopK(np.zeros((2, 3), np.float32), np.array(4), 1, "max", "value")
 
 
