@@ -10,7 +10,7 @@ from hetero.errors import GraphError
 DimensionLike = Union["Dimension", int, str, tuple]
 
 # The largest signed 64-bit integer.
-LARGEST_LENGTH = 2**63 - 1
+MAX_LENGTH = 2**63 - 1
 
 
 class Symbol:
@@ -218,6 +218,6 @@ def _parse_dimension(text: str) -> tuple[int, int | None]:
 
 def _parse_length(text: str) -> int:
     length = int(text)
-    if length > LARGEST_LENGTH:
-        raise GraphError(f"a dimension cannot be {length}; the largest is {LARGEST_LENGTH}")
+    if length > MAX_LENGTH:
+        raise GraphError(f"a dimension cannot be {length}; the largest is {MAX_LENGTH}")
     return length

@@ -11,7 +11,7 @@ from hetero.errors import GraphError
 PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
 
 # The limit of numpy. Without a limit, a small file could request shapes that exhaust memory.
-LARGEST_RANK = 64
+MAX_RANK = 64
 
 
 class PartialShape:
@@ -37,8 +37,8 @@ class PartialShape:
         """Return a shape of unknown rank, or of the given rank with unknown dimensions."""
         if isinstance(rank, Dimension):
             rank = rank.get_length() if rank.is_static else None
-        if rank is not None and rank > LARGEST_RANK:
-            raise GraphError(f"a tensor cannot have rank {rank}; the largest is {LARGEST_RANK}")
+        if rank is not None and rank > MAX_RANK:
+            raise GraphError(f"a tensor cannot have rank {rank}; the largest is {MAX_RANK}")
         return PartialShape(None if rank is None else [Dimension()] * rank)
 
     @property

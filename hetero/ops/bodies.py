@@ -15,7 +15,7 @@ from hetero.ops.port_maps import InputDescription, InvariantInputDescription, Ou
 from hetero.shape import Dimension, PartialShape
 
 # Maximum nesting of bodies. Inference, cloning and evaluation are recursive, and Python's stack is limited.
-DEEPEST = 100
+MAX_NESTING = 100
 
 
 class MultiSubGraphOp(Op):
@@ -24,7 +24,7 @@ class MultiSubGraphOp(Op):
     output_size = 0
     body_count = 1
     # The node is incomplete as long as it has fewer inputs.
-    least_inputs = 0
+    min_inputs = 0
     #: Nesting depth of the bodies, including those of this node.
     depth = 1
     bodies: list[Model | None]
@@ -51,17 +51,17 @@ class MultiSubGraphOp(Op):
     def validate_and_infer_types(self) -> None:
         """Infer the bodies and set the outputs from their results. Does nothing while a body or an input is missing."""
         self.check_inputs()
-        if all(self.bodies) and self.get_input_size() >= self.least_inputs:
+        if all(self.bodies) and self.get_input_size() >= self.min_inputs:
             inner_depths = [node.depth for body in self.bodies for node in body.get_ordered_ops() if node.bodies]
             self.depth = 1 + max(inner_depths, default=0)
-            if self.depth > DEEPEST:
-                self.fail(f"bodies are nested more than {DEEPEST} deep")
+            if self.depth > MAX_NESTING:
+                self.fail(f"bodies are nested more than {MAX_NESTING} deep")
             self.infer_bodies()
 
     def check_complete(self) -> None:
         """Raise GraphError if a body or an input is missing, or a Parameter of a body has no source."""
         for body, fed in zip(self.bodies, self.fed_parameters()):
-            if body is None or self.get_input_size() < self.least_inputs:
+            if body is None or self.get_input_size() < self.min_inputs:
                 self.fail("it is incomplete; set its bodies and its inputs")
             for index, parameter in enumerate(body.parameters):
                 if index not in fed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_type, common_type, merge_dimensions
-from hetero.ops.nms import dimensions_of, is_computed_real, least
+from hetero.ops.nms import is_computed_real, minimum_length, shape_of_rank
 from hetero.ops.sorting import check_index_type
 from hetero.shape import Dimension
 from hetero.types import Type
@@ -31,8 +31,8 @@ class _ClassSuppression(Op):
             if getattr(self, name) < -1:
                 self.fail(f"{name} must be -1 or larger, but is {getattr(self, name)}")
         batches, classes, boxes = self.counts()
-        per_batch = classes * (boxes if self.nms_top_k == -1 else least(boxes, Dimension(self.nms_top_k)))
-        per_batch = per_batch if self.keep_top_k == -1 else least(per_batch, Dimension(self.keep_top_k))
+        per_batch = classes * (boxes if self.nms_top_k == -1 else minimum_length(boxes, Dimension(self.nms_top_k)))
+        per_batch = per_batch if self.keep_top_k == -1 else minimum_length(per_batch, Dimension(self.keep_top_k))
         selected = Dimension(0, (per_batch * batches).max_length)
         self.set_output_type(0, element_type, [selected, 6])
         self.set_output_type(1, self.output_type, [selected, 1])
@@ -40,8 +40,8 @@ class _ClassSuppression(Op):
 
     def counts(self) -> tuple[Dimension, Dimension, Dimension]:
         """Return the numbers of batches, classes and boxes. Raises GraphError if boxes and scores are inconsistent."""
-        boxes = dimensions_of(self, 0, 3, name="boxes")
-        scores = dimensions_of(self, 1, 3, name="scores")
+        boxes = shape_of_rank(self, 0, 3, name="boxes")
+        scores = shape_of_rank(self, 1, 3, name="scores")
         if not boxes[2].compatible(4):
             self.fail(f"boxes must have 4 numbers each, but have the shape {boxes}")
         batches = merge_dimensions(self, (boxes[0], scores[0]), "the batches of boxes and scores")
@@ -90,9 +90,9 @@ class MulticlassNms(_ClassSuppression, opset=9):
         if self.get_input_size() < 3:
             return super().counts()
         check_type(self, [2], (Type.i32, Type.i64).__contains__, "i32 or i64")
-        boxes = dimensions_of(self, 0, 3, name="boxes")
-        scores = dimensions_of(self, 1, 2, name="scores")
-        rois = dimensions_of(self, 2, 1, name="roisnum")
+        boxes = shape_of_rank(self, 0, 3, name="boxes")
+        scores = shape_of_rank(self, 1, 2, name="scores")
+        rois = shape_of_rank(self, 2, 1, name="roisnum")
         if not boxes[2].compatible(4):
             self.fail(f"boxes must have 4 numbers each, but have the shape {boxes}")
         classes = merge_dimensions(self, (boxes[0], scores[0]), "the classes of boxes and scores")

@@ -22,7 +22,7 @@ from hetero.ops.port_maps import (
     OutputDescription,
     SliceInputDescription,
 )
-from hetero.ops.values import LONGEST_VALUE, exact_value
+from hetero.ops.values import MAX_VALUE_SIZE, exact_value
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
@@ -36,7 +36,7 @@ class If(MultiSubGraphOp, opset=8):
     inputs = ("execution_condition?",)
     shape_inputs = (0,)
     body_count = 2
-    least_inputs = 1
+    min_inputs = 1
 
     def set_then_body(self, body: Model) -> None:
         self.bodies[0] = body
@@ -96,18 +96,20 @@ class If(MultiSubGraphOp, opset=8):
                 self.fail(f"the condition must be boolean, but is {self.get_input_element_type(0)}")
 
     @property
-    def known_body(self) -> int | None:
+    def constant_body(self) -> int | None:
         """The index of the body that runs; None if the condition is not a known value."""
         condition = exact_value(self.input_value(0))
         return None if condition is None else int(not condition.reshape(-1)[0])
 
     def infer_bodies(self) -> None:
         # A body that never runs is skipped, as it may be invalid for the actual shapes.
-        for body in range(2) if self.known_body is None else [self.known_body]:
+        for body in range(2) if self.constant_body is None else [self.constant_body]:
             for description in self.input_descriptions[body]:
                 self._feed(body, description)
             self.bodies[body].validate_nodes_and_infer_types()
-        self._set_outputs(self._results_of(self.known_body) if self.known_body is not None else self._results_of_both())
+        self._set_outputs(
+            self._results_of(self.constant_body) if self.constant_body is not None else self._results_of_both()
+        )
 
     def _results_of(self, body: int) -> dict[int, tuple]:
         results = {d.output_index: self._result(body, d.body_value_index) for d in self.output_descriptions[body]}
@@ -290,7 +292,7 @@ class Loop(SubGraphOp, opset=5):
 
     inputs = ("trip_count?", "execution_condition?")
     shape_inputs = (0, 1)
-    least_inputs = 2
+    min_inputs = 2
 
     def __init__(self, *arguments, **keywords) -> None:
         self._special_body_ports = (-1, -1)
@@ -386,7 +388,7 @@ def part_count(description: SliceInputDescription, length: int) -> int:
 
 def _value_key(value: Output) -> tuple | int:
     """Return a key for comparing the known contents of a value: its elements, or the id of a long array."""
-    short = value.value is not None and value.value.size <= LONGEST_VALUE
+    short = value.value is not None and value.value.size <= MAX_VALUE_SIZE
     return tuple(value.value.reshape(-1).tolist()) if short else id(value.value)
 
 

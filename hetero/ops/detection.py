@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from hetero.graph import Attribute, Op, integers
 from hetero.ops.checks import check_type, merge_dimensions
-from hetero.ops.nms import dimensions_of
+from hetero.ops.nms import shape_of_rank
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -88,9 +88,9 @@ class DetectionOutput(Op, opset=8):
 
     def counts(self) -> _Counts:
         """Return the numbers of images, priors and classes. Raises GraphError if the inputs are inconsistent."""
-        offsets = dimensions_of(self, 0, 2, name="box_logits")
-        scores = dimensions_of(self, 1, 2, name="class_preds")
-        proposals = dimensions_of(self, 2, 3, name="proposals")
+        offsets = shape_of_rank(self, 0, 2, name="box_logits")
+        scores = shape_of_rank(self, 1, 2, name="class_preds")
+        proposals = shape_of_rank(self, 2, 3, name="proposals")
         priors = self._whole_part(proposals[2], self.prior_size, "proposals")
         classes = self.known_classes(scores, priors)
         if priors.is_dynamic and (self.share_location or classes.is_static):
@@ -101,8 +101,8 @@ class DetectionOutput(Op, opset=8):
         images = [offsets[0], scores[0]]
         lengths = [(0, offsets[1], priors * locations * 4), (1, scores[1], priors * classes)]
         if self.get_input_size() == 5:
-            aux_scores = dimensions_of(self, 3, 2, name="aux_class_preds")
-            aux_offsets = dimensions_of(self, 4, 2, name="aux_box_preds")
+            aux_scores = shape_of_rank(self, 3, 2, name="aux_class_preds")
+            aux_offsets = shape_of_rank(self, 4, 2, name="aux_box_preds")
             images += [aux_scores[0], aux_offsets[0]]
             lengths += [(3, aux_scores[1], priors * 2), (4, aux_offsets[1], priors * locations * 4)]
         for index, length, expected in lengths:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats, integers
 from hetero.ops.checks import check_type, common_type, merge_dimensions
-from hetero.ops.nms import dimensions_of
+from hetero.ops.nms import shape_of_rank
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -18,7 +18,7 @@ class _Detectron(Op):
 
     def check_boxes(self, index: int, name: str) -> Dimension:
         """Return the number of boxes of an input ``[boxes, 4]``."""
-        shape = dimensions_of(self, index, 2, name=name)
+        shape = shape_of_rank(self, index, 2, name=name)
         if not shape[1].compatible(4):
             self.fail(f"{name} must have 4 numbers each, but have the shape {shape}")
         return shape[0]
@@ -43,8 +43,8 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
             self.fail(f"h and w must not be negative, but are {self.h} and {self.w}")
         element_type = self.check_types()
         count = self.check_boxes(0, "priors")
-        features = dimensions_of(self, 1, 4, name="feature_map")
-        image = dimensions_of(self, 2, 4, name="im_data")
+        features = shape_of_rank(self, 1, 4, name="feature_map")
+        image = shape_of_rank(self, 2, 4, name="im_data")
         merge_dimensions(self, (features[0], image[0]), "the batches of features and images")
         grid = PartialShape([self.h or features[2], self.w or features[3], count])
         self.set_output_type(0, element_type, [grid.element_count(), 4] if self.flatten else [*grid, 4])
@@ -59,7 +59,7 @@ class ExperimentalDetectronTopKROIs(_Detectron, opset=6):
     def validate_and_infer_types(self) -> None:
         element_type = self.check_types()
         count = self.check_boxes(0, "input_rois")
-        probabilities = dimensions_of(self, 1, 1, name="rois_probs")
+        probabilities = shape_of_rank(self, 1, 1, name="rois_probs")
         merge_dimensions(self, (count, probabilities[0]), "the numbers of boxes and probabilities")
         self.set_output_type(0, element_type, [self.max_rois, 4])
 
@@ -80,10 +80,10 @@ class ExperimentalDetectronGenerateProposalsSingleImage(_Detectron, opset=6):
 
     def validate_and_infer_types(self) -> None:
         element_type = self.check_types()
-        image = dimensions_of(self, 0, 1, name="im_info")
+        image = shape_of_rank(self, 0, 1, name="im_info")
         self.check_boxes(1, "anchors")
-        offsets = dimensions_of(self, 2, 3, name="deltas")
-        scores = dimensions_of(self, 3, 3, name="scores")
+        offsets = shape_of_rank(self, 2, 3, name="deltas")
+        scores = shape_of_rank(self, 3, 3, name="scores")
         if not image[0].compatible(3):
             self.fail(f"im_info must have 3 numbers, but has {image[0]}")
         if not offsets[0].compatible(scores[0] * 4):
@@ -117,8 +117,8 @@ class ExperimentalDetectronDetectionOutput(_Detectron, opset=6):
         if len(self.deltas_weights) != 4:
             self.fail(f"deltas_weights must be 4 numbers, but are {len(self.deltas_weights)}")
         count = self.check_boxes(0, "rois")
-        offsets = dimensions_of(self, 1, 2, name="deltas")
-        scores = dimensions_of(self, 2, 2, name="scores")
+        offsets = shape_of_rank(self, 1, 2, name="deltas")
+        scores = shape_of_rank(self, 2, 2, name="scores")
         if not self.get_input_partial_shape(3).compatible([1, 3]):
             self.fail(f"im_info must have the shape [1,3], but has {self.get_input_partial_shape(3)}")
         if not offsets[1].compatible(self.num_classes * 4) or not scores[1].compatible(self.num_classes):
@@ -151,7 +151,7 @@ class ExperimentalDetectronROIFeatureExtractor(_Detectron, opset=6):
         if len(self.pyramid_scales) < self.get_input_size() - 1:
             self.fail(f"there are {self.get_input_size() - 1} maps, but {len(self.pyramid_scales)} pyramid_scales")
         count = self.check_boxes(0, "boxes")
-        maps = [dimensions_of(self, index, 4, name="features") for index in range(1, self.get_input_size())]
+        maps = [shape_of_rank(self, index, 4, name="features") for index in range(1, self.get_input_size())]
         if not all(shape[0].compatible(1) for shape in maps):
             self.fail(f"features must be of one image, but have the shapes {', '.join(map(str, maps))}")
         channels = merge_dimensions(self, (shape[1] for shape in maps), "the channels of all features")

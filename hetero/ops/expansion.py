@@ -19,7 +19,7 @@ from hetero.ops.checks import (
     numpy_or_none,
 )
 from hetero.ops.movement import move_known_value
-from hetero.ops.values import LONGEST_VALUE, exact_value, shape_of_value
+from hetero.ops.values import MAX_VALUE_SIZE, exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -57,7 +57,7 @@ class _Broadcast(Op):
                 dimensions[axis] = merge_dimensions(self, (dimension, dimensions[axis]), "data and target_shape")
         return PartialShape(dimensions)
 
-    def spread(self, data: np.ndarray, target: Sequence[int], axes_mapping: np.ndarray | None) -> np.ndarray:
+    def broadcast_data(self, data: np.ndarray, target: Sequence[int], axes_mapping: np.ndarray | None) -> np.ndarray:
         """Return the data broadcast to the target shape, as a view."""
         if self.broadcast_spec == "bidirectional":
             target = np.broadcast_shapes(data.shape, tuple(target))
@@ -72,7 +72,7 @@ class _Broadcast(Op):
         mapping = exact_value(self.input_value(2)) if self.has_input("axes_mapping") else None
         if self.has_input("axes_mapping") and mapping is None:
             return None
-        return move_known_value(self, lambda value, shape: self.spread(value, shape, mapping))
+        return move_known_value(self, lambda value, shape: self.broadcast_data(value, shape, mapping))
 
 
 class Broadcast(_Broadcast, opset=3):
@@ -229,7 +229,7 @@ class _Range(Op):
     def infer_value(self) -> np.ndarray | None:
         shape = self.get_output_partial_shape(0)
         values = [exact_value(source) for source in self.input_values()]
-        if any(value is None for value in values) or not shape.is_static or shape[0].get_length() > LONGEST_VALUE:
+        if any(value is None for value in values) or not shape.is_static or shape[0].get_length() > MAX_VALUE_SIZE:
             return None
         return self.numbers(values) if self.output_type.is_integral() else None
 

@@ -141,7 +141,7 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
             shape = PartialShape(dimensions)
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
-    def newest(self, rank: int) -> Interpolate:
+    def to_interpolate_11(self, rank: int) -> Interpolate:
         """Return the equivalent Interpolate-11 for an image of this rank."""
         half_pixel = self.mode == "linear" and rank != 4
         coordinates = "align_corners" if self.align_corners else "half_pixel" if half_pixel else "asymmetric"

@@ -12,7 +12,7 @@ import numpy as np
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import common_type, element_count_of, merge_dimensions, normalize_axis
-from hetero.ops.values import LONGEST_VALUE, exact_value, is_short, known_values, shape_of_value, tidy, value_of_shape
+from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_short, known_values, shape_of_value, tidy, value_of_shape
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -212,7 +212,7 @@ class Concat(Op, opset=1):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        if values is None or sum(value.size for value in values) > LONGEST_VALUE:
+        if values is None or sum(value.size for value in values) > MAX_VALUE_SIZE:
             return None
         return tidy(np.concatenate(values, axis=self.axis))
 

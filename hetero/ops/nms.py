@@ -21,7 +21,7 @@ def is_computed_real(element_type: Type) -> bool:
     return element_type in _COMPUTED
 
 
-def dimensions_of(node: Op, index: int, *ranks: int, name: str) -> PartialShape:
+def shape_of_rank(node: Op, index: int, *ranks: int, name: str) -> PartialShape:
     """Return the shape of an input, of the first rank if unknown. Raises GraphError if it has another rank."""
     shape = node.get_input_partial_shape(index)
     if not shape.has_rank:
@@ -31,7 +31,7 @@ def dimensions_of(node: Op, index: int, *ranks: int, name: str) -> PartialShape:
     return shape
 
 
-def least(a: Dimension, b: Dimension) -> Dimension:
+def minimum_length(a: Dimension, b: Dimension) -> Dimension:
     """Return the possible lengths of the minimum of two lengths."""
     bounds = [d.max_length for d in (a, b) if d.max_length != -1]
     return Dimension.interval(min(a.min_length, b.min_length), min(bounds, default=None))
@@ -43,22 +43,22 @@ class _BoxSuppression(Op):
     shape_inputs = (2,)
     box_numbers: ClassVar[int] = 4
 
-    def merged_dimensions(self) -> tuple[Dimension, Dimension, Dimension]:
+    def batches_classes_boxes(self) -> tuple[Dimension, Dimension, Dimension]:
         """Return the numbers of batches, classes and boxes. Raises GraphError if boxes and scores are inconsistent."""
-        boxes = dimensions_of(self, 0, 3, name="boxes")
-        scores = dimensions_of(self, 1, 3, name="scores")
+        boxes = shape_of_rank(self, 0, 3, name="boxes")
+        scores = shape_of_rank(self, 1, 3, name="scores")
         if not boxes[2].compatible(self.box_numbers):
             self.fail(f"boxes must have {self.box_numbers} numbers each, but have the shape {boxes}")
         batches = merge_dimensions(self, (boxes[0], scores[0]), "the batches of boxes and scores")
         count = merge_dimensions(self, (boxes[1], scores[2]), "the numbers of boxes and scores")
         return batches, scores[1], count
 
-    def most_of_a_class(self, boxes: Dimension) -> Dimension:
+    def max_per_class(self, boxes: Dimension) -> Dimension:
         """Return the maximum number of selected boxes per class."""
         limit = exact_value(self.input_value(2)) if self.get_input_size() > 2 else np.zeros(1)
         if limit is None:
             return Dimension(0, boxes.max_length)
-        return least(boxes, Dimension(max(0, int(limit.reshape(-1)[0]))))
+        return minimum_length(boxes, Dimension(max(0, int(limit.reshape(-1)[0]))))
 
 
 class _WithDefaults(_BoxSuppression):
@@ -97,7 +97,7 @@ class NonMaxSuppression(_WithDefaults, opset=9):
         check_type(self, (0, 1, *range(3, self.get_input_size())), is_computed_real, "f32, f16 or bf16")
         for index in range(2, self.get_input_size()):
             check_scalar_or_one(self, index)
-        set_kept_types(self)
+        set_selection_types(self)
 
 
 class NonMaxSuppressionV5(NonMaxSuppression, type_name="NonMaxSuppression", opset=5):
@@ -106,10 +106,10 @@ class NonMaxSuppressionV5(NonMaxSuppression, type_name="NonMaxSuppression", opse
     defaults: ClassVar[dict[str, Any]] = _WithDefaults.defaults
 
 
-def set_kept_types(node: _BoxSuppression) -> None:
+def set_selection_types(node: _BoxSuppression) -> None:
     """Set the output types and shapes of a suppression: selected indices, selected scores, and their number."""
-    batches, classes, boxes = node.merged_dimensions()
-    count = node.most_of_a_class(boxes) * batches * classes
+    batches, classes, boxes = node.batches_classes_boxes()
+    count = node.max_per_class(boxes) * batches * classes
     selected = PartialShape([Dimension(0, count.max_length), 3])
     node.set_output_type(0, node.output_type, selected)
     node.set_output_type(1, Type.f32, selected)
@@ -125,8 +125,8 @@ class NonMaxSuppressionV4(_WithDefaults, type_name="NonMaxSuppression", opset=4)
         check_index_type(self, "output_type")
         for index in range(2, self.get_input_size()):
             check_scalar(self, index)
-        batches, classes, boxes = self.merged_dimensions()
-        rows = self.most_of_a_class(boxes) * classes
+        batches, classes, boxes = self.batches_classes_boxes()
+        rows = self.max_per_class(boxes) * classes
         self.set_output_type(0, self.output_type, [self.rows_of_batches(rows, batches), 3])
 
     def rows_of_batches(self, rows: Dimension, batches: Dimension) -> Dimension:
@@ -167,4 +167,4 @@ class NMSRotated(_BoxSuppression, opset=13):
         check_type(self, [2], Type.is_integral, "an integer")
         for index in (2, 3, 4):
             check_scalar_or_one(self, index)
-        set_kept_types(self)
+        set_selection_types(self)

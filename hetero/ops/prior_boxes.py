@@ -30,10 +30,10 @@ class _PriorBoxes(Op):
         if len(self.variance) not in (0, 1, 4):
             self.fail(f"variance must be one number or four, but has {len(self.variance)}")
         size = shape_of_value(self.input_value(0))
-        count = Dimension() if not size.has_rank else size.element_count() * (4 * len(self.boxes_of_a_cell(1)))
+        count = Dimension() if not size.has_rank else size.element_count() * (4 * len(self.cell_boxes(1)))
         self.set_output_type(0, Type.f32, [2, count])
 
-    def boxes_of_a_cell(self, image_height: int) -> np.ndarray:
+    def cell_boxes(self, image_height: int) -> np.ndarray:
         """Return offset x and y from the cell's center, half the width and half the height of each box, in pixels."""
         raise NotImplementedError
 
@@ -73,7 +73,7 @@ class PriorBoxV1(_PriorBoxes, type_name="PriorBox", opset=1):
                 ratios += [ratio, 1 / ratio] if self.flip else [ratio]
         return ratios[1:]
 
-    def boxes_of_a_cell(self, image_height: int) -> np.ndarray:
+    def cell_boxes(self, image_height: int) -> np.ndarray:
         scale = 1 if self.scale_all_sizes else image_height
         boxes = self.dense_boxes()
         sizes = [size * scale for size in self.min_size]
@@ -126,6 +126,6 @@ class PriorBoxClustered(_PriorBoxes, opset=1):
             self.fail(f"there must be a height for each width, but {len(self.height)} for {len(self.width)}")
         super().validate_and_infer_types()
 
-    def boxes_of_a_cell(self, image_height: int) -> np.ndarray:
+    def cell_boxes(self, image_height: int) -> np.ndarray:
         halves = np.array([self.width, self.height], np.float32).T / 2
         return np.hstack([np.zeros_like(halves), halves])

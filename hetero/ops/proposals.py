@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats
 from hetero.ops.checks import check_type, common_type, merge_dimensions
-from hetero.ops.nms import dimensions_of
+from hetero.ops.nms import shape_of_rank
 from hetero.ops.sorting import check_index_type
 from hetero.shape import Dimension
 from hetero.types import Type
@@ -43,9 +43,9 @@ class Proposal(Op, opset=4):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1, 2), Type.is_real, "a floating-point type")
-        scores = dimensions_of(self, 0, 4, name="class_probs")
-        offsets = dimensions_of(self, 1, 4, name="bbox_deltas")
-        image = dimensions_of(self, 2, 1, name="image_shape")
+        scores = shape_of_rank(self, 0, 4, name="class_probs")
+        offsets = shape_of_rank(self, 1, 4, name="bbox_deltas")
+        image = shape_of_rank(self, 2, 1, name="image_shape")
         if not image[0].compatible(3) and not image[0].compatible(4):
             self.fail(f"image_shape must have 3 or 4 numbers, but has {image[0]}")
         if not offsets[1].compatible(scores[1] * 2):
@@ -88,10 +88,10 @@ class GenerateProposals(Op, opset=9):
         common_type(self, range(4))
         if self.pre_nms_count < 1 or self.post_nms_count < 1:
             self.fail(f"pre_nms_count {self.pre_nms_count} and post_nms_count {self.post_nms_count} must be positive")
-        image = dimensions_of(self, 0, 2, name="im_info")
-        anchors = dimensions_of(self, 1, 4, name="anchors")
-        offsets = dimensions_of(self, 2, 4, name="deltas")
-        scores = dimensions_of(self, 3, 4, name="scores")
+        image = shape_of_rank(self, 0, 2, name="im_info")
+        anchors = shape_of_rank(self, 1, 4, name="anchors")
+        offsets = shape_of_rank(self, 2, 4, name="deltas")
+        scores = shape_of_rank(self, 3, 4, name="scores")
         if not image[1].compatible(3) and not image[1].compatible(4):
             self.fail(f"im_info must have 3 or 4 numbers for an image, but has {image[1]}")
         if not anchors[3].compatible(4) or not anchors[2].compatible(scores[1]):

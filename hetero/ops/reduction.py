@@ -27,13 +27,13 @@ class Reduction(Op):
     #: The numpy reduction for value propagation, None if values are not propagated.
     combine: Callable | None = None
     #: Whether ``combine`` also works on Dimensions.
-    combines_lengths = False
+    combines_dimensions = False
 
     #: The accepted element types: a predicate and its description for messages.
-    reduces = (is_number, "a number")
+    accepted_types = (is_number, "a number")
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (0,), *self.reduces)
+        check_type(self, (0,), *self.accepted_types)
         check_type(self, (1,), Type.is_integral, "an integer")
         axes = self.get_input_partial_shape(1)
         if not axes.compatible([-1]) and not axes.compatible([]):
@@ -68,7 +68,7 @@ class Reduction(Op):
         if self.combine is None or values is None or not is_exact(values[1]) or not values[0].size:
             return None
         data, dtype = values[0], self.get_output_element_type(0).to_dtype()
-        if not is_exact(data) and (not self.combines_lengths or any(_is_negative(number) for number in data.flat)):
+        if not is_exact(data) and (not self.combines_dimensions or any(_is_negative(number) for number in data.flat)):
             return None
         reduced = self.combine(data, axis=self.axes(data.ndim) if data.ndim else (), keepdims=self.keep_dims)
         if is_exact(data):
@@ -85,14 +85,14 @@ class ReduceSum(Reduction, opset=1):
     """Sum over the axes."""
 
     combine = staticmethod(np.sum)
-    combines_lengths = True
+    combines_dimensions = True
 
 
 class ReduceProd(Reduction, opset=1):
     """Product over the axes."""
 
     combine = staticmethod(np.prod)
-    combines_lengths = True
+    combines_dimensions = True
 
 
 class ReduceMax(Reduction, opset=1):
@@ -116,7 +116,7 @@ class ReduceL2(Reduction, opset=4):
 
 
 class _ReduceLogical(Reduction):
-    reduces = (lambda element_type: element_type is Type.boolean, "boolean")
+    accepted_types = (lambda element_type: element_type is Type.boolean, "boolean")
 
 
 class ReduceLogicalAnd(_ReduceLogical, opset=1):

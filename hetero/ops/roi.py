@@ -11,7 +11,7 @@ from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 # Limit of samples per bin and axis. Far more than models use; prevents files from requesting unbounded work.
-MOST_SAMPLES = 1 << 10
+MAX_SAMPLES = 1 << 10
 
 
 class _RegionPooling(Op):
@@ -100,8 +100,8 @@ class _AlignedPooling(_RegionPooling):
         for name in ("pooled_h", "pooled_w", "sampling_ratio"):
             if getattr(self, name) < 0:
                 self.fail(f"{name} cannot be negative, but is {getattr(self, name)}")
-        if self.sampling_ratio > MOST_SAMPLES:
-            self.fail(f"sampling_ratio must be at most {MOST_SAMPLES}, but is {self.sampling_ratio}")
+        if self.sampling_ratio > MAX_SAMPLES:
+            self.fail(f"sampling_ratio must be at most {MAX_SAMPLES}, but is {self.sampling_ratio}")
         self.check_inputs()
         check_type(self, (2,), Type.is_integral, "integers")
         images = self.get_input_partial_shape(2)

@@ -22,7 +22,7 @@ class _Fourier(Op):
     inputs = ("data", "axes", "signal_size?")
     shape_inputs = (1, 2)
     complex_input = True
-    least_axes = 0
+    min_axes = 0
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
@@ -42,7 +42,7 @@ class _Fourier(Op):
             lengths = self.lengths_of_unknown_axes(lengths)
         else:
             axes = normalize_axes(self, axes.reshape(-1).tolist(), len(lengths))
-            if len(axes) < self.least_axes:
+            if len(axes) < self.min_axes:
                 self.fail("axes must have one or more elements")
             sizes = self._signal_sizes(len(axes))
             padded = [s if s != -1 else lengths[axis] for axis, s in zip(axes, sizes)]
@@ -89,7 +89,7 @@ class RDFT(_Fourier, opset=9):
     """The Fourier transform of real data ``[…]`` to complex ``[…, 2]``; the last of ``axes`` has length n // 2 + 1."""
 
     complex_input = False
-    least_axes = 1
+    min_axes = 1
 
     def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
         return [*padded[:-1], Dimension.of(padded[-1]) // 2 + 1]
@@ -101,7 +101,7 @@ class RDFT(_Fourier, opset=9):
 class IRDFT(_Fourier, opset=9):
     """The inverse of RDFT: real data. The length of the last of ``axes`` is even unless signal_size gives it."""
 
-    least_axes = 1
+    min_axes = 1
 
     def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
         return [*padded[:-1], (padded[-1] - 1) * 2 if sizes[-1] == -1 else padded[-1]]

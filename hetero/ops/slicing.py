@@ -15,7 +15,7 @@ from hetero.ops.values import exact_value, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 
 # Bounds of at least this size mean "to the end" for any length.
-ENDLESS = 2**31 - 1
+TO_THE_END = 2**31 - 1
 
 # A slice bound: exactly known, known to lie in an interval, or unknown (None).
 Bound = int | Dimension | None
@@ -146,7 +146,7 @@ class StridedSlice(Op, opset=1):
         items: list = []
         for position, kind in enumerate(kinds):
             if kind == "ellipsis":
-                items += [Part(0, ENDLESS, 1)] * (rank - indexed)
+                items += [Part(0, TO_THE_END, 1)] * (rank - indexed)
             elif kind == "new":
                 items.append(None)
             elif kind == "shrink":
@@ -168,9 +168,9 @@ class StridedSlice(Op, opset=1):
         if not isinstance(step, int):
             return Part(None, None, None)
         if _is_set(self.begin_mask, position):
-            start = 0 if step > 0 else ENDLESS
+            start = 0 if step > 0 else TO_THE_END
         if _is_set(self.end_mask, position):
-            stop = ENDLESS if step > 0 else -ENDLESS - 1
+            stop = TO_THE_END if step > 0 else -TO_THE_END - 1
         return Part(start, stop, step)
 
     def index(self, shape: Sequence[int], bounds: Sequence[np.ndarray]) -> tuple[slice | int | None, ...]:
@@ -287,19 +287,19 @@ def _ends(bound: int | Dimension) -> tuple[int, int]:
     """Return the smallest and the largest value of a bound."""
     if isinstance(bound, int):
         return bound, bound
-    return bound.min_length, ENDLESS if bound.max_length == -1 else bound.max_length
+    return bound.min_length, TO_THE_END if bound.max_length == -1 else bound.max_length
 
 
 def _sliced_exactly(length: Dimension, start: int, stop: int, step: int) -> Dimension:
     """Return the length of a slice between known bounds of an axis whose length is an interval."""
-    start, stop = (bound if abs(bound) < ENDLESS else bound << 32 for bound in (start, stop))
+    start, stop = (bound if abs(bound) < TO_THE_END else bound << 32 for bound in (start, stop))
 
     def count(axis_length: int) -> int:
         return len(range(*cut(axis_length, start, stop, step).indices(axis_length)))
 
     # The count is a piecewise monotonic function of the axis length, so its extremes are at the ends of the interval
     # and around the breakpoints, the lengths at which a bound comes into range.
-    breakpoints = [abs(bound) for bound in (start, stop) if abs(bound) < ENDLESS << 32]
+    breakpoints = [abs(bound) for bound in (start, stop) if abs(bound) < TO_THE_END << 32]
     breakpoints.append(sum(breakpoints))
     beyond = sum(breakpoints) + length.min_length + 2 * abs(step) + 2
     bounded = length.max_length != -1

@@ -15,20 +15,20 @@ from hetero.graph import Output
 from hetero.shape import Dimension, PartialShape
 
 # Values of more elements are taken for data, not shapes, and are not propagated.
-LONGEST_VALUE = 1024
+MAX_VALUE_SIZE = 1024
 
 
 def known_values(outputs: Sequence[Output]) -> list[np.ndarray] | None:
     """Return the values of integer (or boolean) outputs; None if one is not known or has too many elements."""
     values = [output.value for output in outputs]
-    if any(v is None or v.size > LONGEST_VALUE or v.dtype.kind not in "iubO" for v in values):
+    if any(v is None or v.size > MAX_VALUE_SIZE or v.dtype.kind not in "iubO" for v in values):
         return None
     return values  # type: ignore[return-value]
 
 
 def is_short(output: Output) -> bool:
     """Return whether an output has a static shape and few enough elements for value propagation."""
-    return output.partial_shape.is_static and output.partial_shape.element_count().get_length() <= LONGEST_VALUE
+    return output.partial_shape.is_static and output.partial_shape.element_count().get_length() <= MAX_VALUE_SIZE
 
 
 def is_exact(value: np.ndarray | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero.graph import Node, choice
-from hetero.shape import LARGEST_RANK, Dimension
+from hetero.shape import MAX_RANK, Dimension
 
 auto_pad_choice = choice("explicit", "same_upper", "same_lower", "valid")
 rounding_choice = choice("floor", "ceil")
@@ -24,8 +24,8 @@ def extent(kernel: Dimension | int, dilation: int) -> Dimension:
 
 def complete_window_attributes(node: Node, count: int, *names: str) -> None:
     """Set missing (None or empty) attributes to their defaults for ``count`` spatial axes, and check the others."""
-    if count > LARGEST_RANK:
-        node.fail(f"it has {count} spatial dimensions; the largest number is {LARGEST_RANK}")
+    if count > MAX_RANK:
+        node.fail(f"it has {count} spatial dimensions; the largest number is {MAX_RANK}")
     for name in names:
         values = getattr(node, name)
         if not values:
@@ -90,7 +90,7 @@ def resolve_pads(
     return tuple(begin), tuple(end)
 
 
-def elements_that_meet(length: int, count: int, size: int, stride: int, dilation: int, begin: int) -> range:
+def overlapping_elements(length: int, count: int, size: int, stride: int, dilation: int, begin: int) -> range:
     """Return the indices of the window elements along an axis that overlap data of ``length`` at some position.
 
     The window of ``size`` elements has ``count`` positions; ``begin`` is the padding before the data. All other

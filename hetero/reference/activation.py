@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.elementwise import by_blocks, erf_into, in_real
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 # The functions *_into compute their result in the array ``out``, with few temporaries.
 
@@ -39,13 +39,13 @@ _REAL = {ops.HSigmoid: h_sigmoid_into, ops.HSwish: h_swish_into, ops.Sigmoid: si
 
 
 @evaluates(*_REAL)
-@in_single
+@compute_in_f32
 def real(node, x):
     return in_real(lambda numbers: by_blocks(_REAL[type(node)], numbers), x)
 
 
 @evaluates(ops.Relu)
-@in_single
+@compute_in_f32
 def relu(node, x):
     return np.maximum(x, x.dtype.type(0))
 
@@ -70,7 +70,7 @@ def _gelu_by_tanh_into(x: np.ndarray, out: np.ndarray) -> None:
 
 
 @evaluates(ops.Gelu, ops.GeluV2)
-@in_single
+@compute_in_f32
 def gelu(node, x):
     return by_blocks(_gelu_by_erf_into if node.approximation_mode == "erf" else _gelu_by_tanh_into, x)
 
@@ -85,13 +85,13 @@ def elu_into(x: np.ndarray, alpha: float, out: np.ndarray) -> None:
 
 
 @evaluates(ops.Elu)
-@in_single
+@compute_in_f32
 def elu(node, x):
     return in_real(lambda numbers: by_blocks(lambda part, out: elu_into(part, node.alpha, out), numbers), x)
 
 
 @evaluates(ops.Selu)
-@in_single
+@compute_in_f32
 def selu(node, x, alpha, lambda_value):
     if alpha.size > 1 or lambda_value.size > 1:
         return lambda_value * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
@@ -104,7 +104,7 @@ def selu(node, x, alpha, lambda_value):
 
 
 @evaluates(ops.PRelu)
-@in_single
+@compute_in_f32
 def prelu(node, x, slope):
     if slope.size == 1 and 0 < slope.item() <= 1:
         return np.maximum(x, slope.reshape(()) * x)  # correct for 0 < slope <= 1
@@ -126,7 +126,7 @@ def _mish_into(x: np.ndarray, out: np.ndarray) -> None:
 
 
 @evaluates(ops.Mish)
-@in_single
+@compute_in_f32
 def mish(node, x):
     return by_blocks(_mish_into, x)
 
@@ -141,13 +141,13 @@ def _soft_plus_into(x: np.ndarray, out: np.ndarray) -> None:
 
 
 @evaluates(ops.SoftPlus)
-@in_single
+@compute_in_f32
 def soft_plus(node, x):
     return by_blocks(_soft_plus_into, x)
 
 
 @evaluates(ops.SoftSign)
-@in_single
+@compute_in_f32
 def soft_sign(node, x):
     result = np.abs(x)
     result = np.add(result, x.dtype.type(1))
@@ -155,7 +155,7 @@ def soft_sign(node, x):
 
 
 @evaluates(ops.Swish)
-@in_single
+@compute_in_f32
 def swish(node, x, beta=None):
     def swish_into(part: np.ndarray, out: np.ndarray) -> None:
         sigmoid_into(part if beta is None else part * beta.reshape(()), out)
@@ -165,7 +165,7 @@ def swish(node, x, beta=None):
 
 
 @evaluates(ops.HardSigmoid)
-@in_single
+@compute_in_f32
 def hard_sigmoid(node, x, alpha, beta):
     def hard_sigmoid_into(part: np.ndarray, out: np.ndarray) -> None:
         np.multiply(part, alpha.reshape(()), out)

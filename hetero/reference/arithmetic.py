@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 _FUNCTIONS = {
     ops.Add: np.add, ops.Subtract: np.subtract, ops.Multiply: np.multiply, ops.Maximum: np.maximum,
@@ -14,13 +14,13 @@ _FUNCTIONS = {
 
 
 @evaluates(*_FUNCTIONS)
-@in_single
+@compute_in_f32
 def arithmetic(node, a, b):
     return _FUNCTIONS[type(node)](a, b)
 
 
 @evaluates(ops.Divide)
-@in_single
+@compute_in_f32
 def divide(node, a, b):
     if a.dtype.kind == "f":
         return np.divide(a, b)
@@ -36,7 +36,7 @@ _SIMPLER_POWERS = {
 
 
 @evaluates(ops.Power)
-@in_single
+@compute_in_f32
 def power(node, a, b):
     if a.dtype.kind == "f" and b.size == 1:
         simpler = _SIMPLER_POWERS.get(b.item())
@@ -48,7 +48,7 @@ def power(node, a, b):
 
 
 @evaluates(ops.SquaredDifference)
-@in_single
+@compute_in_f32
 def squared_difference(node, a, b):
     difference = a - b
     return np.square(difference, difference) if difference.ndim else np.square(difference)

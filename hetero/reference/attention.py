@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.ScaledDotProductAttention)
-@in_single
+@compute_in_f32
 def scaled_dot_product_attention(node, query, key, value, mask=None, scale=None, sink=None):
     factor = query.shape[-1] ** -0.5 if scale is None else scale.item()
     shared = query.ndim > 3 and query.shape[-3] > 1 and key.shape[-3] == value.shape[-3] == 1
@@ -72,7 +72,7 @@ def cache_update(node, cache, tokens, lengths, total):
 
 
 @evaluates(ops.LinearAttention)
-@in_single
+@compute_in_f32
 def linear_attention(node, query, key, value, state, *gates):
     heads, members = node.heads, node.query_heads // node.heads
     batch, time, _ = query.shape

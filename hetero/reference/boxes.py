@@ -52,7 +52,7 @@ def pixel_overlap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(apart.any(axis=-1), 0, intersection_over_union(a, b, 1))
 
 
-def falling(scores: np.ndarray) -> np.ndarray:
+def descending_order(scores: np.ndarray) -> np.ndarray:
     """Return the stable descending order of scores."""
     return np.argsort(-scores, kind="stable")
 

@@ -6,12 +6,18 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.boxes import falling, intersection_over_union, pixel_overlap, suppress, suppress_adaptively
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.boxes import (
+    descending_order,
+    intersection_over_union,
+    pixel_overlap,
+    suppress,
+    suppress_adaptively,
+)
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.MatrixNms)
-@in_single
+@compute_in_f32
 def matrix_nms(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
     classes = _classes(node, scores.shape[1])
     selected = [
@@ -23,7 +29,7 @@ def matrix_nms(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.nd
 
 
 @evaluates(ops.MulticlassNms, ops.MulticlassNmsV8)
-@in_single
+@compute_in_f32
 def multiclass_nms(node: Node, boxes: np.ndarray, scores: np.ndarray, counts: np.ndarray | None = None) -> tuple:
     if scores.ndim == 3:
         classes = _classes(node, scores.shape[1])
@@ -54,7 +60,7 @@ def _classes(node: Node, count: int) -> list[int]:
 def _candidates(node: Node, scores: np.ndarray, passes: np.ndarray) -> np.ndarray:
     """Return the indices of the scores selected by a mask, at most ``nms_top_k``, in descending order of score."""
     indices = np.flatnonzero(passes)
-    indices = indices[falling(scores[indices])]
+    indices = indices[descending_order(scores[indices])]
     return indices if node.nms_top_k < 0 else indices[: node.nms_top_k]
 
 

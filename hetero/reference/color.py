@@ -6,11 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.NV12toBGR, ops.NV12toRGB)
-@in_single
+@compute_in_f32
 def from_nv12(node: Node, image: np.ndarray, colors: np.ndarray | None = None) -> np.ndarray:
     if colors is None:
         batch, rows, width, _ = image.shape
@@ -20,7 +20,7 @@ def from_nv12(node: Node, image: np.ndarray, colors: np.ndarray | None = None) -
 
 
 @evaluates(ops.I420toBGR, ops.I420toRGB)
-@in_single
+@compute_in_f32
 def from_i420(node: Node, image: np.ndarray, u: np.ndarray | None = None, v: np.ndarray | None = None) -> np.ndarray:
     if u is None or v is None:
         batch, rows, width, _ = image.shape

@@ -32,7 +32,7 @@ def if_op(node: ops.If) -> Runner:
 
     def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
         program, feeds, results = branches[0 if arrays[0].item() else 1]
-        outputs = program.run_again([arrays[index] for index in feeds], run)
+        outputs = program.run_nested([arrays[index] for index in feeds], run)
         return [_writable(program, outputs[index]) for index in results]
 
     return run_node
@@ -102,7 +102,7 @@ class _RepeatedBody:
                 feed[self._iteration_port] = np.full(self._iteration_shape, iteration, self._iteration_type)
             for part in self._slices:
                 feed[part.body_parameter_index] = _part(arrays[part.input_index], part, iteration)
-            results = self._program.run_again(feed, run)
+            results = self._program.run_nested(feed, run)
             for parameter, result in self._carried:
                 feed[parameter] = results[result]
             for index, values in kept.items():

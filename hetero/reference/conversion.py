@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 from hetero.types import Type
 
 # The values of the nf4 codes: T. Dettmers et al., "QLoRA", 2023, appendix E.
@@ -94,7 +94,7 @@ def _as_power_of_two(x: np.ndarray, round_mode: str, saturate: bool) -> np.ndarr
 
 
 @evaluates(ops.FakeConvert)
-@in_single
+@compute_in_f32
 def fake_convert(node, data, scale, shift=None):
     target = Type(node.destination_type).to_dtype()
     limit = np.float32(ml_dtypes.finfo(target).max)
@@ -105,7 +105,7 @@ def fake_convert(node, data, scale, shift=None):
 
 
 @evaluates(ops.FakeQuantize)
-@in_single
+@compute_in_f32
 def fake_quantize(node, data, input_low, input_high, output_low, output_high):
     steps = data.dtype.type(node.levels - 1)
     level = np.rint((data - input_low) / (input_high - input_low) * steps)

@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.products import in_element_type, working_type
+from hetero.reference.accumulation import accumulation_type, to_element_type
 from hetero.reference.registry import evaluates
 
 # Bytes of columns that are copied at once, so that they are still in the processor's cache when gemm reads them.
@@ -74,9 +74,9 @@ def group_convolution_backprop_data(
 def _convolve(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
     """Convolve data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]``."""
     begin, end = node.resolve_pads(data.shape[2:], filters.shape[3:])
-    element_type, work = data.dtype, working_type(data, filters, math.prod(filters.shape[2:]))
+    element_type, work = data.dtype, accumulation_type(data, filters, math.prod(filters.shape[2:]))
     data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
-    return in_element_type(_convolve_padded(node, _pad(data, begin, end), filters), element_type)
+    return to_element_type(_convolve_padded(node, _pad(data, begin, end), filters), element_type)
 
 
 def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
@@ -160,7 +160,7 @@ def _convolve_backward(
         for count, stride, size, dilation in zip(positions, node.strides, kernel, node.dilations)
     ]
     padded = [length + padding for length, padding in zip(lengths, node.output_padding)]
-    element_type, work = data.dtype, working_type(data, filters, channels * math.prod(kernel))
+    element_type, work = data.dtype, accumulation_type(data, filters, channels * math.prod(kernel))
     data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
     matrix = filters.reshape(groups, channels, outputs * math.prod(kernel)).transpose(0, 2, 1)
     columns = np.matmul(matrix, data.reshape(len(data), groups, channels, math.prod(positions)))
@@ -168,7 +168,7 @@ def _convolve_backward(
     result = np.zeros((len(data), groups * outputs, *padded), data.dtype)
     for number, offset in enumerate(itertools.product(*map(range, kernel))):
         result[window_slices(offset, positions, node.strides, node.dilations)] += columns[:, :, number]
-    return in_element_type(_pad(result, [-b for b in begin], [-e for e in end]), element_type)
+    return to_element_type(_pad(result, [-b for b in begin], [-e for e in end]), element_type)
 
 
 def window_slices(offset, positions, strides, dilations) -> tuple[slice, ...]:

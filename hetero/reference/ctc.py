@@ -6,11 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.CTCGreedyDecoder)
-@in_single
+@compute_in_f32
 def ctc_greedy_decoder(node: Node, scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     active = np.logical_and.accumulate(mask != 0, axis=0).T
     labels, _ = _decode(scores.transpose(1, 0, 2), active, scores.shape[2] - 1, node.merge_repeated)
@@ -18,7 +18,7 @@ def ctc_greedy_decoder(node: Node, scores: np.ndarray, mask: np.ndarray) -> np.n
 
 
 @evaluates(ops.CTCGreedyDecoderSeqLen)
-@in_single
+@compute_in_f32
 def ctc_greedy_decoder_seq_len(node: Node, scores: np.ndarray, lengths: np.ndarray, blank=None) -> tuple:
     active = np.arange(scores.shape[1]) < lengths[:, None]
     return _decode(scores, active, _blank(blank, scores), node.merge_repeated)
@@ -46,7 +46,7 @@ def _compact(values: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 @evaluates(ops.CTCLoss)
-@in_single
+@compute_in_f32
 def ctc_loss(node: Node, logits: np.ndarray, steps, labels, lengths, blank=None) -> np.ndarray:
     """Compute the forward variables of Graves et al., Connectionist Temporal Classification (2006), section 4.1."""
     if (steps > logits.shape[1]).any() or (lengths > steps).any():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 _FUNCTIONS = {ops.CumSum: np.add, ops.CumProd: np.multiply}
 
 
 @evaluates(*_FUNCTIONS)
-@in_single
+@compute_in_f32
 def cumulative(node, x, axis):
     function = _FUNCTIONS[type(node)]
     if not x.ndim:

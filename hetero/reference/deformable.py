@@ -9,11 +9,11 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.bilinear import bilinear
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.DeformableConvolution, ops.DeformableConvolutionV1)
-@in_single
+@compute_in_f32
 def deformable_convolution(
     node: Node, data: np.ndarray, offsets: np.ndarray, filters: np.ndarray, mask: np.ndarray | None = None
 ) -> np.ndarray:

@@ -7,12 +7,12 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.ops.detection import CORNER
-from hetero.reference.boxes import falling, suppress
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.boxes import descending_order, suppress
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.DetectionOutput, ops.DetectionOutputV1)
-@in_single
+@compute_in_f32
 def detection_output(node: Node, offsets, scores, proposals, aux_scores=None, aux_offsets=None) -> np.ndarray:
     images, count = len(offsets), proposals.shape[2] // node.prior_size
     classes = scores.shape[1] // max(count, 1)
@@ -81,7 +81,7 @@ def _class_by_class(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[
         if label == node.background_label_id:
             continue
         candidates = np.flatnonzero(scores[:, label] > np.float32(node.confidence_threshold))
-        candidates = candidates[falling(scores[candidates, label])]
+        candidates = candidates[descending_order(scores[candidates, label])]
         priors.append(_selected(node, boxes, label, candidates if node.top_k < 0 else candidates[: node.top_k]))
         labels.append(np.full(len(priors[-1]), label))
     return np.concatenate(labels), np.concatenate(priors)
@@ -99,7 +99,7 @@ def _by_best_class(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[n
     best = allowed[scores[:, allowed].argmax(axis=1)]
     values = np.take_along_axis(scores, best[:, None], axis=1)[:, 0]
     candidates = np.flatnonzero(values >= np.float32(node.confidence_threshold))
-    candidates = candidates[falling(values[candidates])]
+    candidates = candidates[descending_order(values[candidates])]
     candidates = candidates if node.top_k < 0 else candidates[: node.top_k]
     for label in np.unique(best[candidates]):
         priors.append(_selected(node, boxes, label, candidates[best[candidates] == label]))

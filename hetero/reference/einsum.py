@@ -10,14 +10,14 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.ops.einsum import ELLIPSIS, Subscript, parse_equation
-from hetero.reference.registry import Runner, in_single, prepares
+from hetero.reference.registry import Runner, compute_in_f32, prepares
 
 
 @prepares(ops.Einsum)
 def einsum(node: Node) -> Runner:
     subscripts, output = parse_equation(node.equation)
 
-    @in_single
+    @compute_in_f32
     def run(node: Node, *arrays: np.ndarray) -> np.ndarray:
         return contract(arrays, subscripts, output)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 _EXACT = {
     ops.Abs: np.abs, ops.Ceiling: np.ceil, ops.Floor: np.floor, ops.Negative: np.negative, ops.Sign: np.sign,
@@ -15,7 +15,7 @@ _EXACT = {
 
 
 @evaluates(*_EXACT)
-@in_single
+@compute_in_f32
 def exact(node, *arrays):
     return _EXACT[type(node)](*arrays)
 
@@ -65,7 +65,7 @@ _REAL = {
 
 
 @evaluates(*_REAL)
-@in_single
+@compute_in_f32
 def real(node, x):
     return in_real(_REAL[type(node)], x)
 
@@ -76,7 +76,7 @@ def in_real(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.n
 
 
 @evaluates(ops.Round)
-@in_single
+@compute_in_f32
 def round_(node, x):
     if x.dtype.kind != "f":
         return x
@@ -87,7 +87,7 @@ def round_(node, x):
 
 
 @evaluates(ops.Clamp)
-@in_single
+@compute_in_f32
 def clamp(node, x):
     low, high = node.min_value, node.max_value
     if x.dtype.kind in "iu":

@@ -8,11 +8,11 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.reference.gather import checked_indices
 from hetero.reference.pooling import lowest
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum)
-@in_single
+@compute_in_f32
 def embedding_bag_offsets(
     node: Node,
     table: np.ndarray,
@@ -32,7 +32,7 @@ def embedding_bag_offsets(
 
 
 @evaluates(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum)
-@in_single
+@compute_in_f32
 def embedding_bag_packed(
     node: Node, table: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None
 ) -> np.ndarray:
@@ -41,7 +41,7 @@ def embedding_bag_packed(
 
 
 @evaluates(ops.EmbeddingSegmentsSum)
-@in_single
+@compute_in_f32
 def embedding_segments_sum(
     node: Node,
     table: np.ndarray,
@@ -99,7 +99,7 @@ def _reduced(
 
 
 @evaluates(ops.SegmentMax)
-@in_single
+@compute_in_f32
 def segment_max(
     node: Node, data: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray | None = None
 ) -> np.ndarray:

@@ -15,7 +15,7 @@ from hetero.reference.registry import evaluates
 def broadcast(
     node: Node, data: np.ndarray, target_shape: np.ndarray, axes_mapping: np.ndarray | None = None
 ) -> np.ndarray:
-    return node.spread(data, target_shape.reshape(-1).tolist(), axes_mapping)
+    return node.broadcast_data(data, target_shape.reshape(-1).tolist(), axes_mapping)
 
 
 @evaluates(ops.Tile)

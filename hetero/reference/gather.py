@@ -46,13 +46,13 @@ def gather(node: Node, data: np.ndarray, indices: np.ndarray, axis: np.ndarray) 
 
 @evaluates(ops.GatherElements)
 def gather_elements(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    return np.take(data.reshape(-1), element_numbers(data.shape, indices, node.axis % data.ndim))
+    return np.take(data.reshape(-1), flat_element_indices(data.shape, indices, node.axis % data.ndim))
 
 
 @evaluates(ops.GatherND, ops.GatherNDV5)
 def gather_nd(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
     batch, depth = node.batch_dims, indices.shape[-1]
-    rows = row_numbers(data.shape[: batch + depth], indices, batch)
+    rows = flat_row_indices(data.shape[: batch + depth], indices, batch)
     rest = data.shape[batch + depth :]
     count = math.prod(data.shape[: batch + depth])
     gathered = data.reshape(count, *rest)[rows.reshape(-1)]
@@ -60,7 +60,7 @@ def gather_nd(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return gathered.reshape((*batch_shape, *indices.shape[batch:-1], *rest))
 
 
-def row_numbers(shape: tuple[int, ...], indices: np.ndarray, batch: int = 0) -> np.ndarray:
+def flat_row_indices(shape: tuple[int, ...], indices: np.ndarray, batch: int = 0) -> np.ndarray:
     """Return the flat indices into ``shape`` of the index vectors along the last axis of ``indices``.
 
     ``shape`` consists of ``batch`` dimensions, common with the indices, and the dimensions that the vectors index;
@@ -75,7 +75,7 @@ def row_numbers(shape: tuple[int, ...], indices: np.ndarray, batch: int = 0) -> 
     return numbers
 
 
-def element_numbers(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
+def flat_element_indices(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
     """Return the flat indices into ``shape`` of the elements selected by indices along an axis.
 
     Raises IndexError if an index is out of range.

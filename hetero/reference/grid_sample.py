@@ -10,14 +10,14 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.interpolation import cubic
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 # For each neighbor of the points: its index on an axis, and its weight; None for a weight of 1.
 Taps = list[tuple[np.ndarray, np.ndarray | None]]
 
 
 @evaluates(ops.GridSample)
-@in_single
+@compute_in_f32
 def grid_sample(node: Node, data: np.ndarray, grid: np.ndarray) -> np.ndarray:
     batch, channels, *lengths = data.shape
     points = grid.reshape(batch, -1, len(lengths))

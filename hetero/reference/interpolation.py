@@ -35,7 +35,7 @@ def interpolate_v4(node: Node, image: np.ndarray, *others: np.ndarray) -> np.nda
 
 @evaluates(ops.InterpolateV1)
 def interpolate_v1(node: Node, image: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
-    return interpolate(node.newest(image.ndim), image, output_shape, np.array(node.axes))
+    return interpolate(node.to_interpolate_11(image.ndim), image, output_shape, np.array(node.axes))
 
 
 def rounded(result: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -8,8 +8,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.boxes import Overlap, falling, intersection_over_union, suppress
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.boxes import Overlap, descending_order, intersection_over_union, suppress
+from hetero.reference.registry import compute_in_f32, evaluates
 from hetero.reference.rotated_boxes import rotated_intersection_over_union
 
 
@@ -18,13 +18,13 @@ def _number(value: np.ndarray | None) -> float:
 
 
 @evaluates(ops.NonMaxSuppression, ops.NonMaxSuppressionV5)
-@in_single
+@compute_in_f32
 def non_max_suppression(node: Node, boxes: np.ndarray, scores: np.ndarray, *numbers: np.ndarray) -> tuple:
     return _outputs(*_select(node, boxes, scores, *numbers))
 
 
 @evaluates(ops.NMSRotated)
-@in_single
+@compute_in_f32
 def nms_rotated(node: Node, boxes: np.ndarray, scores: np.ndarray, *numbers: np.ndarray) -> tuple:
     limit, iou_threshold, score_threshold = (_number(value) for value in numbers)
     if not node.clockwise:
@@ -41,7 +41,7 @@ def _outputs(indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 @evaluates(ops.NonMaxSuppressionV4, ops.NonMaxSuppressionV3, ops.NonMaxSuppressionV1)
-@in_single
+@compute_in_f32
 def fixed_non_max_suppression(node: Node, boxes: np.ndarray, scores: np.ndarray, *numbers: np.ndarray) -> np.ndarray:
     indices, _ = _select(node, boxes, scores, *numbers)
     batches, classes, count = scores.shape
@@ -79,7 +79,7 @@ def _for_all_classes(node: Node, scores: np.ndarray, select: Callable) -> tuple[
         values.append(selected_scores)
     indices, values = np.concatenate(indices), np.concatenate(values)
     if node.sort_result_descending:
-        order = falling(values)
+        order = descending_order(values)
         indices, values = indices[order], values[order]
     return indices, values
 
@@ -97,7 +97,7 @@ def _hard_nms(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the selected boxes and their scores; boxes above the IoU threshold with a selected one are dropped."""
     candidates = np.flatnonzero(scores > score_threshold)
-    candidates = candidates[falling(scores[candidates])]
+    candidates = candidates[descending_order(scores[candidates])]
     selected = candidates[suppress(boxes[candidates], iou_threshold, limit, overlap)]
     return selected, scores[selected]
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.reduction import axes_of
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.Softmax, ops.SoftmaxV1)
-@in_single
+@compute_in_f32
 def softmax(node, x):
     if x.size == 0:
         return x
@@ -21,7 +21,7 @@ def softmax(node, x):
 
 
 @evaluates(ops.LogSoftmax)
-@in_single
+@compute_in_f32
 def log_softmax(node, x):
     if x.size == 0:
         return x
@@ -31,7 +31,7 @@ def log_softmax(node, x):
 
 
 @evaluates(ops.BatchNormInference)
-@in_single
+@compute_in_f32
 def batch_norm_inference(node, x, gamma, beta, mean, variance):
     channels = (-1, *[1] * (x.ndim - 2))
     scale = gamma / np.sqrt(variance + x.dtype.type(node.epsilon))
@@ -46,13 +46,13 @@ def batch_norm_inference_v1(node, gamma, beta, x, mean, variance):
 
 
 @evaluates(ops.MVN)
-@in_single
+@compute_in_f32
 def mvn(node, x, axes):
     return _mvn(node, x, axes_of(axes, x.ndim))
 
 
 @evaluates(ops.MVNV2)
-@in_single
+@compute_in_f32
 def mvn_v2(node, x):
     axes = node.reduction_axes
     return _mvn(node, x, tuple(range(1 if node.across_channels else 2, x.ndim)) if axes is None else axes).reshape(
@@ -79,7 +79,7 @@ def _mean_of_squares(x: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.GroupNormalization)
-@in_single
+@compute_in_f32
 def group_normalization(node, x, scale, bias):
     if x.size == 0:
         return x
@@ -94,7 +94,7 @@ def group_normalization(node, x, scale, bias):
 
 
 @evaluates(ops.LRN)
-@in_single
+@compute_in_f32
 def lrn(node, x, axes):
     sums, axes = np.square(x), axes_of(axes, x.ndim)
     for axis in axes:
@@ -117,7 +117,7 @@ def _window_sums(x: np.ndarray, axis: int, size: int) -> np.ndarray:
 
 
 @evaluates(ops.NormalizeL2)
-@in_single
+@compute_in_f32
 def normalize_l2(node, x, axes):
     axes, eps = axes_of(axes, x.ndim), x.dtype.type(node.eps)
     along_last = axes == (x.ndim - 1,)
@@ -126,6 +126,6 @@ def normalize_l2(node, x, axes):
 
 
 @evaluates(ops.GRN)
-@in_single
+@compute_in_f32
 def grn(node, x):
     return x / np.sqrt(np.square(x).sum(axis=1, keepdims=True) + x.dtype.type(node.bias))

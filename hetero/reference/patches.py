@@ -11,11 +11,11 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.ops.windows import resolve_pads
 from hetero.reference.convolution import window_slices
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.Col2Im)
-@in_single
+@compute_in_f32
 def col2im(node: Node, data: np.ndarray, output_size: np.ndarray, kernel_size: np.ndarray) -> np.ndarray:
     size, kernel = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
     # Attributes may be missing if the number of spatial dimensions was not known at shape inference.

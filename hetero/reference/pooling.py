@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.ops.windows import elements_that_meet
+from hetero.ops.windows import overlapping_elements
 from hetero.reference.registry import evaluates
 from hetero.shape import PartialShape
 
@@ -106,7 +106,7 @@ def _overlaps(
     length: int, count: int, size: int, stride: int, dilation: int, begin: int
 ) -> Iterator[tuple[slice, slice]]:
     """Yield for each window element along an axis the positions at which it overlaps data, and that data."""
-    for number in elements_that_meet(length, count, size, stride, dilation, begin):
+    for number in overlapping_elements(length, count, size, stride, dilation, begin):
         shift = number * dilation - begin
         first, last = max(-(shift // stride), 0), min((length - 1 - shift) // stride, count - 1)
         if first <= last:  # with a stride, the element may skip all data

@@ -30,7 +30,7 @@ def prior_box_clustered(node: Node, size: np.ndarray, image: np.ndarray) -> np.n
 
 def _boxes(node: Node, size: np.ndarray, image: np.ndarray, steps: np.ndarray, offset: float) -> np.ndarray:
     """Return the boxes ``[height, width, boxes per cell, 4]`` as fractions of the image."""
-    cell_boxes = node.boxes_of_a_cell(int(image[0]))
+    cell_boxes = node.cell_boxes(int(image[0]))
     y, x = ((np.arange(count, dtype=np.float32) + np.float32(offset)) * np.float32(step)
             for count, step in zip(size, steps))  # fmt: skip
     boxes = np.empty((y.size, x.size, len(cell_boxes), 4), np.float32)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.reference.registry import Run, Runner, VariableValues, in_types, make_runner
+from hetero.reference.registry import Run, Runner, VariableValues, make_runner, to_dtypes
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Program:
         ``check`` is called before each operation and each iteration of a body, and may raise to end the run.
         Raises DeviceError if an operation fails on its inputs.
         """
-        return self.run_again(inputs, Run(variables, check), observe)
+        return self.run_nested(inputs, Run(variables, check), observe)
 
-    def run_again(
+    def run_nested(
         self,
         inputs: Iterable[np.ndarray],
         run: Run,
@@ -82,7 +82,7 @@ class Program:
             run.check()
             try:
                 results = step.run(run, *[values[slot] for slot in step.reads])
-                results = in_types(results, step.dtypes)
+                results = to_dtypes(results, step.dtypes)
             except (ValueError, IndexError, TypeError, ArithmeticError, MemoryError) as error:
                 # Problems that shape inference cannot detect while shapes are dynamic.
                 name, kind = step.node.friendly_name, step.node.type_info.name

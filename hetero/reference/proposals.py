@@ -6,14 +6,20 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.boxes import falling, intersection_over_union, pixel_overlap, suppress, suppress_adaptively
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.boxes import (
+    descending_order,
+    intersection_over_union,
+    pixel_overlap,
+    suppress,
+    suppress_adaptively,
+)
+from hetero.reference.registry import compute_in_f32, evaluates
 
 # Limit of the logarithmic size offsets.
 LARGEST_GROWTH = np.float32(np.log(1000 / 16))
 
 
-def moved(anchors: np.ndarray, offsets: np.ndarray, border: float, largest: float = np.inf) -> np.ndarray:
+def decode_boxes(anchors: np.ndarray, offsets: np.ndarray, border: float, largest: float = np.inf) -> np.ndarray:
     """Return boxes ``[..., 4]``: anchors moved by the first two offsets and scaled by exp of the last two.
 
     ``border`` is 1 if the far corner is inside the anchor; it is outside of the returned boxes.
@@ -32,12 +38,12 @@ def per_cell(offsets: np.ndarray, count: int) -> np.ndarray:
 def best_first(boxes: np.ndarray, scores: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return boxes, scores and indices of the best ``limit`` boxes of all cells, in descending order of score."""
     boxes, scores = boxes.reshape(-1, 4), scores.reshape(-1)
-    order = falling(scores)[:limit]
+    order = descending_order(scores)[:limit]
     return boxes[order], scores[order], order
 
 
 @evaluates(ops.Proposal, ops.ProposalV1)
-@in_single
+@compute_in_f32
 def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndarray) -> tuple[np.ndarray, ...]:
     images, border = len(scores), 0 if node.is_tensorflow else 1
     count = scores.shape[1] // 2
@@ -52,7 +58,7 @@ def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndar
     rows = np.zeros((images, node.post_nms_topn, 5), scores.dtype)
     values = np.zeros((images, node.post_nms_topn), scores.dtype)
     for index in range(images):
-        boxes = moved(anchors, per_cell(offsets[index], count) / scales, border)
+        boxes = decode_boxes(anchors, per_cell(offsets[index], count) / scales, border)
         if node.clip_before_nms:
             boxes = boxes.clip(0, shape - border)
         large = (boxes[..., 2:] - boxes[..., :2] + border >= smallest).all(axis=-1)
@@ -86,13 +92,13 @@ def anchors_of_cells(node: Node, height: int, width: int) -> np.ndarray:
 
 
 @evaluates(ops.GenerateProposals)
-@in_single
+@compute_in_f32
 def generate_proposals(node: Node, image: np.ndarray, anchors: np.ndarray, offsets, scores) -> tuple:
     border = 0 if node.normalized else 1
     all_boxes, all_values = [np.zeros((0, 4), scores.dtype)], [np.zeros(0, scores.dtype)]
     for info, offset, score in zip(image, offsets, scores):
         shape = info[[1, 0, 1, 0]] - border
-        boxes = moved(anchors, per_cell(offset, score.shape[0]), border, LARGEST_GROWTH)
+        boxes = decode_boxes(anchors, per_cell(offset, score.shape[0]), border, LARGEST_GROWTH)
         boxes = (boxes - np.float32([0, 0, border, border])).clip(0, shape)
         large = (boxes[..., 2:] - boxes[..., :2] + border >= node.min_size * info[[-1, 2]]).all(axis=-1)
         boxes, values, order = best_first(boxes, score.transpose(1, 2, 0), node.pre_nms_count)

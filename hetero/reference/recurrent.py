@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.activation import sigmoid
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 Array = np.ndarray
 
@@ -150,38 +150,38 @@ def _lstm_step(node, weights: Array, peepholes: Array | None) -> Callable[..., t
 
 
 @evaluates(ops.RNNCell)
-@in_single
+@compute_in_f32
 def rnn_cell(node, x, h, w, r, b):
     return _cell(node, x, (h,), w, r, b, _rnn_step)
 
 
 @evaluates(ops.GRUCell)
-@in_single
+@compute_in_f32
 def gru_cell(node, x, h, w, r, b):
     return _cell(node, x, (h,), w, r, b, _gru_step)
 
 
 @evaluates(ops.LSTMCell, ops.LSTMCellV1)
-@in_single
+@compute_in_f32
 def lstm_cell(node, x, h, c, w, r, b, p=None):
     peepholes = None if p is None else p[None]
     return _cell(node, x, (h, c), w, r, b, lambda node, weights, _: _lstm_step(node, weights, peepholes))
 
 
 @evaluates(ops.RNNSequence)
-@in_single
+@compute_in_f32
 def rnn_sequence(node, x, h, lengths, w, r, b):
     return _sequence(node, x, (h,), lengths, w, r, b, _rnn_step)
 
 
 @evaluates(ops.GRUSequence)
-@in_single
+@compute_in_f32
 def gru_sequence(node, x, h, lengths, w, r, b):
     return _sequence(node, x, (h,), lengths, w, r, b, _gru_step)
 
 
 @evaluates(ops.LSTMSequence, ops.PeepholeLSTMSequence)
-@in_single
+@compute_in_f32
 def lstm_sequence(node, x, h, c, lengths, w, r, b, p=None):
     return _sequence(node, x, (h, c), lengths, w, r, b, lambda node, weights, _: _lstm_step(node, weights, p))
 

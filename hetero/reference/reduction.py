@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
@@ -53,6 +53,6 @@ _REDUCTIONS = {
 
 
 @evaluates(*_REDUCTIONS)
-@in_single
+@compute_in_f32
 def reduce(node, x, axes):
     return _REDUCTIONS[type(node)](x, axis=axes_of(axes, x.ndim), keepdims=node.keep_dims)

@@ -73,8 +73,8 @@ def prepares(*operations: type[Node]) -> Callable[[Callable[[Node], Runner]], Ca
     return register
 
 
-def in_single(function: Evaluator) -> Evaluator:
-    """Decorator: convert f16 and bf16 inputs to f32, which is faster and more accurate; ``in_types`` converts back."""
+def compute_in_f32(function: Evaluator) -> Evaluator:
+    """Decorator: convert f16 and bf16 inputs to f32, which is faster and more accurate; ``to_dtypes`` converts back."""
 
     @functools.wraps(function)
     def widened(node: Node, *arrays: np.ndarray) -> Any:
@@ -103,7 +103,7 @@ def unknown_operation(node: Node) -> Node | None:
 
 
 def make_runner(node: Node) -> tuple[Runner, tuple[np.dtype | None, ...]]:
-    """Return the Runner of a node, and its output dtypes for ``in_types``, None if not known.
+    """Return the Runner of a node, and its output dtypes for ``to_dtypes``, None if not known.
 
     Raises UnsupportedOperationError if the reference cannot evaluate the operation.
     """
@@ -123,10 +123,10 @@ def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """
     run, dtypes = make_runner(node)
     with np.errstate(all="ignore"):  # infinities and NaN are valid results
-        return in_types(run(Run({}), *inputs), dtypes)
+        return to_dtypes(run(Run({}), *inputs), dtypes)
 
 
-def in_types(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarray]:
+def to_dtypes(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarray]:
     """Convert the results of a Runner to a list of arrays of the output dtypes."""
     if type(results) is np.ndarray and results.dtype is dtypes[0]:
         return [results]

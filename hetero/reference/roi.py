@@ -13,11 +13,11 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.bilinear import bilinear
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.ROIPooling)
-@in_single
+@compute_in_f32
 def roi_pooling(node: Node, data: np.ndarray, regions: np.ndarray) -> np.ndarray:
     result = np.zeros((len(regions), data.shape[1], *node.output_roi), data.dtype)
     pool = _max_pool_bins if node.method == "max" else _sample_region
@@ -85,7 +85,7 @@ def _sample(
 
 
 @evaluates(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm)
-@in_single
+@compute_in_f32
 def roi_align(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndarray) -> np.ndarray:
     aligned = node.aligned_mode != "asymmetric"
     one, half = regions.dtype.type(1), regions.dtype.type(0.5)
@@ -115,7 +115,7 @@ def pool_region(
 
 
 @evaluates(ops.ROIAlignRotated)
-@in_single
+@compute_in_f32
 def roi_align_rotated(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndarray) -> np.ndarray:
     boxes = regions[:, :4] * regions.dtype.type(node.spatial_scale)
     angles = -regions[:, 4] if node.clockwise_mode else regions[:, 4]
@@ -165,7 +165,7 @@ def _pool_bins(image: np.ndarray, y: np.ndarray, x: np.ndarray, mode: str, targe
 
 
 @evaluates(ops.PSROIPooling)
-@in_single
+@compute_in_f32
 def psroi_pooling(node: Node, data: np.ndarray, regions: np.ndarray) -> np.ndarray:
     result = np.zeros((len(regions), node.output_dim, node.group_size, node.group_size), data.dtype)
     pool = _mean_pool_bins if node.mode == "average" else _mean_of_samples
@@ -206,7 +206,7 @@ def _mean_of_samples(node: Node, image: np.ndarray, box: np.ndarray, target: np.
 
 
 @evaluates(ops.DeformablePSROIPooling)
-@in_single
+@compute_in_f32
 def deformable_psroi_pooling(
     node: Node, data: np.ndarray, regions: np.ndarray, offsets: np.ndarray | None = None
 ) -> np.ndarray:

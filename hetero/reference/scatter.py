@@ -8,8 +8,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.gather import element_numbers, row_numbers
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.gather import flat_element_indices, flat_row_indices
+from hetero.reference.registry import compute_in_f32, evaluates
 
 _REDUCTIONS = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np.minimum, "max": np.maximum,
                "mean": np.add}  # fmt: skip
@@ -42,10 +42,10 @@ def slice_scatter(node: Node, data: np.ndarray, updates: np.ndarray, *bounds: np
 
 
 @evaluates(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4)
-@in_single
+@compute_in_f32
 def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
     depth = indices.shape[-1]
-    rows, width = row_numbers(data.shape[:depth], indices).reshape(-1), math.prod(data.shape[depth:])
+    rows, width = flat_row_indices(data.shape[:depth], indices).reshape(-1), math.prod(data.shape[depth:])
     result = _copy(data, updates)
     if node.reduction == "none":
         result.reshape(-1, width)[rows] = updates.reshape(-1, width)
@@ -56,14 +56,14 @@ def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates
 
 
 @evaluates(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3)
-@in_single
+@compute_in_f32
 def scatter_elements_update(
     node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
 ) -> np.ndarray:
     result = _copy(data, updates)
     if not indices.size:
         return result
-    elements = element_numbers(data.shape, indices, int(axis.reshape(-1)[0]) % data.ndim).reshape(-1)
+    elements = flat_element_indices(data.shape, indices, int(axis.reshape(-1)[0]) % data.ndim).reshape(-1)
     flat, updates = result.reshape(-1), updates.reshape(-1)
     if node.reduction == "none":
         flat[elements] = updates

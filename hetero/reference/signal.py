@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 def _as_complex(pairs: np.ndarray) -> np.ndarray:
@@ -20,7 +20,7 @@ def _as_pairs(numbers: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.DFT, ops.IDFT)
-@in_single
+@compute_in_f32
 def dft(node, data, axes, signal_size=None):
     numbers = _as_complex(data)
     axes, lengths = node.resolve(numbers.shape, axes, signal_size)
@@ -29,14 +29,14 @@ def dft(node, data, axes, signal_size=None):
 
 
 @evaluates(ops.RDFT)
-@in_single
+@compute_in_f32
 def rdft(node, data, axes, signal_size=None):
     axes, lengths = node.resolve(data.shape, axes, signal_size)
     return _as_pairs(np.fft.rfftn(data, lengths, axes))
 
 
 @evaluates(ops.IRDFT)
-@in_single
+@compute_in_f32
 def irdft(node, data, axes, signal_size=None):
     numbers = _as_complex(data)
     axes, lengths = node.resolve(numbers.shape, axes, signal_size)
@@ -44,7 +44,7 @@ def irdft(node, data, axes, signal_size=None):
 
 
 @evaluates(ops.STFT)
-@in_single
+@compute_in_f32
 def stft(node, data, window, frame_size, frame_step):
     frame, step = frame_size.item(), frame_step.item()
     frames = sliding_window_view(data, frame, -1)[..., ::step, :]
@@ -53,7 +53,7 @@ def stft(node, data, window, frame_size, frame_step):
 
 
 @evaluates(ops.ISTFT)
-@in_single
+@compute_in_f32
 def istft(node, data, window, frame_size, frame_step, signal_length=None):
     frame, step, window = frame_size.item(), frame_step.item(), _centered(window, frame_size.item())
     frames = np.fft.irfft(_as_complex(data), frame, axis=-2)

@@ -6,11 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.TopK, ops.TopKV3, ops.TopKV1)
-@in_single
+@compute_in_f32
 def top_k(node: Node, data: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count, axis = int(k.reshape(-1)[0]), node.axis % data.ndim
     if not 0 <= count <= data.shape[axis]:
@@ -63,7 +63,7 @@ def _order(values: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.Unique)
-@in_single
+@compute_in_f32
 def unique(node: Node, data: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
     unique_axis = None if axis is None else int(axis.reshape(-1)[0]) % data.ndim
     values, first, inverse, counts = np.unique(
@@ -80,13 +80,13 @@ def unique(node: Node, data: np.ndarray, axis: np.ndarray | None = None) -> tupl
 
 
 @evaluates(ops.Bucketize)
-@in_single
+@compute_in_f32
 def bucketize(node: Node, data: np.ndarray, buckets: np.ndarray) -> np.ndarray:
     return np.searchsorted(buckets, data, "left" if node.with_right_bound else "right")
 
 
 @evaluates(ops.SearchSorted)
-@in_single
+@compute_in_f32
 def search_sorted(node: Node, sequence: np.ndarray, values: np.ndarray) -> np.ndarray:
     side = "right" if node.right_mode else "left"
     if sequence.ndim == 1:

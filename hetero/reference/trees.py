@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.ops.trees import MODES
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 # Rows times trees per block, which fit into the processor's cache.
 _BLOCK = 1 << 16
@@ -16,7 +16,7 @@ _MEMBER = MODES.index("member")
 
 
 @evaluates(ops.TreeEnsemble)
-@in_single
+@compute_in_f32
 def tree_ensemble(node: Node, data, features, splits, modes, when_true, when_false, missing, roots, leaves, members):
     branches = np.stack([when_false, when_true])
     sets = (modes == _MEMBER).cumsum() - 1  # the row of members for each node

@@ -13,7 +13,7 @@ from hetero.frontend.ir import IrFrontEnd
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
 from hetero.graph import Constant
-from hetero.ops.bodies import DEEPEST
+from hetero.ops.bodies import MAX_NESTING
 from hetero.reference import Program
 
 
@@ -37,8 +37,8 @@ def nested(depth: int, grows: bool = False) -> Model:
 
 
 def test_as_many_bodies_as_may_be_are_copied_written_read_and_run():
-    assert DEEPEST == 100
-    model, weights = nested(DEEPEST), BytesIO()
+    assert MAX_NESTING == 100
+    model, weights = nested(MAX_NESTING), BytesIO()
     xml = ElementTree.tostring(model_element(model, WeightsWriter(weights)))
     for copy in (model.clone(), IrFrontEnd().convert(xml, weights.getvalue())):
         (found,) = Program(copy).run([np.float32([1, 2])], {})
@@ -47,7 +47,7 @@ def test_as_many_bodies_as_may_be_are_copied_written_read_and_run():
 
 def test_more_bodies_are_refused():
     with pytest.raises(GraphError, match=r"^Loop 'Loop_\d+': bodies are nested more than 100 deep$"):
-        nested(DEEPEST + 1)
+        nested(MAX_NESTING + 1)
 
 
 def test_a_file_of_more_bodies_is_refused():

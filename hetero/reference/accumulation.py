@@ -8,7 +8,7 @@ import numpy as np
 _EXACT = ((np.float32, 2**24), (np.float64, 2**53))
 
 
-def working_type(a: np.ndarray, b: np.ndarray, count: int) -> np.dtype:
+def accumulation_type(a: np.ndarray, b: np.ndarray, count: int) -> np.dtype:
     """Return the type for sums of ``count`` products of elements of a and b.
 
     For integers, this is the smallest floating-point type in which the sums are exact, or their own type if there is
@@ -20,7 +20,7 @@ def working_type(a: np.ndarray, b: np.ndarray, count: int) -> np.dtype:
     return next((np.dtype(kind) for kind, limit in _EXACT if largest <= limit), a.dtype)
 
 
-def in_element_type(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def to_element_type(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert sums of products to the element type of the operation; integers wrap around."""
     if dtype.kind in "iu" and result.dtype.kind == "f":
         result = result.astype(np.int64)
