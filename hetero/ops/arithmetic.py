@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, common_type, is_number, numpy_or_none
-from hetero.ops.conversion import all_fit
-from hetero.ops.values import as_objects, is_exact, is_short, known_values, tidy
+from hetero.ops.values import all_fit, as_objects, is_exact, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -30,7 +29,8 @@ class Broadcasting(Op):
         check_type(self, (0, 1), is_number, "a number")
         self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
 
-    def broadcast_shape(self, indices: tuple[int, ...]) -> PartialShape:
+    def broadcast_shape(self, indices: Sequence[int]) -> PartialShape:
+        """Return the broadcast shape of inputs. Raises GraphError if they do not broadcast."""
         shape = self.get_input_partial_shape(indices[0])
         for index in indices[1:]:
             other = self.get_input_partial_shape(index)

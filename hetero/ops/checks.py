@@ -29,6 +29,12 @@ def check_type(node: Node, indices: Iterable[int], accepts: Callable[[Type], boo
             node.fail(f"input {index} must be {accepted}, but is {element_type}")
 
 
+def check_index_type(node: Node, name: str) -> None:
+    """Raise GraphError if an attribute is neither i32 nor i64."""
+    if getattr(node, name) not in (Type.i32, Type.i64):
+        node.fail(f"{name} must be i32 or i64, but is {getattr(node, name)}")
+
+
 def is_number(element_type: Type) -> bool:
     """Return True for integers and floating-point numbers, False for boolean and string."""
     return element_type.is_integral() or element_type.is_real()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, common_type, merge_dimensions
-from hetero.ops.nms import is_computed_real, minimum_length, shape_of_rank
-from hetero.ops.sorting import check_index_type
+from hetero.ops.checks import check_index_type, check_type, common_type, merge_dimensions
+from hetero.ops.nms import BoxSuppression, is_computed_real, minimum_length, shape_of_rank
 from hetero.shape import Dimension
 from hetero.types import Type
 
@@ -22,6 +21,8 @@ class _ClassSuppression(Op):
     """
 
     output_size = 3
+    box_numbers = BoxSuppression.box_numbers
+    batches_classes_boxes = BoxSuppression.batches_classes_boxes
 
     def validate_and_infer_types(self) -> None:
         check_index_type(self, "output_type")
@@ -30,22 +31,13 @@ class _ClassSuppression(Op):
         for name in ("nms_top_k", "keep_top_k", "background_class"):
             if getattr(self, name) < -1:
                 self.fail(f"{name} must be -1 or larger, but is {getattr(self, name)}")
-        batches, classes, boxes = self.counts()
+        batches, classes, boxes = self.batches_classes_boxes()
         per_batch = classes * (boxes if self.nms_top_k == -1 else minimum_length(boxes, Dimension(self.nms_top_k)))
         per_batch = per_batch if self.keep_top_k == -1 else minimum_length(per_batch, Dimension(self.keep_top_k))
         selected = Dimension(0, (per_batch * batches).max_length)
         self.set_output_type(0, element_type, [selected, 6])
         self.set_output_type(1, self.output_type, [selected, 1])
         self.set_output_type(2, self.output_type, [batches])
-
-    def counts(self) -> tuple[Dimension, Dimension, Dimension]:
-        """Return the numbers of batches, classes and boxes. Raises GraphError if boxes and scores are inconsistent."""
-        boxes = shape_of_rank(self, 0, 3, name="boxes")
-        scores = shape_of_rank(self, 1, 3, name="scores")
-        if not boxes[2].compatible(4):
-            self.fail(f"boxes must have 4 numbers each, but have the shape {boxes}")
-        batches = merge_dimensions(self, (boxes[0], scores[0]), "the batches of boxes and scores")
-        return batches, scores[1], merge_dimensions(self, (boxes[1], scores[2]), "the numbers of boxes and scores")
 
 
 class MatrixNms(_ClassSuppression, opset=8):
@@ -84,11 +76,11 @@ class MulticlassNms(_ClassSuppression, opset=9):
     nms_eta = Attribute(float, 1.0)
     normalized = Attribute(bool, True)
 
-    def counts(self) -> tuple[Dimension, Dimension, Dimension]:
+    def batches_classes_boxes(self) -> tuple[Dimension, Dimension, Dimension]:
         if not 0 <= self.nms_eta <= 1:
             self.fail(f"nms_eta must be between 0 and 1, but is {self.nms_eta}")
         if self.get_input_size() < 3:
-            return super().counts()
+            return super().batches_classes_boxes()
         check_type(self, [2], (Type.i32, Type.i64).__contains__, "i32 or i64")
         boxes = shape_of_rank(self, 0, 3, name="boxes")
         scores = shape_of_rank(self, 1, 2, name="scores")

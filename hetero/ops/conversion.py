@@ -6,9 +6,9 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
+from hetero.ops.arithmetic import Broadcasting
 from hetero.ops.checks import check_type, common_type, numpy_or_none
-from hetero.ops.values import is_exact, known_values
-from hetero.shape import Dimension
+from hetero.ops.values import all_fit, is_exact, known_values
 from hetero.types import Type
 
 
@@ -189,30 +189,9 @@ class FakeQuantize(Op, opset=1):
     inputs = ("data", "input_low", "input_high", "output_low", "output_high")
     levels = Attribute(int)
     auto_broadcast = Attribute(numpy_or_none, "NUMPY")
+    broadcast_shape = Broadcasting.broadcast_shape
 
     def validate_and_infer_types(self) -> None:
         if self.levels < 2:
             self.fail(f"levels must be 2 or more, but is {self.levels}")
-        element_type = common_type(self, range(5))
-        shape = self.get_input_partial_shape(0)
-        for index in range(1, 5):
-            other = self.get_input_partial_shape(index)
-            try:
-                shape = shape.merge(other) if self.auto_broadcast == "none" else shape.broadcast(other)
-            except GraphError as error:
-                self.fail(str(error))
-        self.set_output_type(0, element_type, shape)
-
-
-def all_fit(value: np.ndarray, dtype: np.dtype) -> bool:
-    """Return whether all elements of an array of ints and Dimensions are in the range of an integer type."""
-    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
-    items = [_bounds(item) for item in np.asarray(value, object).reshape(-1)]
-    return limits is not None and all(limits.min <= low <= high <= limits.max for low, high in items)
-
-
-def _bounds(item: int | Dimension) -> tuple[int, int]:
-    """Return the smallest and largest number of an int or Dimension; an unbounded one counts as its minimum."""
-    if not isinstance(item, Dimension):
-        return int(item), int(item)
-    return item.min_length, max(item.min_length, item.max_length)
+        self.set_output_type(0, common_type(self, range(5)), self.broadcast_shape(range(5)))

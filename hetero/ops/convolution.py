@@ -55,6 +55,7 @@ class _ForwardConvolution(_AnyConvolution):
     pads_end = Attribute(integers)
     dilations = Attribute(integers)
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
+    resolve_pads = resolve_pads
 
     def result_type(self) -> Type:
         return common_type(self, (0, 1))
@@ -69,10 +70,6 @@ class _ForwardConvolution(_AnyConvolution):
         groups = self.groups_of(data, filters, channels_each)
         spatial = window_positions(self, data[2:], filters[self.filter_axes :], self.dilations)
         self.set_output_type(0, element_type, concatenate([data[0], groups * outputs_each], spatial))
-
-    def resolve_pads(self, lengths: Sequence[int], kernel: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the padding before and after the data on each spatial axis, for data and filters of these lengths."""
-        return resolve_pads(self, lengths, kernel, self.dilations)
 
 
 class Convolution(_ForwardConvolution, opset=1):

@@ -25,6 +25,7 @@ class _DeformableConvolution(Op):
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
     group = Attribute(int, 1)
     deformable_group = Attribute(int, 1)
+    resolve_pads = resolve_pads
 
     def validate_and_infer_types(self) -> None:
         complete_window_attributes(self, 2, "strides", "pads_begin", "pads_end", "dilations")
@@ -66,10 +67,6 @@ class _DeformableConvolution(Op):
             needed = components * self.deformable_group * math.prod(filters[2:].to_shape())
             if not shape[1].compatible(needed):
                 self.fail(f"{'offsets' if components == 2 else 'mask'} {shape} must have {needed} channels")
-
-    def resolve_pads(self, lengths: tuple[int, ...], kernel: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        """Return the padding before and after the data on each spatial axis, for data and filters of these lengths."""
-        return resolve_pads(self, lengths, kernel, self.dilations)
 
 
 class DeformableConvolutionV1(_DeformableConvolution, type_name="DeformableConvolution", opset=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, normalize_axis
+from hetero.ops.checks import check_index_type, check_type, common_type, is_number, merge_dimensions, normalize_axis
 from hetero.ops.values import exact_value, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
@@ -184,8 +184,7 @@ class NonZero(Op, opset=3):
     output_type = Attribute(Type, "i64")
 
     def validate_and_infer_types(self) -> None:
-        if self.output_type not in (Type.i32, Type.i64):
-            self.fail(f"output_type must be i32 or i64, but is {self.output_type}")
+        check_index_type(self, "output_type")
         check_type(self, (0,), lambda t: is_number(t) or t is Type.boolean, "a number or boolean")
         shape = self.get_input_partial_shape(0)
         if not shape.has_rank:

@@ -11,7 +11,7 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import common_type, element_count_of, merge_dimensions, normalize_axis
+from hetero.ops.checks import check_index_type, common_type, element_count_of, merge_dimensions, normalize_axis
 from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_short, known_values, shape_of_value, tidy, value_of_shape
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -237,8 +237,7 @@ class ShapeOf(ShapeOfV1, opset=3):
     output_type = Attribute(Type, "i64")
 
     def validate_and_infer_types(self) -> None:
-        if self.output_type not in (Type.i32, Type.i64):
-            self.fail(f"output_type must be i32 or i64, but is {self.output_type}")
+        check_index_type(self, "output_type")
         super().validate_and_infer_types()
 
 
@@ -269,11 +268,6 @@ class _BlockMove(Op):
             self.fail(f"data {data} must have a batch, channels and one or more spatial dimensions")
         return data if data.has_rank else None
 
-    def divided(self, dimension: Dimension, divisor: int) -> Dimension:
-        if dimension.is_static and dimension.get_length() % divisor:
-            self.fail(f"the length {dimension} must be a multiple of {divisor}")
-        return divide_evenly(dimension, divisor)
-
 
 class DepthToSpace(_BlockMove, opset=1):
     """Channels moved into blocks: ``[N, C·b^k, spatial…]`` to ``[N, C, b·spatial…]``."""
@@ -283,7 +277,7 @@ class DepthToSpace(_BlockMove, opset=1):
     def validate_and_infer_types(self) -> None:
         data, shape = self.ranked_input(), PartialShape.dynamic()
         if data is not None:
-            channels = self.divided(data[1], self.block_size ** (len(data) - 2))
+            channels = divide_exactly(self, data[1], self.block_size ** (len(data) - 2))
             shape = PartialShape([data[0], channels, *(length * self.block_size for length in data[2:])])
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
@@ -297,8 +291,16 @@ class SpaceToDepth(_BlockMove, opset=1):
         data, shape = self.ranked_input(), PartialShape.dynamic()
         if data is not None:
             channels = data[1] * self.block_size ** (len(data) - 2)
-            shape = PartialShape([data[0], channels, *(self.divided(length, self.block_size) for length in data[2:])])
+            spatial = (divide_exactly(self, length, self.block_size) for length in data[2:])
+            shape = PartialShape([data[0], channels, *spatial])
         self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+def divide_exactly(node: Op, dimension: Dimension, divisor: int) -> Dimension:
+    """Return the quotient of a dimension. Raises GraphError if it cannot be a multiple of the divisor."""
+    if dimension.is_static and dimension.get_length() % divisor:
+        node.fail(f"the length {dimension} must be a multiple of {divisor}")
+    return divide_evenly(dimension, divisor)
 
 
 def divide_evenly(dimension: Dimension, divisor: int) -> Dimension:

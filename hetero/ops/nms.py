@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar, check_scalar_or_one, check_type, merge_dimensions
-from hetero.ops.sorting import check_index_type
+from hetero.ops.checks import check_index_type, check_scalar, check_scalar_or_one, check_type, merge_dimensions
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -37,7 +36,7 @@ def minimum_length(a: Dimension, b: Dimension) -> Dimension:
     return Dimension.interval(min(a.min_length, b.min_length), min(bounds, default=None))
 
 
-class _BoxSuppression(Op):
+class BoxSuppression(Op):
     """Base of suppressions with boxes ``[batches, boxes, numbers]`` and scores ``[batches, classes, boxes]``."""
 
     shape_inputs = (2,)
@@ -61,7 +60,7 @@ class _BoxSuppression(Op):
         return minimum_length(boxes, Dimension(max(0, int(limit.reshape(-1)[0]))))
 
 
-class _WithDefaults(_BoxSuppression):
+class _WithDefaults(BoxSuppression):
     """Base of suppressions with optional limits and thresholds; as in OpenVINO, Constants replace missing ones."""
 
     inputs = ("boxes", "scores", "max_output_boxes_per_class?", "iou_threshold?", "score_threshold?")
@@ -106,7 +105,7 @@ class NonMaxSuppressionV5(NonMaxSuppression, type_name="NonMaxSuppression", opse
     defaults: ClassVar[dict[str, Any]] = _WithDefaults.defaults
 
 
-def set_selection_types(node: _BoxSuppression) -> None:
+def set_selection_types(node: BoxSuppression) -> None:
     """Set the output types and shapes of a suppression: selected indices, selected scores, and their number."""
     batches, classes, boxes = node.batches_classes_boxes()
     count = node.max_per_class(boxes) * batches * classes
@@ -148,7 +147,7 @@ class NonMaxSuppressionV1(_WithDefaults, type_name="NonMaxSuppression", opset=1)
     output_type = Type.i64
 
 
-class NMSRotated(_BoxSuppression, opset=13):
+class NMSRotated(BoxSuppression, opset=13):
     """NonMaxSuppression of rotated boxes: x and y of the center, width, height and an angle in radians.
 
     Angles are clockwise if ``clockwise`` is set, with y pointing down.

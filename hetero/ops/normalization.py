@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hetero.errors import GraphError
+from collections.abc import Sequence
+
 from hetero.graph import Attribute, Op, choice, integers
 from hetero.ops.checks import check_type, common_type, merge_dimensions, normalize_axis
 from hetero.ops.values import exact_value
@@ -47,19 +48,7 @@ class _BatchNormInference(Op):
         check_type(self, range(5), Type.is_real, "a floating-point number")
         if self.epsilon < 0:
             self.fail(f"epsilon must not be negative, but is {self.epsilon}")
-        shape = self.get_input_partial_shape(self.input_index("data"))
-        if shape.has_rank and len(shape) < 2:
-            self.fail(f"data must have channels in dimension 1, but has the shape {shape}")
-        channels = [shape[1] if shape.has_rank else Dimension()]
-        for name in ("gamma", "beta", "mean", "variance"):
-            vector = self.get_input_partial_shape(self.input_index(name))
-            try:
-                channels.append(vector.merge([-1])[0])
-            except GraphError:
-                self.fail(f"{name} must have one dimension, but has the shape {vector}")
-        merged = merge_dimensions(self, channels, "the channels of its inputs")
-        if shape.has_rank:
-            shape = PartialShape([shape[0], merged, *shape[2:]])
+        shape, _ = _merge_channels(self, ("gamma", "beta", "mean", "variance"))
         self.set_output_type(0, common_type(self, range(5)), shape)
 
 
@@ -127,22 +116,12 @@ class GroupNormalization(Op, opset=12):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, range(3), Type.is_real, "a floating-point number")
-        shape, groups = self.get_input_partial_shape(0), self.num_groups
+        groups = self.num_groups
         if groups < 1:
             self.fail(f"num_groups must be positive, but is {groups}")
-        if shape.has_rank and len(shape) < 2:
-            self.fail(f"data must have channels in dimension 1, but has the shape {shape}")
-        channels = [shape[1] if shape.has_rank else Dimension()]
-        for index in (1, 2):
-            vector = self.get_input_partial_shape(index)
-            if not vector.compatible([-1]):
-                self.fail(f"{self.inputs_declared[index]} must have one dimension, but has the shape {vector}")
-            channels.append(vector.merge([-1])[0])
-        merged = merge_dimensions(self, channels, "the channels of its inputs")
-        if merged.is_static and merged.get_length() % groups:
-            self.fail(f"{merged} channels cannot be divided into {groups} groups of one size")
-        if shape.has_rank:
-            shape = PartialShape([shape[0], merged, *shape[2:]])
+        shape, channels = _merge_channels(self, ("scale", "bias"))
+        if channels.is_static and channels.get_length() % groups:
+            self.fail(f"{channels} channels cannot be divided into {groups} groups of one size")
         self.set_output_type(0, common_type(self, range(3)), shape)
 
 
@@ -190,6 +169,21 @@ class GRN(Op, opset=1):
         if shape.has_rank and not 2 <= len(shape) <= 4:
             self.fail(f"data must have 2 to 4 dimensions, but has the shape {shape}")
         self.set_output_type(0, self.get_input_element_type(0), shape)
+
+
+def _merge_channels(node: Op, vectors: Sequence[str]) -> tuple[PartialShape, Dimension]:
+    """Merge the channels of ``data [N, C, …]`` with those of vectors ``[C]``; return the shape of data, and C."""
+    shape = node.get_input_partial_shape(node.input_index("data"))
+    if shape.has_rank and len(shape) < 2:
+        node.fail(f"data must have channels in dimension 1, but has the shape {shape}")
+    channels = [shape[1] if shape.has_rank else Dimension()]
+    for name in vectors:
+        vector = node.get_input_partial_shape(node.input_index(name))
+        if not vector.compatible([-1]):
+            node.fail(f"{name} must have one dimension, but has the shape {vector}")
+        channels.append(vector.merge([-1])[0])
+    merged = merge_dimensions(node, channels, "the channels of its inputs")
+    return PartialShape([shape[0], merged, *shape[2:]]) if shape.has_rank else shape, merged
 
 
 def _check_axes(node: Op, *shapes: PartialShape) -> None:

@@ -27,6 +27,9 @@ class _Pooling(Op):
         """The spacing of the elements of a window; newer versions have it as an attribute."""
         return (1,) * len(self.kernel_shape)
 
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
+
     def pooled_shape(self) -> PartialShape:
         count = len(self.kernel_shape)
         if count < 1:
@@ -46,7 +49,7 @@ class _Pooling(Op):
 
     def resolve_pads(self, lengths: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the padding before and after the data on each spatial axis, for data of these lengths."""
-        return resolve_pads(self, lengths, self.kernel_shape, self.dilations)
+        return resolve_pads(self, lengths, self.kernel_shape)
 
 
 class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
@@ -59,9 +62,6 @@ class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
     kernel_shape = Attribute(integers, ir="kernel")
     rounding_type = Attribute(rounding_choice, "floor")
     auto_pad = Attribute(auto_pad_choice, None)
-
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
 
 
 class MaxPoolV8(_Pooling, type_name="MaxPool", opset=8):
@@ -105,9 +105,6 @@ class AvgPoolV1(_Pooling, type_name="AvgPool", opset=1):
     exclude_pad = Attribute(bool, ir="exclude-pad")
     rounding_type = Attribute(rounding_choice, "floor")
     auto_pad = Attribute(auto_pad_choice, None)
-
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
 
 
 class AvgPoolV14(AvgPoolV1, type_name="AvgPool", opset=14):

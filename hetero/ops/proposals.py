@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats
-from hetero.ops.checks import check_type, common_type, merge_dimensions
+from hetero.ops.checks import check_index_type, check_type, common_type, merge_dimensions
 from hetero.ops.nms import shape_of_rank
-from hetero.ops.sorting import check_index_type
 from hetero.shape import Dimension
 from hetero.types import Type
 

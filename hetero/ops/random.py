@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, is_number
+from hetero.ops.checks import check_index_type, check_type, is_number
 from hetero.ops.values import exact_value, shape_of_value
 from hetero.shape import Dimension
 from hetero.types import Type
@@ -58,8 +58,7 @@ class Multinomial(Op, opset=13):
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
         check_type(self, (1,), Type.is_integral, "an integer")
-        if self.convert_type not in (Type.i32, Type.i64):
-            self.fail(f"convert_type must be i32 or i64, but is {self.convert_type}")
+        check_index_type(self, "convert_type")
         probs = self.get_input_partial_shape(0)
         if probs.has_rank and len(probs) != 2:
             self.fail(f"probs must have two dimensions, but has the shape {probs}")

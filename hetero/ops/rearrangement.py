@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_type, merge_dimensions, normalize_axes, normalize_axis
-from hetero.ops.movement import divide_evenly
+from hetero.ops.movement import divide_exactly
 from hetero.ops.slicing import bounds_of
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
@@ -143,11 +143,6 @@ class _BatchMove(Op):
             self.fail(f"{self.inputs_declared[index]} {numbers} must not be negative, and the first one 0")
         return [Dimension(0), *(Dimension() if number is None else Dimension.of(number) for number in numbers[1:])]
 
-    def divided(self, dimension: Dimension, divisor: int) -> Dimension:
-        if dimension.is_static and dimension.get_length() % divisor:
-            self.fail(f"the length {dimension} must be a multiple of {divisor}")
-        return divide_evenly(dimension, divisor)
-
 
 class SpaceToBatch(_BatchMove, opset=2):
     """The data padded with zeros, then the positions in each block of ``block_shape`` moved into the batch."""
@@ -158,7 +153,7 @@ class SpaceToBatch(_BatchMove, opset=2):
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
     ) -> PartialShape:
         count = math.prod(blocks)
-        spatial = [self.divided(d + b + e, n) for d, n, b, e in zip(data, blocks, begin, end)]
+        spatial = [divide_exactly(self, d + b + e, n) for d, n, b, e in zip(data, blocks, begin, end)]
         return PartialShape([data[0] * count, *spatial[1:]])
 
 
@@ -170,7 +165,7 @@ class BatchToSpace(_BatchMove, opset=2):
     def moved_shape(
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
     ) -> PartialShape:
-        batch = self.divided(data[0], math.prod(blocks))
+        batch = divide_exactly(self, data[0], math.prod(blocks))
         spatial = [self._cropped(*numbers) for numbers in zip(data, blocks, begin, end)]
         return PartialShape([batch, *spatial[1:]])
 

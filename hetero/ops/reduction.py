@@ -8,8 +8,7 @@ import numpy as np
 
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, is_number, normalize_axis
-from hetero.ops.conversion import all_fit
-from hetero.ops.values import exact_value, is_exact, known_values, tidy
+from hetero.ops.values import all_fit, exact_value, is_exact, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 

@@ -22,6 +22,10 @@ class _Fourier(Op):
     inputs = ("data", "axes", "signal_size?")
     shape_inputs = (1, 2)
     complex_input = True
+    #: The last dimension of complex outputs.
+    last_axis: tuple[int, ...] = (2,)
+    #: Whether the transform keeps the lengths of the axes.
+    keeps_lengths = True
     min_axes = 0
 
     def validate_and_infer_types(self) -> None:
@@ -39,7 +43,8 @@ class _Fourier(Op):
         lengths = list(data[:-1] if self.complex_input else data)
         axes = exact_value(self.input_value(1))
         if axes is None:
-            lengths = self.lengths_of_unknown_axes(lengths)
+            if not self.keeps_lengths or self.has_input("signal_size"):
+                lengths = [Dimension()] * len(lengths)
         else:
             axes = normalize_axes(self, axes.reshape(-1).tolist(), len(lengths))
             if len(axes) < self.min_axes:
@@ -48,7 +53,7 @@ class _Fourier(Op):
             padded = [s if s != -1 else lengths[axis] for axis, s in zip(axes, sizes)]
             for axis, size in zip(axes, self.transformed(padded, sizes)):
                 lengths[axis] = Dimension.of(size)
-        return PartialShape([*lengths, *self.last_axis()])
+        return PartialShape([*lengths, *self.last_axis])
 
     def _signal_sizes(self, count: int) -> list[int | Dimension]:
         """Return a size for each axis: -1 to keep the length, an unknown Dimension if it is not known."""
@@ -60,15 +65,9 @@ class _Fourier(Op):
         value = exact_value(self.input_value(2))
         return [Dimension()] * count if value is None else value.reshape(-1).tolist()
 
-    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
-        return [Dimension()] * len(lengths) if self.has_input("signal_size") else lengths
-
     def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
         """Return the output lengths on the axes; ``padded`` has the input lengths after cropping or padding."""
         return padded
-
-    def last_axis(self) -> list[int]:
-        return [2]
 
     def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
         """Return the non-negative axes, and the lengths of the transform on them."""
@@ -89,28 +88,22 @@ class RDFT(_Fourier, opset=9):
     """The Fourier transform of real data ``[…]`` to complex ``[…, 2]``; the last of ``axes`` has length n // 2 + 1."""
 
     complex_input = False
+    keeps_lengths = False
     min_axes = 1
 
     def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
         return [*padded[:-1], Dimension.of(padded[-1]) // 2 + 1]
 
-    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
-        return [Dimension()] * len(lengths)
-
 
 class IRDFT(_Fourier, opset=9):
     """The inverse of RDFT: real data. The length of the last of ``axes`` is even unless signal_size gives it."""
 
+    last_axis = ()
+    keeps_lengths = False
     min_axes = 1
 
     def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
         return [*padded[:-1], (padded[-1] - 1) * 2 if sizes[-1] == -1 else padded[-1]]
-
-    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
-        return [Dimension()] * len(lengths)
-
-    def last_axis(self) -> list[int]:
-        return []
 
     def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
         normalized, lengths = super().resolve(shape, axes, signal_size)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar, check_scalar_or_one, check_type, common_type, is_number, normalize_axis
+from hetero.ops.checks import (
+    check_index_type,
+    check_scalar,
+    check_scalar_or_one,
+    check_type,
+    common_type,
+    is_number,
+    normalize_axis,
+)
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
-
-_INDEX_TYPES = (Type.i32, Type.i64)
-
-
-def check_index_type(node: Op, name: str) -> None:
-    """Raise GraphError if an attribute is neither i32 nor i64."""
-    if getattr(node, name) not in _INDEX_TYPES:
-        node.fail(f"{name} must be i32 or i64, but is {getattr(node, name)}")
 
 
 class _TopK(Op):

@@ -66,6 +66,20 @@ def tidy(value: np.ndarray) -> np.ndarray:
     return mixed.reshape(value.shape)
 
 
+def all_fit(value: np.ndarray, dtype: np.dtype) -> bool:
+    """Return whether all elements of an array of ints and Dimensions are in the range of an integer type."""
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+    items = [_bounds(item) for item in np.asarray(value, object).reshape(-1)]
+    return limits is not None and all(limits.min <= low <= high <= limits.max for low, high in items)
+
+
+def _bounds(item: int | Dimension) -> tuple[int, int]:
+    """Return the smallest and largest number of an int or Dimension; an unbounded one counts as its minimum."""
+    if not isinstance(item, Dimension):
+        return int(item), int(item)
+    return item.min_length, max(item.min_length, item.max_length)
+
+
 def as_objects(values: Iterable[np.ndarray]) -> list[np.ndarray]:
     """Convert values to object arrays, on which numpy's operators call Dimension's."""
     return [v.astype(object) for v in values]

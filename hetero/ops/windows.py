@@ -73,15 +73,18 @@ def _positions(node: Node, axis: int, length: Dimension, window: Dimension, roun
 
 
 def resolve_pads(
-    node: Node, lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int]
+    node: Node, lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int] | None = None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the padding before and after the data on each axis, resolving the node's auto_pad for these lengths."""
+    """Return the padding before and after the data on each axis, resolving the node's auto_pad for these lengths.
+
+    ``dilations``: by default the node's attribute.
+    """
     if node.auto_pad == "valid":
         return (0,) * len(lengths), (0,) * len(lengths)
     if not node.auto_pad.startswith("same"):
         return node.pads_begin, node.pads_end
     begin, end = [], []
-    for length, size, stride, dilation in zip(lengths, kernel, node.strides, dilations):
+    for length, size, stride, dilation in zip(lengths, kernel, node.strides, dilations or node.dilations):
         positions = -(-length // stride)
         total = max((positions - 1) * stride + (size - 1) * dilation + 1 - length, 0)
         small, large = total // 2, total - total // 2
