@@ -58,7 +58,7 @@ class MatrixNms(_ClassSuppression, opset=8):
 
 
 class MulticlassNms(_ClassSuppression, opset=9):
-    """NMS per class by IoU; each selected box multiplies the IoU threshold by ``nms_eta`` if that is less than 1.
+    """NMS per class by IoU. If ``nms_eta`` < 1, each selected box multiplies an IoU threshold above 0.5 by it.
 
     With ``roisnum`` each class has its own boxes ``[classes, boxes, 4]`` and scores ``[classes, boxes]``. They are
     concatenated over the batches, and ``roisnum`` has the number of boxes in each batch.

@@ -111,7 +111,7 @@ class ConvertPromoteTypes(Op, opset=14):
     def _checked(self, left: Type, right: Type, target: Type) -> Type:
         # If neither type represents the other's numbers, a third type is used only with promote_unsafe.
         third = target not in (left, right)
-        if not self.promote_unsafe and (third or not (_holds(target, left) and _holds(target, right))):
+        if not self.promote_unsafe and (third or not (_represents(target, left) and _represents(target, right))):
             self.fail(f"{left} and {right} have no common type; set promote_unsafe to convert both to {target}")
         return target
 
@@ -133,7 +133,7 @@ def _takes_scalar(tensor: Type, scalar: Type) -> bool:
     As in OpenVINO, a signed tensor also accepts an unsigned scalar of up to twice its bits.
     """
     if tensor.is_real() and not scalar.is_real():
-        return _holds(tensor, scalar)
+        return _represents(tensor, scalar)
     if tensor.is_signed() != scalar.is_signed():
         return tensor.is_signed() and scalar.bitwidth <= 2 * tensor.bitwidth
     return tensor.bitwidth >= scalar.bitwidth
@@ -143,7 +143,7 @@ def _kind(element_type: Type) -> int:
     return 2 if element_type.is_real() else 0 if element_type is Type.boolean else 1
 
 
-def _holds(target: Type, source: Type) -> bool:
+def _represents(target: Type, source: Type) -> bool:
     """Return whether a type represents all numbers of another; a float does for integers of up to half its bits."""
     if target == source or source is Type.boolean:
         return True

@@ -204,7 +204,7 @@ class Concat(Op, opset=1):
         if len({len(shape) for shape in ranked}) > 1:
             self.fail(f"its inputs must have one rank, but are {', '.join(map(str, shapes))}")
         axis = normalize_axis(self, self.axis, len(ranked[0])) if len(ranked[0]) else self.fail("it has scalar inputs")
-        dimensions = [merge_dimensions(self, column, "lengths beside the axis") if index != axis else
+        dimensions = [merge_dimensions(self, column, "the dimensions other than the axis") if index != axis else
                       sum(column, Dimension(0)) for index, column in enumerate(zip(*ranked))]  # fmt: skip
         if len(ranked) < len(shapes):
             dimensions[axis] = dimensions[axis] + Dimension()

@@ -25,13 +25,13 @@ def bilinear(
     low, right = y - top, x - left
     first = start + top * width
     second = start + np.minimum(top + 1, height - 1) * width
-    beside = np.minimum(left + 1, width - 1)
+    next_column = np.minimum(left + 1, width - 1)
     result = np.take(planes, first + left, -1)
     result *= (1 - low) * (1 - right)
     for index, weight in (
-        (first + beside, (1 - low) * right),
+        (first + next_column, (1 - low) * right),
         (second + left, low * (1 - right)),
-        (second + beside, low * right),
+        (second + next_column, low * right),
     ):
         part = np.take(planes, index, -1)
         part *= weight

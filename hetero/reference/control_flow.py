@@ -82,7 +82,7 @@ class _RepeatedBody:
             (d.body_parameter_index, d.body_value_index) for d in descriptions if isinstance(d, MergedInputDescription)
         ]
         self._outputs = sorted(node.get_output_descriptions(), key=lambda description: description.output_index)
-        # The results of which the values of every iteration are kept.
+        # The results whose values are kept for every iteration.
         self._kept = {
             d.body_value_index
             for d in self._outputs

@@ -22,7 +22,7 @@ def exact(node, *arrays):
 
 # erf(x) is approximated by tanh(x · P(x²)) for |x| < _ERF_END. The coefficients are our own minimax fit of
 # atanh(erf(x)) / x; the relative error of erf is 1e-8 in exact arithmetic, 1.2e-7 when computed in f32.
-_ERF_END = 4.2  # from here tanh is exactly 1 in f32, which GELU of large negative numbers relies on
+_ERF_END = 4.2  # from here on tanh is exactly 1 in f32; GELU of large negative numbers needs that
 _ERF_P = (
     1.12837918, 0.102772165, -0.000206651883, -0.000595310508, 6.93230123e-05, 1.32562778e-06, -1.28873378e-06,
     1.56119765e-07, -8.46587199e-09, 1.78640907e-10,
