@@ -12,6 +12,13 @@ _PARTS = {1: (1,), 2: (2,), 3: (2, 1), 4: (4,), 6: (4, 2)}
 # Types stored as one contiguous bit stream.
 _STREAMS = (Type.f6e2m3, Type.f6e3m2)
 
+# The values of the nf4 codes: T. Dettmers et al., "QLoRA", 2023, appendix E.
+NF4_VALUES = np.array([
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+], np.float32)  # fmt: skip
+
 
 def is_packed(element_type: Type) -> bool:
     """Return whether several elements share a byte in files."""
@@ -70,7 +77,7 @@ def unpack(content: np.ndarray | memoryview, element_type: Type, shape: tuple[in
         codes |= _split(data[:, start : start + length], bits, _first_is_high(width)) << low
         low, start = low + bits, start + length
     if element_type in (Type.i2, Type.i4):
-        codes = _with_sign(codes, width)
+        codes = _sign_extend(codes, width)
     return codes.reshape(-1)[:count].view(element_type.to_dtype()).reshape(shape)
 
 
@@ -100,7 +107,15 @@ def _split(data: np.ndarray, bits: int, first_is_high: bool) -> np.ndarray:
     return parts.reshape(len(data), -1)
 
 
-def _with_sign(codes: np.ndarray, width: int) -> np.ndarray:
+def _sign_extend(codes: np.ndarray, width: int) -> np.ndarray:
     """Sign-extend two's complement codes to whole bytes, as ml_dtypes stores them."""
     sign = np.uint8(1 << width - 1)
     return (codes ^ sign) - sign
+
+
+def as_numbers(x: np.ndarray) -> np.ndarray:
+    """Return the array, or for types that are codes in numpy (nf4, u3, u6) the numbers that they represent."""
+    if not x.dtype.names:
+        return x
+    codes = np.ascontiguousarray(x).view(np.uint8).reshape(x.shape)
+    return NF4_VALUES[codes] if x.dtype.names[0] == "nf4" else codes

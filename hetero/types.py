@@ -135,3 +135,14 @@ _BY_DTYPE_NAME = {
     for name, dtype in _DTYPES.items()
     if name != "string" and not isinstance(dtype, list)
 }
+
+
+def lowest(dtype: np.dtype) -> float:
+    """Return the lowest finite value of a type, which is the padding value of max pooling, as in OpenVINO."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    if dtype.kind == "b":
+        return False
+    import ml_dtypes  # its finfo supports bf16 in addition to numpy's types
+
+    return ml_dtypes.finfo(dtype).min

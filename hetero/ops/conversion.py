@@ -103,7 +103,7 @@ class ConvertPromoteTypes(Op, opset=14):
             if scalars[0] != scalars[1]:
                 tensor, scalar = (right, left) if scalars[0] else (left, right)
                 if _kind(tensor) >= _kind(scalar):
-                    if not self.promote_unsafe and not _takes_scalar(tensor, scalar):
+                    if not self.promote_unsafe and not _accepts_scalar(tensor, scalar):
                         self.fail(f"{tensor} cannot represent all numbers of {scalar}; set promote_unsafe to allow it")
                     return tensor
         return self._checked(left, right, self._wider(left, right))
@@ -127,7 +127,7 @@ class ConvertPromoteTypes(Op, opset=14):
         return self.u64_integer_promotion_target if unsigned is Type.u64 else Type(f"i{2 * unsigned.bitwidth}")
 
 
-def _takes_scalar(tensor: Type, scalar: Type) -> bool:
+def _accepts_scalar(tensor: Type, scalar: Type) -> bool:
     """Return whether a scalar converts safely to the tensor's type.
 
     As in OpenVINO, a signed tensor also accepts an unsigned scalar of up to twice its bits.

@@ -296,6 +296,32 @@ class SpaceToDepth(_BlockMove, opset=1):
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
 
+def depth_to_space_blocks(node: DepthToSpace, data: np.ndarray) -> np.ndarray:
+    """Return a view in the output's order, with each spatial axis of the output split into two axes."""
+    batch, channels, *spatial = data.shape
+    size, count = node.block_size, len(spatial)
+    blocks, depth = [size] * count, channels // size**count
+    # Each block axis is placed after its spatial axis.
+    if node.mode == "blocks_first":
+        split = data.reshape(batch, *blocks, depth, *spatial)
+        block_axes, depth_axis = range(1, count + 1), count + 1
+    else:
+        split = data.reshape(batch, depth, *blocks, *spatial)
+        block_axes, depth_axis = range(2, count + 2), 1
+    pairs = [axis for i, block_axis in enumerate(block_axes) for axis in (count + 2 + i, block_axis)]
+    return split.transpose(0, depth_axis, *pairs)
+
+
+def space_to_depth_blocks(node: SpaceToDepth, data: np.ndarray) -> np.ndarray:
+    """Return a view in the output's order, with the output's channels split into several axes."""
+    batch, channels, *spatial = data.shape
+    size, count = node.block_size, len(spatial)
+    split = data.reshape(batch, channels, *(part for length in spatial for part in (length // size, size)))
+    spatial_axes, block_axes = range(2, 2 + 2 * count, 2), range(3, 3 + 2 * count, 2)
+    order = (*block_axes, 1) if node.mode == "blocks_first" else (1, *block_axes)
+    return split.transpose(0, *order, *spatial_axes)
+
+
 def divide_exactly(node: Op, dimension: Dimension, divisor: int) -> Dimension:
     """Return the quotient of a dimension. Raises GraphError if it cannot be a multiple of the divisor."""
     if dimension.is_static and dimension.get_length() % divisor:

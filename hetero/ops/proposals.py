@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hetero.graph import Attribute, Op, floats
 from hetero.ops.checks import check_index_type, check_type, common_type, merge_dimensions
 from hetero.ops.nms import shape_of_rank
 from hetero.shape import Dimension
 from hetero.types import Type
+
+# Limit of the logarithmic size offsets.
+LARGEST_GROWTH = np.float32(np.log(1000 / 16))
 
 
 class Proposal(Op, opset=4):
@@ -62,6 +67,23 @@ class ProposalV1(Proposal, type_name="Proposal", opset=1):
     """Proposal without the scores."""
 
     output_size = 1
+
+
+def anchors_of_cells(node: Proposal, height: int, width: int) -> np.ndarray:
+    """Return the anchors of all cells ``[height, width, ratios * scales, 4]``."""
+    border, ratios = 0 if node.is_tensorflow else 1, np.float32(node.ratio)
+    widths = np.sqrt(np.float32(node.base_size**2) / ratios)
+    heights = widths * ratios
+    if not node.is_tensorflow:
+        widths = np.floor(widths + np.float32(0.5))
+        heights = np.floor(widths * ratios + np.float32(0.5))
+    sides = (np.stack([widths, heights], axis=-1)[:, None] * np.float32(node.scale)[:, None]).reshape(-1, 2)
+    center = 0 if node.is_tensorflow else (node.base_size - 1) / 2
+    half = (sides - border) / 2
+    base_anchors = np.concatenate([center - half, center + half], axis=-1)
+    y, x = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
+    cells = np.stack([y, x, y, x] if node.is_tensorflow else [x, y, x, y], axis=-1) * node.feat_stride
+    return (cells[:, :, None] + base_anchors).astype(np.float32)
 
 
 class GenerateProposals(Op, opset=9):

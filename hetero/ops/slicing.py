@@ -121,7 +121,7 @@ class StridedSlice(Op, opset=1):
             return PartialShape.dynamic()
         columns = [bounds_of(self.input_value(index), count) for index in (1, 2, 3)]
         if any(len(column) != count for column in columns):
-            self.fail("begin, end and strides must have equally many values")
+            self.fail("begin, end and strides must have the same number of values")
         dimensions, axis = [], 0
         for item in self.items(len(data), *columns):
             if item is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from hetero.graph import Attribute, Op, choice, floats, integers, texts
 from hetero.ops.checks import check_type
 from hetero.shape import Dimension, PartialShape, concatenate
@@ -135,6 +137,14 @@ class TfIdfVectorizer(Op):
         columns = max(self.ngram_indexes, default=-1) + 1
         output_shape = concatenate(shape[:-1], [columns]) if shape.has_rank else PartialShape.dynamic()
         self.set_output_type(0, Type.f32, output_shape)
+
+
+def pool_grams(node: TfIdfVectorizer, pool: Sequence) -> Iterator[tuple]:
+    """Yield the n-grams of the pool in order: first those of one item, then those of two, and so on."""
+    ends = [*node.ngram_counts[1:], len(pool)]
+    for length, (start, end) in enumerate(zip(node.ngram_counts, ends), 1):
+        for first in range(start, end, length):
+            yield tuple(pool[first : first + length])
 
 
 class SkipGram(Op):

@@ -45,9 +45,9 @@ class TreeEnsemble(Op):
 
 
 class LabelEncoder(Op):
-    """The value of each element's key. An element without a key gets the default, or is an error without a default.
+    """Each element of the data replaced by the value of the equal key, or by the default if no key is equal.
 
-    NaN is a valid key. Among equal keys the last one counts.
+    Without a default, an element without a key is an error. NaN is a valid key. Among equal keys the last one counts.
     """
 
     inputs = ("data", "keys", "values", "default?")

@@ -6,23 +6,9 @@ import ml_dtypes
 import numpy as np
 
 from hetero import ops
+from hetero.packing import NF4_VALUES, as_numbers
 from hetero.reference.registry import compute_in_f32, evaluates
 from hetero.types import Type
-
-# The values of the nf4 codes: T. Dettmers et al., "QLoRA", 2023, appendix E.
-_NF4 = np.array([
-    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
-    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
-    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
-], np.float32)  # fmt: skip
-
-
-def as_numbers(x: np.ndarray) -> np.ndarray:
-    """Return the array, or for types that are codes in numpy (nf4, u3, u6) the numbers that they represent."""
-    if not x.dtype.names:
-        return x
-    codes = np.ascontiguousarray(x).view(np.uint8).reshape(x.shape)
-    return _NF4[codes] if x.dtype.names[0] == "nf4" else codes
 
 
 def converted(x: np.ndarray, target: Type) -> np.ndarray:
@@ -32,7 +18,7 @@ def converted(x: np.ndarray, target: Type) -> np.ndarray:
         return x != 0
     if target in (Type.u3, Type.u6, Type.nf4):
         if target is Type.nf4:
-            codes = np.abs(x.astype(np.float32)[..., None] - _NF4).argmin(axis=-1).astype(np.uint8)
+            codes = np.abs(x.astype(np.float32)[..., None] - NF4_VALUES).argmin(axis=-1).astype(np.uint8)
         else:
             codes = x.astype(np.uint8) & np.uint8((1 << target.bitwidth) - 1)
         return codes.view(target.to_dtype())

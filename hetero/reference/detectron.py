@@ -6,8 +6,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.ops.proposals import LARGEST_GROWTH
 from hetero.reference.boxes import descending_order, intersection_over_union, pixel_overlap, suppress
-from hetero.reference.proposals import LARGEST_GROWTH, best_first, decode_boxes, per_cell
+from hetero.reference.proposals import best_first, decode_boxes, per_cell
 from hetero.reference.registry import compute_in_f32, evaluates
 from hetero.reference.roi import pool_region
 

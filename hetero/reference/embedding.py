@@ -7,8 +7,8 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.gather import checked_indices
-from hetero.reference.pooling import lowest
 from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.types import lowest
 
 
 @evaluates(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum)

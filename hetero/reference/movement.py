@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.reference.registry import evaluates
 from hetero.shape import PartialShape
 
@@ -57,35 +58,9 @@ def depth_to_space(node: Node, data: np.ndarray) -> np.ndarray:
     return depth_to_space_blocks(node, data).reshape(shape)
 
 
-def depth_to_space_blocks(node: Node, data: np.ndarray) -> np.ndarray:
-    """Return a view in the output's order, with each spatial axis of the output split into two axes."""
-    batch, channels, *spatial = data.shape
-    size, count = node.block_size, len(spatial)
-    blocks, depth = [size] * count, channels // size**count
-    # Each block axis is placed after its spatial axis.
-    if node.mode == "blocks_first":
-        split = data.reshape(batch, *blocks, depth, *spatial)
-        block_axes, depth_axis = range(1, count + 1), count + 1
-    else:
-        split = data.reshape(batch, depth, *blocks, *spatial)
-        block_axes, depth_axis = range(2, count + 2), 1
-    pairs = [axis for i, block_axis in enumerate(block_axes) for axis in (count + 2 + i, block_axis)]
-    return split.transpose(0, depth_axis, *pairs)
-
-
 @evaluates(ops.SpaceToDepth)
 def space_to_depth(node: Node, data: np.ndarray) -> np.ndarray:
     batch, channels, *spatial = data.shape
     size = node.block_size
     shape = batch, channels * size ** len(spatial), *(length // size for length in spatial)
     return space_to_depth_blocks(node, data).reshape(shape)
-
-
-def space_to_depth_blocks(node: Node, data: np.ndarray) -> np.ndarray:
-    """Return a view in the output's order, with the output's channels split into several axes."""
-    batch, channels, *spatial = data.shape
-    size, count = node.block_size, len(spatial)
-    split = data.reshape(batch, channels, *(part for length in spatial for part in (length // size, size)))
-    spatial_axes, block_axes = range(2, 2 + 2 * count, 2), range(3, 3 + 2 * count, 2)
-    order = (*block_axes, 1) if node.mode == "blocks_first" else (1, *block_axes)
-    return split.transpose(0, *order, *spatial_axes)

@@ -13,6 +13,7 @@ from hetero.graph import Node
 from hetero.ops.windows import overlapping_elements
 from hetero.reference.registry import evaluates
 from hetero.shape import PartialShape
+from hetero.types import lowest
 
 
 @evaluates(ops.MaxPoolV1)
@@ -124,14 +125,3 @@ def _counts(node: Node, data: np.ndarray, positions: tuple[int, ...]) -> np.ndar
             axis_counts[outputs] += 1
         counts = np.multiply.outer(counts, np.maximum(axis_counts, 1))
     return counts
-
-
-def lowest(dtype: np.dtype):
-    """Return the lowest finite value of a type, which is the padding value of max pooling, as in OpenVINO."""
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).min
-    if dtype.kind == "b":
-        return False
-    import ml_dtypes  # its finfo supports bf16 in addition to numpy's types
-
-    return ml_dtypes.finfo(dtype).min

@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.ops.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.reference.boxes import (
     descending_order,
     intersection_over_union,
@@ -14,9 +15,6 @@ from hetero.reference.boxes import (
     suppress_adaptively,
 )
 from hetero.reference.registry import compute_in_f32, evaluates
-
-# Limit of the logarithmic size offsets.
-LARGEST_GROWTH = np.float32(np.log(1000 / 16))
 
 
 def decode_boxes(anchors: np.ndarray, offsets: np.ndarray, border: float, largest: float = np.inf) -> np.ndarray:
@@ -72,23 +70,6 @@ def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndar
         values[index, : len(selected)] = best[selected]
     rows = rows.reshape(-1, 5)
     return (rows, values.reshape(-1)) if node.output_size == 2 else (rows,)
-
-
-def anchors_of_cells(node: Node, height: int, width: int) -> np.ndarray:
-    """Return the anchors of all cells ``[height, width, ratios * scales, 4]``."""
-    border, ratios = 0 if node.is_tensorflow else 1, np.float32(node.ratio)
-    widths = np.sqrt(np.float32(node.base_size**2) / ratios)
-    heights = widths * ratios
-    if not node.is_tensorflow:
-        widths = np.floor(widths + np.float32(0.5))
-        heights = np.floor(widths * ratios + np.float32(0.5))
-    sides = (np.stack([widths, heights], axis=-1)[:, None] * np.float32(node.scale)[:, None]).reshape(-1, 2)
-    center = 0 if node.is_tensorflow else (node.base_size - 1) / 2
-    half = (sides - border) / 2
-    base_anchors = np.concatenate([center - half, center + half], axis=-1)
-    y, x = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
-    cells = np.stack([y, x, y, x] if node.is_tensorflow else [x, y, x, y], axis=-1) * node.feat_stride
-    return (cells[:, :, None] + base_anchors).astype(np.float32)
 
 
 @evaluates(ops.GenerateProposals)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from hetero import ops
 from hetero.allocation import check_allocation, string_array
+from hetero.ops.strings import pool_grams
 from hetero.reference.registry import evaluates
 
 _WHITE_SPACE = " \t\n\v\f\r"
@@ -80,14 +81,6 @@ def tf_idf_vectorizer(node, data):
             else:
                 counts[column] += weight if node.mode == "tfidf" else 1
     return result.reshape(*data.shape[:-1], result.shape[1])
-
-
-def pool_grams(node: ops.TfIdfVectorizer, pool: Sequence) -> Iterator[tuple]:
-    """Yield the n-grams of the pool in order: first those of one item, then those of two, and so on."""
-    ends = [*node.ngram_counts[1:], len(pool)]
-    for length, (start, end) in enumerate(zip(node.ngram_counts, ends), 1):
-        for first in range(start, end, length):
-            yield tuple(pool[first : first + length])
 
 
 def _grams(node: ops.TfIdfVectorizer, items: list) -> Iterator[tuple]:

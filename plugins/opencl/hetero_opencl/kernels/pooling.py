@@ -11,8 +11,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.ops.windows import overlapping_elements
-from hetero.reference.pooling import lowest
-from hetero.types import Type
+from hetero.types import Type, lowest
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, refuse_dimensions
