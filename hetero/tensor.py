@@ -210,7 +210,7 @@ def _allocate(make: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.d
         check_allocation(math.prod(shape) * dtype.itemsize, "it")
         return make(shape, dtype)
     except (MemoryError, ValueError) as error:
-        raise TensorError(f"there is no room for a tensor of {Type(dtype)}{list(shape)}: {error}") from error
+        raise TensorError(f"a tensor of {Type(dtype)}{list(shape)} cannot be allocated: {error}") from error
 
 
 def as_array(source: Any) -> np.ndarray:

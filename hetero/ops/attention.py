@@ -56,11 +56,11 @@ class ScaledDotProductAttention(Op, opset=13):
         self.set_output_type(0, element_type, shape)
 
     def _shapes(self) -> list[PartialShape]:
-        """Return the shapes of query, key and value, which have one rank; 3 if it is unknown."""
+        """Return the shapes of query, key and value, which have the same rank; 3 if it is unknown."""
         shapes = [self.get_input_partial_shape(index) for index in range(3)]
         ranks = {len(shape) for shape in shapes if shape.has_rank} or {3}
         if len(ranks) > 1 or min(ranks) < 3:
-            self.fail(f"query {shapes[0]}, key {shapes[1]} and value {shapes[2]} must be of one rank, 3 or more")
+            self.fail(f"query {shapes[0]}, key {shapes[1]} and value {shapes[2]} must have the same rank, 3 or more")
         return [shape.merge(PartialShape.dynamic(min(ranks))) for shape in shapes]
 
     def _batch(self, *shapes: PartialShape) -> PartialShape:

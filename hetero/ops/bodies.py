@@ -65,7 +65,7 @@ class MultiSubGraphOp(Op):
                 self.fail("it is incomplete; set its bodies and its inputs")
             for index, parameter in enumerate(body.parameters):
                 if index not in fed:
-                    self.fail(f"nothing feeds parameter '{parameter.friendly_name}' of its body")
+                    self.fail(f"parameter '{parameter.friendly_name}' of its body has no source")
 
     def fed_parameters(self) -> list[set[int]]:
         """Return, for each body, the indices of the Parameters that have a source."""

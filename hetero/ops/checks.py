@@ -66,7 +66,7 @@ def normalize_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
     """Return the non-negative indices of axes. Raises GraphError if one is out of range or repeated."""
     normalized = [normalize_axis(node, int(axis), rank) for axis in axes]
     if len(set(normalized)) < len(normalized):
-        node.fail(f"axes {normalized} name one axis twice")
+        node.fail(f"axes {normalized} contain an axis twice")
     return normalized
 
 

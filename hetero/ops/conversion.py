@@ -179,7 +179,7 @@ class FakeConvert(Op, opset=13):
                 self.fail(f"{self.inputs_declared[index].strip('?')} {other} must broadcast to data {data}")
         if self.has_input("shift") and not self.get_input_partial_shape(1).compatible(self.get_input_partial_shape(2)):
             shapes = f"{self.get_input_partial_shape(1)} and {self.get_input_partial_shape(2)}"
-            self.fail(f"scale and shift must have one shape, but have {shapes}")
+            self.fail(f"scale and shift must have the same shape, but have {shapes}")
         self.set_output_type(0, element_type, data)
 
 

@@ -73,7 +73,9 @@ class Einsum(Op, opset=7):
         except ValueError:
             self.fail(f"equation '{self.equation}' must be letters for each input, '->', and some of them once")
         if len(subscripts) != self.get_input_size():
-            self.fail(f"equation '{self.equation}' has {len(subscripts)} inputs, but it has {self.get_input_size()}")
+            self.fail(
+                f"equation '{self.equation}' has {len(subscripts)} inputs, but the node has {self.get_input_size()}"
+            )
         self.set_output_type(0, element_type, self._shape(subscripts, output))
 
     def _shape(self, subscripts: list[Subscript], output: Subscript) -> PartialShape:
@@ -107,7 +109,7 @@ class Einsum(Op, opset=7):
             # Either may be 1 and broadcast, so the merged dimension keeps a symbol only if both have it.
             return one.merge(other).with_symbol(one.symbol if one.symbol is other.symbol else None)
         if not one.compatible(1) and not other.compatible(1):
-            self.fail(f"in equation '{self.equation}' {label} is {one} as well as {other}")
+            self.fail(f"in equation '{self.equation}' label {label} is both {one} and {other}")
         return one.broadcast(other)  # as in numpy, a dimension of 1 is broadcast
 
     def _broadcast(self, one: PartialShape | None, other: PartialShape) -> PartialShape:

@@ -169,7 +169,7 @@ class GatherTree(Op, opset=1):
         if not token.compatible([]):
             self.fail(f"end_token must be a scalar, but has the shape {token}")
         if not steps.compatible(parents):
-            self.fail(f"step_ids {steps} and parent_idx {parents} must have one shape")
+            self.fail(f"step_ids {steps} and parent_idx {parents} must have the same shape")
         shape = steps.merge(parents)
         if shape.has_rank and lengths.has_rank:
             batch = merge_dimensions(self, (shape[1], lengths[0]), "batches")

@@ -27,7 +27,7 @@ class MatMul(Op, opset=1):
         if not (a.has_rank and b.has_rank):
             return PartialShape.dynamic()
         if not len(a) or not len(b):
-            self.fail(f"its inputs must have dimensions, but have the shapes {a} and {b}")
+            self.fail(f"its inputs must not be scalars, but have the shapes {a} and {b}")
         rows, inner_a = self._matrix(a, self.transpose_a, is_left=True)
         inner_b, columns = self._matrix(b, self.transpose_b, is_left=False)
         try:

@@ -43,7 +43,7 @@ class Reshape(Op, opset=1):
         """Return the shape after reshaping by a pattern. Raises GraphError if the element counts differ."""
         wildcards = [axis for axis, item in enumerate(pattern) if isinstance(item, int) and item == -1]
         if len(wildcards) > 1 or any(isinstance(item, int) and item < -1 for item in pattern):
-            self.fail(f"output_shape {pattern} may hold lengths and one -1")
+            self.fail(f"output_shape {pattern} must consist of lengths and at most one -1")
         copied = [axis for axis, item in enumerate(pattern) if self.special_zero and _is_zero(item)]
         if shape.has_rank and copied and copied[-1] >= len(shape):
             self.fail(f"output_shape {pattern} copies dimension {copied[-1]}, which data {shape} does not have")
@@ -202,8 +202,12 @@ class Concat(Op, opset=1):
         if not ranked:
             return self.set_output_type(0, element_type, PartialShape.dynamic())
         if len({len(shape) for shape in ranked}) > 1:
-            self.fail(f"its inputs must have one rank, but are {', '.join(map(str, shapes))}")
-        axis = normalize_axis(self, self.axis, len(ranked[0])) if len(ranked[0]) else self.fail("it has scalar inputs")
+            self.fail(f"its inputs must have the same rank, but are {', '.join(map(str, shapes))}")
+        axis = (
+            normalize_axis(self, self.axis, len(ranked[0]))
+            if len(ranked[0])
+            else self.fail("its inputs must not be scalars")
+        )
         dimensions = [merge_dimensions(self, column, "the dimensions other than the axis") if index != axis else
                       sum(column, Dimension(0)) for index, column in enumerate(zip(*ranked))]  # fmt: skip
         if len(ranked) < len(shapes):

@@ -69,7 +69,7 @@ class _ScatterElementsUpdate(Op):
             self.fail("reduction mean does not accept boolean data")
         data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
         if not indices.compatible(updates):
-            self.fail(f"indices {indices} and updates {updates} must have one shape")
+            self.fail(f"indices {indices} and updates {updates} must have the same shape")
         for name, shape in (("indices", indices), ("updates", updates)):
             if data.has_rank and shape.has_rank and len(shape) != len(data):
                 self.fail(f"{name} {shape} must have as many dimensions as data {data}")

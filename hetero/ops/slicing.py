@@ -247,7 +247,7 @@ class VariadicSplit(Op, opset=1):
     def part_lengths(self, total: Dimension, lengths: Sequence[Bound]) -> list[Bound]:
         """Replace -1 by the remaining length. Raises GraphError if the lengths do not add up to the total."""
         if any(isinstance(length, int) and length < -1 for length in lengths) or list(lengths).count(-1) > 1:
-            self.fail(f"split_lengths {list(lengths)} may hold lengths and one -1")
+            self.fail(f"split_lengths {list(lengths)} must consist of lengths and at most one -1")
         others = sum((Dimension() if length is None else length for length in lengths if length != -1), Dimension(0))
         if -1 not in lengths:
             merge_dimensions(self, (total, others), "the dimension and the sum of split_lengths")

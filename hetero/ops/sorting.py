@@ -38,7 +38,7 @@ class _TopK(Op):
         check_index_type(self, "index_element_type")
         shape = self.get_input_partial_shape(0)
         if shape.has_rank:
-            axis = normalize_axis(self, self.axis, len(shape)) if len(shape) else self.fail("data is a scalar")
+            axis = normalize_axis(self, self.axis, len(shape)) if len(shape) else self.fail("data must not be a scalar")
             dimensions = list(shape)
             dimensions[axis] = self._count(shape[axis])
             shape = PartialShape(dimensions)

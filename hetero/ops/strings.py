@@ -24,7 +24,7 @@ class StringTensorPack(Op, opset=15):
         check_type(self, (2,), lambda t: t is Type.u8, "u8")
         begins, ends = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
         if not begins.compatible(ends):
-            self.fail(f"begins and ends must have one shape, but have {begins} and {ends}")
+            self.fail(f"begins and ends must have the same shape, but have {begins} and {ends}")
         if not self.get_input_partial_shape(2).compatible([Dimension()]):
             self.fail(f"symbols must have one dimension, but has the shape {self.get_input_partial_shape(2)}")
         self.set_output_type(0, Type.string, begins.merge(ends))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hetero import ops
@@ -19,26 +21,14 @@ from hetero.reference.registry import compute_in_f32, evaluates
 @evaluates(ops.MatrixNms)
 @compute_in_f32
 def matrix_nms(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
-    classes = _classes(node, scores.shape[1])
-    selected = [
-        _merge_classes(node, [(label, *_decayed(node, boxes[batch], scores[batch, label])) for label in classes])
-        for batch in range(len(scores))
-    ]
-    numbers = [indices + batch * boxes.shape[1] for batch, (_, indices, _) in enumerate(selected)]
-    return _outputs(node, boxes.reshape(-1, 4), selected, numbers, numbers)
+    return _select_by_batch(node, boxes, scores, _decayed)
 
 
 @evaluates(ops.MulticlassNms, ops.MulticlassNmsV8)
 @compute_in_f32
 def multiclass_nms(node: Node, boxes: np.ndarray, scores: np.ndarray, counts: np.ndarray | None = None) -> tuple:
     if scores.ndim == 3:
-        classes = _classes(node, scores.shape[1])
-        selected = [
-            _merge_classes(node, [(label, *_suppressed(node, boxes[batch], scores[batch, label])) for label in classes])
-            for batch in range(len(scores))
-        ]
-        numbers = [indices + batch * boxes.shape[1] for batch, (_, indices, _) in enumerate(selected)]
-        return _outputs(node, boxes.reshape(-1, 4), selected, numbers, numbers)
+        return _select_by_batch(node, boxes, scores, _suppressed)
     count = len(scores)
     selected, numbers, rows = [], [], []
     begin = 0
@@ -51,6 +41,17 @@ def multiclass_nms(node: Node, boxes: np.ndarray, scores: np.ndarray, counts: np
         rows.append(labels * boxes.shape[1] + begin + indices)
         begin = end
     return _outputs(node, boxes.reshape(-1, 4), selected, numbers, rows)
+
+
+def _select_by_batch(node: Node, boxes: np.ndarray, scores: np.ndarray, select: Callable) -> tuple[np.ndarray, ...]:
+    """Return the outputs of a node whose boxes are common to all classes, given ``select(node, boxes, scores)``."""
+    classes = _classes(node, scores.shape[1])
+    selected = [
+        _merge_classes(node, [(label, *select(node, boxes[batch], scores[batch, label])) for label in classes])
+        for batch in range(len(scores))
+    ]
+    numbers = [indices + batch * boxes.shape[1] for batch, (_, indices, _) in enumerate(selected)]
+    return _outputs(node, boxes.reshape(-1, 4), selected, numbers, numbers)
 
 
 def _classes(node: Node, count: int) -> list[int]:
