@@ -74,7 +74,7 @@ def test_outer_products_beyond_the_available_memory_are_refused(little_memory):
 
 
 def test_tables_of_weights_beyond_the_available_memory_are_refused(little_memory):
-    with pytest.raises(DeviceError, match=r"Interpolate .* the table of 4194304 places takes 268,435,456 bytes"):
+    with pytest.raises(DeviceError, match=r"Interpolate .* the table of 4194304 coordinates takes 268,435,456 bytes"):
         run(lambda x, s: ops.Interpolate(x, s(I64([1, 1, 4, 1 << 22])), "linear", "sizes"), "TEMPLATE", True)
 
 

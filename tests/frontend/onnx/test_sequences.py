@@ -101,7 +101,7 @@ def test_what_is_no_sequence_is_refused(given, message):
 
 def test_a_position_that_does_not_exist():
     compiled = hetero.Core().compile_model(make_model(CASES["at"]), "TEMPLATE")
-    with pytest.raises(hetero.HeteroError, match="SequenceAt .* position 1 does not exist in a sequence of 1"):
+    with pytest.raises(hetero.HeteroError, match="SequenceAt .* position 1 is out of range for a sequence of 1"):
         compiled({"x": X, "y": Y, "s": [X], "o": X})
 
 
