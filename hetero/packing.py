@@ -58,11 +58,9 @@ def pack(array: np.ndarray, element_type: Type) -> np.ndarray:
 def unpack(content: np.ndarray | memoryview, element_type: Type, shape: tuple[int, ...]) -> np.ndarray:
     """Unpack bytes into an array of the given shape. Raises ValueError if the number of bytes does not match."""
     width, count = element_type.bitwidth, int(np.prod(shape, dtype=np.int64))
-    data = np.frombuffer(content, np.uint8)
-    if data.size != packed_size(count, element_type):
-        raise ValueError(
-            f"{count} elements of {element_type} take {packed_size(count, element_type)} bytes, not {data.size}"
-        )
+    data, expected = np.frombuffer(content, np.uint8), packed_size(count, element_type)
+    if data.size != expected:
+        raise ValueError(f"{count} elements of {element_type} take {expected} bytes, not {data.size}")
     if not count:
         return np.empty(shape, element_type.to_dtype())
     if element_type in _STREAMS:

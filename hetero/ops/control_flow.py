@@ -356,11 +356,8 @@ class Loop(SubGraphOp, opset=5):
 class TensorIterator(SubGraphOp, opset=1):
     """Run the body once for each slice of the sliced inputs, which must have the same number of slices."""
 
-    def set_body(self, body: Model) -> None:
-        self.bodies[0] = body
-
-    def get_body(self) -> Model:
-        return self.bodies[0]
+    set_body = SubGraphOp.set_function
+    get_body = SubGraphOp.get_function
 
     def get_num_iterations(self) -> int:
         iterations = -1

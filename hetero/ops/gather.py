@@ -42,20 +42,15 @@ class _Gather(Op):
         return concatenate(shared, data[batch:front], indices[batch:], data[front + 1 :])
 
     def infer_value(self) -> np.ndarray | None:
-        values, indices, axis = (
-            known_values(self.input_values()[:1]),
-            exact_value(self.input_value(1)),
-            exact_value(self.input_value(2)),
-        )
+        values = known_values(self.input_values()[:1])
+        indices, axis = exact_value(self.input_value(1)), exact_value(self.input_value(2))
         if values is None or indices is None or axis is None or self.batch_dims or not values[0].ndim:
             return None
-        if not is_short(self.output(0)):
+        axis = int(axis.reshape(-1)[0])
+        length = values[0].shape[axis]
+        if not is_short(self.output(0)) or (indices.size and (indices.min() < -length or indices.max() >= length)):
             return None
-        length = values[0].shape[int(axis.reshape(-1)[0])]
-        if indices.size and not (-length <= indices.min() and indices.max() < length):
-            return None
-        picked = np.take(values[0], indices, axis=int(axis.reshape(-1)[0]))
-        return tidy(np.asarray(picked, dtype=values[0].dtype))
+        return tidy(np.asarray(np.take(values[0], indices, axis), values[0].dtype))
 
 
 class Gather(_Gather, opset=8):

@@ -128,6 +128,9 @@ class _AdaptivePooling(Op):
     inputs = ("data", "output_shape")
     shape_inputs = (1,)
 
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
+
     def pooled_shape(self) -> PartialShape:
         check_type(self, (1,), lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
         data, spatial = self.get_input_partial_shape(0), shape_of_value(self.input_value(1))
@@ -142,9 +145,6 @@ class _AdaptivePooling(Op):
 
 class AdaptiveAvgPool(_AdaptivePooling, opset=8):
     """Mean of each part."""
-
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
 
 
 class AdaptiveMaxPool(_AdaptivePooling, opset=8):

@@ -29,6 +29,12 @@ _SEQUENCE_DIMENSIONS = {
 }  # fmt: skip
 
 
+# The attributes of sequences, in the order of OpenVINO's factories.
+_SEQUENCE_ATTRIBUTES = (
+    "hidden_size", "direction", "activations", "activations_alpha", "activations_beta", "clip",
+)  # fmt: skip
+
+
 class _Recurrent(Op):
     """Base of recurrent operations: their attributes, and checks of the inputs' dimensions."""
 
@@ -123,9 +129,7 @@ class RNNSequence(_Sequence, opset=5):
     """RNNCell applied to every step of a sequence."""
 
     inputs = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
-    parameter_order = (
-        *inputs, "hidden_size", "direction", "activations", "activations_alpha", "activations_beta", "clip",
-    )  # fmt: skip
+    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES)
 
 
 class _GRU(_Recurrent):
@@ -153,10 +157,7 @@ class GRUSequence(_GRU, _Sequence, opset=5):
     """GRUCell applied to every step of a sequence."""
 
     inputs = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
-    parameter_order = (
-        *inputs, "hidden_size", "direction", "activations", "activations_alpha", "activations_beta", "clip",
-        "linear_before_reset",
-    )  # fmt: skip
+    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES, "linear_before_reset")
 
 
 class _LSTM(_Recurrent):
@@ -198,9 +199,7 @@ class LSTMSequence(_LSTM, _Sequence, opset=5):
 
     inputs = ("X", "initial_hidden_state", "initial_cell_state", "sequence_lengths", "W", "R", "B")
     output_size = 3
-    parameter_order = (
-        *inputs, "hidden_size", "direction", "activations", "activations_alpha", "activations_beta", "clip",
-    )  # fmt: skip
+    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES)
 
 
 class PeepholeLSTMSequence(_LSTM, _Sequence):

@@ -90,7 +90,7 @@ class Unique(Op, opset=10):
         check_index_type(self, "index_element_type")
         check_index_type(self, "count_element_type")
         data = self.get_input_partial_shape(0)
-        total, values = data.element_count(), PartialShape.dynamic(1)
+        total = data.element_count()
         if self.has_input("axis"):
             check_type(self, [1], Type.is_integral, "an integer")
             check_scalar_or_one(self, 1)

@@ -20,19 +20,18 @@ _BLOCK = 1 << 21
 _buffer = threading.local()
 
 
-@evaluates(ops.Convolution)
+@evaluates(ops.Convolution, ops.GroupConvolution)
 def convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    return _convolve(node, data, filters[None])
-
-
-@evaluates(ops.GroupConvolution)
-def group_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    return _convolve(node, data, filters)
+    filters = filters if node.filter_axes == 3 else filters[None]  # [G, O, C, kernel…]
+    begin, end = node.resolve_pads(data.shape[2:], filters.shape[3:])
+    element_type, work = data.dtype, accumulation_type(data, filters, math.prod(filters.shape[2:]))
+    data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
+    return to_element_type(_convolve_padded(node, _pad(data, begin, end), filters), element_type)
 
 
 @evaluates(ops.FusedConvolution)
 def fused_convolution(node: Node, data: np.ndarray, filters: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
-    result = _convolve(node, data, filters if node.grouped else filters[None])
+    result = convolution(node, data, filters)
     if bias is not None:
         result += bias.reshape(-1, *[1] * (result.ndim - 2))
     if node.minimum > -math.inf:
@@ -57,29 +56,8 @@ def binary_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.
     return result
 
 
-@evaluates(ops.ConvolutionBackpropData)
-def convolution_backprop_data(
-    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None
-) -> np.ndarray:
-    return _convolve_backward(node, data, filters[None], output_shape)
-
-
-@evaluates(ops.GroupConvolutionBackpropData)
-def group_convolution_backprop_data(
-    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None
-) -> np.ndarray:
-    return _convolve_backward(node, data, filters, output_shape)
-
-
-def _convolve(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """Convolve data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]``."""
-    begin, end = node.resolve_pads(data.shape[2:], filters.shape[3:])
-    element_type, work = data.dtype, accumulation_type(data, filters, math.prod(filters.shape[2:]))
-    data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
-    return to_element_type(_convolve_padded(node, _pad(data, begin, end), filters), element_type)
-
-
 def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
+    """Convolve padded data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]``."""
     groups, outputs, channels, *kernel = filters.shape
     positions = [
         (length - (size - 1) * dilation - 1) // stride + 1
@@ -148,10 +126,11 @@ def _copy(part: np.ndarray) -> np.ndarray:
     return columns
 
 
-def _convolve_backward(
-    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None
+@evaluates(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData)
+def transposed_convolution(
+    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None
 ) -> np.ndarray:
-    """Compute the transposed convolution of data ``[N, G·C, spatial…]`` with filters ``[G, C, O, kernel…]``."""
+    filters = filters if node.filter_axes == 3 else filters[None]
     groups, channels, outputs, *kernel = filters.shape
     positions = data.shape[2:]
     begin, end = node.resolve_pads(positions, kernel, output_shape)

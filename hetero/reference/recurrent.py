@@ -149,16 +149,10 @@ def _lstm_step(node, weights: Array, peepholes: Array | None) -> Callable[..., t
     return step_with_peepholes
 
 
-@evaluates(ops.RNNCell)
+@evaluates(ops.RNNCell, ops.GRUCell)
 @compute_in_f32
-def rnn_cell(node, x, h, w, r, b):
-    return _cell(node, x, (h,), w, r, b, _rnn_step)
-
-
-@evaluates(ops.GRUCell)
-@compute_in_f32
-def gru_cell(node, x, h, w, r, b):
-    return _cell(node, x, (h,), w, r, b, _gru_step)
+def rnn_or_gru_cell(node, x, h, w, r, b):
+    return _cell(node, x, (h,), w, r, b, _gru_step if isinstance(node, ops.GRUCell) else _rnn_step)
 
 
 @evaluates(ops.LSTMCell, ops.LSTMCellV1)
@@ -168,16 +162,11 @@ def lstm_cell(node, x, h, c, w, r, b, p=None):
     return _cell(node, x, (h, c), w, r, b, lambda node, weights, _: _lstm_step(node, weights, peepholes))
 
 
-@evaluates(ops.RNNSequence)
+@evaluates(ops.RNNSequence, ops.GRUSequence)
 @compute_in_f32
-def rnn_sequence(node, x, h, lengths, w, r, b):
-    return _sequence(node, x, (h,), lengths, w, r, b, _rnn_step)
-
-
-@evaluates(ops.GRUSequence)
-@compute_in_f32
-def gru_sequence(node, x, h, lengths, w, r, b):
-    return _sequence(node, x, (h,), lengths, w, r, b, _gru_step)
+def rnn_or_gru_sequence(node, x, h, lengths, w, r, b):
+    make_step = _gru_step if isinstance(node, ops.GRUSequence) else _rnn_step
+    return _sequence(node, x, (h,), lengths, w, r, b, make_step)
 
 
 @evaluates(ops.LSTMSequence, ops.PeepholeLSTMSequence)

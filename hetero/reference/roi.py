@@ -39,7 +39,7 @@ def _max_pool_bins(node: Node, image: np.ndarray, box: np.ndarray, target: np.nd
 
 
 def _parts(start: int, length: int, count: int, limit: int) -> list[tuple[int, int]]:
-    """Return begin and end of ``count`` parts of ``length`` elements from ``start`` on, clipped to 0 … ``limit``."""
+    """Divide ``length`` elements from ``start`` on into ``count`` parts; return begin and end of each part."""
     index = np.arange(count, dtype=np.float32)
     size = np.float32(length) / np.float32(count)
     begin, end = np.floor(index * size).astype(np.int64), np.ceil((index + 1) * size).astype(np.int64)
