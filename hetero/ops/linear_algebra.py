@@ -38,7 +38,7 @@ class Eye(Op, opset=9):
         return Dimension(int(value.reshape(-1)[0]))
 
 
-class _OfSquareMatrices(Op):
+class _SquareMatrixOp(Op):
     inputs = ("data",)
 
     def square_shape(self) -> PartialShape:
@@ -49,7 +49,7 @@ class _OfSquareMatrices(Op):
         return shape
 
 
-class Inverse(_OfSquareMatrices, opset=14):
+class Inverse(_SquareMatrixOp, opset=14):
     """The inverse of each square matrix ``[…, n, n]``, or of its transpose if ``adjoint`` is set."""
 
     adjoint = Attribute(bool, False)
@@ -58,7 +58,7 @@ class Inverse(_OfSquareMatrices, opset=14):
         self.set_output_type(0, self.get_input_element_type(0), self.square_shape())
 
 
-class Det(_OfSquareMatrices):
+class Det(_SquareMatrixOp):
     """The determinant ``[…]`` of each square matrix ``[…, n, n]``. In ONNX, not in OpenVINO."""
 
     def validate_and_infer_types(self) -> None:

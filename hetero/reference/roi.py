@@ -93,7 +93,7 @@ def roi_align(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndar
     boxes = boxes - half if aligned else boxes
     result = np.zeros((len(regions), data.shape[1], node.pooled_h, node.pooled_w), data.dtype)
     mode = "term" if isinstance(node, ops.ROIAlignLargestTerm) else node.mode
-    for target, image, box in zip(result, _existing(images, data), boxes):
+    for target, image, box in zip(result, _checked_images(images, data), boxes):
         sides = box[2:] - box[:2]
         pool_region(
             data[image], box[:2], sides if aligned else np.maximum(sides, one), node.sampling_ratio, mode, target
@@ -120,7 +120,7 @@ def roi_align_rotated(node: Node, data: np.ndarray, regions: np.ndarray, images:
     boxes = regions[:, :4] * regions.dtype.type(node.spatial_scale)
     angles = -regions[:, 4] if node.clockwise_mode else regions[:, 4]
     result = np.zeros((len(regions), data.shape[1], node.pooled_h, node.pooled_w), data.dtype)
-    for target, image, (x, y, width, height), angle in zip(result, _existing(images, data), boxes, angles):
+    for target, image, (x, y, width, height), angle in zip(result, _checked_images(images, data), boxes, angles):
         down = _in_bins(height, node.pooled_h, node.sampling_ratio)[:, None, :, None] - height / 2
         along = _in_bins(width, node.pooled_w, node.sampling_ratio)[:, None] - width / 2
         rows = down * np.cos(angle) - along * np.sin(angle) + y - regions.dtype.type(0.5)
@@ -129,7 +129,7 @@ def roi_align_rotated(node: Node, data: np.ndarray, regions: np.ndarray, images:
     return result
 
 
-def _existing(images: np.ndarray, data: np.ndarray) -> np.ndarray:
+def _checked_images(images: np.ndarray, data: np.ndarray) -> np.ndarray:
     """Return the image indices. Raises ValueError if one is not in the batch."""
     for number in images[(images < 0) | (images >= len(data))]:
         raise ValueError(f"a region lies in image {number}, but there are {len(data)}")
