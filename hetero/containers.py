@@ -1,7 +1,7 @@
-"""Values that are not tensors: sequences of tensors and optional values, as ONNX has them.
+"""Types of values that are not tensors: ONNX's sequences of tensors and optional values.
 
-In a graph each is a scalar whose element type is a ContainerType; when it runs, a numpy object array without
-dimensions around the Python value: a list of arrays, or None for an optional that holds nothing.
+In a graph such a value is a scalar whose element type is a ContainerType. At run time it is a 0-D numpy object array
+(a box) around the Python value: a list of arrays, or None for an empty optional.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from hetero.types import Type
 
 
 class ContainerType:
-    """The element type of a value that holds others. It answers what Type does, as a type that is no number."""
+    """The element type of a value that contains other values. Has Type's methods, as a type that is not a number."""
 
     partial_shape: PartialShape
 
     def __post_init__(self) -> None:
-        # One type describes several values, whose lengths may differ.
+        # One type describes several values, whose lengths may differ, so their symbols do not apply.
         object.__setattr__(self, "partial_shape", self.partial_shape.without_symbols())
 
     def empty(self) -> np.ndarray:
-        """The value that holds nothing."""
+        """Return the empty value."""
         return box(None)
 
     def to_dtype(self) -> np.dtype:
@@ -52,7 +52,7 @@ class ContainerType:
 
 @dataclass(frozen=True)
 class SequenceType(ContainerType):
-    """A list of tensors of one element type; ``partial_shape`` holds all their shapes."""
+    """A list of tensors of one element type; ``partial_shape`` covers all their shapes."""
 
     element_type: Type = Type.dynamic
     partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
@@ -66,7 +66,7 @@ class SequenceType(ContainerType):
 
 @dataclass(frozen=True)
 class OptionalType(ContainerType):
-    """Nothing, or a value of ``element_type``, which may be a SequenceType, and of this shape."""
+    """None, or a value of ``element_type``, which may be a SequenceType, and of ``partial_shape``."""
 
     element_type: Type | SequenceType = Type.dynamic
     partial_shape: PartialShape = field(default_factory=PartialShape.dynamic)
@@ -79,7 +79,7 @@ ElementType = Type | ContainerType
 
 
 def element_type_of(value: Any) -> ElementType:
-    """A ContainerType as it is, anything else as a Type. Raises ValueError for what is neither."""
+    """Convert to a Type, or return a ContainerType unchanged. Raises ValueError for anything else."""
     return value if isinstance(value, ContainerType) else Type(value)
 
 
@@ -87,9 +87,9 @@ element_type_of.accepts = "an element type"  # type: ignore[attr-defined]
 
 
 def enclosing_type(first: ElementType, second: ElementType) -> ElementType:
-    """The type of a value that is of one or the other: shapes and types inside containers widen to hold both.
+    """Return the type of a value that has one of the two types; shapes and types inside containers widen.
 
-    Dynamic where the two have nothing in common.
+    Dynamic if the two have nothing in common.
     """
     if first == second:
         return first
@@ -100,16 +100,16 @@ def enclosing_type(first: ElementType, second: ElementType) -> ElementType:
 
 
 def box(value: Any) -> np.ndarray:
-    """The array without dimensions that holds a Python value."""
+    """Wrap a Python value in a 0-D object array."""
     array = np.empty((), object)
     array[()] = value
     return array
 
 
 def as_container(value: Any, kind: ContainerType) -> np.ndarray:
-    """What a user gives for an input of a ContainerType, in its box.
+    """Check and box a user's value for an input of a ContainerType.
 
-    Raises TensorError where it is no list for a sequence, or an item is of another element type.
+    Raises TensorError if a sequence is not a list, or an item has another element type.
     """
     if isinstance(kind, OptionalType):
         if value is None:
@@ -123,7 +123,7 @@ def as_container(value: Any, kind: ContainerType) -> np.ndarray:
 
 
 def unbox(array: np.ndarray) -> Any:
-    """The Python value in a box, with arrays of its own."""
+    """Return a copy of the Python value in a box."""
     value = array[()]
     return [item.copy() for item in value] if isinstance(value, list) else None if value is None else value.copy()
 
@@ -133,5 +133,5 @@ def _as_item(value: Any, element_type: Type) -> np.ndarray:
     if element_type.is_dynamic() or array.dtype == element_type.to_dtype():
         return array
     if element_type is not Type.string or array.dtype.kind not in "OUS":
-        raise TensorError(f"an item must be of {element_type}, but is of {array.dtype}")
+        raise TensorError(f"an item must have the element type {element_type}, but has {array.dtype}")
     return array.astype(np.str_)

@@ -1,4 +1,4 @@
-"""Dimensions: lengths of an axis that may be known, bounded or unknown."""
+"""Dimension: the length of an axis, which may be static, bounded or unknown."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from hetero.errors import GraphError
 
 DimensionLike = Union["Dimension", int, str, tuple]
 
-# What an index of 64 bits can count.
-LARGEST_LENGTH = 2**63 - 1
+# The largest signed 64-bit integer.
+MAX_LENGTH = 2**63 - 1
 
 
 class Symbol:
-    """The identity of an unknown length: dimensions of the same symbol are equal whenever the model runs."""
+    """The identity of an unknown length: dimensions with the same symbol are equal in every inference."""
 
 
 class Dimension:
-    """The length of one axis: an interval ``min..max`` of whole numbers, ``max`` None when unbounded.
+    """The length of one axis: an interval ``min..max`` of integers, where ``max`` may be unbounded.
 
-    ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is 3, ``Dimension(1, 8)`` lies
-    between, and so does ``Dimension("1..8")``. Immutable; arithmetic is that of intervals.
+    ``Dimension()`` and ``Dimension(-1)`` are unknown, ``Dimension(3)`` is static, ``Dimension(1, 8)`` and
+    ``Dimension("1..8")`` are bounded. Immutable; the operators are interval arithmetic.
 
-    Each unknown dimension of a Parameter has a ``symbol`` of its own. An operation that uses a dimension of an input
-    for its output states that both lengths are equal, so shape inference can cancel lengths that it does not know.
-    Comparisons ignore symbols.
+    Each unknown dimension of a Parameter has its own ``symbol``. An operation that passes a dimension of an input on to
+    its output keeps the symbol, which states that both lengths are equal, so shape inference can cancel unknown
+    lengths. Comparisons ignore symbols.
     """
 
     __slots__ = ("_max", "_min", "symbol")
@@ -38,20 +38,20 @@ class Dimension:
         else:
             minimum, maximum = max(0, int(minimum)), None if maximum == -1 else int(maximum)
         if minimum < 0 or (maximum is not None and maximum < minimum):
-            raise GraphError(f"a dimension cannot be {minimum}..{maximum}: it is -1, a length or a range of lengths")
+            raise GraphError(f"a dimension cannot be {minimum}..{maximum}; use -1, a length or a range of lengths")
         self._min, self._max = minimum, maximum
         self.symbol: Symbol | None = None
 
     @classmethod
     def of(cls, value: DimensionLike) -> Dimension:
-        """A Dimension from any of its spellings: an int, a string, a (min, max) pair, a Dimension."""
+        """Convert an int, a string, a (min, max) pair or a Dimension to a Dimension."""
         if isinstance(value, Dimension):
             return value
         return cls(*value) if isinstance(value, tuple) else cls(value)
 
     @classmethod
     def interval(cls, minimum: int, maximum: int | None) -> Dimension:
-        """The dimension ``minimum..maximum``, no upper bound where maximum is None."""
+        """Return the dimension ``minimum..maximum``, unbounded if maximum is None."""
         return cls(max(0, minimum), -1 if maximum is None else max(0, maximum))
 
     @staticmethod
@@ -59,12 +59,12 @@ class Dimension:
         return Dimension()
 
     def with_symbol(self, symbol: Symbol | None) -> Dimension:
-        """Return the same interval with another symbol, or without one; a known length never has a symbol."""
+        """Return the same interval with another symbol, or without one; a static dimension never has a symbol."""
         if self.is_static or symbol is self.symbol:
             return self
-        found = Dimension.interval(self._min, self._max)
-        found.symbol = symbol
-        return found
+        copy = Dimension.interval(self._min, self._max)
+        copy.symbol = symbol
+        return copy
 
     @property
     def min_length(self) -> int:
@@ -72,7 +72,7 @@ class Dimension:
 
     @property
     def max_length(self) -> int:
-        """The upper bound, -1 when there is none."""
+        """The upper bound, -1 if there is none."""
         return -1 if self._max is None else self._max
 
     def get_min_length(self) -> int:
@@ -90,19 +90,19 @@ class Dimension:
         return self._min != self._max
 
     def get_length(self) -> int:
-        """The length. Raises GraphError when it is not known."""
+        """Return the length. Raises GraphError if it is not known."""
         if self.is_dynamic:
             raise GraphError(f"the length of the dimension {self} is not known")
         return self._min
 
     def compatible(self, other: DimensionLike) -> bool:
-        """Whether some length fits both."""
+        """Return whether some length fits both."""
         other = Dimension.of(other)
         low, high = max(self._min, other._min), _smaller(self._max, other._max)
         return high is None or low <= high
 
     def merge(self, other: DimensionLike) -> Dimension:
-        """The lengths that fit both, for lengths that must be equal. Raises GraphError where none does."""
+        """Return the intersection of both, for lengths that must be equal. Raises GraphError if it is empty."""
         other = Dimension.of(other)
         if not self.compatible(other):
             raise GraphError(f"dimensions {self} and {other} do not fit")
@@ -110,18 +110,18 @@ class Dimension:
         return merged.with_symbol(self.symbol or other.symbol)
 
     def hull(self, other: DimensionLike) -> Dimension:
-        """The smallest interval that holds both."""
+        """Return the smallest interval that contains both."""
         other = Dimension.of(other)
         return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
 
     def broadcast(self, other: DimensionLike) -> Dimension:
-        """The length after numpy's rule, where 1 stretches. Raises GraphError where the two do not fit."""
+        """Return the length after numpy broadcasting. Raises GraphError if the two do not broadcast."""
         other = Dimension.of(other)
         if self == 1:
             return other
         if other == 1:
             return self
-        # A side that cannot be 1 decides: the other is 1 or equal to it.
+        # If one side cannot be 1, it is the result: the other is 1 or equal to it.
         if self._min > 1 or other._min > 1:
             large, small = (self, other) if self._min > 1 else (other, self)
             return large if small.compatible(1) else large.merge(small)
@@ -130,16 +130,16 @@ class Dimension:
         return Dimension.interval(min(self._min, other._min), _apply(max, self._max, other._max))
 
     def refines(self, other: DimensionLike) -> bool:
-        """Whether every length that fits here fits the other."""
+        """Return whether every length that fits this one fits the other."""
         other = Dimension.of(other)
         return other._min <= self._min and (other._max is None or (self._max is not None and self._max <= other._max))
 
     def relaxes(self, other: DimensionLike) -> bool:
-        """Whether every length that fits the other fits here."""
+        """Return whether every length that fits the other fits this one."""
         return Dimension.of(other).refines(self)
 
     def same_scheme(self, other: DimensionLike) -> bool:
-        """Whether both are the same length, or both are not known."""
+        """Return whether both are the same static length, or both are dynamic."""
         other = Dimension.of(other)
         return self == other if self.is_static else other.is_dynamic
 
@@ -152,7 +152,7 @@ class Dimension:
     __radd__ = __add__
 
     def __sub__(self, other: DimensionLike) -> Dimension:
-        """The difference, taken as a length: never below 0."""
+        """Return the difference, clamped to be at least 0."""
         if isinstance(other, int) and other < 0:
             return self + -other
         other = Dimension.of(other)
@@ -171,11 +171,11 @@ class Dimension:
     __rmul__ = __mul__
 
     def __floordiv__(self, divisor: int) -> Dimension:
-        """Division by a known positive number, rounded down."""
+        """Divide by a known positive number, rounding down."""
         return Dimension.interval(self._min // divisor, None if self._max is None else self._max // divisor)
 
     def __eq__(self, other: object) -> bool:
-        """True for the same interval; an int is compared as the static dimension of that length."""
+        """Return True for the same interval; an int compares as the static dimension of that length."""
         if isinstance(other, int):
             return self._min == other == self._max
         return isinstance(other, Dimension) and (self._min, self._max) == (other._min, other._max)
@@ -218,6 +218,6 @@ def _parse_dimension(text: str) -> tuple[int, int | None]:
 
 def _parse_length(text: str) -> int:
     length = int(text)
-    if length > LARGEST_LENGTH:
-        raise GraphError(f"a dimension cannot be {length}, only up to {LARGEST_LENGTH}")
+    if length > MAX_LENGTH:
+        raise GraphError(f"a dimension cannot be {length}; the largest is {MAX_LENGTH}")
     return length

@@ -1,6 +1,6 @@
-"""The modules hetero.opset1 … hetero.opset16, which are filled when they are first looked into.
+"""The modules hetero.opset1 … hetero.opset16, filled on first access.
 
-They are here before the operations are, which take longer to import than all the rest of ``import hetero``.
+They are lazy because importing the operations takes longer than the rest of ``import hetero``.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import sys
 from types import ModuleType
 from typing import Any
 
-# The newest operation set that there is.
+# The newest operation set.
 NEWEST = 16
 
 
 class OpsetModule(ModuleType):
-    """The operations of one operation set: the classes that were newest in it, and a snake_case factory for each."""
+    """The operations of one operation set: the newest class of each as of that set, and a snake_case factory for it."""
 
     def __init__(self, opset: int) -> None:
         super().__init__(f"hetero.opset{opset}", f"The operations of opset{opset}, as classes and as factories.")
         self._opset = opset
 
     def __getattr__(self, name: str) -> Any:
-        # Called for what is not there yet: everything at first, then only for names that do not exist.
+        # Called for missing attributes: any name before the module is filled, only unknown names after that.
         if name.startswith("__") or "_filled" in self.__dict__:
             raise AttributeError(f"opset{self._opset} has no operation {name}")
         self._fill()
@@ -41,7 +41,7 @@ class OpsetModule(ModuleType):
 
 
 def make_modules() -> dict[str, OpsetModule]:
-    """One module for each operation set, entered into sys.modules so that ``import hetero.opset13`` finds it."""
+    """Create a module for each operation set and add it to sys.modules, so that ``import hetero.opset13`` works."""
     modules = {}
     for opset in range(1, NEWEST + 1):
         module = OpsetModule(opset)

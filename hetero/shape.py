@@ -1,4 +1,4 @@
-"""Shapes of which dimensions, or the rank, may be unknown."""
+"""PartialShape: a shape whose dimensions, or whose rank, may be unknown."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hetero.errors import GraphError
 
 PartialShapeLike = Union["PartialShape", str, Sequence[DimensionLike]]
 
-# numpy's; without a bound, a short file could ask for shapes that fill the memory.
-LARGEST_RANK = 64
+# The limit of numpy. Without a limit, a small file could request shapes that exhaust memory.
+MAX_RANK = 64
 
 
 class PartialShape:
@@ -24,7 +24,7 @@ class PartialShape:
     __slots__ = ("_admitted", "_dimensions")
 
     def __init__(self, shape: PartialShapeLike | None = ()) -> None:
-        self._admitted: tuple[int, ...] | None = None  # the last shape that `admits` was asked about and found to fit
+        self._admitted: tuple[int, ...] | None = None  # the last shape for which `admits` returned True
         if isinstance(shape, PartialShape):
             self._dimensions = shape._dimensions
         elif isinstance(shape, str):
@@ -34,11 +34,11 @@ class PartialShape:
 
     @staticmethod
     def dynamic(rank: int | Dimension | None = None) -> PartialShape:
-        """A shape of unknown rank, or one of the given rank and unknown dimensions."""
+        """Return a shape of unknown rank, or of the given rank with unknown dimensions."""
         if isinstance(rank, Dimension):
             rank = rank.get_length() if rank.is_static else None
-        if rank is not None and rank > LARGEST_RANK:
-            raise GraphError(f"a tensor of rank {rank} cannot be, only up to {LARGEST_RANK}")
+        if rank is not None and rank > MAX_RANK:
+            raise GraphError(f"a tensor cannot have rank {rank}; the largest is {MAX_RANK}")
         return PartialShape(None if rank is None else [Dimension()] * rank)
 
     @property
@@ -58,7 +58,7 @@ class PartialShape:
         return self._dimensions is not None
 
     def to_shape(self) -> tuple[int, ...]:
-        """The lengths. Raises GraphError while any of them is unknown."""
+        """Return the lengths. Raises GraphError if any of them is unknown."""
         return tuple(d.get_length() for d in self)
 
     def get_shape(self) -> tuple[int, ...]:
@@ -66,40 +66,40 @@ class PartialShape:
 
     @property
     def all_non_negative(self) -> bool:
-        """True: no length here is negative."""
+        """Always True, as no dimension can be negative; for compatibility with OpenVINO."""
         return True
 
     def get_dimension(self, index: int) -> Dimension:
         return self[index]
 
     def get_min_shape(self) -> tuple[int, ...]:
-        """The least length of each dimension. Raises GraphError while the rank is unknown."""
+        """Return the smallest length of each dimension. Raises GraphError if the rank is unknown."""
         return tuple(d.min_length for d in self)
 
     def get_max_shape(self) -> tuple[int, ...]:
-        """The largest length of each dimension, -1 where there is none. Raises GraphError while the rank is unknown."""
+        """Return the largest length of each dimension, -1 if unbounded. Raises GraphError if the rank is unknown."""
         return tuple(d.max_length for d in self)
 
     def refines(self, other: PartialShapeLike) -> bool:
-        """Whether every shape that fits here fits the other."""
+        """Return whether every shape that fits this one fits the other."""
         other = PartialShape(other)
         if self._dimensions is None or other._dimensions is None:
             return other._dimensions is None
         return len(self) == len(other) and all(a.refines(b) for a, b in zip(self, other))
 
     def relaxes(self, other: PartialShapeLike) -> bool:
-        """Whether every shape that fits the other fits here."""
+        """Return whether every shape that fits the other fits this one."""
         return PartialShape(other).refines(self)
 
     def same_scheme(self, other: PartialShapeLike) -> bool:
-        """Whether both know the same: the same lengths, and not the same."""
+        """Return whether both have the same rank, the same static lengths, and dynamic dimensions on the same axes."""
         other = PartialShape(other)
         if self._dimensions is None or other._dimensions is None:
             return self._dimensions is other._dimensions
         return len(self) == len(other) and all(a.same_scheme(b) for a, b in zip(self, other))
 
     def admits(self, shape: tuple[int, ...]) -> bool:
-        """Whether a concrete shape is one of those that this stands for. Quick, as every inference asks."""
+        """Return whether a concrete shape fits this one. Called for each inference, so the last answer is cached."""
         if self._dimensions is None or shape == self._admitted:
             return True
         if len(self._dimensions) != len(shape):
@@ -111,14 +111,14 @@ class PartialShape:
         return True
 
     def compatible(self, other: PartialShapeLike) -> bool:
-        """Whether some concrete shape fits both."""
+        """Return whether some concrete shape fits both."""
         other = PartialShape(other)
         if self._dimensions is None or other._dimensions is None:
             return True
         return len(self) == len(other) and all(a.compatible(b) for a, b in zip(self, other))
 
     def merge(self, other: PartialShapeLike) -> PartialShape:
-        """The shapes that fit both. Raises GraphError where none does."""
+        """Return the intersection of both. Raises GraphError if it is empty."""
         other = PartialShape(other)
         if not self.compatible(other):
             raise GraphError(f"shapes {self} and {other} do not fit")
@@ -127,14 +127,14 @@ class PartialShape:
         return PartialShape([a.merge(b) for a, b in zip(self, other)])
 
     def hull(self, other: PartialShapeLike) -> PartialShape:
-        """The smallest partial shape that holds both: of unknown rank where their ranks differ."""
+        """Return the smallest partial shape that contains both; its rank is unknown if the ranks differ."""
         other = PartialShape(other)
         if self._dimensions is None or other._dimensions is None or len(self) != len(other):
             return PartialShape.dynamic()
         return PartialShape([a.hull(b) for a, b in zip(self, other)])
 
     def broadcast(self, other: PartialShapeLike) -> PartialShape:
-        """The shape after numpy broadcasting. Raises GraphError where the two do not fit."""
+        """Return the shape after numpy broadcasting. Raises GraphError if the two do not broadcast."""
         other = PartialShape(other)
         if self._dimensions is None or other._dimensions is None:
             return PartialShape.dynamic()
@@ -145,7 +145,7 @@ class PartialShape:
             raise GraphError(f"shapes {self} and {other} do not broadcast") from None
 
     def element_count(self) -> Dimension:
-        """The product of all dimensions."""
+        """Return the product of all dimensions."""
         if self._dimensions is None:
             return Dimension()
         count = Dimension(1)
@@ -154,7 +154,7 @@ class PartialShape:
         return count
 
     def with_own_symbols(self) -> PartialShape:
-        """Return the same shape with a new symbol for each unknown dimension."""
+        """Return the same shape with a new symbol for each dynamic dimension."""
         return self if self.is_static or not self.has_rank else PartialShape([d.with_symbol(Symbol()) for d in self])
 
     def without_symbols(self) -> PartialShape:
@@ -176,9 +176,9 @@ class PartialShape:
         return iter(self._known())
 
     def __getitem__(self, index):
-        """One dimension, or a PartialShape for a slice."""
-        found = self._known()[index]
-        return PartialShape(found) if isinstance(index, slice) else found
+        """Return one dimension, or a PartialShape for a slice."""
+        selected = self._known()[index]
+        return PartialShape(selected) if isinstance(index, slice) else selected
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (list, tuple)):
@@ -198,7 +198,7 @@ class PartialShape:
 
 
 def concatenate(*parts: Iterable[DimensionLike]) -> PartialShape:
-    """One shape from pieces of shapes, each an iterable of dimensions."""
+    """Concatenate iterables of dimensions into one shape."""
     return PartialShape([dimension for part in parts for dimension in part])
 
 

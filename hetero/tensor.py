@@ -13,12 +13,12 @@ from hetero.containers import ContainerType, ElementType
 from hetero.errors import TensorError
 from hetero.types import Type
 
-# DLDeviceType of memory that the host reads: kDLCPU, kDLCUDAHost, kDLROCMHost and kDLCUDAManaged.
+# DLDeviceType values of memory that the host can read: kDLCPU, kDLCUDAHost, kDLROCMHost and kDLCUDAManaged.
 HOST_DEVICES = (1, 3, 11, 13)
 
 
 class SupportsDLPack(Protocol):
-    """An array of any library that speaks DLPack (https://dmlc.github.io/dlpack/latest/python_spec.html)."""
+    """An array of any library that supports DLPack (https://dmlc.github.io/dlpack/latest/python_spec.html)."""
 
     def __dlpack__(self, **arguments: Any) -> Any: ...
 
@@ -29,10 +29,10 @@ class Tensor:
     """An array in host memory: ``Tensor(array)``, ``Tensor(Type.f32, [1, 3])`` or a region of another tensor.
 
     An array, or any object with ``__dlpack__`` whose memory is on the host, is copied unless ``shared_memory`` is
-    true: then tensor and array are the same memory, and what is written to the tensor is seen in the array.
+    true: then the tensor uses the array's memory, and writing to one changes the other.
 
-    ``Tensor(other, begin, end)`` is a region of another tensor: along each axis the elements from the index in
-    ``begin`` to before that in ``end``. They are the other tensor's own, whatever memory that has got meanwhile.
+    ``Tensor(other, begin, end)`` is a view of a region of another tensor: along each axis the elements from ``begin``
+    up to but not including ``end``. It follows the other tensor when that gets new memory.
     """
 
     @overload
@@ -43,7 +43,7 @@ class Tensor:
     def __init__(self, other: Tensor, begin: Sequence[int], end: Sequence[int]) -> None: ...
 
     def __init__(self, source, shape=None, end=None, *, begin=None, shared_memory=False) -> None:
-        # The names of the second and third argument depend on the first, as in OpenVINO.
+        # The names of the second and third arguments depend on the first, as in OpenVINO.
         if isinstance(shape, bool):
             shape, shared_memory = None, shape
         begin = shape if begin is None else begin
@@ -60,20 +60,20 @@ class Tensor:
         else:
             array = as_array(source)
             self._data = array if shared_memory else _allocate(lambda *_: np.array(array), array.shape, array.dtype)
-        self._memory = self._data  # all there is; the data may be a part of it after set_shape
+        self._memory = self._data  # the whole allocation; after set_shape the data may be a part of it
         self._owns_memory = not shared_memory
         self._element_type = source if isinstance(source, ContainerType) else Type(self._data.dtype)
 
     def _become_region(self, whole: Tensor, begin: Sequence[int], end: Sequence[int]) -> None:
         if not isinstance(whole, Tensor):
             raise TensorError(f"a region is a part of a Tensor, not of {type(whole).__name__}")
-        self._region = region_of(whole.data.shape, begin, end)  # whose data says so where it is not the host's
+        self._region = region_of(whole.data.shape, begin, end)  # .data raises if the memory is not the host's
         self._whole = whole
         self._owns_memory = False
 
     @property
     def data(self) -> np.ndarray:
-        """The memory as a numpy array. Read it anew after an inference: the tensor may have got other memory."""
+        """The elements as a numpy array. Read it again after each inference: the tensor may have new memory."""
         if self._whole is None:
             return self._data
         data = self._whole.data
@@ -127,9 +127,9 @@ class Tensor:
         return self.strides
 
     def set_shape(self, shape: Sequence[int]) -> None:
-        """Give the tensor another shape; what it held is lost.
+        """Change the shape; the contents are lost.
 
-        Raises TensorError where shared memory is too small, and where a region would grow along an axis.
+        Raises TensorError if shared memory is too small, or if a region would grow along an axis.
         """
         shape = tuple(shape)
         if shape == self.shape:
@@ -147,9 +147,9 @@ class Tensor:
             raise TensorError(f"a tensor over {held} cannot take the shape {list(shape)}")
 
     def copy_to(self, target: Tensor | np.ndarray) -> None:
-        """Copy the elements into another tensor, which takes this one's shape, or into an array of this shape.
+        """Copy the elements into another tensor, which takes on this one's shape, or into an array of this shape.
 
-        Raises TensorError where the target cannot take the shape, or the other device does not take the type.
+        Raises TensorError if the target cannot take on the shape, or its device does not support the element type.
         """
         if isinstance(target, Tensor):
             target.copy_from(self)
@@ -159,7 +159,7 @@ class Tensor:
         self.read(target)
 
     def copy_from(self, source: Tensor | np.ndarray) -> None:
-        """Copy the elements of a tensor or an array into this one, which takes its shape. Raises as ``copy_to``."""
+        """Copy the elements of a tensor or an array into this one, which takes on its shape. Raises as ``copy_to``."""
         self.set_shape(source.shape)
         if isinstance(source, Tensor):
             source.read(self.data)
@@ -171,12 +171,12 @@ class Tensor:
         np.copyto(array, self.data)
 
     def take(self, array: np.ndarray) -> None:
-        """Hold what the array holds: without a copy where the tensor owns its memory, else by copying.
+        """Replace the contents by an array: without a copy if the tensor owns its memory, else by copying.
 
-        For devices that computed an output into memory of their own that nobody else will write to.
+        For devices that have computed an output into an array that nothing else will write to.
         """
         if self._owns_memory:
-            if array.dtype != self._data.dtype:  # of an output whose type the model does not tell
+            if array.dtype != self._data.dtype:  # the output's element type is dynamic in the model
                 self._element_type = Type(array.dtype)
             self._memory = self._data = array
         else:
@@ -186,13 +186,15 @@ class Tensor:
         return np.array(self.data, dtype=dtype, copy=copy)
 
     def __dlpack__(self, **arguments: Any) -> Any:
-        """The memory itself for other libraries: ``torch.from_dlpack(tensor)``; arguments as DLPack's Python
-        specification has them. Raises TensorError for types that numpy does not hand over, such as bf16 and string.
+        """Share the memory with another library: ``torch.from_dlpack(tensor)``.
+
+        The arguments are those of DLPack's Python specification. Raises TensorError for element types that numpy
+        cannot export, such as bf16 and string.
         """
         try:
             return self.data.__dlpack__(**arguments)
         except BufferError as error:
-            raise TensorError(f"a tensor of {self.element_type} cannot be handed over by DLPack: {error}") from error
+            raise TensorError(f"a tensor of {self.element_type} cannot be exported by DLPack: {error}") from error
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.data.__dlpack_device__()
@@ -202,19 +204,19 @@ class Tensor:
 
 
 def _allocate(make: Callable[..., np.ndarray], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """Return ``make(shape, dtype)``. Raises TensorError if there is no array of this shape, or not enough memory."""
+    """Return ``make(shape, dtype)``. Raises TensorError if the shape is invalid or memory does not suffice."""
     shape = tuple(shape)
     try:
         check_allocation(math.prod(shape) * dtype.itemsize, "it")
         return make(shape, dtype)
     except (MemoryError, ValueError) as error:
-        raise TensorError(f"there is no room for a tensor of {Type(dtype)}{list(shape)}: {error}") from error
+        raise TensorError(f"a tensor of {Type(dtype)}{list(shape)} cannot be allocated: {error}") from error
 
 
 def as_array(source: Any) -> np.ndarray:
-    """What an array can be made from as an array: without a copy of an array, a Tensor or what has ``__dlpack__``.
+    """Convert to a numpy array, without a copy for an array, a Tensor, or an object with ``__dlpack__``.
 
-    Raises TensorError where DLPack cannot hand over the elements, or they are on a device.
+    Raises TensorError if DLPack cannot export the elements, or they are in the memory of a device.
     """
     if isinstance(source, (np.ndarray, Tensor)) or not hasattr(source, "__dlpack__"):
         return np.asarray(source)
@@ -228,7 +230,7 @@ def as_array(source: Any) -> np.ndarray:
 
 
 def region_of(shape: Sequence[int], begin: Sequence[int], end: Sequence[int]) -> tuple[slice, ...]:
-    """The part of each axis from ``begin`` to before ``end``. Raises TensorError where that is not in the shape."""
+    """Return the slice ``begin:end`` of each axis. Raises TensorError if it does not lie inside the shape."""
     begin, end = list(begin), list(end)
     fits = len(begin) == len(end) == len(shape)
     if not fits or not all(0 <= first <= last <= length for first, last, length in zip(begin, end, shape)):
@@ -237,8 +239,8 @@ def region_of(shape: Sequence[int], begin: Sequence[int], end: Sequence[int]) ->
 
 
 def smaller_region(region: Sequence[slice], shape: Sequence[int]) -> tuple[slice, ...]:
-    """The first elements of a region along each axis. Raises TensorError where it has less than the shape."""
-    held = [part.stop - part.start for part in region]
-    if len(shape) != len(held) or any(wanted > length for wanted, length in zip(shape, held)):
-        raise TensorError(f"a region of the shape {held} cannot take the shape {list(shape)}")
+    """Cut a region to ``shape``, keeping its start. Raises TensorError if the region is smaller than the shape."""
+    lengths = [part.stop - part.start for part in region]
+    if len(shape) != len(lengths) or any(wanted > length for wanted, length in zip(shape, lengths)):
+        raise TensorError(f"a region of the shape {lengths} cannot take the shape {list(shape)}")
     return tuple(slice(part.start, part.start + length) for part, length in zip(region, shape))

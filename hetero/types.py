@@ -6,8 +6,8 @@ import enum
 
 import numpy as np
 
-# The numpy dtype of each type. A name in quotes is one that ml_dtypes adds to numpy. Types that nobody has for numpy
-# are records of one byte, whose field has the type's name: their codes can be moved and viewed as u8, not added.
+# The numpy dtype of each type. A string names a dtype of ml_dtypes. Types without any numpy dtype are one-byte records
+# whose field has the type's name: their codes can be moved and viewed as u8, but there is no arithmetic.
 _DTYPES: dict[str, object] = {
     "boolean": np.bool_, "bf16": "bfloat16", "f16": np.float16, "f32": np.float32, "f64": np.float64,
     "i2": "int2", "i4": "int4", "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
@@ -19,7 +19,7 @@ _DTYPES: dict[str, object] = {
     "string": np.str_,
 }  # fmt: skip
 
-# Bits of an element of the types that are narrower than the byte that numpy gives each.
+# Bits per element of the sub-byte types; in numpy each element takes a byte.
 _BITS = {
     "i2": 2, "i4": 4, "u1": 1, "u2": 2, "u3": 3, "u4": 4, "u6": 6, "nf4": 4, "f4e2m1": 4, "f6e2m3": 6, "f6e3m2": 6,
 }  # fmt: skip
@@ -28,8 +28,8 @@ _BITS = {
 class Type(enum.Enum):
     """Element type of a tensor: ``Type.f32``, or made from a numpy dtype: ``Type(np.float32)``.
 
-    i2, the f6 and the fnuz types are ONNX's; the others are OpenVINO's as well. In numpy an element of a type of
-    less than 8 bits takes a byte.
+    i2, the f6 and the fnuz types come from ONNX; OpenVINO has all others too. In numpy an element of a sub-byte
+    type takes a byte.
     """
 
     dynamic = "dynamic"
@@ -67,7 +67,7 @@ class Type(enum.Enum):
     @classmethod
     def _missing_(cls, value: object) -> Type | None:
         if isinstance(value, str):
-            # From a file, maybe: numpy takes far more for a dtype than names.
+            # The string may come from a file, and np.dtype() accepts far more strings than type names.
             return _BY_DTYPE_NAME.get(value)
         try:
             dtype = np.dtype(value)  # type: ignore[call-overload]
@@ -80,7 +80,7 @@ class Type(enum.Enum):
         return _BY_DTYPE_NAME.get(dtype.name)
 
     def to_dtype(self) -> np.dtype:
-        """The numpy dtype that holds this type. Raises ValueError for ``dynamic``, which has none."""
+        """Return the numpy dtype that holds this type. Raises ValueError for ``dynamic``, which has none."""
         if self is Type.dynamic:
             raise ValueError("the dynamic type has no numpy dtype")
         dtype = _DTYPES[self.value]
@@ -91,7 +91,7 @@ class Type(enum.Enum):
         return np.dtype(dtype)
 
     def to_string(self) -> str:
-        """The name of the type, as used in IR files and messages: ``f32``."""
+        """Return the name of the type, as used in IR files and messages: ``f32``."""
         return self.value
 
     get_type_name = to_string
@@ -116,11 +116,11 @@ class Type(enum.Enum):
         return self.value[0] == "f" or self is Type.bf16
 
     def is_integral(self) -> bool:
-        """True for integers of any width; false for boolean, as a boolean does not count."""
+        """Return True for integers of any width, False for boolean."""
         return self.value[0] in "iu" and self.value[1:].isdigit()
 
     def is_signed(self) -> bool:
-        """True for what may be negative; of a boolean too, as OpenVINO has it."""
+        """Return True for types with negative values, and for boolean, as in OpenVINO."""
         return self.is_real() or self.value[0] == "i" or self is Type.boolean
 
     def __repr__(self) -> str:
@@ -135,3 +135,14 @@ _BY_DTYPE_NAME = {
     for name, dtype in _DTYPES.items()
     if name != "string" and not isinstance(dtype, list)
 }
+
+
+def lowest(dtype: np.dtype) -> float:
+    """Return the lowest finite value of a type, which is the padding value of max pooling, as in OpenVINO."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    if dtype.kind == "b":
+        return False
+    import ml_dtypes  # its finfo supports bf16 in addition to numpy's types
+
+    return ml_dtypes.finfo(dtype).min

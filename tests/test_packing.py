@@ -61,5 +61,5 @@ def test_packed_as_onnx_packs(kind, number):
 
 
 def test_wrong_number_of_bytes():
-    with pytest.raises(ValueError, match="5 elements of u4 take other than 2 bytes"):
+    with pytest.raises(ValueError, match="5 elements of u4 take 3 bytes, not 2"):
         unpack(np.zeros(2, np.uint8), Type.u4, (5,))

@@ -187,7 +187,7 @@ def test_dlpack_with_onnx_runtime():
 
 @pytest.mark.parametrize("kind", [Type.bf16, Type.string, Type.i4, Type.f8e4m3], ids=str)
 def test_types_that_dlpack_lacks(kind):
-    with pytest.raises(TensorError, match=f"a tensor of {kind} cannot be handed over by DLPack"):
+    with pytest.raises(TensorError, match=f"a tensor of {kind} cannot be exported by DLPack"):
         Tensor(kind, [2]).__dlpack__()
 
 

@@ -1,5 +1,5 @@
-"""The operation sets: one class an operation, one file a family."""
-# ruff: noqa: F401 - the classes are here for others to import
+"""The operation sets: one class per operation, one file per family."""
+# ruff: noqa: F401 - the imports make the classes attributes of hetero.ops
 
 from hetero.graph import Constant, Parameter, Result
 from hetero.ops.activation import (

@@ -1,4 +1,4 @@
-"""Activation functions: each element from the one at the same place, and from a few numbers for all."""
+"""Element-wise activation functions. The output has the element type and shape of the first input."""
 
 from __future__ import annotations
 
@@ -46,27 +46,30 @@ class SoftSign(RealUnary, opset=9):
 
 
 class GeluV2(RealUnary, type_name="Gelu", opset=2):
-    """x times the normal distribution function of x."""
+    """x · Φ(x), where Φ is the cumulative distribution function of the normal distribution."""
 
     approximation_mode = "erf"
 
 
 class Gelu(RealUnary, opset=7):
-    """x times the normal distribution function of x, exactly by erf or nearly by tanh."""
+    """x · Φ(x), where Φ is the cumulative distribution function of the normal distribution.
+
+    ``approximation_mode`` "erf" computes Φ exactly, "tanh" approximates it.
+    """
 
     inputs = ("data",)
     approximation_mode = Attribute(choice("erf", "tanh"))
 
 
 class Elu(Unary, opset=1):
-    """x where x > 0, else alpha · (exp(x) - 1)"""
+    """x if x > 0, else alpha · (exp(x) - 1)"""
 
     inputs = ("data",)
     alpha = Attribute(float)
 
 
 class Swish(RealUnary, opset=4):
-    """x / (1 + exp(-beta · x)), with a scalar beta, 1 when left out"""
+    """x / (1 + exp(-beta · x)), with a scalar beta, 1 by default."""
 
     inputs = ("data", "beta?")
 
@@ -78,7 +81,7 @@ class Swish(RealUnary, opset=4):
 
 
 class HardSigmoid(Unary, opset=1):
-    """min(max(alpha · x + beta, 0), 1), with scalars alpha and beta"""
+    """min(max(alpha · x + beta, 0), 1), with scalars alpha and beta."""
 
     inputs = ("data", "alpha", "beta")
 
@@ -90,7 +93,7 @@ class HardSigmoid(Unary, opset=1):
 
 
 class Selu(RealUnary, opset=1):
-    """lambda · x where x > 0, else lambda · alpha · (exp(x) - 1), with scalars alpha and lambda"""
+    """lambda · x if x > 0, else lambda · alpha · (exp(x) - 1), with scalars alpha and lambda."""
 
     inputs = ("data", "alpha", "lambda_value")
 
@@ -100,6 +103,6 @@ class Selu(RealUnary, opset=1):
 
 
 class PRelu(Unary, opset=1):
-    """x where x > 0, else slope · x; the slope is broadcast, a vector as long as axis 1 along that axis"""
+    """x if x > 0, else slope · x. The slope is broadcast; a vector as long as axis 1 applies along that axis."""
 
     inputs = ("data", "slope")

@@ -1,33 +1,36 @@
-"""Arithmetic of two tensors, numpy broadcasting included, and the choice between two."""
+"""Element-wise arithmetic on two tensors with numpy broadcasting, and Select."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, common_type, is_number, numpy_or_none
-from hetero.ops.conversion import all_fit
-from hetero.ops.values import as_objects, is_exact, is_short, known_values, tidy
+from hetero.ops.values import all_fit, as_objects, is_exact, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
 class Broadcasting(Op):
-    """Numbers of one type, whose shapes are broadcast."""
+    """Base of element-wise operations on two inputs of numbers, which have one element type.
+
+    The output has that element type and the broadcast shape; with ``auto_broadcast`` "none" the shapes must be equal.
+    """
 
     inputs = ("left_node", "right_node")
     auto_broadcast = Attribute(numpy_or_none, "NUMPY")
-    #: How known values combine, as Dimensions too where Dimension has the operator; None where they do not.
+    #: Function for value propagation, on arrays of numbers or of Dimensions. None if values are not propagated.
     combine: Callable | None = None
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), is_number, "a number")
         self.set_output_type(0, common_type(self, (0, 1)), self.broadcast_shape((0, 1)))
 
-    def broadcast_shape(self, indices: tuple[int, ...]) -> PartialShape:
+    def broadcast_shape(self, indices: Sequence[int]) -> PartialShape:
+        """Return the broadcast shape of inputs. Raises GraphError if they do not broadcast."""
         shape = self.get_input_partial_shape(indices[0])
         for index in indices[1:]:
             other = self.get_input_partial_shape(index)
@@ -44,14 +47,14 @@ class Broadcasting(Op):
         dtype = self.get_output_element_type(0).to_dtype()
         if all(is_exact(value) for value in values):
             with np.errstate(all="ignore"):
-                found = self.combine(*(value.astype(dtype) for value in values))
-            return None if found is None else np.asarray(found, dtype)
+                value = self.combine(*(value.astype(dtype) for value in values))
+            return None if value is None else np.asarray(value, dtype)
         try:
-            found = self.combine(*as_objects(values))
+            value = self.combine(*as_objects(values))
         except (TypeError, AttributeError):
             return None  # Dimension has no such operator
-        # A number that the type cannot hold would wrap around, which intervals do not follow.
-        return tidy(np.asarray(found, object)) if found is not None and all_fit(found, dtype) else None
+        # Numbers outside the type's range would wrap around, which intervals cannot express.
+        return tidy(np.asarray(value, object)) if value is not None and all_fit(value, dtype) else None
 
 
 class Add(Broadcasting, opset=1):
@@ -59,7 +62,7 @@ class Add(Broadcasting, opset=1):
 
     @staticmethod
     def combine(a, b):
-        # Dimension's sum stops at 0, so it holds only where nothing is negative.
+        # Dimension clamps sums at 0, so they are correct only if no operand is negative.
         return None if _has_negative(a) or _has_negative(b) else a + b
 
 
@@ -68,12 +71,12 @@ class Subtract(Broadcasting, opset=1):
 
     @staticmethod
     def combine(a, b):
-        # Dimension's difference stops at 0, so it holds only where it cannot go below.
+        # Dimension clamps differences at 0, so they are correct only if they cannot be negative.
         return None if _has_dimension(b) or _may_be_less(a, b) else a - b
 
 
 class Multiply(Broadcasting, opset=1):
-    """a · b"""
+    """a * b"""
 
     @staticmethod
     def combine(a, b):
@@ -81,7 +84,7 @@ class Multiply(Broadcasting, opset=1):
 
 
 class Divide(Broadcasting, opset=1):
-    """a / b; of integers the quotient rounded down, or toward zero without m_pythondiv"""
+    """a / b. Integer quotients are rounded down if m_pythondiv is set, else toward zero."""
 
     m_pythondiv = Attribute(bool, True)
 
@@ -129,7 +132,7 @@ class SquaredDifference(Broadcasting, opset=1):
 
 
 class Select(Op, opset=1):
-    """then_node where cond is true, else else_node"""
+    """Elements of then_node where cond is true, of else_node elsewhere. The shapes of all three are broadcast."""
 
     inputs = ("cond", "then_node", "else_node")
     auto_broadcast = Attribute(numpy_or_none, "numpy")
@@ -144,8 +147,8 @@ class Select(Op, opset=1):
         values = known_values(self.input_values())
         if values is None or not is_exact(values[0]) or not is_short(self.output(0)):
             return None
-        found = np.where(*values)
-        return found.astype(self.get_output_element_type(0).to_dtype()) if is_exact(found) else tidy(found)
+        value = np.where(*values)
+        return value.astype(self.get_output_element_type(0).to_dtype()) if is_exact(value) else tidy(value)
 
 
 def _has_dimension(value: np.ndarray) -> bool:
@@ -153,10 +156,10 @@ def _has_dimension(value: np.ndarray) -> bool:
 
 
 def _has_negative(value: np.ndarray) -> bool:
-    """Whether an object array, one that may have Dimensions, has a negative number."""
+    """Return whether an object array, which may contain Dimensions, contains a negative number."""
     return value.dtype == object and any(not isinstance(item, Dimension) and item < 0 for item in value.reshape(-1))
 
 
 def _may_be_less(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether a Dimension of ``a`` may be less than the number of ``b`` that is taken from it."""
+    """Return whether a Dimension in ``a`` may be less than the number in ``b`` that is subtracted from it."""
     return any(isinstance(m, Dimension) and (m.min_length < n or n < 0) for m, n in np.broadcast(a, b))

@@ -1,4 +1,4 @@
-"""Attention: values weighted by how far queries and keys agree."""
+"""Attention: scaled dot-product attention, linear attention, and key-value cache updates."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hetero.types import Type
 
 
 class ScaledDotProductAttention(Op, opset=13):
-    """softmax(Q·Kᵀ·scale + mask)·V, of query ``[N…, L, E]``, key ``[N…, S, E]`` and value ``[N…, S, Ev]``.
+    """softmax(Q·Kᵀ·scale + mask)·V for query ``[N…, L, E]``, key ``[N…, S, E]`` and value ``[N…, S, Ev]``.
 
-    The mask ``[…, L, S]`` is added, or where it is boolean says what is looked at; with ``causal`` there is another
-    one instead of it: query i looks at keys 0 to i. ``scale`` is 1/√E where it is left out. ``sink [N…, L or 1, 1]``
-    takes part in the sum of the softmax, but has no value. All N… broadcast.
+    The output is ``[N…, L, Ev]``. The mask ``[…, L, S]`` is added, or if it is boolean, False masks a key out. With
+    ``causal`` the mask is ignored and query i attends to keys 0 … i. ``scale`` is 1/√E by default.
+    ``sink [N…, L or 1, 1]`` is an additional score in the softmax without a value. All N… are broadcast.
     """
 
     inputs = ("query", "key", "value", "attention_mask?", "scale?", "sink?")
@@ -31,17 +31,17 @@ class ScaledDotProductAttention(Op, opset=13):
     def bind(cls, *arguments: Any, **keywords: Any) -> dict[str, Any]:
         bound = super().bind(*arguments, **keywords)
         if bound["scale"] is None and bound["sink"] is not None:
-            raise GraphError("ScaledDotProductAttention: sink is given but scale, which is before it, is left out")
+            raise GraphError("ScaledDotProductAttention: the input sink needs the input scale")
         if bound["attention_mask"] is None and bound["scale"] is not None:
-            # Inputs have no names in a graph: a mask that changes nothing takes the place of one left out.
+            # Inputs are positional, so a missing mask before a scale is replaced by a mask of 0.
             bound["attention_mask"] = ConvertLike(np.int32(0), bound["query"])
         return bound
 
     def validate_and_infer_types(self) -> None:
-        given = range(self.get_input_size())
-        halves = [index for index in given if index != 3 or self.get_input_element_type(3) != Type.boolean]
-        check_type(self, halves, Type.is_real, "a floating-point number")
-        element_type = common_type(self, halves)
+        indices = range(self.get_input_size())
+        floats = [index for index in indices if index != 3 or self.get_input_element_type(3) != Type.boolean]
+        check_type(self, floats, Type.is_real, "a floating-point number")
+        element_type = common_type(self, floats)
         query, key, value = self._shapes()
         merge_dimensions(self, (query[-1], key[-1]), "the last dimensions of query and key")
         length = merge_dimensions(self, (key[-2], value[-2]), "the numbers of keys and values")
@@ -49,18 +49,18 @@ class ScaledDotProductAttention(Op, opset=13):
         if self.get_input_partial_shape(0).has_rank:
             shape = concatenate(self._batch(query, key, value), [query[-2], value[-1]])
         for index, name in ((4, "scale"), (5, "sink")):
-            if index in given:
-                self._check_rest(index, name, shape)
-        if 3 in given and not self.causal:
+            if index in indices:
+                self._check_scale_or_sink(index, name, shape)
+        if 3 in indices and not self.causal:
             shape = self._with_mask(shape, query[-2], length)
         self.set_output_type(0, element_type, shape)
 
     def _shapes(self) -> list[PartialShape]:
-        """The shapes of query, key and value, all of one rank, 3 where none is known."""
+        """Return the shapes of query, key and value, which have the same rank; 3 if it is unknown."""
         shapes = [self.get_input_partial_shape(index) for index in range(3)]
         ranks = {len(shape) for shape in shapes if shape.has_rank} or {3}
         if len(ranks) > 1 or min(ranks) < 3:
-            self.fail(f"query {shapes[0]}, key {shapes[1]} and value {shapes[2]} must be of one rank, 3 or more")
+            self.fail(f"query {shapes[0]}, key {shapes[1]} and value {shapes[2]} must have the same rank, 3 or more")
         return [shape.merge(PartialShape.dynamic(min(ranks))) for shape in shapes]
 
     def _batch(self, *shapes: PartialShape) -> PartialShape:
@@ -72,15 +72,20 @@ class ScaledDotProductAttention(Op, opset=13):
                 self.fail(f"the dimensions before the last two do not broadcast: {', '.join(map(str, shapes))}")
         return batch
 
-    def _check_rest(self, index: int, name: str, shape: PartialShape) -> None:
-        given = self.get_input_partial_shape(index)
-        if name == "scale" and not given.compatible([]) and not given.compatible([1]):
-            self.fail(f"scale must be one number, but has the shape {given}")
-        if name == "sink" and given.has_rank and shape.has_rank and not _broadcasts(given, [*shape[:-1], Dimension(1)]):
-            self.fail(f"sink must broadcast to {[*shape[:-1], 1]}, but has the shape {given}")
+    def _check_scale_or_sink(self, index: int, name: str, output: PartialShape) -> None:
+        shape = self.get_input_partial_shape(index)
+        if name == "scale" and not shape.compatible([]) and not shape.compatible([1]):
+            self.fail(f"scale must be one number, but has the shape {shape}")
+        if (
+            name == "sink"
+            and shape.has_rank
+            and output.has_rank
+            and not _broadcasts(shape, [*output[:-1], Dimension(1)])
+        ):
+            self.fail(f"sink must broadcast to {[*output[:-1], 1]}, but has the shape {shape}")
 
     def _with_mask(self, shape: PartialShape, queries: Dimension, keys: Dimension) -> PartialShape:
-        """The shape of the output where a mask may have more batch dimensions. Raises GraphError if it does not fit."""
+        """Return the output shape with the batch dimensions of the mask. Raises GraphError if it does not broadcast."""
         mask = self.get_input_partial_shape(3)
         if not mask.has_rank or not shape.has_rank:
             return PartialShape.dynamic()
@@ -94,42 +99,45 @@ class ScaledDotProductAttention(Op, opset=13):
 
 
 def _broadcasts(small: PartialShape, large: Any) -> bool:
-    """Whether the one may be stretched to the other, which stays as it is."""
+    """Return whether ``small`` may broadcast to ``large`` without changing it."""
     pairs = zip(reversed(list(small)), reversed(list(large)))
     return len(small) <= len(list(large)) and all(a.compatible(1) or a.compatible(b) for a, b in pairs)
 
 
 class CacheUpdate(Op):
-    """A cache ``[B, N, R, H]`` of keys or values with new tokens ``[B, N, S, H]``, each sequence's behind those it has.
+    """A cache ``[B, N, R, H]`` of keys or values with new tokens ``[B, N, S, H]`` appended to each sequence.
 
-    ``lengths [B]`` are how many a sequence has; the cache is as long as it was, or as ``total``, one number, if that is
-    more. What is behind the new tokens is not specified. ONNX Runtime's attention has it as a part.
+    ``lengths [B]`` has the number of cached tokens of each sequence. The output is ``[B, N, max(R, total), H]``;
+    its contents after the new tokens are unspecified. Part of ONNX Runtime's attention operators.
     """
 
     inputs = ("cache", "tokens", "lengths", "total")
     shape_inputs = (3,)
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (2, 3), Type.is_integral, "a whole number")
+        check_type(self, (2, 3), Type.is_integral, "an integer")
         check_scalar_or_one(self, 3)
         cache, tokens, lengths = _of_rank(self, 0, 4), _of_rank(self, 1, 4), _of_rank(self, 2, 1)
         batch = merge_dimensions(self, (cache[0], tokens[0], lengths[0]), "the batches of its inputs")
         heads = merge_dimensions(self, (cache[1], tokens[1]), "the heads of cache and tokens")
         width = merge_dimensions(self, (cache[3], tokens[3]), "the widths of cache and tokens")
-        total, room = exact_value(self.input_value(3)), cache[2]
-        length = Dimension.interval(room.min_length, None)
-        if total is not None and total.size == 1 and room.is_static:
-            length = Dimension(max(room.get_length(), int(total.reshape(-1)[0])))
+        total, capacity = exact_value(self.input_value(3)), cache[2]
+        length = Dimension.interval(capacity.min_length, None)
+        if total is not None and total.size == 1 and capacity.is_static:
+            length = Dimension(max(capacity.get_length(), int(total.reshape(-1)[0])))
         self.set_output_type(0, common_type(self, (0, 1)), [batch, heads, length, width])
 
 
 class LinearAttention(Op):
-    """Attention without a softmax, as a recurrence over a state of a key's width by a value's. ONNX has it.
+    """ONNX's linear attention: attention without a softmax, as a recurrence over a state matrix.
 
-    Of query ``[B, T, Nq·H]``, key ``[B, T, N·H]``, value ``[B, T, N·Hv]`` and state ``[B, N, H, Hv]``. In each step
-    the state is first multiplied by exp(decay) where the rule is gated; then k⊗v is added, where the rule has delta
-    of beta·(v - kᵀ·state) instead of v; the output is scale·qᵀ·state. The gates are decay ``[B, T, N or N·H]`` and
-    beta ``[B, T, N or 1]``, as the rule needs. Outputs: ``[B, T, Nq·Hv]``, and the last state.
+    Inputs: query ``[B, T, Nq·H]``, key ``[B, T, N·H]``, value ``[B, T, N·Hv]``, state ``[B, N, H, Hv]``, and the
+    gates that the rule needs: decay ``[B, T, N or N·H]``, beta ``[B, T, N or 1]``. Outputs: ``[B, T, Nq·Hv]``, and the
+    last state. Each step:
+
+    - A gated rule multiplies the state by exp(decay).
+    - k⊗v is added to the state; a delta rule replaces v by beta·(v - kᵀ·state).
+    - The output is scale·qᵀ·state.
     """
 
     inputs = ("query", "key", "value", "state", "*gates")
@@ -137,7 +145,7 @@ class LinearAttention(Op):
     query_heads = Attribute(int)
     heads = Attribute(int)
     update_rule = Attribute(choice("linear", "gated", "delta", "gated_delta"), "gated_delta")
-    # 0 for 1/√H
+    # 0 means 1/√H.
     scale = Attribute(float, 0.0)
 
     def validate_and_infer_types(self) -> None:
@@ -146,7 +154,9 @@ class LinearAttention(Op):
         if self.get_input_size() != 4 + gates:
             self.fail(f"the rule {self.update_rule} needs {gates} gates, but there are {self.get_input_size() - 4}")
         if self.heads < 1 or self.query_heads < 1 or self.query_heads % self.heads:
-            self.fail(f"{self.query_heads} heads of queries cannot share {self.heads} heads of keys")
+            self.fail(
+                f"the number of query heads, {self.query_heads}, must be a multiple of that of keys, {self.heads}"
+            )
         query, key, value = (_of_rank(self, index, 3) for index in range(3))
         state = _of_rank(self, 3, 4)
         batch = merge_dimensions(self, (query[0], key[0], value[0], state[0]), "the batches of its inputs")
@@ -164,14 +174,14 @@ class LinearAttention(Op):
         self.set_output_type(1, self.get_input_element_type(3), [batch, heads, state[2], width])
 
     def _width(self, packed: Dimension, width: Dimension, what: str) -> Dimension:
-        """The width of one of the heads that are packed in one axis."""
+        """Return the width of one of the heads that are packed in one axis."""
         one = packed // self.heads if packed.is_static else Dimension()
         return merge_dimensions(self, (one, width), f"the widths of {what}")
 
     def _check_gate(self, index: int, name: str, steps: list[Dimension], lengths: tuple[Dimension, ...]) -> None:
-        shape, wanted = self.get_input_partial_shape(index), [PartialShape([*steps, length]) for length in lengths]
-        if not any(shape.compatible(one) for one in wanted):
-            self.fail(f"{name} must have the shape {wanted[0]} or {wanted[1]}, but has {shape}")
+        shape, accepted = self.get_input_partial_shape(index), [PartialShape([*steps, length]) for length in lengths]
+        if not any(shape.compatible(one) for one in accepted):
+            self.fail(f"{name} must have the shape {accepted[0]} or {accepted[1]}, but has {shape}")
 
     @property
     def is_gated(self) -> bool:
@@ -183,7 +193,7 @@ class LinearAttention(Op):
 
 
 def _of_rank(node: Op, index: int, rank: int) -> PartialShape:
-    """The shape of an input. Raises GraphError where it has another rank."""
+    """Return the shape of an input. Raises GraphError if it has another rank."""
     shape = node.get_input_partial_shape(index)
     if not shape.compatible(PartialShape.dynamic(rank)):
         node.fail(f"{node.inputs_declared[index]} must have {rank} dimensions, but has the shape {shape}")

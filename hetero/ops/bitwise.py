@@ -1,4 +1,4 @@
-"""Operations on the bits of integers."""
+"""Bitwise operations on integers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _has_bits(element_type: Type) -> bool:
 
 
 class _Bitwise(Broadcasting):
-    """Two inputs of one type of integers, or boolean."""
+    """Base of bitwise operations on two inputs of one integer type, or boolean. Shapes are broadcast."""
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0, 1), _has_bits, "an integer or boolean")
@@ -21,19 +21,19 @@ class _Bitwise(Broadcasting):
 
 
 class BitwiseAnd(_Bitwise, opset=13):
-    """The bits that both have."""
+    """a & b"""
 
 
 class BitwiseOr(_Bitwise, opset=13):
-    """The bits that one or both have."""
+    """a | b"""
 
 
 class BitwiseXor(_Bitwise, opset=13):
-    """The bits that one of the two has."""
+    """a ^ b"""
 
 
 class BitwiseNot(Op, opset=13):
-    """The bits that x does not have."""
+    """~x; logical not for boolean."""
 
     inputs = ("node",)
 
@@ -43,6 +43,8 @@ class BitwiseNot(Op, opset=13):
 
 
 class _Shift(Broadcasting):
+    """Base of bit shifts of two inputs of one integer type. Shapes are broadcast."""
+
     inputs = ("arg0", "arg1")
 
     def validate_and_infer_types(self) -> None:
@@ -51,8 +53,8 @@ class _Shift(Broadcasting):
 
 
 class BitwiseLeftShift(_Shift, opset=15):
-    """The bits moved up by as many places as the second input says."""
+    """arg0 << arg1"""
 
 
 class BitwiseRightShift(_Shift, opset=15):
-    """The bits moved down by as many places as the second input says; the sign stays."""
+    """arg0 >> arg1, an arithmetic shift for signed types."""

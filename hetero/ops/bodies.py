@@ -1,7 +1,7 @@
-"""MultiSubGraphOp: the base of operations whose work is done by Models of their own, the bodies.
+"""MultiSubGraphOp: the base of operations that contain Models, called bodies.
 
-A reader of files sets inputs, bodies and descriptions as a whole, by ``set_arguments``, ``set_function``,
-``set_input_descriptions`` and ``set_output_descriptions``, and ``infer`` at the end.
+A frontend sets inputs, bodies and descriptions one after the other with ``set_arguments``, ``set_function``,
+``set_input_descriptions`` and ``set_output_descriptions``, and calls ``infer`` at the end.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from hetero.graph.node import Input
 from hetero.ops.port_maps import InputDescription, InvariantInputDescription, OutputDescription
 from hetero.shape import Dimension, PartialShape
 
-# How many bodies may lie in each other: to infer, copy and run them is recursive, and Python's stack is limited.
-DEEPEST = 100
+# Maximum nesting of bodies. Inference, cloning and evaluation are recursive, and Python's stack is limited.
+MAX_NESTING = 100
 
 
 class MultiSubGraphOp(Op):
-    """Base of the operations with bodies, of which there are ``body_count``."""
+    """Base of operations with ``body_count`` bodies."""
 
     output_size = 0
     body_count = 1
-    # With fewer inputs than these the node is not complete.
-    least_inputs = 0
-    #: How many bodies lie in each other, those of this node included.
+    # The node is incomplete as long as it has fewer inputs.
+    min_inputs = 0
+    #: Nesting depth of the bodies, including those of this node.
     depth = 1
     bodies: list[Model | None]
 
@@ -37,49 +37,49 @@ class MultiSubGraphOp(Op):
 
     @property
     def deterministic(self) -> bool:
-        """Whether all that the bodies do is the same in every run."""
+        """Whether every operation of the bodies is deterministic."""
         return all(node.deterministic for body in self.bodies if body for node in body.get_ordered_ops())
 
     def copy_unconnected(self) -> Op:
         copy = super().copy_unconnected()
         copy.bodies = [None if body is None else body.clone() for body in self.bodies]
-        # Descriptions are not changed after they are made, so copies may share them.
+        # Descriptions are immutable, so copies may share them.
         copy.input_descriptions = [list(descriptions) for descriptions in self.input_descriptions]
         copy.output_descriptions = [list(descriptions) for descriptions in self.output_descriptions]
         return copy
 
     def validate_and_infer_types(self) -> None:
-        """Infer the bodies and take over their results; nothing while a body or an input is not set."""
+        """Infer the bodies and set the outputs from their results. Does nothing while a body or an input is missing."""
         self.check_inputs()
-        if all(self.bodies) and self.get_input_size() >= self.least_inputs:
-            inside = [node.depth for body in self.bodies for node in body.get_ordered_ops() if node.bodies]
-            self.depth = 1 + max(inside, default=0)
-            if self.depth > DEEPEST:
-                self.fail(f"bodies are nested more than {DEEPEST} deep")
+        if all(self.bodies) and self.get_input_size() >= self.min_inputs:
+            inner_depths = [node.depth for body in self.bodies for node in body.get_ordered_ops() if node.bodies]
+            self.depth = 1 + max(inner_depths, default=0)
+            if self.depth > MAX_NESTING:
+                self.fail(f"bodies are nested more than {MAX_NESTING} deep")
             self.infer_bodies()
 
     def check_complete(self) -> None:
-        """Raises GraphError where a body, or what a Parameter of it is fed with, is not set."""
+        """Raise GraphError if a body or an input is missing, or a Parameter of a body has no source."""
         for body, fed in zip(self.bodies, self.fed_parameters()):
-            if body is None or self.get_input_size() < self.least_inputs:
-                self.fail("it is not complete: set its bodies and its inputs")
+            if body is None or self.get_input_size() < self.min_inputs:
+                self.fail("it is incomplete; set its bodies and its inputs")
             for index, parameter in enumerate(body.parameters):
                 if index not in fed:
-                    self.fail(f"nothing feeds parameter '{parameter.friendly_name}' of its body")
+                    self.fail(f"parameter '{parameter.friendly_name}' of its body has no source")
 
     def fed_parameters(self) -> list[set[int]]:
-        """The indices of the Parameters of each body that are given a value."""
-        return [{description.body_parameter_index for description in one} for one in self.input_descriptions]
+        """Return, for each body, the indices of the Parameters that have a source."""
+        return [{each.body_parameter_index for each in descriptions} for descriptions in self.input_descriptions]
 
     def check_inputs(self) -> None:
-        """Refuse inputs that are not connected to a body and do not fit. Raises GraphError."""
+        """Check the inputs that are not connected to a body. Raises GraphError if one is invalid."""
 
     def infer_bodies(self) -> None:
-        """Infer types and shapes of the bodies and of the outputs. Raises GraphError."""
+        """Infer types and shapes of the bodies and of the outputs. Raises GraphError if they are invalid."""
         raise NotImplementedError
 
     def _input_for(self, value: Output | Node) -> int:
-        """The index of the input that reads a value, which is added where there is none."""
+        """Return the index of the input connected to a value; add an input if there is none."""
         value = as_output(value)
         sources = self.input_values()
         if value in sources:
@@ -94,7 +94,7 @@ class MultiSubGraphOp(Op):
         return self.output(description.output_index)
 
     def _feed(self, body: int, description: InputDescription, shape: PartialShape | None = None) -> None:
-        """Give a Parameter of a body the type and shape of its input; where the whole is read, what is known of it."""
+        """Set the type and shape of a body's Parameter from its input, and the known value if it is not sliced."""
         parameter = self._port(self.bodies[body].parameters, description.body_parameter_index, "parameter")
         if description.input_index >= self.get_input_size():
             self.fail(f"a body reads input {description.input_index}, but there are {self.get_input_size()}")
@@ -111,30 +111,30 @@ class MultiSubGraphOp(Op):
             self.fail(f"the body has no {what} {index}: it has {len(ports)}")
         return ports[index]
 
-    def _set_outputs(self, found: dict[int, tuple]) -> None:
-        """Set element type, shape and value of each output by its index; all must be there."""
-        missing = set(range(self.get_output_size())) - found.keys()
+    def _set_outputs(self, outputs: dict[int, tuple]) -> None:
+        """Set the element type and shape of each output by index. Raises GraphError if an output is missing."""
+        missing = set(range(self.get_output_size())) - outputs.keys()
         if missing:
-            self.fail(f"output {min(missing)} is made by no body")
-        for index, (element_type, shape) in found.items():
+            self.fail(f"no body computes output {min(missing)}")
+        for index, (element_type, shape) in outputs.items():
             # Symbols of a body's Parameters are valid within one iteration only.
             self.set_output_type(index, element_type, shape.without_symbols())
 
     def _index_of(self, ports: Sequence[Node], port: Node | Output) -> int:
-        """The place of a Parameter or a Result, or of the first Result that hands out a value."""
+        """Return the index of a Parameter or a Result, or of the first Result that returns a value."""
         node = port.node if isinstance(port, Output) else port
         for index, candidate in enumerate(ports):
             if candidate is node or (isinstance(candidate, Result) and candidate.input_value(0) == port):
                 return index
-        self.fail(f"'{node.friendly_name}' is none of the body's {[p.friendly_name for p in ports]}")
+        self.fail(f"'{node.friendly_name}' is not among the body's {[p.friendly_name for p in ports]}")
 
 
 def widen(
     kind: ElementType, shape: PartialShape, other_kind: ElementType, other_shape: PartialShape
 ) -> tuple[ElementType, PartialShape] | None:
-    """The element type and shape of a value that changes from one iteration to the next; None where types differ.
+    """Return the element type and shape of a value that changes between iterations; None if the types differ.
 
-    What differs becomes unknown, not an interval: so widening again and again ends even where a value always grows.
+    A dimension that differs becomes unknown instead of an interval, so repeated widening ends even if it always grows.
     """
     both = widen_type(kind, other_kind)
     if both.is_dynamic() and kind.is_static() and other_kind.is_static():
@@ -149,9 +149,9 @@ def _widen_shape(shape: PartialShape, other: PartialShape) -> PartialShape:
 
 
 def widen_type(first: ElementType, second: ElementType) -> ElementType:
-    """The element type of a value that changes from one to the other; dynamic where they have nothing in common."""
+    """Return the element type of a value that changes from one to the other; dynamic if they have nothing in common."""
     if isinstance(first, OptionalType) and isinstance(second, SequenceType):
-        # When it runs, an optional that holds a sequence is what the sequence is.
+        # At run time an optional that contains a sequence is represented like the sequence.
         second = OptionalType(second, first.partial_shape)
     if first == second or not isinstance(first, ContainerType) or type(first) is not type(second):
         return enclosing_type(first, second)

@@ -1,4 +1,4 @@
-"""What operations of many families check in the same way: element types that must agree, axes from the end."""
+"""Checks of inputs and attributes that operations of many families share: element types, scalars, axes."""
 
 from __future__ import annotations
 
@@ -11,45 +11,51 @@ from hetero.types import Type
 
 
 def common_type(node: Node, indices: Iterable[int]) -> Type:
-    """The element type that the inputs share, dynamic while none is known. Raises GraphError where they differ."""
-    found = Type.dynamic
+    """Return the element type that the inputs share, dynamic if none is known. Raises GraphError if they differ."""
+    common = Type.dynamic
     for index in indices:
         element_type = node.get_input_element_type(index)
-        if found.is_static() and element_type.is_static() and element_type is not found:
-            node.fail(f"its inputs must have one element type, but have {found} and {element_type}")
-        found = element_type if found.is_dynamic() else found
-    return found
+        if common.is_static() and element_type.is_static() and element_type is not common:
+            node.fail(f"its inputs must have one element type, but have {common} and {element_type}")
+        common = element_type if common.is_dynamic() else common
+    return common
 
 
-def check_type(node: Node, indices: Iterable[int], fits: Callable[[Type], bool], wanted: str) -> None:
-    """Raises GraphError, saying what is ``wanted``, where the element type of an input is known and does not fit."""
+def check_type(node: Node, indices: Iterable[int], accepts: Callable[[Type], bool], accepted: str) -> None:
+    """Raise GraphError if the known element type of an input is not accepted; ``accepted`` goes into the message."""
     for index in indices:
         element_type = node.get_input_element_type(index)
-        if element_type.is_static() and not fits(element_type):
-            node.fail(f"input {index} must be {wanted}, but is {element_type}")
+        if element_type.is_static() and not accepts(element_type):
+            node.fail(f"input {index} must be {accepted}, but is {element_type}")
+
+
+def check_index_type(node: Node, name: str) -> None:
+    """Raise GraphError if an attribute is neither i32 nor i64."""
+    if getattr(node, name) not in (Type.i32, Type.i64):
+        node.fail(f"{name} must be i32 or i64, but is {getattr(node, name)}")
 
 
 def is_number(element_type: Type) -> bool:
-    """True for integers and floating-point numbers, false for boolean and string."""
+    """Return True for integers and floating-point numbers, False for boolean and string."""
     return element_type.is_integral() or element_type.is_real()
 
 
 def check_scalar(node: Node, index: int) -> None:
-    """Raises GraphError where an input cannot be a scalar."""
+    """Raise GraphError if an input cannot be a scalar."""
     shape = node.get_input_partial_shape(index)
     if not shape.compatible([]):
         node.fail(f"input {index} must be a scalar, but has the shape {shape}")
 
 
 def check_scalar_or_one(node: Node, index: int) -> None:
-    """Raises GraphError where an input can neither be a scalar nor a vector of one element."""
+    """Raise GraphError if an input can be neither a scalar nor a vector of one element."""
     shape = node.get_input_partial_shape(index)
     if not shape.compatible([]) and not shape.compatible([1]):
         node.fail(f"input {index} must be a scalar or have one element, but has the shape {shape}")
 
 
 def normalize_axis(node: Node, axis: int, rank: int) -> int:
-    """The axis from the front; a scalar counts as one dimension. Raises GraphError where the rank has no such axis."""
+    """Return the non-negative index of an axis; rank 0 counts as 1. Raises GraphError if the axis is out of range."""
     length = max(rank, 1)
     if not -length <= axis < length:
         node.fail(f"axis {axis} does not exist in {rank} dimensions")
@@ -57,21 +63,21 @@ def normalize_axis(node: Node, axis: int, rank: int) -> int:
 
 
 def normalize_axes(node: Node, axes: Iterable[int], rank: int) -> list[int]:
-    """The axes counted from the front. Raises GraphError where one does not exist or comes twice."""
-    found = [normalize_axis(node, int(axis), rank) for axis in axes]
-    if len(set(found)) < len(found):
-        node.fail(f"axes {found} name one axis twice")
-    return found
+    """Return the non-negative indices of axes. Raises GraphError if one is out of range or repeated."""
+    normalized = [normalize_axis(node, int(axis), rank) for axis in axes]
+    if len(set(normalized)) < len(normalized):
+        node.fail(f"axes {normalized} contain an axis twice")
+    return normalized
 
 
 def element_count_of(shape: PartialShape) -> int | None:
-    """The number of elements where it is known."""
+    """Return the number of elements, None if it is not known."""
     count = shape.element_count()
     return count.get_length() if count.is_static else None
 
 
 def merge_dimensions(node: Node, dimensions: Iterable[Dimension], what: str) -> Dimension:
-    """The lengths that fit all dimensions. Raises GraphError, speaking of ``what``, where none does."""
+    """Merge dimensions that must be equal; ``what`` names them in the GraphError raised if they are not."""
     merged = Dimension()
     for dimension in dimensions:
         if not merged.compatible(dimension):
@@ -81,7 +87,7 @@ def merge_dimensions(node: Node, dimensions: Iterable[Dimension], what: str) -> 
 
 
 def numpy_or_none(value: Any) -> str:
-    """How shapes are broadcast, for attributes: "numpy", or "none", which may be written "explicit" too."""
+    """Parse an auto_broadcast attribute: "numpy", or "none", which may also be written "explicit"."""
     return choice("numpy", "none")("none" if str(value).lower() == "explicit" else value)
 
 

@@ -1,8 +1,8 @@
-"""Images of video, with colors at half the resolution, as images of red, green and blue.
+"""Conversion of the video formats NV12 and I420 to RGB and BGR.
 
-In NV12 and I420 each element of brightness Y stands in a row and column of its own and four share the colors U and V:
-NV12 has pairs of U and V in one plane, I420 one plane for each. The planes are one below the other in one input, or
-in an input each.
+Both formats have a full-resolution plane of luminance Y and chrominance U and V at half the resolution: NV12 has
+interleaved U and V in one plane, I420 has one plane for each. The planes are stacked vertically in one input, or are
+separate inputs.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from hetero.types import Type
 
 
 class _ColorConversion(Op):
-    """``[N, H, W, 3]`` from ``[N, 1.5·H, W, 1]``, or from Y ``[N, H, W, 1]`` and planes of half the lengths."""
+    """Base of color conversions to ``[N, H, W, 3]`` of the same element type, u8 or floating-point.
 
-    # How many channels each plane of colors has.
+    The input is ``[N, 1.5·H, W, 1]``, or Y ``[N, H, W, 1]`` and chrominance planes ``[N, H/2, W/2, channels]``.
+    """
+
+    # The number of channels of each chrominance plane.
     color_channels: tuple[int, ...] = ()
 
     def validate_and_infer_types(self) -> None:
@@ -29,7 +32,7 @@ class _ColorConversion(Op):
         if element_type.is_static() and not element_type.is_real() and element_type is not Type.u8:
             self.fail(f"images must be of u8 or floating-point numbers, but are of {element_type}")
         planes = [self._plane(index) for index in range(count)]
-        batch, height, width = self._merged(planes) if count > 1 else self._above_colors(planes[0])
+        batch, height, width = self._merged(planes) if count > 1 else self._luminance_part(planes[0])
         for name, length in (("height", height), ("width", width)):
             if length.is_static and length.get_length() % 2:
                 self.fail(f"the {name} of an image must be even, but is {length}")
@@ -42,7 +45,7 @@ class _ColorConversion(Op):
             self.fail(f"input {index} must be [N, H, W, {channels}], but is {shape}")
         return shape if shape.has_rank else PartialShape.dynamic(4)
 
-    def _above_colors(self, plane: PartialShape) -> Sequence[Dimension]:
+    def _luminance_part(self, plane: PartialShape) -> Sequence[Dimension]:
         height = plane[1]
         if height.is_static and height.get_length() % 3:
             self.fail(f"the height of a plane with colors must be divisible by 3, but is {height}")
@@ -51,9 +54,9 @@ class _ColorConversion(Op):
 
     def _merged(self, planes: Sequence[PartialShape]) -> Sequence[Dimension]:
         what = f"the planes {', '.join(map(str, planes))}, those of colors doubled,"
-        brightness, *colors = planes
-        rows = [brightness[1], *(plane[1] * 2 for plane in colors)]
-        columns = [brightness[2], *(plane[2] * 2 for plane in colors)]
+        luminance, *colors = planes
+        rows = [luminance[1], *(plane[1] * 2 for plane in colors)]
+        columns = [luminance[2], *(plane[2] * 2 for plane in colors)]
         return [merge_dimensions(self, each, what) for each in ([plane[0] for plane in planes], rows, columns)]
 
 
@@ -68,16 +71,16 @@ class _FromI420(_ColorConversion):
 
 
 class NV12toBGR(_FromNV12, opset=8):
-    """An image of blue, green and red from one in NV12."""
+    """Conversion from NV12 to BGR."""
 
 
 class NV12toRGB(_FromNV12, opset=8):
-    """An image of red, green and blue from one in NV12."""
+    """Conversion from NV12 to RGB."""
 
 
 class I420toBGR(_FromI420, opset=8):
-    """An image of blue, green and red from one in I420."""
+    """Conversion from I420 to BGR."""
 
 
 class I420toRGB(_FromI420, opset=8):
-    """An image of red, green and blue from one in I420."""
+    """Conversion from I420 to RGB."""

@@ -1,4 +1,4 @@
-"""Comparisons and logic, element by element with numpy broadcasting; the output is boolean."""
+"""Element-wise comparisons and logical operations with numpy broadcasting; the output is boolean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hetero.types import Type
 
 
 class Comparison(Broadcasting):
-    """Compares two inputs of one type."""
+    """Base of element-wise comparisons of two inputs of one element type."""
 
     combine: Callable
 
@@ -66,7 +66,7 @@ class LessEqual(Comparison, opset=1):
 
 
 class Logical(Comparison):
-    """Combines two boolean inputs."""
+    """Base of element-wise logical operations on two boolean inputs."""
 
     def validate_and_infer_types(self) -> None:
         if common_type(self, (0, 1)) not in (Type.boolean, Type.dynamic):
@@ -87,7 +87,7 @@ class LogicalOr(Logical, opset=1):
 
 
 class LogicalXor(Logical, opset=1):
-    """Either a or b."""
+    """Exclusive or: one of a and b, but not both."""
 
     combine = staticmethod(np.logical_xor)
 
@@ -108,7 +108,7 @@ class LogicalNot(Op, opset=1):
 
 
 class _Classification(Op):
-    """Whether each floating-point number is of some kind."""
+    """Base of element-wise tests of floating-point numbers; the output is boolean."""
 
     inputs = ("data",)
 
@@ -126,7 +126,7 @@ class IsNaN(_Classification, opset=10):
 
 
 class IsInf(_Classification, opset=10):
-    """Whether x is infinite, in the directions that count."""
+    """Whether x is -inf (if ``detect_negative`` is set) or +inf (if ``detect_positive`` is set)."""
 
     attributes_in = "attributes?"
     detect_negative = Attribute(bool, True)

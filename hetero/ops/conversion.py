@@ -1,4 +1,4 @@
-"""Operations that change the element type."""
+"""Element type conversions and fake quantization."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
+from hetero.ops.arithmetic import Broadcasting
 from hetero.ops.checks import check_type, common_type, numpy_or_none
-from hetero.ops.values import is_exact, known_values
-from hetero.shape import Dimension
+from hetero.ops.values import all_fit, is_exact, known_values
 from hetero.types import Type
 
 
 class _Conversion(Op):
-    """The same elements in the type that ``target`` gives."""
+    """Base of element type conversions to ``target()``; the output has the shape of the data."""
 
     inputs = ("data",)
 
@@ -33,13 +33,13 @@ class _Conversion(Op):
 
 
 class Convert(_Conversion, opset=1):
-    """The same numbers in another element type, as C++ converts them; too large ones become NaN or infinite in f8."""
+    """Conversion to another element type with C++ semantics; values too large for an f8 type become NaN or infinity."""
 
     destination_type = Attribute(Type)
 
 
 class ConvertLike(_Conversion, opset=1):
-    """The same numbers in the element type of another input."""
+    """Conversion to the element type of the input ``like``."""
 
     inputs = ("data", "like")
 
@@ -48,10 +48,10 @@ class ConvertLike(_Conversion, opset=1):
 
 
 class Cast(_Conversion):
-    """The same elements in another type, strings too, as ONNX converts them.
+    """Conversion to another element type, including strings, with ONNX semantics.
 
-    With ``saturate`` what an f8 type cannot hold becomes its largest number. ``round_mode`` is that of f8e8m0, whose
-    numbers are powers of two.
+    With ``saturate``, values out of the range of an f8 type become its largest number. ``round_mode`` applies to
+    f8e8m0, whose numbers are powers of two.
     """
 
     destination_type = Attribute(Type)
@@ -60,7 +60,7 @@ class Cast(_Conversion):
 
 
 class BitCast(Op):
-    """The same bits as another element type, of which one element takes as many bits."""
+    """Reinterpretation of the bits as another element type of the same width."""
 
     inputs = ("data",)
     destination_type = Attribute(Type)
@@ -73,11 +73,11 @@ class BitCast(Op):
 
 
 class ConvertPromoteTypes(Op, opset=14):
-    """Both inputs in the type that holds the numbers of both.
+    """Conversion of both inputs to their common element type.
 
-    Where no type holds all numbers of both, that is refused, or with ``promote_unsafe`` the nearest is taken. With
-    ``pytorch_scalar_promotion`` a scalar takes the other's type, unless it is of a higher kind: floats are above
-    integers, these above booleans. u64 with a signed integer becomes ``u64_integer_promotion_target``.
+    If no type represents all numbers of both, shape inference raises GraphError, or takes the nearest type if
+    ``promote_unsafe`` is set. With ``pytorch_scalar_promotion`` a scalar takes the other input's type, unless its own
+    kind is higher (boolean < integer < float). u64 and a signed integer become ``u64_integer_promotion_target``.
     """
 
     inputs = ("left_node", "right_node")
@@ -103,16 +103,16 @@ class ConvertPromoteTypes(Op, opset=14):
             if scalars[0] != scalars[1]:
                 tensor, scalar = (right, left) if scalars[0] else (left, right)
                 if _kind(tensor) >= _kind(scalar):
-                    if not self.promote_unsafe and not _takes_scalar(tensor, scalar):
-                        self.fail(f"{tensor} does not hold all numbers of {scalar}, which takes promote_unsafe")
+                    if not self.promote_unsafe and not _accepts_scalar(tensor, scalar):
+                        self.fail(f"{tensor} cannot represent all numbers of {scalar}; set promote_unsafe to allow it")
                     return tensor
         return self._checked(left, right, self._wider(left, right))
 
     def _checked(self, left: Type, right: Type, target: Type) -> Type:
-        # Two types of which neither holds the other are not brought to a third one unasked.
+        # If neither type represents the other's numbers, a third type is used only with promote_unsafe.
         third = target not in (left, right)
-        if not self.promote_unsafe and (third or not (_holds(target, left) and _holds(target, right))):
-            self.fail(f"no type holds all numbers of {left} and {right}: {target} is taken with promote_unsafe")
+        if not self.promote_unsafe and (third or not (_represents(target, left) and _represents(target, right))):
+            self.fail(f"{left} and {right} have no common type; set promote_unsafe to convert both to {target}")
         return target
 
     def _wider(self, left: Type, right: Type) -> Type:
@@ -127,10 +127,13 @@ class ConvertPromoteTypes(Op, opset=14):
         return self.u64_integer_promotion_target if unsigned is Type.u64 else Type(f"i{2 * unsigned.bitwidth}")
 
 
-def _takes_scalar(tensor: Type, scalar: Type) -> bool:
-    """Whether a tensor takes a scalar safely: a signed one also an unsigned of twice its bits, as in OpenVINO."""
+def _accepts_scalar(tensor: Type, scalar: Type) -> bool:
+    """Return whether a scalar converts safely to the tensor's type.
+
+    As in OpenVINO, a signed tensor also accepts an unsigned scalar of up to twice its bits.
+    """
     if tensor.is_real() and not scalar.is_real():
-        return _holds(tensor, scalar)
+        return _represents(tensor, scalar)
     if tensor.is_signed() != scalar.is_signed():
         return tensor.is_signed() and scalar.bitwidth <= 2 * tensor.bitwidth
     return tensor.bitwidth >= scalar.bitwidth
@@ -140,8 +143,8 @@ def _kind(element_type: Type) -> int:
     return 2 if element_type.is_real() else 0 if element_type is Type.boolean else 1
 
 
-def _holds(target: Type, source: Type) -> bool:
-    """Whether a type has all numbers of another: a float has those of integers of half its bits."""
+def _represents(target: Type, source: Type) -> bool:
+    """Return whether a type represents all numbers of another; a float does for integers of up to half its bits."""
     if target == source or source is Type.boolean:
         return True
     if target.is_real() and not source.is_real():
@@ -152,7 +155,10 @@ def _holds(target: Type, source: Type) -> bool:
 
 
 class FakeConvert(Op, opset=13):
-    """Numbers rounded as if data · scale - shift were an f8 number, which saturates, and then what it was again."""
+    """data · scale - shift rounded to an f8 type with saturation, and converted back to the original range and type.
+
+    scale and shift broadcast to data; the output has the shape and element type (f32, f16, bf16) of data.
+    """
 
     inputs = ("data", "scale", "shift?")
     destination_type = Attribute(choice("f8e4m3", "f8e5m2"), "f8e4m3")
@@ -166,47 +172,26 @@ class FakeConvert(Op, opset=13):
         for index in range(1, self.get_input_size()):
             other = self.get_input_partial_shape(index)
             try:
-                spread = data.broadcast(other)
+                broadcast = data.broadcast(other)
             except GraphError as error:
                 self.fail(str(error))
-            if data.has_rank and other.has_rank and not data.compatible(spread):
+            if data.has_rank and other.has_rank and not data.compatible(broadcast):
                 self.fail(f"{self.inputs_declared[index].strip('?')} {other} must broadcast to data {data}")
         if self.has_input("shift") and not self.get_input_partial_shape(1).compatible(self.get_input_partial_shape(2)):
             shapes = f"{self.get_input_partial_shape(1)} and {self.get_input_partial_shape(2)}"
-            self.fail(f"scale and shift must have one shape, but have {shapes}")
+            self.fail(f"scale and shift must have the same shape, but have {shapes}")
         self.set_output_type(0, element_type, data)
 
 
 class FakeQuantize(Op, opset=1):
-    """Numbers rounded to one of ``levels`` from input_low to input_high, and brought to output_low to output_high."""
+    """Data quantized to ``levels`` values from input_low to input_high, then scaled to output_low … output_high."""
 
     inputs = ("data", "input_low", "input_high", "output_low", "output_high")
     levels = Attribute(int)
     auto_broadcast = Attribute(numpy_or_none, "NUMPY")
+    broadcast_shape = Broadcasting.broadcast_shape
 
     def validate_and_infer_types(self) -> None:
         if self.levels < 2:
             self.fail(f"levels must be 2 or more, but is {self.levels}")
-        element_type = common_type(self, range(5))
-        shape = self.get_input_partial_shape(0)
-        for index in range(1, 5):
-            other = self.get_input_partial_shape(index)
-            try:
-                shape = shape.merge(other) if self.auto_broadcast == "none" else shape.broadcast(other)
-            except GraphError as error:
-                self.fail(str(error))
-        self.set_output_type(0, element_type, shape)
-
-
-def all_fit(value: np.ndarray, dtype: np.dtype) -> bool:
-    """Whether an array of ints and Dimensions has only ints that the integer type holds."""
-    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
-    items = [_bounds(item) for item in np.asarray(value, object).reshape(-1)]
-    return limits is not None and all(limits.min <= low <= high <= limits.max for low, high in items)
-
-
-def _bounds(item: int | Dimension) -> tuple[int, int]:
-    """The least and the largest number that is known of an item; what is open at the top counts as its least."""
-    if not isinstance(item, Dimension):
-        return int(item), int(item)
-    return item.min_length, max(item.min_length, item.max_length)
+        self.set_output_type(0, common_type(self, range(5)), self.broadcast_shape(range(5)))

@@ -1,4 +1,4 @@
-"""Convolutions and transposed convolutions over one to three spatial dimensions, plain and in groups."""
+"""Convolutions and transposed convolutions over one to three spatial dimensions, with and without groups."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hetero.types import Type
 
 
 class _AnyConvolution(Op):
-    """What all convolutions share: data ``[N, C, spatial…]`` and filters with ``filter_axes`` leading dimensions."""
+    """Base of all convolutions: data ``[N, C, spatial…]``, filters with ``filter_axes`` non-spatial dimensions."""
 
     filter_axes = 2
 
     def spatial_count(self) -> int | None:
-        """The number of spatial dimensions; None while neither attributes nor shapes tell it."""
+        """Return the number of spatial dimensions; None if neither attributes nor shapes determine it."""
         data, filters = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
         counts = {len(self.strides)} if self.strides else set()
         counts |= {len(data) - 2} if data.has_rank else set()
@@ -32,7 +32,7 @@ class _AnyConvolution(Op):
         return counts.pop() if counts else None
 
     def ranked_shapes(self, count: int) -> tuple[PartialShape, PartialShape]:
-        """The shapes of data and filters, of unknown dimensions where the rank is not known."""
+        """Return the shapes of data and filters, with unknown dimensions if the rank is unknown."""
         data, filters = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
         return (
             data if data.has_rank else PartialShape.dynamic(count + 2),
@@ -40,7 +40,7 @@ class _AnyConvolution(Op):
         )
 
     def groups_of(self, data: PartialShape, filters: PartialShape, channels_each: Dimension) -> Dimension:
-        """The number of groups, from the filters or from the channels of the data."""
+        """Return the number of groups, from the filters or from the channels of the data."""
         groups = filters[0] if self.filter_axes == 3 else Dimension(1)
         if groups.is_dynamic and data[1].is_static and channels_each.is_static and channels_each != 0:
             groups = Dimension(data[1].get_length() // channels_each.get_length())
@@ -55,6 +55,7 @@ class _ForwardConvolution(_AnyConvolution):
     pads_end = Attribute(integers)
     dilations = Attribute(integers)
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
+    resolve_pads = resolve_pads
 
     def result_type(self) -> Type:
         return common_type(self, (0, 1))
@@ -70,25 +71,24 @@ class _ForwardConvolution(_AnyConvolution):
         spatial = window_positions(self, data[2:], filters[self.filter_axes :], self.dilations)
         self.set_output_type(0, element_type, concatenate([data[0], groups * outputs_each], spatial))
 
-    def resolve_pads(self, lengths: Sequence[int], kernel: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The padding in front and behind on each spatial axis, for data and filters of these lengths."""
-        return resolve_pads(self, lengths, kernel, self.dilations)
-
 
 class Convolution(_ForwardConvolution, opset=1):
-    """Data ``[N, C, spatial…]`` with filters ``[O, C, kernel…]`` to ``[N, O, spatial…]``."""
+    """Convolution of data ``[N, C, spatial…]`` with filters ``[O, C, kernel…]`` to ``[N, O, spatial…]``."""
 
 
 class GroupConvolution(_ForwardConvolution, opset=1):
-    """Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]`` to ``[N, G·O, spatial…]``."""
+    """Grouped convolution.
+
+    Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]`` to ``[N, G·O, spatial…]``.
+    """
 
     filter_axes = 3
 
 
 class FusedConvolution(_ForwardConvolution):
-    """A convolution plus a bias ``[O]``, kept between two bounds: what a pass makes of such a chain for a device.
+    """A convolution plus a bias ``[O]``, clamped to ``minimum`` … ``maximum``. Made by a fusion pass for devices.
 
-    ``grouped``: whether the filters are those of GroupConvolution.
+    ``grouped``: whether the filters have the shape of GroupConvolution's.
     """
 
     inputs = ("data", "filters", "bias?")
@@ -102,8 +102,10 @@ class FusedConvolution(_ForwardConvolution):
 
 
 class BinaryConvolution(_ForwardConvolution, opset=1):
-    """Data ``[N, C, H, W]`` and filters ``[O, C, height, width]`` of 0 and 1: how many of the elements that meet are
-    equal, less how many are not. The padding is of ``pad_value``.
+    """Convolution of binary data ``[N, C, H, W]`` with binary filters ``[O, C, height, width]`` to ``[N, O, H', W']``.
+
+    Each output element is the number of equal pairs of elements minus the number of unequal pairs. ``pad_value`` is
+    the value of the padding.
     """
 
     parameter_order = (
@@ -152,17 +154,17 @@ class _BackwardConvolution(_AnyConvolution):
 
     def _spatial_shape(self, count: int, lengths: PartialShape, kernel: PartialShape) -> PartialShape:
         if self.has_input("output_shape"):
-            asked = shape_of_value(self.input_value(2))
-            if asked.has_rank and len(asked) != count:
-                self.fail(f"output_shape has {len(asked)} values for {count} spatial dimensions")
-            return asked if asked.has_rank else PartialShape.dynamic(count)
+            shape = shape_of_value(self.input_value(2))
+            if shape.has_rank and len(shape) != count:
+                self.fail(f"output_shape has {len(shape)} values for {count} spatial dimensions")
+            return shape if shape.has_rank else PartialShape.dynamic(count)
         full = self._full_lengths(lengths, kernel)
         if self.auto_pad == "explicit":
             full = [f - (b + e) for f, b, e in zip(full, self.pads_begin, self.pads_end)]
         return PartialShape(full)
 
     def _full_lengths(self, lengths: PartialShape, kernel: PartialShape) -> list[Dimension]:
-        """The lengths of the output before padding is cut off: ``stride·(length - 1) + extent + output_padding``."""
+        """Return the lengths of the output before cropping: ``stride·(length - 1) + extent + output_padding``."""
         return [
             (length - 1) * stride + extent(size, dilation) + padding
             for length, size, stride, dilation, padding in zip(
@@ -173,14 +175,16 @@ class _BackwardConvolution(_AnyConvolution):
     def resolve_pads(
         self, lengths: Sequence[int], kernel: Sequence[int], output_shape: Sequence[int] | None
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """What is cut off in front and behind on each spatial axis (a negative number adds zeros), as OpenVINO does:
-        the space between the full output and ``output_shape`` is shared by the two ends only where auto_pad is same.
+        """Return how much to crop at the start and at the end of each spatial axis; a negative number adds zeros.
+
+        As in OpenVINO, the difference between the full output and ``output_shape`` is divided between both ends only
+        if auto_pad is same_upper or same_lower.
         """
         begin = self.pads_begin if self.auto_pad == "explicit" else (0,) * len(lengths)
         if output_shape is None:
             return begin, self.pads_end if self.auto_pad == "explicit" else begin
         full = PartialShape(self._full_lengths(PartialShape(lengths), PartialShape(kernel))).to_shape()
-        totals = [f - int(asked) for f, asked in zip(full, output_shape)]
+        totals = [f - int(length) for f, length in zip(full, output_shape)]
         if self.auto_pad == "same_upper":
             begin = tuple(max(total + 1, 0) // 2 for total in totals)
         elif self.auto_pad == "same_lower":
@@ -189,15 +193,18 @@ class _BackwardConvolution(_AnyConvolution):
 
 
 class ConvolutionBackpropData(_BackwardConvolution, opset=1):
-    """Data ``[N, C, spatial…]`` with filters ``[C, O, kernel…]`` to ``[N, O, spatial…]``: convolution's gradient."""
+    """Transposed convolution of data ``[N, C, spatial…]`` with filters ``[C, O, kernel…]`` to ``[N, O, spatial…]``."""
 
 
 class GroupConvolutionBackpropData(_BackwardConvolution, opset=1):
-    """Data ``[N, G·C, spatial…]`` with filters ``[G, C, O, kernel…]`` to ``[N, G·O, spatial…]``."""
+    """Grouped transposed convolution.
+
+    Data ``[N, G·C, spatial…]`` with filters ``[G, C, O, kernel…]`` to ``[N, G·O, spatial…]``.
+    """
 
     filter_axes = 3
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
 
 
-# Those of numbers, each with filters for all its channels or for a group of them.
+# All convolutions except the binary one and hetero's fused one.
 CONVOLUTIONS = (Convolution, GroupConvolution, ConvolutionBackpropData, GroupConvolutionBackpropData)

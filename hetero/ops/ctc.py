@@ -1,18 +1,18 @@
-"""Connectionist temporal classification: sequences of labels from the scores of classes at each step of time."""
+"""Connectionist temporal classification (CTC): label sequences from class scores at each time step."""
 
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_scalar, check_scalar_or_one, check_type, merge_dimensions
-from hetero.ops.nms import dimensions_of
+from hetero.ops.nms import shape_of_rank
 from hetero.types import Type
 
 
 class CTCGreedyDecoder(Op, opset=1):
-    """The best class of each step, without blanks, the last class: ``[batch, time, 1, 1]``, filled up with -1.
+    """The best class of each step without blanks (the last class): ``[batch, time, 1, 1]``, padded with -1.
 
     Scores are ``[time, batch, classes]``; a sequence ends at the first 0 in the mask ``[time, batch]``. With
-    ``merge_repeated`` a class that goes on for several steps counts once.
+    ``merge_repeated``, a class that is best in several consecutive steps is output once.
     """
 
     inputs = ("data", "sequence_mask")
@@ -20,18 +20,18 @@ class CTCGreedyDecoder(Op, opset=1):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, [0], Type.is_real, "a floating-point type")
-        scores = dimensions_of(self, 0, 3, name="data")
-        mask = dimensions_of(self, 1, 2, name="sequence_mask")
+        scores = shape_of_rank(self, 0, 3, name="data")
+        mask = shape_of_rank(self, 1, 2, name="sequence_mask")
         time = merge_dimensions(self, (scores[0], mask[0]), "the steps of data and mask")
         batch = merge_dimensions(self, (scores[1], mask[1]), "the batches of data and mask")
         self.set_output_type(0, self.get_input_element_type(0), [batch, time, 1, 1])
 
 
 class CTCGreedyDecoderSeqLen(Op, opset=6):
-    """The best class of each step without blanks, ``[batch, time]`` filled up with -1, and how many there are.
+    """The best class of each step without blanks, ``[batch, time]`` padded with -1, and their number ``[batch]``.
 
-    Scores are ``[batch, time, classes]``; ``sequence_length`` tells how many steps each sequence has. The blank is
-    the last class where no other is given.
+    Scores are ``[batch, time, classes]``; ``sequence_length [batch]`` is the number of steps of each sequence. The
+    blank is the last class by default.
     """
 
     inputs = ("data", "sequence_length", "blank_index?")
@@ -45,19 +45,19 @@ class CTCGreedyDecoderSeqLen(Op, opset=6):
         if self.has_input("blank_index"):
             check_type(self, [2], Type.is_integral, "an integer")
             check_scalar_or_one(self, 2)
-        scores = dimensions_of(self, 0, 3, name="data")
-        lengths = dimensions_of(self, 1, 1, name="sequence_length")
+        scores = shape_of_rank(self, 0, 3, name="data")
+        lengths = shape_of_rank(self, 1, 1, name="sequence_length")
         batch = merge_dimensions(self, (scores[0], lengths[0]), "the batches of data and lengths")
         self.set_output_type(0, self.classes_index_type, [batch, scores[1]])
         self.set_output_type(1, self.sequence_length_type, [batch])
 
 
 class CTCLoss(Op, opset=4):
-    """Minus the logarithm of the probability of the labels ``[batch, time]``, for logits ``[batch, time, classes]``.
+    """The negative log probability ``[batch]`` of labels ``[batch, time]`` for logits ``[batch, time, classes]``.
 
-    The probability is that of all ways to stretch the labels over the steps, with blanks in between; with
-    ``ctc_merge_repeated`` a label may stay for several steps. Before that ``preprocess_collapse_repeated`` takes
-    equal labels side by side as one, ``unique`` all equal ones. The blank is the last class where no other is given.
+    The probability is the sum over all alignments of the labels with the steps, with blanks in between; with
+    ``ctc_merge_repeated`` a label may span several steps. Before that, ``preprocess_collapse_repeated`` merges
+    consecutive equal labels, and ``unique`` removes all duplicates. The blank is the last class by default.
     """
 
     inputs = ("logits", "logit_length", "labels", "label_length", "blank_index?")
@@ -70,9 +70,9 @@ class CTCLoss(Op, opset=4):
         check_type(self, range(1, self.get_input_size()), Type.is_integral, "integers")
         if self.has_input("blank_index"):
             check_scalar(self, 4)
-        logits = dimensions_of(self, 0, 3, name="logits")
-        labels = dimensions_of(self, 2, 2, name="labels")
-        lengths = [dimensions_of(self, index, 1, name="lengths")[0] for index in (1, 3)]
+        logits = shape_of_rank(self, 0, 3, name="logits")
+        labels = shape_of_rank(self, 2, 2, name="labels")
+        lengths = [shape_of_rank(self, index, 1, name="lengths")[0] for index in (1, 3)]
         merge_dimensions(self, (logits[1], labels[1]), "the steps of logits and labels")
         batch = merge_dimensions(self, (logits[0], labels[0], *lengths), "the batches of all inputs")
         self.set_output_type(0, self.get_input_element_type(0), [batch])

@@ -1,4 +1,4 @@
-"""Sums and products of all elements up to each one."""
+"""Cumulative sums and products."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hetero.types import Type
 
 
 class CumSum(Op, opset=3):
-    """The sum of the elements before and at each place along the axis, or with ``exclusive`` only before it.
+    """Cumulative sum along the axis, from the end if ``reverse`` is set.
 
-    With ``reverse`` from the other end.
+    With ``exclusive`` an element is not part of its own sum. The output has the element type and shape of ``arg``.
     """
 
     inputs = ("arg", "axis")
@@ -21,7 +21,7 @@ class CumSum(Op, opset=3):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), is_number, "a number")
-        check_type(self, (1,), Type.is_integral, "a whole number")
+        check_type(self, (1,), Type.is_integral, "an integer")
         check_scalar_or_one(self, 1)
         shape, axis = self.get_input_partial_shape(0), exact_value(self.input_value(1))
         if axis is not None and shape.has_rank:
@@ -30,4 +30,4 @@ class CumSum(Op, opset=3):
 
 
 class CumProd(CumSum):
-    """The same with products. ONNX has it, OpenVINO has not."""
+    """Cumulative product, with the attributes of CumSum. In ONNX, not in OpenVINO."""

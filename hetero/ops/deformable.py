@@ -1,4 +1,4 @@
-"""Convolution whose filters meet the data at places that another input moves."""
+"""Deformable convolution: sampling positions are shifted by an input."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hetero.shape import Dimension, PartialShape, concatenate
 
 
 class _DeformableConvolution(Op):
-    """Data ``[N, C, H, W]`` with filters ``[O, C / group, height, width]`` to ``[N, O, positions…]``.
+    """Deformable convolution of data ``[N, C, H, W]`` with filters ``[O, C / group, height, width]``.
 
-    The offsets ``[N, 2·deformable_group·height·width, positions…]`` move each element of the filters, along H and
-    along W, for each position and each of ``deformable_group`` groups of channels. Between elements of the data the
-    samples are bilinear.
+    The offsets ``[N, 2·deformable_group·height·width, positions…]`` shift each filter element along H and W, for each
+    position and each of ``deformable_group`` groups of channels; the data is sampled bilinearly. The output is
+    ``[N, O, positions…]``.
     """
 
     strides = Attribute(integers)
@@ -25,6 +25,7 @@ class _DeformableConvolution(Op):
     auto_pad = Attribute(auto_pad_choice, "EXPLICIT")
     group = Attribute(int, 1)
     deformable_group = Attribute(int, 1)
+    resolve_pads = resolve_pads
 
     def validate_and_infer_types(self) -> None:
         complete_window_attributes(self, 2, "strides", "pads_begin", "pads_end", "dilations")
@@ -33,14 +34,15 @@ class _DeformableConvolution(Op):
         element_type = common_type(self, range(self.get_input_size()))
         shapes = [self._planes(index) for index in range(self.get_input_size())]
         data, offsets, filters = shapes[:3]
-        moves = [offsets, *shapes[3:]]
+        per_position = [offsets, *shapes[3:]]  # offsets and optional mask
         self._check_groups(data[1], filters)
-        for shape, each in zip(moves, (2, 1)):
-            self._check_moves(shape, filters, each)
-        batch = merge_dimensions(self, [data[0], *(shape[0] for shape in moves)], "the batches of data and offsets")
+        for shape, components in zip(per_position, (2, 1)):
+            self._check_channels(shape, filters, components)
+        batches = [data[0], *(shape[0] for shape in per_position)]
+        batch = merge_dimensions(self, batches, "the batches of data and offsets")
         spatial = window_positions(self, data[2:], filters[2:], self.dilations)
         for axis, positions in enumerate(spatial):
-            lengths = [positions, *(shape[2 + axis] for shape in moves)]
+            lengths = [positions, *(shape[2 + axis] for shape in per_position)]
             merge_dimensions(self, lengths, f"the positions and the offsets on spatial axis {axis}")
         self.set_output_type(0, element_type, concatenate([batch, filters[0]], spatial))
 
@@ -58,17 +60,13 @@ class _DeformableConvolution(Op):
             (channels, self.deformable_group, "channels of data"),
         ):
             if length.is_static and length.get_length() % groups:
-                self.fail(f"the {length} {what} cannot be shared among {groups} groups")
+                self.fail(f"the {length} {what} cannot be divided into {groups} groups")
 
-    def _check_moves(self, shape: PartialShape, filters: PartialShape, each: int) -> None:
+    def _check_channels(self, shape: PartialShape, filters: PartialShape, components: int) -> None:
         if all(length.is_static for length in filters[2:]):
-            needed = each * self.deformable_group * math.prod(filters[2:].to_shape())
+            needed = components * self.deformable_group * math.prod(filters[2:].to_shape())
             if not shape[1].compatible(needed):
-                self.fail(f"{'offsets' if each == 2 else 'mask'} {shape} must have {needed} channels")
-
-    def resolve_pads(self, lengths: tuple[int, ...], kernel: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-        """The padding in front and behind on each spatial axis, for data and filters of these lengths."""
-        return resolve_pads(self, lengths, kernel, self.dilations)
+                self.fail(f"{'offsets' if components == 2 else 'mask'} {shape} must have {needed} channels")
 
 
 class DeformableConvolutionV1(_DeformableConvolution, type_name="DeformableConvolution", opset=1):
@@ -79,9 +77,9 @@ class DeformableConvolutionV1(_DeformableConvolution, type_name="DeformableConvo
 
 
 class DeformableConvolution(_DeformableConvolution, opset=8):
-    """DeformableConvolution-1 with a weight for each element, ``mask [N, deformable_group·height·width, positions…]``.
+    """DeformableConvolution-1 with a weight for each sample, ``mask [N, deformable_group·height·width, positions…]``.
 
-    With ``bilinear_interpolation_pad`` there are zeros around the data, else its edges have no width.
+    With ``bilinear_interpolation_pad``, samples beyond the border are interpolated with zeros around the data.
     """
 
     inputs = ("data", "offsets", "filters", "mask?")

@@ -1,4 +1,4 @@
-"""DetectionOutput, the last operation of single-shot detectors."""
+"""DetectionOutput: box decoding and NMS at the end of single-shot detectors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from hetero.graph import Attribute, Op, integers
 from hetero.ops.checks import check_type, merge_dimensions
-from hetero.ops.nms import dimensions_of
+from hetero.ops.nms import shape_of_rank
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -16,7 +16,7 @@ Length = TypeVar("Length", int, Dimension)
 
 
 def code_type(value: str) -> str:
-    """How offsets of boxes are coded: of the corners, or of the centre and by what the sides grow."""
+    """Check the encoding of box offsets: for the corners, or for the center and the size."""
     if value not in (CORNER, CENTER_SIZE):
         raise ValueError
     return value
@@ -32,12 +32,18 @@ class _Counts(NamedTuple):
 
 
 class DetectionOutput(Op, opset=8):
-    """The boxes that a single-shot detector finds, ``[1, 1, boxes, 7]``: image, class, score and corners of each.
+    """The boxes detected by a single-shot detector, ``[1, 1, boxes, 7]``: image, class, score and corners of each.
 
-    Inputs: offsets ``[images, priors * location classes * 4]``, scores ``[images, priors * classes]``, the priors and
-    their variances ``[1 or images, 2, priors * 4]`` (5 where they are not ``normalized``, of which the first is not
-    used; without the variances where they are in the offsets), and for detectors of two steps the scores
-    ``[images, priors * 2]`` and offsets of the first. The row after the last box has -1 for the image.
+    Inputs:
+
+    - ``box_logits [images, priors * location classes * 4]``: the offsets.
+    - ``class_preds [images, priors * classes]``: the scores.
+    - ``proposals [1 or images, 2, priors * 4]``: the priors and their variances. Each prior has 5 numbers if it is not
+      ``normalized``, the first of which is ignored. With ``variance_encoded_in_target`` there are no variances.
+    - ``aux_class_preds [images, priors * 2]`` and ``aux_box_preds``: scores and offsets of the first stage, for
+      two-stage detectors.
+
+    The row after the last box has -1 for the image.
     """
 
     inputs = ("box_logits", "class_preds", "proposals", "aux_class_preds?", "aux_box_preds?")
@@ -71,20 +77,20 @@ class DetectionOutput(Op, opset=8):
             self.fail("aux_class_preds must come with aux_box_preds")
         images, priors, classes = self.counts()
         rows = self.rows(images, priors, classes)
-        # The number of rows is of no use in part: OpenVINO leaves it open, too.
+        # As in OpenVINO, the number of rows is unknown unless it is static.
         self.set_output_type(0, self.get_input_element_type(0), [1, 1, rows if rows.is_static else Dimension(), 7])
 
     def rows(self, images: Length, priors: Length, classes: Length) -> Length:
-        """The number of rows of the output."""
+        """Return the number of rows of the output."""
         if self.keep_top_k[0] > 0:
             return images * self.keep_top_k[0]
         return images * classes * (self.top_k if self.keep_top_k[0] == -1 and self.top_k > 0 else priors)
 
     def counts(self) -> _Counts:
-        """The numbers of images, priors and classes. Raises GraphError where inputs do not fit."""
-        offsets = dimensions_of(self, 0, 2, name="box_logits")
-        scores = dimensions_of(self, 1, 2, name="class_preds")
-        proposals = dimensions_of(self, 2, 3, name="proposals")
+        """Return the numbers of images, priors and classes. Raises GraphError if the inputs are inconsistent."""
+        offsets = shape_of_rank(self, 0, 2, name="box_logits")
+        scores = shape_of_rank(self, 1, 2, name="class_preds")
+        proposals = shape_of_rank(self, 2, 3, name="proposals")
         priors = self._whole_part(proposals[2], self.prior_size, "proposals")
         classes = self.known_classes(scores, priors)
         if priors.is_dynamic and (self.share_location or classes.is_static):
@@ -93,13 +99,13 @@ class DetectionOutput(Op, opset=8):
             classes = self.known_classes(scores, priors)
         locations = Dimension(1) if self.share_location else classes
         images = [offsets[0], scores[0]]
-        wanted = [(0, offsets[1], priors * locations * 4), (1, scores[1], priors * classes)]
+        lengths = [(0, offsets[1], priors * locations * 4), (1, scores[1], priors * classes)]
         if self.get_input_size() == 5:
-            more_scores = dimensions_of(self, 3, 2, name="aux_class_preds")
-            more_offsets = dimensions_of(self, 4, 2, name="aux_box_preds")
-            images += [more_scores[0], more_offsets[0]]
-            wanted += [(3, more_scores[1], priors * 2), (4, more_offsets[1], priors * locations * 4)]
-        for index, length, expected in wanted:
+            aux_scores = shape_of_rank(self, 3, 2, name="aux_class_preds")
+            aux_offsets = shape_of_rank(self, 4, 2, name="aux_box_preds")
+            images += [aux_scores[0], aux_offsets[0]]
+            lengths += [(3, aux_scores[1], priors * 2), (4, aux_offsets[1], priors * locations * 4)]
+        for index, length, expected in lengths:
             if not length.compatible(expected):
                 self.fail(f"input {index} must have rows of {expected} numbers, but they have {length}")
         count = merge_dimensions(self, images, "the images of all inputs")
@@ -111,7 +117,7 @@ class DetectionOutput(Op, opset=8):
         return _Counts(count, priors, classes)
 
     def known_classes(self, scores: PartialShape, priors: Dimension) -> Dimension:
-        """The number of classes, by the number of scores of a prior."""
+        """Return the number of classes, computed from the number of scores per prior."""
         if priors.is_dynamic or priors == 0:
             return Dimension()
         return self._whole_part(scores[1], priors.get_length(), "class_preds")
@@ -123,7 +129,7 @@ class DetectionOutput(Op, opset=8):
 
 
 class DetectionOutputV1(DetectionOutput, type_name="DetectionOutput", opset=1):
-    """DetectionOutput that is told the number of classes."""
+    """DetectionOutput with the number of classes as an attribute."""
 
     num_classes = Attribute(int)
 

@@ -1,34 +1,34 @@
-"""The operations of networks made with Detectron, which OpenVINO calls experimental."""
+"""Operations of Detectron models, named ExperimentalDetectron… in OpenVINO."""
 
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats, integers
 from hetero.ops.checks import check_type, common_type, merge_dimensions
-from hetero.ops.nms import dimensions_of
+from hetero.ops.nms import shape_of_rank
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
 class _Detectron(Op):
-    """What they share: all inputs are of one floating-point type."""
+    """Base of Detectron operations: all inputs have one floating-point type."""
 
     def check_types(self) -> Type:
         check_type(self, range(self.get_input_size()), Type.is_real, "a floating-point type")
         return common_type(self, range(self.get_input_size()))
 
     def check_boxes(self, index: int, name: str) -> Dimension:
-        """The number of boxes ``[boxes, 4]``."""
-        shape = dimensions_of(self, index, 2, name=name)
+        """Return the number of boxes of an input ``[boxes, 4]``."""
+        shape = shape_of_rank(self, index, 2, name=name)
         if not shape[1].compatible(4):
             self.fail(f"{name} must have 4 numbers each, but have the shape {shape}")
         return shape[0]
 
 
 class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
-    """The priors ``[priors, 4]`` around the centre of each cell of a grid ``[height, width, priors, 4]``.
+    """The priors ``[priors, 4]`` moved to the center of each cell of a grid: ``[height, width, priors, 4]``.
 
-    Or flattened to ``[boxes, 4]``. The grid and the distances of its cells are those of the feature map in the image,
-    ``[1, channels, height, width]`` both, where they are not given.
+    With ``flatten`` the output is ``[height * width * priors, 4]``. Grid size ``h``, ``w`` and cell distance
+    ``stride_x``, ``stride_y`` default to those of the feature map in the image, both ``[1, channels, height, width]``.
     """
 
     inputs = ("priors", "feature_map", "im_data")
@@ -43,15 +43,15 @@ class ExperimentalDetectronPriorGridGenerator(_Detectron, opset=6):
             self.fail(f"h and w must not be negative, but are {self.h} and {self.w}")
         element_type = self.check_types()
         count = self.check_boxes(0, "priors")
-        features = dimensions_of(self, 1, 4, name="feature_map")
-        image = dimensions_of(self, 2, 4, name="im_data")
+        features = shape_of_rank(self, 1, 4, name="feature_map")
+        image = shape_of_rank(self, 2, 4, name="im_data")
         merge_dimensions(self, (features[0], image[0]), "the batches of features and images")
         grid = PartialShape([self.h or features[2], self.w or features[3], count])
         self.set_output_type(0, element_type, [grid.element_count(), 4] if self.flatten else [*grid, 4])
 
 
 class ExperimentalDetectronTopKROIs(_Detectron, opset=6):
-    """The ``max_rois`` boxes ``[boxes, 4]`` of the largest probabilities ``[boxes]``, the best first."""
+    """The ``max_rois`` boxes with the largest probabilities, best first. Inputs ``[boxes, 4]`` and ``[boxes]``."""
 
     inputs = ("input_rois", "rois_probs")
     max_rois = Attribute(int, 0)
@@ -59,13 +59,13 @@ class ExperimentalDetectronTopKROIs(_Detectron, opset=6):
     def validate_and_infer_types(self) -> None:
         element_type = self.check_types()
         count = self.check_boxes(0, "input_rois")
-        chances = dimensions_of(self, 1, 1, name="rois_probs")
-        merge_dimensions(self, (count, chances[0]), "the numbers of boxes and probabilities")
+        probabilities = shape_of_rank(self, 1, 1, name="rois_probs")
+        merge_dimensions(self, (count, probabilities[0]), "the numbers of boxes and probabilities")
         self.set_output_type(0, element_type, [self.max_rois, 4])
 
 
 class ExperimentalDetectronGenerateProposalsSingleImage(_Detectron, opset=6):
-    """The best boxes of an image ``[post_nms_count, 4]`` and their scores, filled up with zeros.
+    """The best boxes of an image ``[post_nms_count, 4]`` and their scores, padded with zeros.
 
     Inputs: the image's height, width and scale; anchors ``[height * width * anchors, 4]``; offsets ``[anchors * 4,
     height, width]``; scores ``[anchors, height, width]``.
@@ -80,14 +80,14 @@ class ExperimentalDetectronGenerateProposalsSingleImage(_Detectron, opset=6):
 
     def validate_and_infer_types(self) -> None:
         element_type = self.check_types()
-        image = dimensions_of(self, 0, 1, name="im_info")
+        image = shape_of_rank(self, 0, 1, name="im_info")
         self.check_boxes(1, "anchors")
-        offsets = dimensions_of(self, 2, 3, name="deltas")
-        scores = dimensions_of(self, 3, 3, name="scores")
+        offsets = shape_of_rank(self, 2, 3, name="deltas")
+        scores = shape_of_rank(self, 3, 3, name="scores")
         if not image[0].compatible(3):
             self.fail(f"im_info must have 3 numbers, but has {image[0]}")
         if not offsets[0].compatible(scores[0] * 4):
-            self.fail(f"there must be 4 offsets for each score, but {offsets[0]} for {scores[0]}")
+            self.fail(f"there must be 4 offsets for each score, but are {offsets[0]} for {scores[0]}")
         merge_dimensions(self, (offsets[1], scores[1]), "the rows of offsets and scores")
         merge_dimensions(self, (offsets[2], scores[2]), "the columns of offsets and scores")
         self.set_output_type(0, element_type, [self.post_nms_count, 4])
@@ -95,10 +95,10 @@ class ExperimentalDetectronGenerateProposalsSingleImage(_Detectron, opset=6):
 
 
 class ExperimentalDetectronDetectionOutput(_Detectron, opset=6):
-    """The best objects of an image, their classes and scores, filled up with zeros; class 0 is the background.
+    """The best ``max_detections_per_image`` boxes of an image, their classes (i32) and scores, padded with zeros.
 
-    Inputs: boxes ``[boxes, 4]``; for each class their offsets ``[boxes, classes * 4]``, to be divided by
-    ``deltas_weights``, and scores ``[boxes, classes]``; the image's height, width and scale ``[1, 3]``.
+    Class 0 is the background. Inputs: boxes ``[boxes, 4]``; their offsets for each class ``[boxes, classes * 4]``,
+    which are divided by ``deltas_weights``; scores ``[boxes, classes]``; the image's height, width, scale ``[1, 3]``.
     """
 
     inputs = ("rois", "deltas", "scores", "im_info")
@@ -117,8 +117,8 @@ class ExperimentalDetectronDetectionOutput(_Detectron, opset=6):
         if len(self.deltas_weights) != 4:
             self.fail(f"deltas_weights must be 4 numbers, but are {len(self.deltas_weights)}")
         count = self.check_boxes(0, "rois")
-        offsets = dimensions_of(self, 1, 2, name="deltas")
-        scores = dimensions_of(self, 2, 2, name="scores")
+        offsets = shape_of_rank(self, 1, 2, name="deltas")
+        scores = shape_of_rank(self, 2, 2, name="scores")
         if not self.get_input_partial_shape(3).compatible([1, 3]):
             self.fail(f"im_info must have the shape [1,3], but has {self.get_input_partial_shape(3)}")
         if not offsets[1].compatible(self.num_classes * 4) or not scores[1].compatible(self.num_classes):
@@ -131,15 +131,15 @@ class ExperimentalDetectronDetectionOutput(_Detectron, opset=6):
 
 
 class ExperimentalDetectronROIFeatureExtractor(_Detectron, opset=6):
-    """Features of each box ``[boxes, channels, pooled_size, pooled_size]`` by ROIAlign, and the boxes themselves.
+    """ROIAlign on a feature pyramid: features ``[boxes, channels, pooled_size, pooled_size]``, and the boxes unchanged.
 
-    They are taken from one of the maps ``[1, channels, height, width]``, the larger boxes from the later; an element
-    of a map covers as many pixels as its number in ``pyramid_scales``.
+    Inputs: boxes ``[boxes, 4]`` and feature maps ``[1, channels, height, width]``. Larger boxes use later maps; the
+    distance of a map's elements in pixels is its value in ``pyramid_scales``.
     """
 
     inputs = ("*inputs",)
     output_size = 2
-    pooled_size = Attribute(int, ir="output_size")  # a node has its output_size already
+    pooled_size = Attribute(int, ir="output_size")  # Node.output_size is the number of outputs
     sampling_ratio = Attribute(int)
     pyramid_scales = Attribute(integers)
     aligned = Attribute(bool, False)
@@ -147,11 +147,11 @@ class ExperimentalDetectronROIFeatureExtractor(_Detectron, opset=6):
     def validate_and_infer_types(self) -> None:
         element_type = self.check_types()
         if self.get_input_size() < 2:
-            self.fail("it needs boxes and a map of features or more")
+            self.fail("it needs boxes and one or more feature maps")
         if len(self.pyramid_scales) < self.get_input_size() - 1:
             self.fail(f"there are {self.get_input_size() - 1} maps, but {len(self.pyramid_scales)} pyramid_scales")
         count = self.check_boxes(0, "boxes")
-        maps = [dimensions_of(self, index, 4, name="features") for index in range(1, self.get_input_size())]
+        maps = [shape_of_rank(self, index, 4, name="features") for index in range(1, self.get_input_size())]
         if not all(shape[0].compatible(1) for shape in maps):
             self.fail(f"features must be of one image, but have the shapes {', '.join(map(str, maps))}")
         channels = merge_dimensions(self, (shape[1] for shape in maps), "the channels of all features")

@@ -1,4 +1,4 @@
-"""Einsum: sums of products over dimensions that letters name."""
+"""Einsum: Einstein summation."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ELLIPSIS = "..."
 
 @dataclass
 class Subscript:
-    """The labels of a tensor's dimensions: letters, and ELLIPSIS at most once for any number of dimensions."""
+    """The labels of a tensor's dimensions: letters, and at most one ELLIPSIS for any number of dimensions."""
 
     labels: list[str]
 
     @classmethod
     def parse(cls, text: str) -> Subscript:
-        """Raises ValueError for what is neither a letter nor one ellipsis."""
+        """Parse a subscript. Raises ValueError if it has anything but letters and one ellipsis."""
         parts = text.split(ELLIPSIS)
         labels = [*parts[0], *(label for part in parts[1:] for label in (ELLIPSIS, *part))]
         if len(parts) > 2 or not all(label == ELLIPSIS or (label.isascii() and label.isalpha()) for label in labels):
@@ -28,20 +28,20 @@ class Subscript:
         return cls(labels)
 
     def expanded(self, rank: int, longest: int) -> list[str]:
-        """A label for each dimension: those of an ellipsis are numbers, the last of ``longest`` being the last."""
+        """Return a label for each dimension. Those of the ellipsis are numbers up to ``longest`` - 1, right-aligned."""
         if ELLIPSIS not in self.labels:
             return list(self.labels)
         count = rank - len(self.labels) + 1
-        place = self.labels.index(ELLIPSIS)
+        position = self.labels.index(ELLIPSIS)
         numbers = [str(number) for number in range(longest - count, longest)]
-        return [*self.labels[:place], *numbers, *self.labels[place + 1 :]]
+        return [*self.labels[:position], *numbers, *self.labels[position + 1 :]]
 
 
 def parse_equation(equation: str) -> tuple[list[Subscript], Subscript]:
-    """The subscripts of the inputs and of the output, which is worked out where the equation does not say it.
+    """Return the subscripts of the inputs and of the output.
 
-    Then it has the ellipsis first, and in alphabetical order the labels that are there once, as numpy has it.
-    Raises ValueError where the equation is none.
+    If the equation has no output, that is the ellipsis and the labels that occur once, in alphabetical order, as in
+    numpy. Raises ValueError if the equation is invalid.
     """
     left, arrow, right = equation.replace(" ", "").partition("->")
     inputs = [Subscript.parse(text) for text in left.split(",")]
@@ -57,9 +57,9 @@ def parse_equation(equation: str) -> tuple[list[Subscript], Subscript]:
 
 
 class Einsum(Op, opset=7):
-    """The product of the inputs, each dimension named by a letter, summed over the letters that the output lacks.
+    """The product of the inputs, whose dimensions are labeled by letters, summed over letters not in the output.
 
-    "ij,jk->ik" is the product of matrices, "ii->i" a diagonal; dimensions of an ellipsis are broadcast.
+    "ij,jk->ik" is a matrix product, "ii->i" a diagonal. Dimensions of an ellipsis are broadcast.
     """
 
     inputs = ("*inputs",)
@@ -73,7 +73,9 @@ class Einsum(Op, opset=7):
         except ValueError:
             self.fail(f"equation '{self.equation}' must be letters for each input, '->', and some of them once")
         if len(subscripts) != self.get_input_size():
-            self.fail(f"equation '{self.equation}' has {len(subscripts)} inputs, but it has {self.get_input_size()}")
+            self.fail(
+                f"equation '{self.equation}' has {len(subscripts)} inputs, but the node has {self.get_input_size()}"
+            )
         self.set_output_type(0, element_type, self._shape(subscripts, output))
 
     def _shape(self, subscripts: list[Subscript], output: Subscript) -> PartialShape:
@@ -89,10 +91,10 @@ class Einsum(Op, opset=7):
                 self.fail(f"input {index} has the shape {shape}, but {letters} letters in equation '{self.equation}'")
             dimensions = list(shape)
             if ELLIPSIS in labels:
-                place = labels.index(ELLIPSIS)
-                behind = len(shape) - (len(labels) - place - 1)
-                broadcast = self._broadcast(broadcast, PartialShape(dimensions[place:behind]))
-                dimensions[place:behind] = []
+                begin = labels.index(ELLIPSIS)
+                end = len(shape) - (len(labels) - begin - 1)
+                broadcast = self._broadcast(broadcast, PartialShape(dimensions[begin:end]))
+                dimensions[begin:end] = []
             for label, dimension in zip((label for label in labels if label != ELLIPSIS), dimensions):
                 lengths[label] = self._merge(label, lengths.get(label, dimension), dimension)
         if ELLIPSIS in output.labels and not broadcast.has_rank:
@@ -104,11 +106,11 @@ class Einsum(Op, opset=7):
 
     def _merge(self, label: str, one: Dimension, other: Dimension) -> Dimension:
         if one.compatible(other):
-            # Either may be 1 and be broadcast, so the result may have the length of the other.
+            # Either may be 1 and broadcast, so the merged dimension keeps a symbol only if both have it.
             return one.merge(other).with_symbol(one.symbol if one.symbol is other.symbol else None)
         if not one.compatible(1) and not other.compatible(1):
-            self.fail(f"in equation '{self.equation}' {label} is {one} as well as {other}")
-        return one.broadcast(other)  # a dimension of 1 is repeated, as numpy does
+            self.fail(f"in equation '{self.equation}' label {label} is both {one} and {other}")
+        return one.broadcast(other)  # as in numpy, a dimension of 1 is broadcast
 
     def _broadcast(self, one: PartialShape | None, other: PartialShape) -> PartialShape:
         try:

@@ -1,4 +1,4 @@
-"""Operations that compute each element from the one at the same place."""
+"""Element-wise operations with one input: absolute value, trigonometry, exp, log, rounding, clamp."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hetero.types import Type
 
 
 class Unary(Op):
-    """Numbers in the first input; the output has its type and shape."""
+    """Base of element-wise operations on one input of numbers. The output has its element type and shape."""
 
     inputs = ("node",)
 
@@ -18,7 +18,7 @@ class Unary(Op):
 
 
 class RealUnary(Unary):
-    """A Unary of floating-point numbers."""
+    """Base of element-wise operations on one floating-point input."""
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
@@ -26,47 +26,47 @@ class RealUnary(Unary):
 
 
 class Abs(Unary, opset=1):
-    """|x|"""
+    """Absolute value."""
 
 
 class Acos(Unary, opset=1):
-    """The angle in radians whose cosine is x."""
+    """Arc cosine, in radians."""
 
 
 class Acosh(Unary, opset=4):
-    """The number whose cosh is x, which is not below 1."""
+    """Inverse hyperbolic cosine, for x >= 1."""
 
 
 class Asin(Unary, opset=1):
-    """The angle in radians whose sine is x."""
+    """Arc sine, in radians."""
 
 
 class Asinh(Unary, opset=4):
-    """The number whose sinh is x."""
+    """Inverse hyperbolic sine."""
 
 
 class Atan(Unary, opset=1):
-    """The angle in radians whose tangent is x."""
+    """Arc tangent, in radians."""
 
 
 class Atanh(Unary, opset=4):
-    """The number whose tanh is x."""
+    """Inverse hyperbolic tangent."""
 
 
 class Ceiling(Unary, opset=1):
-    """The smallest whole number that is not below x."""
+    """The smallest integer not less than x."""
 
 
 class Cos(Unary, opset=1):
-    """cos x"""
+    """Cosine of x in radians."""
 
 
 class Cosh(Unary, opset=1):
-    """cosh x"""
+    """Hyperbolic cosine."""
 
 
 class Erf(Unary, opset=1):
-    """The error function: 2/√π times the integral of exp(-t²) for t from 0 to x."""
+    """The error function: 2/√π times the integral of exp(-t²) from 0 to x."""
 
 
 class Exp(Unary, opset=1):
@@ -74,7 +74,7 @@ class Exp(Unary, opset=1):
 
 
 class Floor(Unary, opset=1):
-    """The largest whole number that is not above x."""
+    """The largest integer not greater than x."""
 
 
 class Log(Unary, opset=1):
@@ -86,15 +86,15 @@ class Negative(Unary, opset=1):
 
 
 class Sign(Unary, opset=1):
-    """-1, 0 or 1"""
+    """The sign of x: -1, 0 or 1."""
 
 
 class Sin(Unary, opset=1):
-    """sin x"""
+    """Sine of x in radians."""
 
 
 class Sinh(Unary, opset=1):
-    """sinh x"""
+    """Hyperbolic sine."""
 
 
 class Sqrt(Unary, opset=1):
@@ -102,15 +102,15 @@ class Sqrt(Unary, opset=1):
 
 
 class Tan(Unary, opset=1):
-    """tan x"""
+    """Tangent of x in radians."""
 
 
 class Tanh(Unary, opset=1):
-    """tanh x"""
+    """Hyperbolic tangent."""
 
 
 class Round(Unary, opset=5):
-    """The nearest whole number; halves go to the even one, or away from zero."""
+    """The nearest integer. ``mode`` says whether halves go to the even integer or away from zero."""
 
     inputs = ("data",)
     mode = Attribute(choice("half_to_even", "half_away_from_zero"), "half_to_even")

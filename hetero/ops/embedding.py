@@ -1,4 +1,4 @@
-"""Sums, means and maxima of rows of a table, or of data, over bags and segments."""
+"""Embedding lookups combined over bags and segments, SegmentMax and SparseFillEmptyRows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hetero.types import Type
 
 
 class _Embedding(Op):
-    """What the operations share: rows of ``emb_table`` picked by ``indices``, weighted and combined."""
+    """Base of operations that look up rows of ``emb_table`` by ``indices``, weight and combine them."""
 
     reduction = "sum"
 
     def check_inputs(self, vectors: tuple[int, ...]) -> PartialShape:
-        """The shape of a row of the table, without its first dimension. Raises GraphError where inputs do not fit."""
+        """Return the shape of a row of the table. Raises GraphError if the shape of an input is invalid."""
         table = self.get_input_partial_shape(0)
         if table.has_rank and not len(table):
             self.fail("emb_table must have one or more dimensions, but is a scalar")
@@ -31,7 +31,7 @@ class _Embedding(Op):
                 self.fail(f"per_sample_weights {weights} must have the shape of indices "
                           f"{self.get_input_partial_shape(1)}")  # fmt: skip
             if self.reduction != "sum":
-                self.fail(f"per_sample_weights belong to the reduction sum, but it is {self.reduction}")
+                self.fail(f"per_sample_weights need the reduction sum, but it is {self.reduction}")
         return PartialShape(table[1:]) if table.has_rank else PartialShape.dynamic()
 
     def set_bags(self, bags: Dimension, row: PartialShape) -> None:
@@ -55,16 +55,16 @@ class _EmbeddingBagOffsets(_Embedding):
 
 
 class EmbeddingBagOffsets(_EmbeddingBagOffsets, opset=15):
-    """Bags of rows, summed or averaged: each begins in ``indices`` where ``offsets`` says and ends before the next.
+    """The sum or mean of the rows of each bag: ``indices[offsets[i]:offsets[i + 1]]``.
 
-    An empty bag takes the row ``default_index``, or zeros where that is left out or -1.
+    An empty bag gets the row ``default_index``, or zeros if that is missing or -1. The output is ``[bags, row…]``.
     """
 
     reduction = Attribute(choice("sum", "mean"), "sum")
 
 
 class EmbeddingBagOffsetsSum(_EmbeddingBagOffsets, opset=3):
-    """EmbeddingBagOffsets that sums."""
+    """EmbeddingBagOffsets with reduction sum."""
 
 
 class _EmbeddingBagPacked(_Embedding):
@@ -85,19 +85,19 @@ class _EmbeddingBagPacked(_Embedding):
 
 
 class EmbeddingBagPacked(_EmbeddingBagPacked, opset=15):
-    """Bags of equally many rows, summed or averaged: one for each row of ``indices``."""
+    """The sum or mean of the rows of each bag, where each row of ``indices [bags, count]`` is a bag."""
 
     reduction = Attribute(choice("sum", "mean"), "sum")
 
 
 class EmbeddingBagPackedSum(_EmbeddingBagPacked, opset=3):
-    """EmbeddingBagPacked that sums."""
+    """EmbeddingBagPacked with reduction sum."""
 
 
 class EmbeddingSegmentsSum(_Embedding, opset=3):
-    """Sums of rows, each of which goes to the bag that ``segment_ids`` gives.
+    """The sum of the rows of each segment; ``segment_ids`` has the segment of each index.
 
-    An empty bag takes the row ``default_index``, or zeros where that is left out or -1.
+    An empty segment gets the row ``default_index``, or zeros if that is missing or -1.
     """
 
     inputs = ("emb_table", "indices", "segment_ids", "num_segments?", "default_index?", "per_sample_weights?")
@@ -105,7 +105,7 @@ class EmbeddingSegmentsSum(_Embedding, opset=3):
 
     def validate_and_infer_types(self) -> None:
         if not self.has_input("num_segments"):
-            self.fail("num_segments must be given")  # although OpenVINO's factory has it as optional
+            self.fail("num_segments must be given")  # optional only in the signature of OpenVINO's factory
         integers = (1, 2, 3, 4) if self.has_input("default_index") else (1, 2, 3)
         check_type(self, integers, Type.is_integral, "integers")
         common_type(self, integers)
@@ -113,12 +113,12 @@ class EmbeddingSegmentsSum(_Embedding, opset=3):
             check_scalar(self, index)
         row = self.check_inputs((1, 2))
         if not self.get_input_partial_shape(1).compatible(self.get_input_partial_shape(2)):
-            self.fail("indices and segment_ids must be equally many")
+            self.fail("indices and segment_ids must have the same length")
         self.set_bags(segment_count(self, 3), row)
 
 
 def segment_count(node: Op, index: int) -> Dimension:
-    """The number that an input names."""
+    """Return the number of segments in an input, as far as it is known."""
     count = exact_value(node.input_value(index))
     if count is None:
         return Dimension()
@@ -129,10 +129,10 @@ def segment_count(node: Op, index: int) -> Dimension:
 
 
 class SegmentMax(Op, opset=16):
-    """The largest elements among the rows of each segment; ``segment_ids`` are sorted.
+    """The element-wise maximum of the rows of each segment; ``segment_ids`` must be sorted.
 
-    A segment without rows is filled with zeros, or with the lowest number of the type. There are ``num_segments``,
-    by default one more than the last of segment_ids.
+    Empty segments are filled with zeros or with the lowest number of the type. ``num_segments`` is by default the
+    last segment id plus one.
     """
 
     inputs = ("data", "segment_ids", "num_segments?")
@@ -169,9 +169,9 @@ class SegmentMax(Op, opset=16):
 
 
 class SparseFillEmptyRows(Op, opset=16):
-    """A sparse matrix with ``default_value`` at column 0 of each row that had no value.
+    """A sparse matrix with ``default_value`` added in column 0 of each empty row.
 
-    Outputs: the indices and the values, sorted by rows; for each row whether it was empty.
+    Outputs: the indices ``[count, 2]`` and the values ``[count]``, sorted by row; whether each row was empty.
     """
 
     inputs = ("values", "dense_shape", "indices", "default_value")

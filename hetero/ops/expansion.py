@@ -1,4 +1,4 @@
-"""Operations that make more elements out of few: Broadcast, Tile, Pad, Range, OneHot."""
+"""Broadcast, Tile, Pad, Range and OneHot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hetero.ops.checks import (
     numpy_or_none,
 )
 from hetero.ops.movement import move_known_value
-from hetero.ops.values import LONGEST_VALUE, exact_value, shape_of_value
+from hetero.ops.values import MAX_VALUE_SIZE, exact_value, shape_of_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
@@ -57,8 +57,8 @@ class _Broadcast(Op):
                 dimensions[axis] = merge_dimensions(self, (dimension, dimensions[axis]), "data and target_shape")
         return PartialShape(dimensions)
 
-    def spread(self, data: np.ndarray, target: Sequence[int], axes_mapping: np.ndarray | None) -> np.ndarray:
-        """The data as a view in the target shape."""
+    def broadcast_data(self, data: np.ndarray, target: Sequence[int], axes_mapping: np.ndarray | None) -> np.ndarray:
+        """Return the data broadcast to the target shape, as a view."""
         if self.broadcast_spec == "bidirectional":
             target = np.broadcast_shapes(data.shape, tuple(target))
         elif self.broadcast_spec == "explicit":
@@ -72,22 +72,22 @@ class _Broadcast(Op):
         mapping = exact_value(self.input_value(2)) if self.has_input("axes_mapping") else None
         if self.has_input("axes_mapping") and mapping is None:
             return None
-        return move_known_value(self, lambda value, shape: self.spread(value, shape, mapping))
+        return move_known_value(self, lambda value, shape: self.broadcast_data(value, shape, mapping))
 
 
 class Broadcast(_Broadcast, opset=3):
-    """The data repeated along dimensions of length 1 to ``target_shape``; explicit mode names where its axes go."""
+    """The data broadcast to ``target_shape``; in mode explicit, ``axes_mapping`` maps data axes to output axes."""
 
     broadcast_spec = Attribute(choice("numpy", "explicit", "bidirectional"), "NUMPY", ir="mode")
 
     def validate_and_infer_types(self) -> None:
         if (self.broadcast_spec == "explicit") != self.has_input("axes_mapping"):
-            self.fail("axes_mapping belongs to broadcast_spec explicit, and to no other")
+            self.fail("axes_mapping must be given if and only if broadcast_spec is explicit")
         super().validate_and_infer_types()
 
 
 class BroadcastV1(_Broadcast, type_name="Broadcast", opset=1):
-    """Broadcast without mode bidirectional; in mode numpy axes_mapping says nothing."""
+    """Broadcast without mode bidirectional; in mode numpy, axes_mapping is ignored."""
 
     mode = Attribute(numpy_or_none, "NUMPY")
 
@@ -102,7 +102,7 @@ class BroadcastV1(_Broadcast, type_name="Broadcast", opset=1):
 
 
 class Tile(Op, opset=1):
-    """The data repeated ``repeats`` times along each dimension; the shorter of the two is filled with ones in front."""
+    """The data repeated ``repeats`` times along each dimension; shape and repeats are padded with leading ones."""
 
     inputs = ("data", "repeats")
     shape_inputs = (1,)
@@ -112,8 +112,8 @@ class Tile(Op, opset=1):
         repeats = self._repeats()
         if data.has_rank and repeats.has_rank:
             rank = max(len(data), len(repeats))
-            filled = ([Dimension(1)] * (rank - len(shape)) + list(shape) for shape in (data, repeats))
-            shape = PartialShape([length * times for length, times in zip(*filled)])
+            padded = ([Dimension(1)] * (rank - len(shape)) + list(shape) for shape in (data, repeats))
+            shape = PartialShape([length * times for length, times in zip(*padded)])
         else:
             shape = PartialShape.dynamic()
         self.set_output_type(0, self.get_input_element_type(0), shape)
@@ -146,7 +146,7 @@ class _Pad(Op):
         self.set_output_type(0, element_type, PartialShape(dimensions))
 
     def _pads(self, index: int, rank: int) -> list[int | Dimension | None]:
-        """The pads of an input for each axis, None where unknown."""
+        """Return the pads of an input for each axis, None if unknown."""
         value = self.input_value(index).value
         if value is None:
             return [None] * rank
@@ -158,25 +158,25 @@ class _Pad(Op):
         if begin is None or end is None:
             return Dimension()
         if isinstance(begin, int) and isinstance(end, int):
-            self._check_room(length, max(begin, end))
+            self._check_length(length, max(begin, end))
             return length + (begin + end)
         return sum((length + pad for pad in (begin, end) if isinstance(pad, int)), Dimension(0)) + sum(
             (pad for pad in (begin, end) if not isinstance(pad, int)), Dimension(0)
         )
 
-    def _check_room(self, length: Dimension, pad: int) -> None:
-        """Whether the data has as many elements as its mode repeats."""
+    def _check_length(self, length: Dimension, pad: int) -> None:
+        """Raise GraphError if the dimension is too short for the elements that pad_mode repeats."""
         needed = {"constant": 0, "edge": min(pad, 1), "reflect": pad + 1 if pad > 0 else 0, "symmetric": pad}
         if length.max_length != -1 and length.max_length < needed[self.pad_mode]:
             self.fail(f"pad_mode {self.pad_mode} cannot add {pad} elements to a dimension of {length}")
 
 
 class Pad(_Pad, opset=12):
-    """The data with elements added, or cut off where a number is negative, at both ends of each axis."""
+    """The data padded at both ends of each axis; negative pads crop it."""
 
 
 class PadV1(_Pad, type_name="Pad", opset=1):
-    """Pad that is not promised to cut off elements, but does."""
+    """Pad; its specification does not include negative pads, but they are supported."""
 
 
 class _Range(Op):
@@ -188,7 +188,7 @@ class _Range(Op):
         self.set_output_type(0, self.output_type, [self._length()])
 
     def bounds(self, values: Sequence[np.ndarray]) -> list[int | float]:
-        """Start, stop and step as numbers of the output type."""
+        """Return start, stop and step converted to the output type."""
         convert = self.output_type.to_dtype().type
         try:
             return [convert(value.reshape(-1)[0]).item() for value in values]
@@ -196,7 +196,7 @@ class _Range(Op):
             self.fail(f"its numbers must fit into {self.output_type}")
 
     def length(self, start: float, stop: float, step: float) -> int:
-        """How many numbers there are. Raises GraphError for a step of 0 and for what is not finite."""
+        """Return the number of elements. Raises GraphError if the step is 0 or a bound is not finite."""
         if step == 0 or not all(map(math.isfinite, (start, stop, step))):
             self.fail(f"its numbers must be finite and step not 0, but are {start}, {stop} and {step}")
         if all(isinstance(number, int) for number in (start, stop, step)):
@@ -216,7 +216,7 @@ class _Range(Op):
         return self._bounded_length(*(_interval(value) for value in values))
 
     def _bounded_length(self, start: Dimension | int, stop: Dimension | int, step: Dimension | int) -> Dimension:
-        """The length where start and stop are lengths known in part, and the step is a positive number."""
+        """Return the length for partially known start and stop; it is unknown unless the step is known and positive."""
         if not isinstance(step, int) or step < 1 or (isinstance(start, int) and start < 0):
             return Dimension()
         if isinstance(stop, int) and stop < 0:
@@ -229,12 +229,12 @@ class _Range(Op):
     def infer_value(self) -> np.ndarray | None:
         shape = self.get_output_partial_shape(0)
         values = [exact_value(source) for source in self.input_values()]
-        if any(value is None for value in values) or not shape.is_static or shape[0].get_length() > LONGEST_VALUE:
+        if any(value is None for value in values) or not shape.is_static or shape[0].get_length() > MAX_VALUE_SIZE:
             return None
         return self.numbers(values) if self.output_type.is_integral() else None
 
     def numbers(self, values: Sequence[np.ndarray]) -> np.ndarray:
-        """The output for exact inputs."""
+        """Return the output for known inputs."""
         start, stop, step = self.bounds(values)
         steps = np.arange(self.length(start, stop, step))
         dtype = self.output_type.to_dtype()
@@ -242,13 +242,13 @@ class _Range(Op):
 
 
 class Range(_Range, opset=4):
-    """The numbers from ``start`` up to ``stop``, which is left out, in steps of ``step``: a 1-D tensor."""
+    """The numbers from ``start`` up to but not including ``stop`` in steps of ``step``: a 1-D tensor of output_type."""
 
     output_type = Attribute(Type)
 
 
 class RangeV1(_Range, type_name="Range", opset=1):
-    """Range of numbers of the type that its inputs share."""
+    """Range whose output has the common element type of its inputs."""
 
     @property
     def output_type(self) -> Type:
@@ -288,9 +288,10 @@ class _OneHot(Op):
 
 
 class OneHot(_OneHot, opset=16):
-    """For each index ``depth`` elements along a new ``axis``: on_value where the index points, else off_value.
+    """One-hot encoding: for each index ``depth`` elements along a new ``axis``, on_value at the index, else off_value.
 
-    An index outside of 0 to depth points nowhere; with negative_indices_mode "normalize" -1 means the last.
+    All elements of an index out of range are off_value. With negative_indices_mode "normalize", negative indices count
+    from the end. The output has the element type of on_value and off_value.
     """
 
     negative_indices_mode = Attribute(choice("ignore_negative", "normalize"), None)
@@ -301,4 +302,4 @@ class OneHot(_OneHot, opset=16):
 
 
 class OneHotV1(_OneHot, type_name="OneHot", opset=1):
-    """OneHot of which negative indices point nowhere."""
+    """OneHot that ignores negative indices."""

@@ -1,11 +1,11 @@
-"""Elements and slices of the data picked by indices."""
+"""Gather operations: elements and slices of the data selected by indices."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero.graph import Attribute, Op
-from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions, normalize_axis
+from hetero.ops.checks import check_index_type, check_type, common_type, is_number, merge_dimensions, normalize_axis
 from hetero.ops.values import exact_value, is_short, known_values, tidy
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
@@ -36,40 +36,35 @@ class _Gather(Op):
         shared = [merge_dimensions(self, pair, "batch dimensions") for pair in zip(data[:batch], indices[:batch])]
         if axis is None:
             return concatenate(shared, PartialShape.dynamic(len(data) + len(indices) - 1 - 2 * batch))
-        place = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
-        if batch > place:
-            self.fail(f"batch_dims {self.batch_dims} must not be more than the axis {place}")
-        return concatenate(shared, data[batch:place], indices[batch:], data[place + 1 :])
+        front = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
+        if batch > front:
+            self.fail(f"batch_dims {self.batch_dims} must not be more than the axis {front}")
+        return concatenate(shared, data[batch:front], indices[batch:], data[front + 1 :])
 
     def infer_value(self) -> np.ndarray | None:
-        values, indices, axis = (
-            known_values(self.input_values()[:1]),
-            exact_value(self.input_value(1)),
-            exact_value(self.input_value(2)),
-        )
+        values = known_values(self.input_values()[:1])
+        indices, axis = exact_value(self.input_value(1)), exact_value(self.input_value(2))
         if values is None or indices is None or axis is None or self.batch_dims or not values[0].ndim:
             return None
-        if not is_short(self.output(0)):
+        axis = int(axis.reshape(-1)[0])
+        length = values[0].shape[axis]
+        if not is_short(self.output(0)) or (indices.size and (indices.min() < -length or indices.max() >= length)):
             return None
-        length = values[0].shape[int(axis.reshape(-1)[0])]
-        if indices.size and not (-length <= indices.min() and indices.max() < length):
-            return None
-        picked = np.take(values[0], indices, axis=int(axis.reshape(-1)[0]))
-        return tidy(np.asarray(picked, dtype=values[0].dtype))
+        return tidy(np.asarray(np.take(values[0], indices, axis), values[0].dtype))
 
 
 class Gather(_Gather, opset=8):
-    """The slices of the data along ``axis`` that the indices name; a negative index counts from the end.
+    """The slices of the data along ``axis`` selected by ``indices``; a negative index counts from the end.
 
-    The first ``batch_dims`` dimensions of data and indices run together. The shape is that of the data with
-    the dimension at the axis replaced by the indices' other dimensions.
+    The first ``batch_dims`` dimensions are common to data and indices. The output has the shape of the data with the
+    dimension at ``axis`` replaced by the remaining dimensions of the indices.
     """
 
     batch_dims = Attribute(int, 0)
 
 
 class GatherV7(_Gather, type_name="Gather", opset=7):
-    """Gather, of which indices are not promised to count from the end."""
+    """Gather without guaranteed support of negative indices."""
 
     batch_dims = Attribute(int, 0)
 
@@ -79,7 +74,7 @@ class GatherV1(_Gather, type_name="Gather", opset=1):
 
 
 class GatherElements(Op, opset=6):
-    """One element for each index: ``out[i][j][k] = data[i][indices[i][j][k]][k]`` with axis 1."""
+    """One element for each index; with axis 1: ``out[i][j][k] = data[i][indices[i][j][k]][k]``."""
 
     inputs = ("data", "indices")
     axis = Attribute(int, 0)
@@ -98,14 +93,14 @@ class GatherElements(Op, opset=6):
             if len(indices) != len(data):
                 self.fail(f"indices {indices} must have as many dimensions as data {data}")
             shape = PartialShape([
-                there if place == axis else merge_dimensions(self, (here, there), f"dimensions {place} of its inputs")
-                for place, (here, there) in enumerate(zip(data, indices))
+                pair[1] if i == axis else merge_dimensions(self, pair, f"dimensions {i} of its inputs")
+                for i, pair in enumerate(zip(data, indices))
             ])  # fmt: skip
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
 
 class _GatherND(Op):
-    """What versions of GatherND share: each vector along the indices' last axis names an element or a slice."""
+    """Base of GatherND's versions: each vector along the last axis of the indices selects an element or a slice."""
 
     inputs = ("data", "indices")
     batch_dims = Attribute(int, 0)
@@ -127,34 +122,35 @@ class _GatherND(Op):
         shared = [merge_dimensions(self, pair, "batch dimensions") for pair in zip(data[:batch], indices[:batch])]
         depth = indices[-1]
         if depth.min_length > len(data) - batch:
-            self.fail(f"indices {indices} name {depth} dimensions of data {data} behind {batch} batch dimensions")
+            self.fail(f"indices {indices} address {depth} dimensions of data {data} after {batch} batch dimensions")
         if depth.is_dynamic:
             return PartialShape.dynamic()
         return concatenate(self.batch_shape(shared), indices[batch:-1], data[batch + depth.get_length() :])
 
     def batch_shape(self, shared: list[Dimension]) -> list[Dimension]:
-        """The dimensions of the result that stand for the batch dimensions."""
+        """Return the batch dimensions of the output."""
         return shared
 
 
 class GatherND(_GatherND, opset=8):
-    """The elements or slices of the data that the vectors along the indices' last axis name.
+    """The elements or slices of the data selected by the vectors along the last axis of the indices.
 
-    Indices ``[B…, I…, k]`` and data ``[B…, D1 … Dk, rest…]`` give ``[B…, I…, rest…]``.
+    Data ``[B…, D1 … Dk, rest…]`` and indices ``[B…, I…, k]`` to ``[B…, I…, rest…]``, with ``batch_dims`` dimensions B.
     """
 
 
 class GatherNDV5(_GatherND, type_name="GatherND", opset=5):
-    """GatherND whose result has all batch dimensions in one."""
+    """GatherND with all batch dimensions of the output flattened into one."""
 
     def batch_shape(self, shared: list[Dimension]) -> list[Dimension]:
         return [PartialShape(shared).element_count()] if shared else []
 
 
 class GatherTree(Op, opset=1):
-    """The whole sequences of a beam search: from the last step back, each step's parent names the beam.
+    """The complete sequences of a beam search, found by following the parent indices back from the last step.
 
-    ``step_ids`` and ``parent_idx`` are ``[steps, batch, beams]``, ``max_seq_len`` ``[batch]``, ``end_token`` a scalar.
+    ``step_ids`` and ``parent_idx`` are ``[steps, batch, beams]``, as is the output; ``max_seq_len`` is ``[batch]``,
+    ``end_token`` a scalar.
     """
 
     inputs = ("step_ids", "parent_idx", "max_seq_len", "end_token")
@@ -168,7 +164,7 @@ class GatherTree(Op, opset=1):
         if not token.compatible([]):
             self.fail(f"end_token must be a scalar, but has the shape {token}")
         if not steps.compatible(parents):
-            self.fail(f"step_ids {steps} and parent_idx {parents} must have one shape")
+            self.fail(f"step_ids {steps} and parent_idx {parents} must have the same shape")
         shape = steps.merge(parents)
         if shape.has_rank and lengths.has_rank:
             batch = merge_dimensions(self, (shape[1], lengths[0]), "batches")
@@ -177,19 +173,18 @@ class GatherTree(Op, opset=1):
 
 
 class NonZero(Op, opset=3):
-    """The indices of all elements that are not zero: ``[rank, how many]``, in the order of the data."""
+    """The indices of all nonzero elements, ``[rank, count]``, in row-major order."""
 
     inputs = ("data",)
     output_type = Attribute(Type, "i64")
 
     def validate_and_infer_types(self) -> None:
-        if self.output_type not in (Type.i32, Type.i64):
-            self.fail(f"output_type must be i32 or i64, but is {self.output_type}")
+        check_index_type(self, "output_type")
         check_type(self, (0,), lambda t: is_number(t) or t is Type.boolean, "a number or boolean")
         shape = self.get_input_partial_shape(0)
         if not shape.has_rank:
             return self.set_output_type(0, self.output_type, PartialShape.dynamic(2))
-        # OpenVINO does not tell the rank of the indices of a scalar.
+        # As in OpenVINO, the first dimension is unknown for a scalar.
         rank = Dimension(len(shape)) if len(shape) else Dimension()
         most = shape.element_count().max_length if len(shape) else -1
         self.set_output_type(0, self.output_type, [rank, Dimension(0, most)])

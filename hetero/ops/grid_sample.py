@@ -1,4 +1,4 @@
-"""Data sampled at the points of a grid."""
+"""GridSample: sampling of data at the points of a grid."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hetero.types import Type
 
 
 class GridSample(Op, opset=9):
-    """Data ``[N, C, spatial…]`` at the points ``[N, places…, axes]`` of a grid, to ``[N, C, places…]``.
+    """Data ``[N, C, spatial…]`` sampled at the points of a grid ``[N, points…, axes]``, to ``[N, C, points…]``.
 
-    A point has a number for each spatial axis, the last axis first, from -1 at one end of the data to 1 at the other.
-    There may be any number of spatial axes, of which OpenVINO takes two.
+    A point has one coordinate for each spatial axis, last axis first, from -1 at one end of the data to 1 at the other.
+    Any number of spatial axes is supported; OpenVINO supports two.
     """
 
     inputs = ("data", "grid")

@@ -1,4 +1,4 @@
-"""Interpolate: an image, or a tensor of any rank, in another size."""
+"""Interpolate: resize an image or a tensor of any rank."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SETTINGS = (
 
 
 class _Interpolate(Op):
-    """What versions share: the sizes or scales are an input, as are the axes (default: all)."""
+    """Base of Interpolate versions with sizes, scales and axes (default: all) as inputs."""
 
     shape_calculation_mode = Attribute(choice("sizes", "scales"))
     pads_begin = Attribute(integers, None)
@@ -40,7 +40,7 @@ class _Interpolate(Op):
 
     @property
     def target_index(self) -> int:
-        """The input that holds sizes or scales, whichever are used."""
+        """The index of the input with the sizes or scales, whichever are used."""
         return 1
 
     def _axes(self, rank: int) -> np.ndarray | None:
@@ -52,10 +52,10 @@ class _Interpolate(Op):
             return PartialShape.dynamic()
         if max(len(self.pads_begin), len(self.pads_end)) > len(image):
             self.fail(f"pads_begin and pads_end have more values than image {image} has dimensions")
-        given = self._axes(len(image))
-        if given is None:
+        axes = self._axes(len(image))
+        if axes is None:
             return PartialShape.dynamic(len(image))
-        axes = normalize_axes(self, given.reshape(-1).tolist(), len(image))
+        axes = normalize_axes(self, axes.reshape(-1).tolist(), len(image))
         count = self.get_input_partial_shape(self.target_index).element_count()
         if not count.compatible(len(axes)):
             self.fail(f"{self.shape_calculation_mode} has {count} values for {len(axes)} axes")
@@ -81,13 +81,13 @@ class _Interpolate(Op):
         ]
 
     def pads_of(self, rank: int) -> list[tuple[int, int]]:
-        """The padding in front and behind for each dimension."""
+        """Return the padding before and after each dimension."""
         begin, end = (list(pads) + [0] * (rank - len(pads)) for pads in (self.pads_begin, self.pads_end))
         return list(zip(begin, end))
 
 
 class Interpolate(_Interpolate, opset=11):
-    """The data resized along ``axes`` (default: all) to sizes, or by scales, given by the second input.
+    """The data resized along ``axes`` (default: all) to the sizes, or by the scales, in the second input.
 
     Coordinates, rounding and weights are those of OpenVINO's Interpolate-11.
     """
@@ -99,7 +99,7 @@ class Interpolate(_Interpolate, opset=11):
 
 
 class InterpolateV4(_Interpolate, type_name="Interpolate", opset=4):
-    """Interpolate with an input for sizes and one for scales, of which ``shape_calculation_mode`` names one."""
+    """Interpolate with separate inputs for sizes and scales; ``shape_calculation_mode`` selects one of them."""
 
     inputs = ("image", "output_shape", "scales", "axes?")
     shape_inputs = (1, 2, 3)
@@ -114,8 +114,8 @@ class InterpolateV4(_Interpolate, type_name="Interpolate", opset=4):
 class InterpolateV1(Op, type_name="Interpolate", opset=1):
     """The data resized along ``axes`` to the sizes ``output_shape``.
 
-    Corners are aligned, or elements lie at multiples of the scale, but for mode linear and a rank other than 4 in the
-    middle of theirs: as OpenVINO reads it.
+    Coordinates are as in OpenVINO: align_corners if that is set, else half_pixel for mode linear and a rank other
+    than 4, else asymmetric.
     """
 
     inputs = ("image", "output_shape")
@@ -136,15 +136,15 @@ class InterpolateV1(Op, type_name="Interpolate", opset=1):
         check_sizes(self, self.input_value(1))
         if image.has_rank:
             dimensions, sizes = list(image), shape_of_value(self.input_value(1))
-            for place, axis in enumerate(normalize_axes(self, self.axes, len(image))):
-                dimensions[axis] = sizes[place] if sizes.has_rank else Dimension()
+            for i, axis in enumerate(normalize_axes(self, self.axes, len(image))):
+                dimensions[axis] = sizes[i] if sizes.has_rank else Dimension()
             shape = PartialShape(dimensions)
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
-    def newest(self, rank: int) -> Interpolate:
-        """The Interpolate-11 that does the same with an image of this rank."""
-        middle = self.mode == "linear" and rank != 4
-        coordinates = "align_corners" if self.align_corners else "half_pixel" if middle else "asymmetric"
+    def to_interpolate_11(self, rank: int) -> Interpolate:
+        """Return the equivalent Interpolate-11 for an image of this rank."""
+        half_pixel = self.mode == "linear" and rank != 4
+        coordinates = "align_corners" if self.align_corners else "half_pixel" if half_pixel else "asymmetric"
         image = Parameter(self.get_input_element_type(0), PartialShape.dynamic(rank))
         return Interpolate(
             image,
@@ -168,5 +168,5 @@ def check_sizes(node: Op, target: Output) -> None:
 
 
 def scaled(length: int, scale: float) -> int:
-    """A length times a scale, rounded down in 32-bit floats as OpenVINO does."""
+    """Return length · scale rounded down, computed in 32-bit floats as in OpenVINO."""
     return int(np.float32(length) * np.float32(scale))

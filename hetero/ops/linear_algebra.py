@@ -1,4 +1,4 @@
-"""Operations on matrices: Eye, Inverse and Det."""
+"""Linear algebra: Eye, Inverse and Det."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from hetero.types import Type
 
 
 class Eye(Op, opset=9):
-    """Matrices with ones on a diagonal, the main one or one above (positive) or below it, and zeros elsewhere."""
+    """Matrices ``[batch_shape…, num_rows, num_columns]`` with ones on a diagonal and zeros elsewhere.
+
+    ``diagonal_index`` is 0 for the main diagonal, positive above and negative below it.
+    """
 
     inputs = ("num_rows", "num_columns", "diagonal_index", "batch_shape?")
     parameter_order = ("num_rows", "num_columns", "diagonal_index", "output_type", "batch_shape")
@@ -18,7 +21,7 @@ class Eye(Op, opset=9):
     output_type = Attribute(Type)
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, range(self.get_input_size()), Type.is_integral, "a whole number")
+        check_type(self, range(self.get_input_size()), Type.is_integral, "an integer")
         for index in range(3):
             check_scalar_or_one(self, index)
         batch = shape_of_value(self.input_value(3)) if self.has_input("batch_shape") else PartialShape([])
@@ -35,7 +38,7 @@ class Eye(Op, opset=9):
         return Dimension(int(value.reshape(-1)[0]))
 
 
-class _OfSquareMatrices(Op):
+class _SquareMatrixOp(Op):
     inputs = ("data",)
 
     def square_shape(self) -> PartialShape:
@@ -46,8 +49,8 @@ class _OfSquareMatrices(Op):
         return shape
 
 
-class Inverse(_OfSquareMatrices, opset=14):
-    """The inverse of each square matrix ``[…, n, n]``; with ``adjoint`` that of its transpose."""
+class Inverse(_SquareMatrixOp, opset=14):
+    """The inverse of each square matrix ``[…, n, n]``, or of its transpose if ``adjoint`` is set."""
 
     adjoint = Attribute(bool, False)
 
@@ -55,8 +58,8 @@ class Inverse(_OfSquareMatrices, opset=14):
         self.set_output_type(0, self.get_input_element_type(0), self.square_shape())
 
 
-class Det(_OfSquareMatrices):
-    """The determinant of each square matrix ``[…, n, n]``. ONNX has it, OpenVINO has not."""
+class Det(_SquareMatrixOp):
+    """The determinant ``[…]`` of each square matrix ``[…, n, n]``. In ONNX, not in OpenVINO."""
 
     def validate_and_infer_types(self) -> None:
         shape = self.square_shape()

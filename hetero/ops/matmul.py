@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""MatMul: matrix multiplication."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hetero.shape import Dimension, PartialShape, concatenate
 
 
 class MatMul(Op, opset=1):
-    """The product of the last two dimensions; those before are broadcast.
+    """Matrix product over the last two dimensions, ``[..., M, K] x [..., K, N]`` to ``[..., M, N]``.
 
-    A vector on the left is a row, on the right a column, and that dimension is taken out of the result. A vector
-    is not transposed.
+    Leading dimensions are broadcast. A vector is a row on the left and a column on the right; the result does not have
+    that dimension, and the transpose attributes do not apply to it.
     """
 
     inputs = ("data_a", "data_b")
@@ -27,7 +27,7 @@ class MatMul(Op, opset=1):
         if not (a.has_rank and b.has_rank):
             return PartialShape.dynamic()
         if not len(a) or not len(b):
-            self.fail(f"its inputs must have dimensions, but have the shapes {a} and {b}")
+            self.fail(f"its inputs must not be scalars, but have the shapes {a} and {b}")
         rows, inner_a = self._matrix(a, self.transpose_a, is_left=True)
         inner_b, columns = self._matrix(b, self.transpose_b, is_left=False)
         try:

@@ -1,6 +1,6 @@
-"""Operations that arrange elements anew or read a shape, without computing with them.
+"""Operations that rearrange elements or read a shape: Reshape, Transpose, Concat, ShapeOf, DepthToSpace …
 
-Known values (ops/values.py) pass through most of them, so that a shape computed in the graph is known.
+Most of them propagate known values (ops/values.py), so that shapes computed in the graph are known.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ import numpy as np
 
 from hetero.errors import GraphError
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import common_type, element_count_of, merge_dimensions, normalize_axis
-from hetero.ops.values import LONGEST_VALUE, exact_value, is_short, known_values, shape_of_value, tidy, value_of_shape
+from hetero.ops.checks import check_index_type, common_type, element_count_of, merge_dimensions, normalize_axis
+from hetero.ops.values import MAX_VALUE_SIZE, exact_value, is_short, known_values, shape_of_value, tidy, value_of_shape
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
 class Reshape(Op, opset=1):
-    """The elements in the shape that ``output_shape`` names: one -1 takes what is left, 0 copies with special_zero."""
+    """The elements of the data in the shape ``output_shape``.
+
+    One length may be -1: it follows from the number of elements. If ``special_zero`` is set, a 0 copies the dimension
+    of the data at the same index.
+    """
 
     inputs = ("node", "output_shape")
     shape_inputs = (1,)
@@ -36,10 +40,10 @@ class Reshape(Op, opset=1):
         return move_known_value(self, np.reshape)
 
     def reshaped(self, shape: PartialShape, pattern: Sequence[int | Dimension]) -> PartialShape:
-        """The shape after reshaping by a pattern. Raises GraphError where the elements do not fit."""
+        """Return the shape after reshaping by a pattern. Raises GraphError if the element counts differ."""
         wildcards = [axis for axis, item in enumerate(pattern) if isinstance(item, int) and item == -1]
         if len(wildcards) > 1 or any(isinstance(item, int) and item < -1 for item in pattern):
-            self.fail(f"output_shape {pattern} may hold lengths and one -1")
+            self.fail(f"output_shape {pattern} must consist of lengths and at most one -1")
         copied = [axis for axis, item in enumerate(pattern) if self.special_zero and _is_zero(item)]
         if shape.has_rank and copied and copied[-1] >= len(shape):
             self.fail(f"output_shape {pattern} copies dimension {copied[-1]}, which data {shape} does not have")
@@ -50,12 +54,12 @@ class Reshape(Op, opset=1):
             dimensions.insert(axis, Dimension())
         if not shape.has_rank:
             return PartialShape(dimensions)
-        # Copied dimensions are the same on both sides: the others must hold equally many elements.
+        # Copied dimensions are equal on both sides, so the products of the others must be equal too.
         before = [d for axis, d in enumerate(shape) if axis not in copied]
         others = [axis for axis in range(len(pattern)) if axis not in copied]
         open_axes = wildcards or [axis for axis in others if dimensions[axis].is_dynamic]
         after = [dimensions[axis] for axis in others if axis not in open_axes[:1]]
-        if wildcards:  # a length that is not -1 can be anything if a cancelled one is 0
+        if wildcards:  # without -1, a cancelled length of 0 would leave the other lengths undetermined
             before, after = _cancel(before, after)
         if len(open_axes) == 1:
             axis = open_axes[0]
@@ -66,13 +70,13 @@ class Reshape(Op, opset=1):
         return PartialShape(dimensions)
 
     def _dimension(self, shape: PartialShape, axis: int, item: int | Dimension, copied: bool) -> Dimension:
-        here = shape[axis] if shape.has_rank and axis < len(shape) else Dimension()
+        source = shape[axis] if shape.has_rank and axis < len(shape) else Dimension()
         item = Dimension.of(item)
-        if copied or (item.symbol and item.symbol is here.symbol):
-            return here
+        if copied or (item.symbol and item.symbol is source.symbol):
+            return source
         if self.special_zero and item.min_length == 0:
-            # It may turn out to be 0 and mean the dimension of the data.
-            longest = -1 if -1 in (item.max_length, here.max_length) else max(item.max_length, here.max_length)
+            # It may be 0 at run time, which copies the dimension of the data.
+            longest = -1 if -1 in (item.max_length, source.max_length) else max(item.max_length, source.max_length)
             return Dimension(0, longest)
         return item
 
@@ -82,7 +86,7 @@ class Reshape(Op, opset=1):
         if rest == 0:
             return Dimension(1) if count == 0 else Dimension()
         if count.is_static and rest.is_static and count.get_length() % rest.get_length():
-            self.fail(f"{count} elements cannot be shared among {rest}")
+            self.fail(f"{count} elements cannot be divided by {rest}")
         unknown = [d for d in before if d.is_dynamic]
         if len(unknown) == 1 and _count([d for d in before if d.is_static]) == rest:
             return unknown[0]  # with its symbol
@@ -92,7 +96,7 @@ class Reshape(Op, opset=1):
 
 
 class SqueezeV1(Op, type_name="Squeeze", opset=1):
-    """The data without its dimensions of length 1: those in ``axes``, or all. An axis of another length stays."""
+    """The data without its dimensions of length 1: those in ``axes``, or all. Axes of other lengths are kept."""
 
     inputs = ("data", "axes?")
     shape_inputs = (1,)
@@ -112,23 +116,23 @@ class SqueezeV1(Op, type_name="Squeeze", opset=1):
         if axes.size == 0:
             unsure = any(d.is_dynamic and d.compatible(1) for d in data)
             return PartialShape.dynamic() if unsure else PartialShape([d for d in data if d != 1])
-        gone = {normalize_axis(self, int(axis), len(data)) for axis in axes.reshape(-1)}
-        if self.allow_axis_skip and any(data[axis].is_dynamic and data[axis].compatible(1) for axis in gone):
+        squeezed = {normalize_axis(self, int(axis), len(data)) for axis in axes.reshape(-1)}
+        if self.allow_axis_skip and any(data[axis].is_dynamic and data[axis].compatible(1) for axis in squeezed):
             return PartialShape.dynamic()
-        return PartialShape([d for axis, d in enumerate(data) if axis not in gone or not d.compatible(1)])
+        return PartialShape([d for axis, d in enumerate(data) if axis not in squeezed or not d.compatible(1)])
 
     def infer_value(self) -> np.ndarray | None:
         return move_known_value(self, np.reshape)
 
 
 class Squeeze(SqueezeV1, opset=15):
-    """Squeeze that says whether an axis of unknown length may stay: then the rank is not known."""
+    """Squeeze-1; with ``allow_axis_skip`` an axis of unknown length may be kept, so the output rank is unknown."""
 
     allow_axis_skip = Attribute(bool, False)
 
 
 class Unsqueeze(Op, opset=1):
-    """The data with new dimensions of length 1 where ``axes`` counts them in the result."""
+    """The data with new dimensions of length 1 at ``axes``, which are indices into the output shape."""
 
     inputs = ("data", "axes")
     shape_inputs = (1,)
@@ -146,7 +150,7 @@ class Unsqueeze(Op, opset=1):
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
     def axes_of(self, axes: np.ndarray, rank: int) -> list[int]:
-        """The new axes in ascending order, for data of this rank. One named twice counts once."""
+        """Return the new axes in ascending order, without duplicates, for data of this rank."""
         unique = dict.fromkeys(axes.reshape(-1).tolist())
         full = rank + len(unique)
         return sorted({normalize_axis(self, axis, full) for axis in unique})
@@ -156,7 +160,7 @@ class Unsqueeze(Op, opset=1):
 
 
 class Transpose(Op, opset=1):
-    """The data with its dimensions in another order; reversed where ``input_order`` is empty."""
+    """The data with its dimensions permuted by ``input_order``, or in reverse order if that is empty."""
 
     inputs = ("data", "input_order")
     shape_inputs = (1,)
@@ -184,7 +188,7 @@ class Transpose(Op, opset=1):
 
 
 class Concat(Op, opset=1):
-    """All inputs one after another along ``axis``."""
+    """All inputs concatenated along ``axis``; the other dimensions must be equal."""
 
     inputs = ("*nodes",)
     axis = Attribute(int)
@@ -198,9 +202,13 @@ class Concat(Op, opset=1):
         if not ranked:
             return self.set_output_type(0, element_type, PartialShape.dynamic())
         if len({len(shape) for shape in ranked}) > 1:
-            self.fail(f"its inputs must have one rank, but are {', '.join(map(str, shapes))}")
-        axis = normalize_axis(self, self.axis, len(ranked[0])) if len(ranked[0]) else self.fail("it has scalar inputs")
-        dimensions = [merge_dimensions(self, column, "lengths beside the axis") if index != axis else
+            self.fail(f"its inputs must have the same rank, but are {', '.join(map(str, shapes))}")
+        axis = (
+            normalize_axis(self, self.axis, len(ranked[0]))
+            if len(ranked[0])
+            else self.fail("its inputs must not be scalars")
+        )
+        dimensions = [merge_dimensions(self, column, "the dimensions other than the axis") if index != axis else
                       sum(column, Dimension(0)) for index, column in enumerate(zip(*ranked))]  # fmt: skip
         if len(ranked) < len(shapes):
             dimensions[axis] = dimensions[axis] + Dimension()
@@ -208,13 +216,13 @@ class Concat(Op, opset=1):
 
     def infer_value(self) -> np.ndarray | None:
         values = known_values(self.input_values())
-        if values is None or sum(value.size for value in values) > LONGEST_VALUE:
+        if values is None or sum(value.size for value in values) > MAX_VALUE_SIZE:
             return None
         return tidy(np.concatenate(values, axis=self.axis))
 
 
 class ShapeOfV1(Op, type_name="ShapeOf", opset=1):
-    """The shape of the data as a 1-D tensor of i64."""
+    """The shape of the data as a 1-D i64 tensor."""
 
     inputs = ("data",)
     output_type = Type.i64
@@ -228,18 +236,17 @@ class ShapeOfV1(Op, type_name="ShapeOf", opset=1):
 
 
 class ShapeOf(ShapeOfV1, opset=3):
-    """The shape of the data as a 1-D tensor."""
+    """The shape of the data as a 1-D tensor of ``output_type``, i32 or i64."""
 
     output_type = Attribute(Type, "i64")
 
     def validate_and_infer_types(self) -> None:
-        if self.output_type not in (Type.i32, Type.i64):
-            self.fail(f"output_type must be i32 or i64, but is {self.output_type}")
+        check_index_type(self, "output_type")
         super().validate_and_infer_types()
 
 
 class Identity(Op, opset=16):
-    """The data as it is."""
+    """The data unchanged."""
 
     inputs = ("data",)
 
@@ -251,24 +258,19 @@ class Identity(Op, opset=16):
 
 
 class _BlockMove(Op):
-    """What DepthToSpace and SpaceToDepth share: data ``[N, C, spatial…]`` and blocks of block_size along each axis."""
+    """Base of DepthToSpace and SpaceToDepth, with blocks of length b = block_size along each of k spatial axes."""
 
     mode = Attribute(choice("blocks_first", "depth_first"))
     block_size = Attribute(int, 1)
 
     def ranked_input(self) -> PartialShape | None:
-        """The shape of the data, None while the rank is not known."""
+        """Return the shape of the data, None if its rank is unknown."""
         data = self.get_input_partial_shape(0)
         if self.block_size < 1:
             self.fail(f"block_size must be positive, but is {self.block_size}")
         if data.has_rank and len(data) < 3:
             self.fail(f"data {data} must have a batch, channels and one or more spatial dimensions")
         return data if data.has_rank else None
-
-    def divided(self, dimension: Dimension, divisor: int) -> Dimension:
-        if dimension.is_static and dimension.get_length() % divisor:
-            self.fail(f"the length {dimension} must be a multiple of {divisor}")
-        return divide_evenly(dimension, divisor)
 
 
 class DepthToSpace(_BlockMove, opset=1):
@@ -279,7 +281,7 @@ class DepthToSpace(_BlockMove, opset=1):
     def validate_and_infer_types(self) -> None:
         data, shape = self.ranked_input(), PartialShape.dynamic()
         if data is not None:
-            channels = self.divided(data[1], self.block_size ** (len(data) - 2))
+            channels = divide_exactly(self, data[1], self.block_size ** (len(data) - 2))
             shape = PartialShape([data[0], channels, *(length * self.block_size for length in data[2:])])
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
@@ -293,12 +295,46 @@ class SpaceToDepth(_BlockMove, opset=1):
         data, shape = self.ranked_input(), PartialShape.dynamic()
         if data is not None:
             channels = data[1] * self.block_size ** (len(data) - 2)
-            shape = PartialShape([data[0], channels, *(self.divided(length, self.block_size) for length in data[2:])])
+            spatial = (divide_exactly(self, length, self.block_size) for length in data[2:])
+            shape = PartialShape([data[0], channels, *spatial])
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
 
+def depth_to_space_blocks(node: DepthToSpace, data: np.ndarray) -> np.ndarray:
+    """Return a view in the output's order, with each spatial axis of the output split into two axes."""
+    batch, channels, *spatial = data.shape
+    size, count = node.block_size, len(spatial)
+    blocks, depth = [size] * count, channels // size**count
+    # Each block axis is placed after its spatial axis.
+    if node.mode == "blocks_first":
+        split = data.reshape(batch, *blocks, depth, *spatial)
+        block_axes, depth_axis = range(1, count + 1), count + 1
+    else:
+        split = data.reshape(batch, depth, *blocks, *spatial)
+        block_axes, depth_axis = range(2, count + 2), 1
+    pairs = [axis for i, block_axis in enumerate(block_axes) for axis in (count + 2 + i, block_axis)]
+    return split.transpose(0, depth_axis, *pairs)
+
+
+def space_to_depth_blocks(node: SpaceToDepth, data: np.ndarray) -> np.ndarray:
+    """Return a view in the output's order, with the output's channels split into several axes."""
+    batch, channels, *spatial = data.shape
+    size, count = node.block_size, len(spatial)
+    split = data.reshape(batch, channels, *(part for length in spatial for part in (length // size, size)))
+    spatial_axes, block_axes = range(2, 2 + 2 * count, 2), range(3, 3 + 2 * count, 2)
+    order = (*block_axes, 1) if node.mode == "blocks_first" else (1, *block_axes)
+    return split.transpose(0, *order, *spatial_axes)
+
+
+def divide_exactly(node: Op, dimension: Dimension, divisor: int) -> Dimension:
+    """Return the quotient of a dimension. Raises GraphError if it cannot be a multiple of the divisor."""
+    if dimension.is_static and dimension.get_length() % divisor:
+        node.fail(f"the length {dimension} must be a multiple of {divisor}")
+    return divide_evenly(dimension, divisor)
+
+
 def divide_evenly(dimension: Dimension, divisor: int) -> Dimension:
-    """The lengths whose multiples lie in the dimension. Raises GraphError where there is none."""
+    """Return the lengths whose product with the divisor is in the dimension. Raises GraphError if there is none."""
     low = -(-dimension.min_length // divisor)
     high = dimension.max_length if dimension.max_length == -1 else dimension.max_length // divisor
     if high != -1 and high < low:
@@ -312,14 +348,14 @@ def _count(dimensions: list[Dimension]) -> Dimension:
 
 def _cancel(before: list[Dimension], after: list[Dimension]) -> tuple[list[Dimension], list[Dimension]]:
     """Cancel dimensions with the same symbol from both products."""
-    after, left = list(after), []
+    after, remaining = list(after), []
     for dimension in before:
-        shared = [place for place, d in enumerate(after) if d.symbol and d.symbol is dimension.symbol]
+        shared = [index for index, d in enumerate(after) if d.symbol and d.symbol is dimension.symbol]
         if shared:
             del after[shared[0]]
         else:
-            left.append(dimension)
-    return left, after
+            remaining.append(dimension)
+    return remaining, after
 
 
 def _is_zero(item: int | Dimension) -> bool:
@@ -327,7 +363,7 @@ def _is_zero(item: int | Dimension) -> bool:
 
 
 def move_known_value(node: Op, move: Callable[[np.ndarray, tuple[int, ...]], np.ndarray]) -> np.ndarray | None:
-    """The known value of input 0 after ``move(value, shape)``, where the shape of output 0 is known and short."""
+    """Return ``move(value, shape)`` for the known value of input 0 and the shape of output 0; None if not known."""
     values = known_values(node.input_values()[:1])
     if values is None or not is_short(node.output(0)):
         return None

@@ -1,4 +1,4 @@
-"""Non-maximum suppression of boxes that all classes share: of boxes that overlap only the best is kept."""
+"""Non-maximum suppression (NMS) of boxes common to all classes: of overlapping boxes only the best is selected."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar, check_scalar_or_one, check_type, merge_dimensions
-from hetero.ops.sorting import check_index_type
+from hetero.ops.checks import check_index_type, check_scalar, check_scalar_or_one, check_type, merge_dimensions
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
@@ -17,12 +16,12 @@ _COMPUTED = (Type.f32, Type.f16, Type.bf16)
 
 
 def is_computed_real(element_type: Type) -> bool:
-    """True for the floating-point types that operations on boxes take: f32, f16 and bf16."""
+    """Return True for the floating-point types that operations on boxes accept: f32, f16 and bf16."""
     return element_type in _COMPUTED
 
 
-def dimensions_of(node: Op, index: int, *ranks: int, name: str) -> PartialShape:
-    """The shape of an input, of the first rank where it is not known. Raises GraphError where it has none of them."""
+def shape_of_rank(node: Op, index: int, *ranks: int, name: str) -> PartialShape:
+    """Return the shape of an input, of the first rank if unknown. Raises GraphError if it has another rank."""
     shape = node.get_input_partial_shape(index)
     if not shape.has_rank:
         return PartialShape.dynamic(ranks[0])
@@ -31,38 +30,38 @@ def dimensions_of(node: Op, index: int, *ranks: int, name: str) -> PartialShape:
     return shape
 
 
-def least(a: Dimension, b: Dimension) -> Dimension:
-    """The lengths that the smaller of two lengths can have."""
+def minimum_length(a: Dimension, b: Dimension) -> Dimension:
+    """Return the possible lengths of the minimum of two lengths."""
     bounds = [d.max_length for d in (a, b) if d.max_length != -1]
     return Dimension.interval(min(a.min_length, b.min_length), min(bounds, default=None))
 
 
-class _BoxSuppression(Op):
-    """What suppressions with boxes ``[batches, boxes, numbers]`` and scores ``[batches, classes, boxes]`` share."""
+class BoxSuppression(Op):
+    """Base of suppressions with boxes ``[batches, boxes, numbers]`` and scores ``[batches, classes, boxes]``."""
 
     shape_inputs = (2,)
     box_numbers: ClassVar[int] = 4
 
-    def merged_dimensions(self) -> tuple[Dimension, Dimension, Dimension]:
-        """The numbers of batches, classes and boxes. Raises GraphError where boxes and scores do not fit."""
-        boxes = dimensions_of(self, 0, 3, name="boxes")
-        scores = dimensions_of(self, 1, 3, name="scores")
+    def batches_classes_boxes(self) -> tuple[Dimension, Dimension, Dimension]:
+        """Return the numbers of batches, classes and boxes. Raises GraphError if boxes and scores are inconsistent."""
+        boxes = shape_of_rank(self, 0, 3, name="boxes")
+        scores = shape_of_rank(self, 1, 3, name="scores")
         if not boxes[2].compatible(self.box_numbers):
             self.fail(f"boxes must have {self.box_numbers} numbers each, but have the shape {boxes}")
         batches = merge_dimensions(self, (boxes[0], scores[0]), "the batches of boxes and scores")
         count = merge_dimensions(self, (boxes[1], scores[2]), "the numbers of boxes and scores")
         return batches, scores[1], count
 
-    def most_of_a_class(self, boxes: Dimension) -> Dimension:
-        """How many boxes of one class may be kept at most."""
+    def max_per_class(self, boxes: Dimension) -> Dimension:
+        """Return the maximum number of selected boxes per class."""
         limit = exact_value(self.input_value(2)) if self.get_input_size() > 2 else np.zeros(1)
         if limit is None:
             return Dimension(0, boxes.max_length)
-        return least(boxes, Dimension(max(0, int(limit.reshape(-1)[0]))))
+        return minimum_length(boxes, Dimension(max(0, int(limit.reshape(-1)[0]))))
 
 
-class _WithDefaults(_BoxSuppression):
-    """A suppression whose numbers may be left out; as in OpenVINO they are Constants then."""
+class _WithDefaults(BoxSuppression):
+    """Base of suppressions with optional limits and thresholds; as in OpenVINO, Constants replace missing ones."""
 
     inputs = ("boxes", "scores", "max_output_boxes_per_class?", "iou_threshold?", "score_threshold?")
     defaults: ClassVar[dict[str, Any]] = {
@@ -80,10 +79,11 @@ class _WithDefaults(_BoxSuppression):
 
 
 class NonMaxSuppression(_WithDefaults, opset=9):
-    """The boxes that are kept, each by batch, class and index; batch, class and score of each; their number.
+    """Non-maximum suppression per class, by descending score.
 
-    Of each class they are taken by falling score. With ``soft_nms_sigma`` the scores of boxes that overlap one that is
-    taken are made smaller by ``exp(-IoU² / 2 sigma)``; without, those of a larger IoU than ``iou_threshold`` go.
+    Boxes whose IoU with a selected box is above ``iou_threshold`` are dropped; with ``soft_nms_sigma``, the scores of
+    overlapping boxes are multiplied by ``exp(-IoU² / 2 sigma)`` instead. Outputs: batch, class and index of each
+    selected box ``[boxes, 3]``; batch, class and score of each, f32 ``[boxes, 3]``; the number of boxes ``[1]``.
     """
 
     inputs = (*_WithDefaults.inputs_declared, "soft_nms_sigma?")
@@ -96,27 +96,27 @@ class NonMaxSuppression(_WithDefaults, opset=9):
         check_type(self, (0, 1, *range(3, self.get_input_size())), is_computed_real, "f32, f16 or bf16")
         for index in range(2, self.get_input_size()):
             check_scalar_or_one(self, index)
-        set_kept_types(self)
+        set_selection_types(self)
 
 
 class NonMaxSuppressionV5(NonMaxSuppression, type_name="NonMaxSuppression", opset=5):
-    """NonMaxSuppression that has the input ``soft_nms_sigma`` only where it is given."""
+    """NonMaxSuppression without a default Constant for ``soft_nms_sigma``."""
 
     defaults: ClassVar[dict[str, Any]] = _WithDefaults.defaults
 
 
-def set_kept_types(node: _BoxSuppression) -> None:
-    """Sets the outputs of a suppression: triples of the boxes kept, triples with their scores, and their number."""
-    batches, classes, boxes = node.merged_dimensions()
-    count = node.most_of_a_class(boxes) * batches * classes
-    kept = PartialShape([Dimension(0, count.max_length), 3])
-    node.set_output_type(0, node.output_type, kept)
-    node.set_output_type(1, Type.f32, kept)
+def set_selection_types(node: BoxSuppression) -> None:
+    """Set the output types and shapes of a suppression: selected indices, selected scores, and their number."""
+    batches, classes, boxes = node.batches_classes_boxes()
+    count = node.max_per_class(boxes) * batches * classes
+    selected = PartialShape([Dimension(0, count.max_length), 3])
+    node.set_output_type(0, node.output_type, selected)
+    node.set_output_type(1, Type.f32, selected)
     node.set_output_type(2, node.output_type, [1])
 
 
 class NonMaxSuppressionV4(_WithDefaults, type_name="NonMaxSuppression", opset=4):
-    """NonMaxSuppression of a fixed number of rows, as many as may be kept; those that are not needed hold -1."""
+    """NonMaxSuppression with the maximum number of rows; unused rows are -1. Only the indices are output."""
 
     output_type = Attribute(Type, "i64")
 
@@ -124,8 +124,8 @@ class NonMaxSuppressionV4(_WithDefaults, type_name="NonMaxSuppression", opset=4)
         check_index_type(self, "output_type")
         for index in range(2, self.get_input_size()):
             check_scalar(self, index)
-        batches, classes, boxes = self.merged_dimensions()
-        rows = self.most_of_a_class(boxes) * classes
+        batches, classes, boxes = self.batches_classes_boxes()
+        rows = self.max_per_class(boxes) * classes
         self.set_output_type(0, self.output_type, [self.rows_of_batches(rows, batches), 3])
 
     def rows_of_batches(self, rows: Dimension, batches: Dimension) -> Dimension:
@@ -133,24 +133,24 @@ class NonMaxSuppressionV4(_WithDefaults, type_name="NonMaxSuppression", opset=4)
 
 
 class NonMaxSuppressionV3(NonMaxSuppressionV4, type_name="NonMaxSuppression", opset=3):
-    """NonMaxSuppression of as many rows as one batch may fill, whatever the number of batches."""
+    """NonMaxSuppression with the maximum number of rows of one batch, for any number of batches."""
 
     def rows_of_batches(self, rows: Dimension, batches: Dimension) -> Dimension:
         return rows
 
 
 class NonMaxSuppressionV1(_WithDefaults, type_name="NonMaxSuppression", opset=1):
-    """NonMaxSuppression as in opset3, of indices that are i64."""
+    """NonMaxSuppression-3 with i64 indices."""
 
     validate_and_infer_types = NonMaxSuppressionV3.validate_and_infer_types
     rows_of_batches = NonMaxSuppressionV3.rows_of_batches
     output_type = Type.i64
 
 
-class NMSRotated(_BoxSuppression, opset=13):
-    """NonMaxSuppression of boxes that are turned: x and y of the centre, width, height and an angle in radians.
+class NMSRotated(BoxSuppression, opset=13):
+    """NonMaxSuppression of rotated boxes: x and y of the center, width, height and an angle in radians.
 
-    The angle is counted in the way of the clock where ``clockwise`` is true, y pointing down.
+    Angles are clockwise if ``clockwise`` is set, with y pointing down.
     """
 
     inputs = ("boxes", "scores", "max_output_boxes_per_class", "iou_threshold", "score_threshold")
@@ -166,4 +166,4 @@ class NMSRotated(_BoxSuppression, opset=13):
         check_type(self, [2], Type.is_integral, "an integer")
         for index in (2, 3, 4):
             check_scalar_or_one(self, index)
-        set_kept_types(self)
+        set_selection_types(self)

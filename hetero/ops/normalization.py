@@ -1,8 +1,9 @@
-"""Operations that bring values to a common scale."""
+"""Softmax and normalizations: batch, group, mean-variance, local response, L2."""
 
 from __future__ import annotations
 
-from hetero.errors import GraphError
+from collections.abc import Sequence
+
 from hetero.graph import Attribute, Op, choice, integers
 from hetero.ops.checks import check_type, common_type, merge_dimensions, normalize_axis
 from hetero.ops.values import exact_value
@@ -11,6 +12,8 @@ from hetero.types import Type
 
 
 class _AlongAxis(Op):
+    """Base of operations along one axis; the output has the element type and shape of the data."""
+
     inputs = ("data",)
     axis = Attribute(int)
 
@@ -22,11 +25,11 @@ class _AlongAxis(Op):
 
 
 class Softmax(_AlongAxis, opset=8):
-    """exp(x) over the sum of exp(x) along the axis, which may be negative."""
+    """exp(x) divided by the sum of exp(x) along the axis, which may be negative."""
 
 
 class SoftmaxV1(_AlongAxis, type_name="Softmax", opset=1):
-    """exp(x) over the sum of exp(x) along the axis, which is counted from the front."""
+    """exp(x) divided by the sum of exp(x) along the axis, which must not be negative."""
 
     def validate_and_infer_types(self) -> None:
         if self.axis < 0:
@@ -45,39 +48,30 @@ class _BatchNormInference(Op):
         check_type(self, range(5), Type.is_real, "a floating-point number")
         if self.epsilon < 0:
             self.fail(f"epsilon must not be negative, but is {self.epsilon}")
-        shape = self.get_input_partial_shape(self.input_index("data"))
-        if shape.has_rank and len(shape) < 2:
-            self.fail(f"data must have channels in dimension 1, but has the shape {shape}")
-        channels = [shape[1] if shape.has_rank else Dimension()]
-        for name in ("gamma", "beta", "mean", "variance"):
-            vector = self.get_input_partial_shape(self.input_index(name))
-            try:
-                channels.append(vector.merge([-1])[0])
-            except GraphError:
-                self.fail(f"{name} must have one dimension, but has the shape {vector}")
-        merged = merge_dimensions(self, channels, "the channels of its inputs")
-        if shape.has_rank:
-            shape = PartialShape([shape[0], merged, *shape[2:]])
+        shape, _ = _merge_channels(self, ("gamma", "beta", "mean", "variance"))
         self.set_output_type(0, common_type(self, range(5)), shape)
 
 
 class BatchNormInference(_BatchNormInference, opset=5):
-    """(x - mean) / √(variance + epsilon) · gamma + beta, each a vector with an element for every channel (axis 1)."""
+    """(x - mean) / √(variance + epsilon) · gamma + beta.
+
+    ``data`` is ``[N, C, …]``; gamma, beta, mean and variance are ``[C]``.
+    """
 
     inputs = ("data", "gamma", "beta", "mean", "variance")
 
 
 class BatchNormInferenceV1(_BatchNormInference, type_name="BatchNormInference", opset=1):
-    """BatchNormInference whose data is the third of its inputs."""
+    """BatchNormInference with ``data`` as its third input."""
 
     inputs = ("gamma", "beta", "data", "mean", "variance")
     parameter_order = ("data", "gamma", "beta", "mean", "variance", "epsilon")
 
 
 class MVN(Op, opset=6):
-    """x less its mean over the axes, divided by its deviation if normalize_variance is set.
+    """x minus its mean over the axes, divided by its standard deviation if ``normalize_variance`` is set.
 
-    eps is added to the variance inside the root, or to the deviation, as eps_mode says.
+    ``eps_mode`` says whether ``eps`` is added to the variance (inside_sqrt) or to the deviation (outside_sqrt).
     """
 
     inputs = ("data", "axes")
@@ -94,10 +88,7 @@ class MVN(Op, opset=6):
 
 
 class MVNV2(Op, type_name="MVN", opset=2):
-    """MVN over all dimensions from the third on, and over the channels, the second, where across_channels is set.
-
-    ``reduction_axes``: other axes, or None for these.
-    """
+    """MVN over ``reduction_axes``; by default all spatial axes, and the channels (axis 1) if across_channels is set."""
 
     inputs = ("data",)
     across_channels = Attribute(bool, False)
@@ -114,7 +105,10 @@ class MVNV2(Op, type_name="MVN", opset=2):
 
 
 class GroupNormalization(Op, opset=12):
-    """(x - mean) / √(variance + epsilon) of each group of channels (axis 1), times scale plus bias of each channel."""
+    """(x - mean) / √(variance + epsilon) · scale + bias, with mean and variance per group of channels.
+
+    ``data`` is ``[N, C, …]``; scale and bias are ``[C]``.
+    """
 
     inputs = ("data", "scale", "bias")
     num_groups = Attribute(int)
@@ -122,27 +116,17 @@ class GroupNormalization(Op, opset=12):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, range(3), Type.is_real, "a floating-point number")
-        shape, groups = self.get_input_partial_shape(0), self.num_groups
+        groups = self.num_groups
         if groups < 1:
             self.fail(f"num_groups must be positive, but is {groups}")
-        if shape.has_rank and len(shape) < 2:
-            self.fail(f"data must have channels in dimension 1, but has the shape {shape}")
-        channels = [shape[1] if shape.has_rank else Dimension()]
-        for index in (1, 2):
-            vector = self.get_input_partial_shape(index)
-            if not vector.compatible([-1]):
-                self.fail(f"{self.inputs_declared[index]} must have one dimension, but has the shape {vector}")
-            channels.append(vector.merge([-1])[0])
-        merged = merge_dimensions(self, channels, "the channels of its inputs")
-        if merged.is_static and merged.get_length() % groups:
-            self.fail(f"{merged} channels cannot be divided into {groups} groups of one size")
-        if shape.has_rank:
-            shape = PartialShape([shape[0], merged, *shape[2:]])
+        shape, channels = _merge_channels(self, ("scale", "bias"))
+        if channels.is_static and channels.get_length() % groups:
+            self.fail(f"{channels} channels cannot be divided into {groups} groups of one size")
         self.set_output_type(0, common_type(self, range(3)), shape)
 
 
 class LRN(Op, opset=1):
-    """x / (bias + alpha · s / sizeⁿ)ᵝ, s the sum of x² in a window of ``size`` around each element on the n axes."""
+    """x / (bias + alpha · s / sizeⁿ)ᵝ, where s is the sum of x² in a window of ``size`` along each of the n axes."""
 
     inputs = ("data", "axes")
     shape_inputs = (1,)
@@ -160,7 +144,7 @@ class LRN(Op, opset=1):
 
 
 class NormalizeL2(Op, opset=1):
-    """x over the root of its sum of squares over the axes, to which eps is added, or which is at least eps."""
+    """x / √s, where s is the sum of x² over the axes plus ``eps``, or the maximum of both, by ``eps_mode``."""
 
     inputs = ("data", "axes")
     shape_inputs = (1,)
@@ -174,7 +158,7 @@ class NormalizeL2(Op, opset=1):
 
 
 class GRN(Op, opset=1):
-    """x / √(s + bias), s the sum of x² over the channels (axis 1)."""
+    """x / √(s + bias), where s is the sum of x² over the channels (axis 1)."""
 
     inputs = ("data",)
     bias = Attribute(float)
@@ -187,11 +171,26 @@ class GRN(Op, opset=1):
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
 
+def _merge_channels(node: Op, vectors: Sequence[str]) -> tuple[PartialShape, Dimension]:
+    """Merge the channels of ``data [N, C, …]`` with those of vectors ``[C]``; return the shape of data, and C."""
+    shape = node.get_input_partial_shape(node.input_index("data"))
+    if shape.has_rank and len(shape) < 2:
+        node.fail(f"data must have channels in dimension 1, but has the shape {shape}")
+    channels = [shape[1] if shape.has_rank else Dimension()]
+    for name in vectors:
+        vector = node.get_input_partial_shape(node.input_index(name))
+        if not vector.compatible([-1]):
+            node.fail(f"{name} must have one dimension, but has the shape {vector}")
+        channels.append(vector.merge([-1])[0])
+    merged = merge_dimensions(node, channels, "the channels of its inputs")
+    return PartialShape([shape[0], merged, *shape[2:]]) if shape.has_rank else shape, merged
+
+
 def _check_axes(node: Op, *shapes: PartialShape) -> None:
-    """Raises GraphError where input 1 is of none of these shapes, or names an axis that input 0 does not have."""
-    check_type(node, (1,), Type.is_integral, "a whole number")
+    """Raise GraphError if input 1 is compatible with none of the shapes, or has an axis that input 0 does not have."""
+    check_type(node, (1,), Type.is_integral, "an integer")
     data, shape = node.get_input_partial_shape(0), node.get_input_partial_shape(1)
-    if not any(shape.compatible(fitting) for fitting in shapes):
+    if not any(shape.compatible(accepted) for accepted in shapes):
         node.fail(f"axes must have one dimension, but have the shape {shape}")
     axes = exact_value(node.input_value(1))
     if axes is not None and data.has_rank:

@@ -1,7 +1,7 @@
-"""What the modules hetero.opset1 … hetero.opset16 hold, made from the operation classes.
+"""Contents of the modules hetero.opset1 … hetero.opset16, made from the operation classes.
 
-Of each operation set the classes that were newest in it, and a snake_case factory for each whose parameters are the
-class's inputs and attributes: ``opset8.softmax(data, axis=1)``.
+A module has the newest class of each operation as of its operation set, and a snake_case factory for each class, whose
+parameters are the inputs and attributes of the class: ``opset8.softmax(data, axis=1)``.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ OPSETS = range(1, 17)
 
 
 def operation_classes() -> Iterator[type[Op]]:
-    """All classes of the operation sets."""
+    """Return all classes of the operation sets."""
     return (cls for cls in _all_classes() if cls.type_info.version_id.startswith("opset"))
 
 
 def extension_classes() -> dict[str, type[Op]]:
-    """hetero's operations beyond the operation sets, by their names: the classes that are no bases of its others."""
+    """Return hetero's operations beyond the operation sets by name, without classes that are bases of others."""
     classes = [cls for cls in _all_classes() if cls.type_info.version_id == "extension"]
     bases = {base for cls in _all_classes() for base in cls.__mro__[1:]}
     return {cls.type_info.name: cls for cls in classes if cls not in bases}
 
 
 def _all_classes() -> Iterator[type[Op]]:
-    """All classes of hetero: those of others may have any names."""
+    """Return all operation classes of hetero; those of other packages may have any names."""
     return (cls for cls in defined_operations() if cls.__module__.startswith("hetero."))
 
 
 def opset_of(cls: type[Op]) -> int:
-    """The number of the operation set that a class came with."""
+    """Return the number of the operation set that introduced a class."""
     return int(cls.type_info.version_id.removeprefix("opset"))
 
 
 def classes_in(opset: int) -> dict[str, type[Op]]:
-    """The newest class of each operation in an operation set, by the operation's name."""
-    found: dict[str, type[Op]] = {}
+    """Return the newest class of each operation as of an operation set, by the operation's name."""
+    newest: dict[str, type[Op]] = {}
     for cls in sorted(operation_classes(), key=opset_of):
         if opset_of(cls) <= opset:
-            found[cls.type_info.name] = cls
-    return dict(sorted(found.items()))
+            newest[cls.type_info.name] = cls
+    return dict(sorted(newest.items()))
 
 
-# Names that OpenVINO's factories write as one word.
+# Operations whose factories OpenVINO writes as one word.
 _ONE_WORD = {"Col2Im", "HSigmoid", "HSwish", "MatMul", "PRelu", "SoftPlus", "SoftSign", "TopK"}
 
-# Names that are not made of the operation's in any regular way; "if" is a word of Python's.
-_OTHERWISE = {
+# Factory names that do not follow from the operation's name by a rule; "if" is a Python keyword.
+_IRREGULAR = {
     "ExperimentalDetectronTopKROIs": "experimental_detectron_topk_rois",
     "I420toBGR": "i420_to_bgr",
     "I420toRGB": "i420_to_rgb",
@@ -63,29 +63,29 @@ _OTHERWISE = {
     "If": "if_op",
     "IsNaN": "is_nan",
 }
-# Opsets whose factory makes the version before theirs, as OpenVINO's does.
-_FACTORIES_BEHIND = {"Interpolate": range(4, 10), "Range": range(4, 12)}
-# Second names of factories.
+# Operation sets whose factory makes the previous version of the operation, as in OpenVINO.
+_OLDER_FACTORIES = {"Interpolate": range(4, 10), "Range": range(4, 12)}
+# Additional names of factories.
 _ALIASES = {"Abs": "absolute", "Ceiling": "ceil", "CumSum": "cumsum"}
 
 
 def snake_case(name: str) -> str:
-    """``ReduceMean`` as ``reduce_mean``, ``LSTMCell`` as ``lstm_cell``, ``MatMul`` as ``matmul``."""
+    """Return the factory name: ``reduce_mean`` for ``ReduceMean``, ``lstm_cell`` for ``LSTMCell``, ``matmul``."""
     if name in _ONE_WORD:
         return name.lower()
-    if name in _OTHERWISE:
-        return _OTHERWISE[name]
+    if name in _IRREGULAR:
+        return _IRREGULAR[name]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def members_of(opset: int) -> dict[str, Any]:
-    """The classes and the factories of an operation set, by their names."""
+    """Return the classes and the factories of an operation set by name."""
     members: dict[str, Any] = {"parameter": parameter, "constant": constant}
     for name, cls in classes_in(opset).items():
-        behind = _FACTORIES_BEHIND.get(name, ())
-        factory = _factory(classes_in(behind[0] - 1)[name] if opset in behind else cls)
+        older = _OLDER_FACTORIES.get(name, ())
+        factory = _factory(classes_in(older[0] - 1)[name] if opset in older else cls)
         members[name] = cls
-        # Parameters and Constants have factories of their own.
+        # Keeps the factories `parameter` and `constant` from above.
         members.setdefault(snake_case(name), factory)
         if name in _ALIASES:
             members[_ALIASES[name]] = factory
@@ -93,12 +93,12 @@ def members_of(opset: int) -> dict[str, Any]:
 
 
 def parameter(shape: PartialShapeLike, dtype: Any = np.float32, name: str | None = None) -> Parameter:
-    """An input of a model, as OpenVINO's factory makes it: the shape comes first, the type may be numpy's."""
+    """Create a Parameter with OpenVINO's argument order: the shape first; the type may be a numpy dtype."""
     return Parameter(dtype, shape, name=name)
 
 
 def constant(value: Any, dtype: Any = None, shared_memory: bool = False, name: str | None = None) -> Constant:
-    """A Constant of a copy of the value, or with ``shared_memory`` of the array itself."""
+    """Create a Constant from a copy of the value, or from the array itself if ``shared_memory`` is true."""
     if isinstance(dtype, Type):
         dtype = dtype.to_dtype()
     return Constant(np.asarray(value, dtype) if shared_memory else np.array(value, dtype), name=name)

@@ -1,4 +1,4 @@
-"""Images cut into patches, and put together from them."""
+"""Image patches: Col2Im and ExtractImagePatches."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hetero.types import Type
 
 
 class Col2Im(Op, opset=15):
-    """Patches added into an image: columns ``[N, C·kernel, L]`` or ``[C·kernel, L]`` give ``[N, C, output_size…]``.
+    """Patches summed into an image: columns ``[N, C·kernel, L]`` or ``[C·kernel, L]`` to ``[N, C, output_size…]``.
 
-    L is the number of places of the kernel in the padded image. There may be any number of spatial dimensions, of
-    which OpenVINO takes two.
+    L is the number of kernel positions in the padded image. Any number of spatial dimensions is supported; OpenVINO
+    supports two.
     """
 
     inputs = ("data", "output_size", "kernel_size")
@@ -42,7 +42,7 @@ class Col2Im(Op, opset=15):
         size, kernel = (self._lengths(index, spatial) for index in (1, 2))
         channels = Dimension()
         if data.has_rank:
-            self._check_places(data[-1], size, kernel)
+            self._check_columns(data[-1], size, kernel)
             channels = self._channels(data[-2], kernel)
         shape = concatenate(data[:-2], [channels], size) if data.has_rank else PartialShape.dynamic()
         self.set_output_type(0, self.get_input_element_type(0), shape)
@@ -51,25 +51,25 @@ class Col2Im(Op, opset=15):
         bounds = bounds_of(self.input_value(index), count)
         return [Dimension() if bound is None else Dimension.of(bound) for bound in bounds]
 
-    def _check_places(self, columns: Dimension, size: list[Dimension], kernel: list[Dimension]) -> None:
+    def _check_columns(self, columns: Dimension, size: list[Dimension], kernel: list[Dimension]) -> None:
         if all(d.is_static for d in (*size, *kernel)):
-            places = PartialShape(window_positions(self, size, kernel, self.dilations)).element_count()
-            if not columns.compatible(places):
-                self.fail(f"data must have {places} columns, the places of the kernel, but has {columns}")
+            positions = PartialShape(window_positions(self, size, kernel, self.dilations)).element_count()
+            if not columns.compatible(positions):
+                self.fail(f"data must have {positions} columns, one for each kernel position, but has {columns}")
 
     def _channels(self, rows: Dimension, kernel: list[Dimension]) -> Dimension:
         if not all(d.is_static for d in kernel):
             return Dimension()
         area = math.prod(d.get_length() for d in kernel)
         if area < 1 or (rows.is_static and rows.get_length() % area):
-            self.fail(f"data must have a multiple of {area} rows, the elements of the kernel, but has {rows}")
+            self.fail(f"the rows of data must be a multiple of {area}, the kernel size, but are {rows}")
         return divide_evenly(rows, area)
 
 
 class ExtractImagePatches(Op, opset=3):
-    """Patches of an image ``[N, C, H, W]`` in the channels: ``[N, rows·columns·C, places…]``.
+    """Patches of an image ``[N, C, H, W]``, flattened into the channels: ``[N, height·width·C, positions…]``.
 
-    ``rates`` are the distances between the elements of a patch, ``strides`` those between patches.
+    ``sizes`` is height and width of a patch, ``rates`` the spacing of its elements, ``strides`` that of patches.
     """
 
     inputs = ("image",)
@@ -88,12 +88,12 @@ class ExtractImagePatches(Op, opset=3):
             self.fail(f"image must have four dimensions, but is {image}")
         if not image.has_rank:
             image = PartialShape.dynamic(4)
-        places = [self._places(axis, image[axis + 2]) for axis in (0, 1)]
-        shape = [image[0], image[1] * math.prod(self.sizes), *places]
+        positions = [self._positions(axis, image[axis + 2]) for axis in (0, 1)]
+        shape = [image[0], image[1] * math.prod(self.sizes), *positions]
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
-    def _places(self, axis: int, length: Dimension) -> Dimension:
+    def _positions(self, axis: int, length: Dimension) -> Dimension:
         if self.auto_pad != "valid":
             return (length + (self.strides[axis] - 1)) // self.strides[axis]
-        # Where the patch does not fit there is none.
+        # 0 if the patch is longer than the axis.
         return (length + self.strides[axis] - extent(self.sizes[axis], self.rates[axis])) // self.strides[axis]

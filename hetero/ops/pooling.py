@@ -1,4 +1,4 @@
-"""Pooling over one to three spatial dimensions, with a window of given size or to an output of given size."""
+"""Pooling over one to three spatial dimensions, with a given window size or adaptively to a given output size."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ from hetero.types import Type
 
 
 class _Pooling(Op):
-    """What poolings with windows share: data ``[N, C, spatial…]`` keeps N and C."""
+    """Base of poolings with a window: data ``[N, C, spatial…]`` to ``[N, C, positions…]``."""
 
     @property
     def dilations(self) -> tuple[int, ...]:
-        """The distances between the elements of a window, of which newer versions have a choice."""
+        """The spacing of the elements of a window; newer versions have it as an attribute."""
         return (1,) * len(self.kernel_shape)
+
+    def validate_and_infer_types(self) -> None:
+        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
 
     def pooled_shape(self) -> PartialShape:
         count = len(self.kernel_shape)
@@ -41,16 +44,16 @@ class _Pooling(Op):
         return concatenate(data[:2], self.positions(data[2:]))
 
     def positions(self, lengths: PartialShape) -> PartialShape:
-        """How often the window fits on each spatial axis, for data of these lengths."""
+        """Return the number of window positions on each spatial axis, for data of these lengths."""
         return PartialShape(window_positions(self, lengths, self.kernel_shape, self.dilations, self.rounding_type))
 
     def resolve_pads(self, lengths: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The padding in front and behind on each spatial axis, for data of these lengths."""
-        return resolve_pads(self, lengths, self.kernel_shape, self.dilations)
+        """Return the padding before and after the data on each spatial axis, for data of these lengths."""
+        return resolve_pads(self, lengths, self.kernel_shape)
 
 
 class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
-    """The largest value in each window."""
+    """Maximum of each window."""
 
     inputs = ("data",)
     strides = Attribute(integers)
@@ -60,12 +63,9 @@ class MaxPoolV1(_Pooling, type_name="MaxPool", opset=1):
     rounding_type = Attribute(rounding_choice, "floor")
     auto_pad = Attribute(auto_pad_choice, None)
 
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
-
 
 class MaxPoolV8(_Pooling, type_name="MaxPool", opset=8):
-    """The largest value in each window, and its index in the data flattened from ``axis`` on."""
+    """Maximum of each window, and its index in the data flattened from ``axis`` on, as ``index_element_type``."""
 
     inputs = ("data",)
     output_size = 2
@@ -89,13 +89,13 @@ class MaxPoolV8(_Pooling, type_name="MaxPool", opset=8):
 
 
 class MaxPool(MaxPoolV8, opset=14):
-    """MaxPool-8 whose rounding may be that of PyTorch and ONNX: no window begins behind the data."""
+    """MaxPool-8 with the rounding type ceil_torch, of PyTorch and ONNX: no window starts after the end of the data."""
 
     rounding_type = Attribute(torch_rounding_choice, "floor")
 
 
 class AvgPoolV1(_Pooling, type_name="AvgPool", opset=1):
-    """The mean of each window; padding counts as zeros, or not at all with ``exclude_pad``."""
+    """Mean of each window. Padding counts as zeros, or is left out of the mean if ``exclude_pad`` is set."""
 
     inputs = ("data_batch",)
     strides = Attribute(integers)
@@ -106,49 +106,49 @@ class AvgPoolV1(_Pooling, type_name="AvgPool", opset=1):
     rounding_type = Attribute(rounding_choice, "floor")
     auto_pad = Attribute(auto_pad_choice, None)
 
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
-
 
 class AvgPoolV14(AvgPoolV1, type_name="AvgPool", opset=14):
-    """AvgPool-1 whose rounding may be that of PyTorch and ONNX: no window begins behind the data."""
+    """AvgPool-1 with the rounding type ceil_torch, of PyTorch and ONNX: no window starts after the end of the data."""
 
     rounding_type = Attribute(torch_rounding_choice, "floor")
 
 
 class AvgPool(AvgPoolV14, opset=16):
-    """AvgPool-14 with distances between the elements of a window."""
+    """AvgPool-14 with dilations."""
 
     dilations = Attribute(integers, None)
 
 
 class _AdaptivePooling(Op):
-    """Data ``[N, C, spatial…]`` cut into ``output_shape`` parts on each spatial axis, which may overlap by one."""
+    """Base of adaptive poolings: data ``[N, C, spatial…]`` to ``[N, C, *output_shape]``.
+
+    Each spatial axis is divided into ``output_shape`` (i32 or i64) parts, which may overlap by one element.
+    """
 
     inputs = ("data", "output_shape")
     shape_inputs = (1,)
 
-    def pooled_shape(self) -> PartialShape:
-        check_type(self, (1,), lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
-        data, asked = self.get_input_partial_shape(0), shape_of_value(self.input_value(1))
-        if data.has_rank and len(data) not in (3, 4, 5):
-            self.fail(f"data must have one to three spatial dimensions, but is {data}")
-        if data.has_rank and asked.has_rank and len(asked) != len(data) - 2:
-            self.fail(f"output_shape has {len(asked)} values for {len(data) - 2} spatial dimensions")
-        if not data.has_rank:
-            return concatenate(PartialShape.dynamic(2), asked) if asked.has_rank else PartialShape.dynamic()
-        return concatenate(data[:2], asked if asked.has_rank else PartialShape.dynamic(len(data) - 2))
-
-
-class AdaptiveAvgPool(_AdaptivePooling, opset=8):
-    """The mean of each part."""
-
     def validate_and_infer_types(self) -> None:
         self.set_output_type(0, self.get_input_element_type(0), self.pooled_shape())
 
+    def pooled_shape(self) -> PartialShape:
+        check_type(self, (1,), lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
+        data, spatial = self.get_input_partial_shape(0), shape_of_value(self.input_value(1))
+        if data.has_rank and len(data) not in (3, 4, 5):
+            self.fail(f"data must have one to three spatial dimensions, but is {data}")
+        if data.has_rank and spatial.has_rank and len(spatial) != len(data) - 2:
+            self.fail(f"output_shape has {len(spatial)} values for {len(data) - 2} spatial dimensions")
+        if not data.has_rank:
+            return concatenate(PartialShape.dynamic(2), spatial) if spatial.has_rank else PartialShape.dynamic()
+        return concatenate(data[:2], spatial if spatial.has_rank else PartialShape.dynamic(len(data) - 2))
+
+
+class AdaptiveAvgPool(_AdaptivePooling, opset=8):
+    """Mean of each part."""
+
 
 class AdaptiveMaxPool(_AdaptivePooling, opset=8):
-    """The largest value of each part, and its index among the spatial elements of its channel."""
+    """Maximum of each part, and its index among the spatial elements of its channel."""
 
     output_size = 2
     index_element_type = Attribute(Type, "i64")

@@ -1,7 +1,7 @@
-"""How the ports of an operation with bodies are connected to the Parameters and Results of a body.
+"""Port maps: connections of an operation's inputs and outputs to the Parameters and Results of its bodies.
 
-All is by index: of the operation's inputs and outputs, and of the body's parameters and results. The names, fields
-and defaults are OpenVINO's.
+Every field is an index into the operation's inputs or outputs, or into the body's parameters or results. The names,
+fields and defaults are OpenVINO's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass
 class InputDescription:
-    """An input of the operation and the Parameter of the body that it feeds."""
+    """Connection of an input of the operation to a Parameter of the body."""
 
     input_index: int
     body_parameter_index: int
@@ -19,10 +19,10 @@ class InputDescription:
 
 @dataclass
 class SliceInputDescription(InputDescription):
-    """Each iteration gets the next part of the input.
+    """Each iteration receives the next slice of the input.
 
-    The parts lie along ``axis``, are ``part_size`` long and begin ``stride`` apart, from ``start`` to ``end``, both
-    included; negative ones count from the end of the axis (-1 is its last place). A negative stride goes backwards.
+    Slices of length ``part_size`` along ``axis`` start every ``stride`` elements, from ``start`` to ``end``, both
+    inclusive. Negative positions count from the end of the axis (-1 is the last). A negative stride goes backwards.
     """
 
     start: int
@@ -34,19 +34,19 @@ class SliceInputDescription(InputDescription):
 
 @dataclass
 class MergedInputDescription(InputDescription):
-    """The first iteration gets the input, each later one what the body's Result was in the one before."""
+    """The first iteration receives the input, each later one the body's Result of the previous iteration."""
 
     body_value_index: int
 
 
 @dataclass
 class InvariantInputDescription(InputDescription):
-    """Every iteration gets the whole input."""
+    """Every iteration receives the whole input."""
 
 
 @dataclass
 class OutputDescription:
-    """A Result of the body and the output of the operation that it makes."""
+    """Connection of a Result of the body to an output of the operation."""
 
     body_value_index: int
     output_index: int
@@ -54,7 +54,7 @@ class OutputDescription:
 
 @dataclass
 class ConcatOutputDescription(OutputDescription):
-    """The Results of all iterations joined along ``axis``, in backward order where the stride is negative."""
+    """The Results of all iterations concatenated along ``axis``, in reverse order if the stride is negative."""
 
     start: int
     stride: int

@@ -1,19 +1,19 @@
-"""Operations that draw random numbers."""
+"""Random number generation: RandomUniform and Multinomial."""
 
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_type, is_number
+from hetero.ops.checks import check_index_type, check_type, is_number
 from hetero.ops.values import exact_value, shape_of_value
 from hetero.shape import Dimension
 from hetero.types import Type
 
 
 class RandomUniform(Op, opset=8):
-    """Numbers of ``output_type``, evenly distributed from ``min_val`` up to ``max_val``, which is left out.
+    """Uniformly distributed numbers of ``output_type`` from ``min_val`` up to but not including ``max_val``.
 
-    The seeds, where not both are 0, fix the numbers: by Philox 4x32-10 as in TensorFlow, or by the Mersenne twister as
-    in PyTorch, as ``alignment`` says. Each inference goes on where the one before it ended.
+    Unless both seeds are 0 the numbers are reproducible; by ``alignment`` the generator is Philox 4x32-10 as in
+    TensorFlow, or the Mersenne Twister as in PyTorch. Each inference continues the sequence of the previous one.
     """
 
     inputs = ("output_shape", "min_val", "max_val")
@@ -41,10 +41,9 @@ class RandomUniform(Op, opset=8):
 
 
 class Multinomial(Op, opset=13):
-    """For each row of ``probs`` the numbers of ``num_samples`` of its columns, drawn with these probabilities.
+    """For each row of ``probs``, ``num_samples`` column indices drawn with these probabilities.
 
-    The rows need not add up to 1; with ``log_probs`` they hold logarithms. Without replacement no column is drawn
-    twice.
+    Rows need not sum to 1; with ``log_probs`` they are logarithms. Without replacement no column is drawn twice.
     """
 
     inputs = ("probs", "num_samples")
@@ -58,14 +57,13 @@ class Multinomial(Op, opset=13):
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
-        check_type(self, (1,), Type.is_integral, "a whole number")
-        if self.convert_type not in (Type.i32, Type.i64):
-            self.fail(f"convert_type must be i32 or i64, but is {self.convert_type}")
+        check_type(self, (1,), Type.is_integral, "an integer")
+        check_index_type(self, "convert_type")
         probs = self.get_input_partial_shape(0)
         if probs.has_rank and len(probs) != 2:
             self.fail(f"probs must have two dimensions, but has the shape {probs}")
         count = exact_value(self.input_value(1))
         samples = Dimension() if count is None else Dimension(int(count.reshape(-1)[0]))
         if probs.has_rank and not self.with_replacement and samples.min_length > probs[1].max_length != -1:
-            self.fail(f"{samples} samples cannot be drawn without replacement of {probs[1]} columns")
+            self.fail(f"{samples} samples cannot be drawn without replacement from {probs[1]} columns")
         self.set_output_type(0, self.convert_type, [probs[0] if probs.has_rank else Dimension(), samples])

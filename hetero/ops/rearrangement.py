@@ -1,4 +1,4 @@
-"""Operations that move elements to other places of a tensor: rolled, reversed, shuffled, in and out of the batch."""
+"""Permutations of elements: Roll, Reverse, ReverseSequence, ShuffleChannels, SpaceToBatch and BatchToSpace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_type, merge_dimensions, normalize_axes, normalize_axis
-from hetero.ops.movement import divide_evenly
+from hetero.ops.movement import divide_exactly
 from hetero.ops.slicing import bounds_of
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
@@ -15,9 +15,9 @@ from hetero.types import Type
 
 
 class Roll(Op, opset=7):
-    """The elements moved by ``shift`` places along each of ``axes``; those beyond the end come in at the front.
+    """The elements shifted circularly by ``shift`` along each of ``axes``.
 
-    One shift serves all axes; an axis that is named twice is rolled by the sum.
+    A scalar shift applies to all axes; the shifts of a repeated axis are added.
     """
 
     inputs = ("data", "shift", "axes")
@@ -39,7 +39,7 @@ class Roll(Op, opset=7):
 
 
 class Reverse(Op, opset=1):
-    """The data in reverse order along some axes: those listed (mode index), or those that a mask of all axes names."""
+    """The data reversed along some axes: a list of axes (mode index), or a boolean mask of all axes (mode mask)."""
 
     inputs = ("data", "reversed_axes")
     shape_inputs = (1,)
@@ -62,7 +62,7 @@ class Reverse(Op, opset=1):
 
 
 class ReverseSequence(Op, opset=1):
-    """In each element of the batch the first ``seq_lengths`` of its elements along ``seq_axis`` in reverse order."""
+    """The data with the first ``seq_lengths[b]`` elements along ``seq_axis`` reversed in each batch element b."""
 
     inputs = ("input", "seq_lengths")
     batch_axis = Attribute(int)
@@ -86,7 +86,7 @@ class ReverseSequence(Op, opset=1):
 
 
 class ShuffleChannels(Op, opset=1):
-    """The elements along ``axis`` dealt out anew: of ``[group, rest]`` of them ``[rest, group]`` is made."""
+    """The data with ``axis`` reshaped to ``[group, rest]``, transposed to ``[rest, group]`` and flattened."""
 
     inputs = ("data",)
     axis = Attribute(int)
@@ -106,7 +106,7 @@ class ShuffleChannels(Op, opset=1):
 
 
 class _BatchMove(Op):
-    """What SpaceToBatch and BatchToSpace share: inputs with a number for each dimension of the data."""
+    """Base of SpaceToBatch and BatchToSpace: three inputs with a number for each dimension of the data."""
 
     shape_inputs = (1, 2, 3)
 
@@ -133,24 +133,19 @@ class _BatchMove(Op):
     def moved_shape(
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
     ) -> PartialShape:
-        """The shape of the result."""
+        """Return the shape of the output."""
         raise NotImplementedError
 
     def _edges(self, index: int, rank: int) -> list[Dimension]:
-        """What is added or taken at one end of each dimension."""
+        """Return the pads or crops at one end of each dimension."""
         numbers = bounds_of(self.input_value(index), rank)
         if any(isinstance(number, int) and number < 0 for number in numbers) or numbers[0] not in (0, None):
             self.fail(f"{self.inputs_declared[index]} {numbers} must not be negative, and the first one 0")
         return [Dimension(0), *(Dimension() if number is None else Dimension.of(number) for number in numbers[1:])]
 
-    def divided(self, dimension: Dimension, divisor: int) -> Dimension:
-        if dimension.is_static and dimension.get_length() % divisor:
-            self.fail(f"the length {dimension} must be a multiple of {divisor}")
-        return divide_evenly(dimension, divisor)
-
 
 class SpaceToBatch(_BatchMove, opset=2):
-    """Padded with zeros, then the places in each block of ``block_shape`` moved into the batch."""
+    """The data padded with zeros, then the positions in each block of ``block_shape`` moved into the batch."""
 
     inputs = ("data", "block_shape", "pads_begin", "pads_end")
 
@@ -158,19 +153,19 @@ class SpaceToBatch(_BatchMove, opset=2):
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
     ) -> PartialShape:
         count = math.prod(blocks)
-        spatial = [self.divided(d + b + e, n) for d, n, b, e in zip(data, blocks, begin, end)]
+        spatial = [divide_exactly(self, d + b + e, n) for d, n, b, e in zip(data, blocks, begin, end)]
         return PartialShape([data[0] * count, *spatial[1:]])
 
 
 class BatchToSpace(_BatchMove, opset=2):
-    """Parts of the batch moved into blocks of ``block_shape``, then cropped: SpaceToBatch undone."""
+    """The inverse of SpaceToBatch: parts of the batch moved into blocks of ``block_shape``, then cropped."""
 
     inputs = ("data", "block_shape", "crops_begin", "crops_end")
 
     def moved_shape(
         self, data: PartialShape, blocks: Sequence[int], begin: Sequence[Dimension], end: Sequence[Dimension]
     ) -> PartialShape:
-        batch = self.divided(data[0], math.prod(blocks))
+        batch = divide_exactly(self, data[0], math.prod(blocks))
         spatial = [self._cropped(*numbers) for numbers in zip(data, blocks, begin, end)]
         return PartialShape([batch, *spatial[1:]])
 

@@ -1,7 +1,7 @@
-"""Recurrent networks: RNN, GRU and LSTM as cells, for one step, and as sequences of steps.
+"""Recurrent networks: RNN, GRU and LSTM cells (one step) and sequences (all steps).
 
-Weights ``W`` of the data, ``R`` of the state and biases ``B`` hold the gates one after the other: z, r, h of
-a GRU, f, i, c, o of an LSTM.
+The gates are concatenated in the input weights ``W``, the recurrent weights ``R`` and the biases ``B``: z, r, h for a
+GRU, f, i, c, o for an LSTM.
 """
 
 from __future__ import annotations
@@ -12,29 +12,36 @@ from hetero.ops.checks import check_type, common_type
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
-# The functions that activations may name; ONNX has all of them, OpenVINO the first four.
+# Accepted names of activation functions; ONNX has all of them, OpenVINO the first four.
 ACTIVATIONS = (
     "sigmoid", "tanh", "relu", "hardsigmoid",
     "affine", "elu", "leakyrelu", "scaledtanh", "softplus", "softsign", "thresholdedrelu",
 )  # fmt: skip
 
-# The dimensions of each input by letters: batch, directions, time, features of the data, hidden size, gates, biases.
-_OF_CELL = {
+# The dimensions of each input, one letter each: (b)atch, (d)irections, (t)ime, (i)nput size, (h)idden size,
+# (g)ates · hidden size, bi(a)ses, (p)eepholes.
+_CELL_DIMENSIONS = {
     "X": "bi", "initial_hidden_state": "bh", "initial_cell_state": "bh", "W": "gi", "R": "gh", "B": "a", "P": "p",
 }  # fmt: skip
-_OF_SEQUENCE = {
+_SEQUENCE_DIMENSIONS = {
     "X": "bti", "initial_hidden_state": "bdh", "initial_cell_state": "bdh", "sequence_lengths": "b",
     "W": "dgi", "R": "dgh", "B": "da", "P": "dp",
 }  # fmt: skip
 
 
+# The attributes of sequences, in the order of OpenVINO's factories.
+_SEQUENCE_ATTRIBUTES = (
+    "hidden_size", "direction", "activations", "activations_alpha", "activations_beta", "clip",
+)  # fmt: skip
+
+
 class _Recurrent(Op):
-    """What recurrent operations share: attributes, and dimensions that inputs have in common."""
+    """Base of recurrent operations: their attributes, and checks of the inputs' dimensions."""
 
     gates = 1
     default_activations: tuple[str, ...] = ("tanh",)
     linear_before_reset = False
-    dimensions_of_inputs = _OF_CELL
+    dimensions_of_inputs = _CELL_DIMENSIONS
 
     hidden_size = Attribute(int)
     activations = Attribute(texts, None)
@@ -49,35 +56,35 @@ class _Recurrent(Op):
             if name not in ACTIVATIONS:
                 self.fail(f"activation {name} is none of {', '.join(ACTIVATIONS)}")
         if len(self.activations) != len(self.default_activations):
-            self.fail(f"it takes {len(self.default_activations)} activations, but has {list(self.activations)}")
+            self.fail(f"it needs {len(self.default_activations)} activations, but has {list(self.activations)}")
         if self.clip < 0:
             self.fail(f"clip must not be negative, but is {self.clip}")
 
     def dimensions(self, **known: int) -> dict[str, Dimension]:
-        """Batch ``b``, time ``t``, directions ``d`` and so on, from all inputs. Raises GraphError where they differ."""
+        """Return the dimensions by letter, merged from all inputs. Raises GraphError if they are inconsistent."""
         self.complete_attributes()
         hidden = self.hidden_size
         biases = self.gates + 1 if self.linear_before_reset else self.gates
         known |= {"h": hidden, "g": self.gates * hidden, "a": biases * hidden, "p": 3 * hidden}
-        found = {letter: Dimension(length) for letter, length in known.items()}
+        merged = {letter: Dimension(length) for letter, length in known.items()}
         for index, name in enumerate(declared.strip("?") for declared in self.inputs_declared[: self.get_input_size()]):
             letters, shape = self.dimensions_of_inputs[name], self.get_input_partial_shape(index)
-            wanted = PartialShape([found.get(letter, Dimension()) for letter in letters])
+            expected = PartialShape([merged.get(letter, Dimension()) for letter in letters])
             try:
-                found |= dict(zip(letters, wanted.merge(shape)))
+                merged |= dict(zip(letters, expected.merge(shape)))
             except GraphError:
-                self.fail(f"{name} must have the shape {wanted}, but has {shape}")
-        return found
+                self.fail(f"{name} must have the shape {expected}, but has {shape}")
+        return merged
 
     def state_type(self) -> Type:
-        """The element type of data, states and weights. Raises GraphError where they differ."""
+        """Return the common element type of data, states and weights. Raises GraphError if they differ."""
         indices = [i for i in range(self.get_input_size()) if self.inputs_declared[i] != "sequence_lengths"]
         check_type(self, indices, Type.is_real, "a floating-point number")
         return common_type(self, indices)
 
 
 class _Cell(_Recurrent):
-    """One step: data ``[N, features]`` and states ``[N, hidden_size]`` to new states."""
+    """Base of cells: data ``[N, input_size]`` and states ``[N, hidden_size]`` to new states ``[N, hidden_size]``."""
 
     def validate_and_infer_types(self) -> None:
         batch, element_type = self.dimensions()["b"], self.state_type()
@@ -86,24 +93,25 @@ class _Cell(_Recurrent):
 
 
 class _Sequence(_Recurrent):
-    """Steps of data ``[N, time, features]``; states are ``[N, directions, hidden_size]``.
+    """Base of sequences: data ``[N, time, input_size]``, states ``[N, directions, hidden_size]``.
 
-    Output 0 is the hidden state after every step ``[N, directions, time, hidden_size]``, zero after the end of a
-    shorter sequence; the others are the states after the last step, zero for a sequence without any.
+    Output 0 is the hidden state after every step, ``[N, directions, time, hidden_size]``, zero beyond the end of a
+    shorter sequence. The others are the states after the last step, zero for an empty sequence.
     """
 
-    dimensions_of_inputs = _OF_SEQUENCE
+    dimensions_of_inputs = _SEQUENCE_DIMENSIONS
     direction = Attribute(choice("forward", "reverse", "bidirectional"))
     output_size = 2
 
     def validate_and_infer_types(self) -> None:
-        found = self.dimensions(d=2 if self.direction == "bidirectional" else 1)
+        dimensions = self.dimensions(d=2 if self.direction == "bidirectional" else 1)
         lengths = self.input_index("sequence_lengths")
         check_type(self, (lengths,), lambda kind: kind in (Type.i32, Type.i64), "i32 or i64")
         element_type, hidden = self.state_type(), self.hidden_size
-        self.set_output_type(0, element_type, [found["b"], found["d"], found["t"], hidden])
+        batch, directions = dimensions["b"], dimensions["d"]
+        self.set_output_type(0, element_type, [batch, directions, dimensions["t"], hidden])
         for index in range(1, self.output_size):
-            self.set_output_type(index, element_type, [found["b"], found["d"], hidden])
+            self.set_output_type(index, element_type, [batch, directions, hidden])
 
 
 class RNNCell(_Cell, opset=1):
@@ -118,18 +126,17 @@ class RNNCell(_Cell, opset=1):
 
 
 class RNNSequence(_Sequence, opset=5):
-    """RNNCell over time."""
+    """RNNCell applied to every step of a sequence."""
 
     inputs = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
-    parameter_order = (
-        *inputs, "hidden_size", "direction", "activations", "activations_alpha", "activations_beta", "clip",
-    )  # fmt: skip
+    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES)
 
 
 class _GRU(_Recurrent):
-    """z and r are f(X·Wᵀ + H·Rᵀ + B), h is g(X·Wᵀ + (r∘H)·Rᵀ + B), and the new state (1 - z)∘h + z∘H.
+    """Base of GRU operations.
 
-    With linear_before_reset h is g(X·Wᵀ + B + r∘(H·Rᵀ + B')), and B has four parts, the last one B'.
+    z and r are f(X·Wᵀ + H·Rᵀ + B), h is g(X·Wᵀ + (r∘H)·Rᵀ + B); the new state is (1 - z)∘h + z∘H.
+    With linear_before_reset, h is g(X·Wᵀ + B + r∘(H·Rᵀ + B')), and B has four parts, the last of which is B'.
     """
 
     gates = 3
@@ -147,21 +154,22 @@ class GRUCell(_GRU, _Cell, opset=3):
 
 
 class GRUSequence(_GRU, _Sequence, opset=5):
-    """GRUCell over time."""
+    """GRUCell applied to every step of a sequence."""
 
     inputs = ("X", "initial_hidden_state", "sequence_lengths", "W", "R", "B")
-    parameter_order = (
-        *inputs, "hidden_size", "direction", "activations", "activations_alpha", "activations_beta", "clip",
-        "linear_before_reset",
-    )  # fmt: skip
+    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES, "linear_before_reset")
 
 
 class _LSTM(_Recurrent):
-    """f, i, o are σ(X·Wᵀ + H·Rᵀ + B), c is g(the same), the cell state C = f∘C + i∘c, the hidden one o∘h(C)."""
+    """Base of LSTM operations.
+
+    f, i and o are σ(X·Wᵀ + H·Rᵀ + B), c is g(X·Wᵀ + H·Rᵀ + B); the new cell state is C' = f∘C + i∘c, the new hidden
+    state o∘h(C').
+    """
 
     gates = 4
     default_activations = ("sigmoid", "tanh", "tanh")
-    # The gates in the order in which weights hold them, and whether f is 1 - i.
+    # The order of the gates in the weights, and whether f is computed as 1 - i.
     weights_format = "fico"
     input_forget = False
 
@@ -174,7 +182,7 @@ class LSTMCell(_LSTM, _Cell, opset=4):
 
 
 class LSTMCellV1(_LSTM, _Cell, opset=1, type_name="LSTMCell"):
-    """One step of an LSTM with peepholes: ``P`` are weights of the cell state in the gates i, o and f."""
+    """One step of an LSTM with peepholes: ``P`` has the weights of the cell state in the gates i, o and f."""
 
     inputs = ("X", "initial_hidden_state", "initial_cell_state", "W", "R", "B", "P?")
     output_size = 2
@@ -187,17 +195,15 @@ class LSTMCellV1(_LSTM, _Cell, opset=1, type_name="LSTMCell"):
 
 
 class LSTMSequence(_LSTM, _Sequence, opset=5):
-    """LSTMCell over time."""
+    """LSTMCell applied to every step of a sequence."""
 
     inputs = ("X", "initial_hidden_state", "initial_cell_state", "sequence_lengths", "W", "R", "B")
     output_size = 3
-    parameter_order = (
-        *inputs, "hidden_size", "direction", "activations", "activations_alpha", "activations_beta", "clip",
-    )  # fmt: skip
+    parameter_order = (*inputs, *_SEQUENCE_ATTRIBUTES)
 
 
 class PeepholeLSTMSequence(_LSTM, _Sequence):
-    """LSTMSequence with peepholes as those of LSTMCellV1, and f = 1 - i with input_forget. ONNX has it."""
+    """ONNX's LSTM: LSTMSequence with the peepholes of LSTMCellV1, and f = 1 - i if input_forget is set."""
 
     inputs = (*LSTMSequence.inputs_declared, "P")
     output_size = 3

@@ -1,4 +1,4 @@
-"""Reductions over axes."""
+"""Reductions over axes: sum, mean, product, extremes, norms, logical."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ import numpy as np
 
 from hetero.graph import Attribute, Op
 from hetero.ops.checks import check_type, is_number, normalize_axis
-from hetero.ops.conversion import all_fit
-from hetero.ops.values import exact_value, is_exact, known_values, tidy
+from hetero.ops.values import all_fit, exact_value, is_exact, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
 
 class Reduction(Op):
-    """Combines all numbers along the axes into one. Without axes nothing is reduced; naming one twice is naming it."""
+    """Base of reductions over ``reduction_axes``, integers that may be negative or repeated.
+
+    Without axes nothing is reduced. Reduced dimensions become 1 if ``keep_dims`` is set and are removed otherwise.
+    The output has the element type of the data.
+    """
 
     inputs = ("node", "reduction_axes")
     shape_inputs = (1,)
     keep_dims = Attribute(bool, False)
-    #: How known values are reduced; None where they are not carried on.
+    #: The numpy reduction for value propagation, None if values are not propagated.
     combine: Callable | None = None
-    #: Whether they are where only the intervals of numbers are known.
-    combines_lengths = False
+    #: Whether ``combine`` also works on Dimensions.
+    combines_dimensions = False
 
-    #: The element types that can be reduced, as a test and in words.
-    reduces = (is_number, "a number")
+    #: The accepted element types: a predicate and its description for messages.
+    accepted_types = (is_number, "a number")
 
     def validate_and_infer_types(self) -> None:
-        check_type(self, (0,), *self.reduces)
+        check_type(self, (0,), *self.accepted_types)
         check_type(self, (1,), Type.is_integral, "an integer")
         axes = self.get_input_partial_shape(1)
         if not axes.compatible([-1]) and not axes.compatible([]):
@@ -37,7 +40,7 @@ class Reduction(Op):
         self.set_output_type(0, self.get_input_element_type(0), self._reduced_shape())
 
     def axes(self, rank: int) -> tuple[int, ...] | None:
-        """The axes from the front, each once, for data of a rank; None while they are not known."""
+        """Return the sorted non-negative axes without duplicates for data of a rank; None if they are not known."""
         value = exact_value(self.input_value(1))
         if value is None:
             return None
@@ -55,7 +58,7 @@ class Reduction(Op):
         return PartialShape([d for i, d in enumerate(shape) if i not in axes])
 
     def _rank_left(self, rank: int) -> int | None:
-        """The rank without the axes, where it is known how many there are: of several, one may be named twice."""
+        """Return the rank of the output, None if not known: with several unknown axes, some may be repeated."""
         count = self.get_input_partial_shape(1).element_count()
         return max(0, rank - count.get_length()) if count in (0, 1) else None
 
@@ -64,65 +67,65 @@ class Reduction(Op):
         if self.combine is None or values is None or not is_exact(values[1]) or not values[0].size:
             return None
         data, dtype = values[0], self.get_output_element_type(0).to_dtype()
-        if not is_exact(data) and (not self.combines_lengths or any(_is_negative(number) for number in data.flat)):
+        if not is_exact(data) and (not self.combines_dimensions or any(_is_negative(number) for number in data.flat)):
             return None
-        found = self.combine(data, axis=self.axes(data.ndim) if data.ndim else (), keepdims=self.keep_dims)
+        reduced = self.combine(data, axis=self.axes(data.ndim) if data.ndim else (), keepdims=self.keep_dims)
         if is_exact(data):
-            return np.asarray(found, dtype)
-        found = np.asarray(found, object)
-        return tidy(found) if all_fit(found, dtype) else None
+            return np.asarray(reduced, dtype)
+        reduced = np.asarray(reduced, object)
+        return tidy(reduced) if all_fit(reduced, dtype) else None
 
 
 class ReduceMean(Reduction, opset=1):
-    """The mean."""
+    """Mean over the axes."""
 
 
 class ReduceSum(Reduction, opset=1):
-    """The sum."""
+    """Sum over the axes."""
 
     combine = staticmethod(np.sum)
-    combines_lengths = True
+    combines_dimensions = True
 
 
 class ReduceProd(Reduction, opset=1):
-    """The product."""
+    """Product over the axes."""
 
     combine = staticmethod(np.prod)
-    combines_lengths = True
+    combines_dimensions = True
 
 
 class ReduceMax(Reduction, opset=1):
-    """The largest."""
+    """Maximum over the axes."""
 
     combine = staticmethod(np.max)
 
 
 class ReduceMin(Reduction, opset=1):
-    """The smallest."""
+    """Minimum over the axes."""
 
     combine = staticmethod(np.min)
 
 
 class ReduceL1(Reduction, opset=4):
-    """The sum of the absolute values."""
+    """Sum of absolute values over the axes."""
 
 
 class ReduceL2(Reduction, opset=4):
-    """The root of the sum of squares."""
+    """Square root of the sum of squares over the axes."""
 
 
 class _ReduceLogical(Reduction):
-    reduces = (lambda element_type: element_type is Type.boolean, "boolean")
+    accepted_types = (lambda element_type: element_type is Type.boolean, "boolean")
 
 
 class ReduceLogicalAnd(_ReduceLogical, opset=1):
-    """Whether all are true."""
+    """Logical and over the axes."""
 
 
 class ReduceLogicalOr(_ReduceLogical, opset=1):
-    """Whether one is true."""
+    """Logical or over the axes."""
 
 
 def _is_negative(number: object) -> bool:
-    """Of a number or the interval of one, which is never negative."""
+    """Return whether an item is a negative number; a Dimension never is."""
     return isinstance(number, int) and number < 0

@@ -1,4 +1,4 @@
-"""Resize: ONNX's operator in the ways that Interpolate does not have."""
+"""Resize: ONNX's operator, for the options that Interpolate does not have."""
 
 from __future__ import annotations
 
@@ -18,11 +18,16 @@ from hetero.shape import Dimension, PartialShape
 class Resize(Op):
     """The data resized along ``axes`` to sizes, or by scales, with ONNX's coordinates, filters and borders.
 
-    Beyond what Interpolate does: a length times a scale keeps its fraction where coordinates are computed,
-    ``tf_crop_and_resize`` resizes the part that ``roi`` names (the starts on all axes, then the ends, from 0 to 1) and
-    gives ``extrapolation_value`` outside of the data, ``antialias`` widens the filters where the data shrinks,
-    ``exclude_outside`` leaves out what filters meet beyond the border, and a ``keep_aspect_ratio_policy`` other than
-    stretch takes sizes as bounds. The formulas are those of ONNX's Resize-19.
+    Differences from Interpolate:
+
+    - Coordinates are computed from length · scale without rounding.
+    - ``tf_crop_and_resize`` resizes the region ``roi`` (the starts of all axes, then the ends, from 0 to 1) and
+      outputs ``extrapolation_value`` outside of the data.
+    - ``antialias`` widens the filters when downsampling.
+    - ``exclude_outside`` gives elements beyond the border no weight.
+    - A ``keep_aspect_ratio_policy`` other than stretch takes sizes as bounds.
+
+    The formulas are those of ONNX's Resize-19.
     """
 
     inputs = ("image", "scales_or_sizes", "roi?")
@@ -71,7 +76,7 @@ class Resize(Op):
         return PartialShape(dimensions)
 
     def sizes_and_scales(self, lengths: Sequence[int], target: np.ndarray) -> tuple[list[int], list[float]]:
-        """The lengths of the result along the axes, and the scales by which coordinates are computed."""
+        """Return the output lengths along the axes, and the scales for computing coordinates."""
         values = target.reshape(-1).tolist()
         if self.shape_calculation_mode == "scales":
             return [math.floor(length * scale) for length, scale in zip(lengths, values)], values

@@ -1,4 +1,4 @@
-"""Pooling of regions of interest (ROI): boxes in the images of a batch, each pooled to one size."""
+"""Region of interest (ROI) pooling: boxes in the images of a batch, each pooled to a fixed size."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hetero.ops.checks import check_type, common_type, merge_dimensions
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
-# Samples of a bin along an axis: far more than models use, so that a number in a file cannot ask for endless work.
-MOST_SAMPLES = 1 << 10
+# Limit of samples per bin and axis. Far more than models use; prevents files from requesting unbounded work.
+MAX_SAMPLES = 1 << 10
 
 
 class _RegionPooling(Op):
-    """What all share: data ``[N, C, H, W]`` and boxes ``[R, numbers]`` in rows."""
+    """Base of ROI poolings: data ``[N, C, H, W]`` and boxes ``[R, box_length]``."""
 
     box_length = 5
 
     def check_inputs(self) -> None:
-        """Raises GraphError where data and boxes are not floating-point numbers or of other ranks."""
+        """Raise GraphError if data or boxes are not floating-point numbers or have the wrong rank."""
         check_type(self, (0, 1), Type.is_real, "floating-point numbers")
         for index, rank in ((0, 4), (1, 2)):
             shape = self.get_input_partial_shape(index)
@@ -47,9 +47,9 @@ class _RegionPooling(Op):
 
 
 class ROIPooling(_RegionPooling, opset=2):
-    """Regions ``[image, x1, y1, x2, y2]`` to ``[R, C, output_roi…]``: the largest of each part, or bilinear samples.
+    """Regions ``[image, x1, y1, x2, y2]`` pooled to ``[R, C, output_roi…]`` by maximum or bilinear interpolation.
 
-    A region of an image below 0 gives zeros.
+    Regions with a negative image index give zeros.
     """
 
     inputs = ("input", "coords")
@@ -57,7 +57,7 @@ class ROIPooling(_RegionPooling, opset=2):
     output_roi = Attribute(integers, None)
     spatial_scale = Attribute(float, None)
     method = Attribute(choice("max", "bilinear"), "max")
-    # Other names of output_roi in files; output_size is one of the factory, too.
+    # Alternative names of output_roi in IR files; the factory accepts output_size too.
     size = Attribute(integers, None, ir="output_size")
     pooled_h = Attribute(int, None)
     pooled_w = Attribute(int, None)
@@ -88,7 +88,7 @@ class ROIPooling(_RegionPooling, opset=2):
 
 
 class _AlignedPooling(_RegionPooling):
-    """Boxes with the images that they are in, in two inputs, each cut into bins of bilinear samples."""
+    """Base of ROI align operations: boxes and their image indices are two inputs; bins are sampled bilinearly."""
 
     inputs = ("data", "rois", "batch_indices")
     pooled_h = Attribute(int)
@@ -100,8 +100,8 @@ class _AlignedPooling(_RegionPooling):
         for name in ("pooled_h", "pooled_w", "sampling_ratio"):
             if getattr(self, name) < 0:
                 self.fail(f"{name} cannot be negative, but is {getattr(self, name)}")
-        if self.sampling_ratio > MOST_SAMPLES:
-            self.fail(f"sampling_ratio must be at most {MOST_SAMPLES}, but is {self.sampling_ratio}")
+        if self.sampling_ratio > MAX_SAMPLES:
+            self.fail(f"sampling_ratio must be at most {MAX_SAMPLES}, but is {self.sampling_ratio}")
         self.check_inputs()
         check_type(self, (2,), Type.is_integral, "integers")
         images = self.get_input_partial_shape(2)
@@ -113,9 +113,9 @@ class _AlignedPooling(_RegionPooling):
 
 
 class ROIAlignV3(_AlignedPooling, type_name="ROIAlign", opset=3):
-    """Regions ``[x1, y1, x2, y2]`` to ``[R, C, pooled_h, pooled_w]``: mean or maximum of the samples of each bin.
+    """Regions ``[x1, y1, x2, y2]`` pooled to ``[R, C, pooled_h, pooled_w]``: mean or maximum of each bin's samples.
 
-    ``sampling_ratio`` samples a bin on each axis; 0: as many as its length, rounded up.
+    A bin has ``sampling_ratio`` samples per axis, or if that is 0, its length rounded up.
     """
 
     box_length = 4
@@ -124,25 +124,26 @@ class ROIAlignV3(_AlignedPooling, type_name="ROIAlign", opset=3):
 
 
 class ROIAlign(ROIAlignV3, opset=9):
-    """ROIAlign-3 with a choice of where the middle of an element lies."""
+    """ROIAlign-3 with ``aligned_mode``, the position of element centers."""
 
     aligned_mode = Attribute(choice("asymmetric", "half_pixel_for_nn", "half_pixel"), "asymmetric")
 
 
 class ROIAlignLargestTerm(ROIAlign):
-    """The largest of all weighted elements that the samples of a bin are sums of: what ONNX's RoiAlign means by max."""
+    """ONNX's RoiAlign with mode max: the maximum of the weighted terms of the samples, instead of their sums."""
 
 
 class ROIAlignRotated(_AlignedPooling, opset=15):
-    """Regions ``[x of the middle, y of the middle, width, height, angle]`` to ``[R, C, pooled_h, pooled_w]``: means."""
+    """ROIAlign of rotated regions ``[center x, center y, width, height, angle]``, with the mean of the samples."""
 
     clockwise_mode = Attribute(bool)
 
 
 class PSROIPooling(_RegionPooling, opset=1):
-    """Regions ``[image, x1, y1, x2, y2]`` to ``[R, output_dim, group_size, group_size]``, parts of other channels.
+    """Position-sensitive pooling of regions ``[image, x1, y1, x2, y2]`` to ``[R, output_dim, group_size, group_size]``.
 
-    The mean of each part, or bilinear samples of a region in parts of the image, averaged over ``spatial_bins``.
+    Each bin reads its own channels. Mode average takes the mean of the bin; bilinear interpolates the region, given as
+    fractions of the image, and averages over ``spatial_bins``.
     """
 
     inputs = ("input", "coords")
@@ -164,7 +165,7 @@ class PSROIPooling(_RegionPooling, opset=1):
 
 
 class DeformablePSROIPooling(_RegionPooling, opset=1):
-    """PSROIPooling by means of bilinear samples, with the parts moved by ``offsets [R, 2·classes, part, part]``."""
+    """PSROIPooling by means of bilinear samples, with the bins shifted by ``offsets [R, 2·classes, part, part]``."""
 
     inputs = ("feature_maps", "coords", "offsets?")
     parameter_order = (

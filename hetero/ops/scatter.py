@@ -1,4 +1,4 @@
-"""Operations that write updates into a copy of the data where indices say."""
+"""Scatter operations: copies of the data with updates written at given indices. The output has the data's shape."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hetero.types import Type
 
 
 class ScatterUpdate(Op, opset=3):
-    """The slices along ``axis`` that the indices name are replaced by those of the updates.
+    """The data with the slices along ``axis`` at the indices replaced by those of the updates.
 
-    Data ``[before…, d, behind…]`` and indices ``[I…]`` take updates ``[before…, I…, behind…]``.
+    Data ``[before…, d, after…]``, indices ``[I…]``, updates ``[before…, I…, after…]``.
     """
 
     inputs = ("data", "indices", "updates", "axis")
@@ -30,11 +30,12 @@ class ScatterUpdate(Op, opset=3):
         if data.has_rank and not len(data):
             self.fail("data must have one or more dimensions, but is a scalar")
         if data.has_rank and indices.has_rank and not updates.rank.compatible(len(data) + len(indices) - 1):
-            self.fail(f"updates {updates} must have the dimensions of data {data} and indices {indices} but for one")
+            wanted = len(data) + len(indices) - 1
+            self.fail(f"updates {updates} must have {wanted} dimensions for data {data} and indices {indices}")
         if data.has_rank and axis is not None:
-            place = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
-            if indices.has_rank and not updates.compatible(concatenate(data[:place], indices, data[place + 1 :])):
-                self.fail(f"updates {updates} do not fit data {data} with indices {indices} on axis {place}")
+            front = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
+            if indices.has_rank and not updates.compatible(concatenate(data[:front], indices, data[front + 1 :])):
+                self.fail(f"updates {updates} do not fit data {data} with indices {indices} on axis {front}")
         self.set_output_type(0, element_type, data)
 
     def infer_value(self) -> np.ndarray | None:
@@ -46,7 +47,7 @@ class ScatterUpdate(Op, opset=3):
 
 
 def written_value(data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray | None:
-    """A known vector with some elements replaced; None where an index lies outside."""
+    """Return a known vector with some elements replaced; None if an index is out of range."""
     if indices.size and not (-data.size <= indices.min() and indices.max() < data.size):
         return None
     written = data.astype(object)
@@ -65,10 +66,10 @@ class _ScatterElementsUpdate(Op):
         check_type(self, (1, 3), Type.is_integral, "integers")
         check_scalar_or_one(self, 3)
         if self.reduction == "mean" and element_type is Type.boolean:
-            self.fail("there is no mean of booleans")
+            self.fail("reduction mean does not accept boolean data")
         data, indices, updates = (self.get_input_partial_shape(index) for index in range(3))
         if not indices.compatible(updates):
-            self.fail(f"indices {indices} and updates {updates} must have one shape")
+            self.fail(f"indices {indices} and updates {updates} must have the same shape")
         for name, shape in (("indices", indices), ("updates", updates)):
             if data.has_rank and shape.has_rank and len(shape) != len(data):
                 self.fail(f"{name} {shape} must have as many dimensions as data {data}")
@@ -79,9 +80,9 @@ class _ScatterElementsUpdate(Op):
 
 
 class ScatterElementsUpdate(_ScatterElementsUpdate, opset=12):
-    """One element written for each index: ``out[i][indices[i][j][k]][k] = updates[i][j][k]`` with axis 1.
+    """One element written for each index; with axis 1: ``out[i][indices[i][j][k]][k] = updates[i][j][k]``.
 
-    With a reduction the updates of one element are combined, with what it was before where ``use_init_val``.
+    With a ``reduction`` all updates of an element are combined, including its original value if ``use_init_val``.
     """
 
     reduction = Attribute(choice("none", "sum", "prod", "min", "max", "mean"), "None")
@@ -106,7 +107,7 @@ class _ScatterNDUpdate(Op):
         if data.has_rank and indices.has_rank:
             depth = indices[-1]
             if depth.min_length > len(data):
-                self.fail(f"indices {indices} name {depth} dimensions of data {data}")
+                self.fail(f"indices {indices} address {depth} dimensions of data {data}")
             if depth.is_static:
                 wanted = concatenate(indices[:-1], data[depth.get_length() :])
                 if not updates.compatible(wanted):
@@ -122,8 +123,9 @@ class _ScatterNDUpdate(Op):
 
 
 class ScatterNDUpdate(_ScatterNDUpdate, opset=15):
-    """The elements or slices that the vectors along the indices' last axis name are replaced by, or with a reduction
-    combined with, the updates: data ``[D1 … Dk, rest…]``, indices ``[I…, k]``, updates ``[I…, rest…]``.
+    """The data with the elements or slices at the index vectors replaced by, or reduced with, the updates.
+
+    Data ``[D1 … Dk, rest…]``, indices ``[I…, k]``, updates ``[I…, rest…]``.
     """
 
     reduction = Attribute(choice("none", "sum", "sub", "prod", "min", "max"), None)
@@ -138,7 +140,7 @@ class ScatterNDUpdateV4(_ScatterNDUpdate, type_name="ScatterNDUpdate", opset=4):
 
 
 class SliceScatter(Sliced, opset=15):
-    """The data, of which the slice from ``start`` to ``stop`` by ``step`` along ``axes`` is replaced by the updates."""
+    """The data with the slice ``start:stop:step`` along ``axes`` replaced by the updates."""
 
     inputs = ("data", "updates", "start", "stop", "step", "axes?")
     shape_inputs = (2, 3, 4, 5)
@@ -149,10 +151,10 @@ class SliceScatter(Sliced, opset=15):
         data, updates = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
         if updates.has_rank and not len(updates):
             self.fail("updates must have one or more dimensions, but are a scalar")
-        part = self.sliced_shape()
-        if part.has_rank and updates.has_rank and len(part) != len(updates):
+        region = self.sliced_shape()
+        if region.has_rank and updates.has_rank and len(region) != len(updates):
             self.fail(f"updates {updates} must have as many dimensions as data {data}")
-        if part.has_rank and updates.has_rank:
-            for pair in zip(part, updates):
+        if region.has_rank and updates.has_rank:
+            for pair in zip(region, updates):
                 merge_dimensions(self, pair, "dimensions of the slice and of the updates")
         self.set_output_type(0, element_type, data if data.has_rank else PartialShape.dynamic(updates.rank))

@@ -1,4 +1,4 @@
-"""Sequences of tensors and optional values, as ONNX has them; OpenVINO has no such operations."""
+"""ONNX's operations on sequences of tensors and on optional values; OpenVINO has none."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from hetero.types import Type
 
 
 def _sequence_type(node: Op, index: int = 0) -> SequenceType:
-    """The type of an input that must be a sequence; of unknown items while the input's type is not known."""
-    found = node.get_input_element_type(index)
-    if isinstance(found, SequenceType):
-        return found
-    if found.is_static():
-        node.fail(f"input {index} must be a sequence, but is {found}")
+    """Return the type of an input. Raises GraphError if it is known and not a sequence."""
+    element_type = node.get_input_element_type(index)
+    if isinstance(element_type, SequenceType):
+        return element_type
+    if element_type.is_static():
+        node.fail(f"input {index} must be a sequence, but is {element_type}")
     return SequenceType()
 
 
 def _with_item(node: Op, sequence: SequenceType, index: int) -> SequenceType:
-    """The type of a sequence that takes up the tensor of an input."""
+    """Return the type of a sequence after adding the tensor of an input."""
     element_type, shape = node.get_input_element_type(index), node.get_input_partial_shape(index)
     if {sequence.element_type, element_type} > {Type.dynamic}:
         return SequenceType(Type.dynamic, sequence.partial_shape.hull(shape))
@@ -42,12 +42,12 @@ class SequenceConstruct(Op):
         if not self.get_input_size():
             return self.set_output_type(0, SequenceType(), [])
         first = SequenceType(self.get_input_element_type(0), self.get_input_partial_shape(0))
-        found = reduce(lambda kind, index: _with_item(self, kind, index), range(1, self.get_input_size()), first)
-        self.set_output_type(0, found, [])
+        whole = reduce(lambda kind, index: _with_item(self, kind, index), range(1, self.get_input_size()), first)
+        self.set_output_type(0, whole, [])
 
 
 class SequenceEmpty(Op):
-    """A sequence of nothing, of which tensors of ``element_type`` may become part."""
+    """An empty sequence of tensors of ``element_type``."""
 
     element_type = Attribute(Type, Type.f32)
 
@@ -56,7 +56,7 @@ class SequenceEmpty(Op):
 
 
 class SequenceInsert(Op):
-    """The sequence with a tensor put in before ``position``, which may count from the end; or else at the end."""
+    """The sequence with a tensor inserted before ``position``, which may be negative; by default appended."""
 
     inputs = ("sequence", "tensor", "position?")
 
@@ -65,7 +65,7 @@ class SequenceInsert(Op):
 
 
 class SequenceErase(Op):
-    """The sequence without the tensor at ``position``, or without its last one."""
+    """The sequence without the tensor at ``position``, by default the last one."""
 
     inputs = ("sequence", "position?")
 
@@ -74,17 +74,17 @@ class SequenceErase(Op):
 
 
 class SequenceAt(Op):
-    """The tensor at ``position``, which counts from the end where negative."""
+    """The tensor at ``position``; a negative position counts from the end."""
 
     inputs = ("sequence", "position")
 
     def validate_and_infer_types(self) -> None:
-        found = _sequence_type(self)
-        self.set_output_type(0, found.element_type, found.partial_shape)
+        sequence = _sequence_type(self)
+        self.set_output_type(0, sequence.element_type, sequence.partial_shape)
 
 
 class SequenceLength(Op):
-    """How many tensors a sequence has: a scalar of i64."""
+    """The number of tensors in a sequence, an i64 scalar."""
 
     inputs = ("sequence",)
 
@@ -94,9 +94,10 @@ class SequenceLength(Op):
 
 
 class SplitToSequence(Op):
-    """Parts of a tensor along an axis: of the lengths ``split``, or all of that one length but the last, or of 1.
+    """A tensor split along an axis into a sequence.
 
-    Without ``split`` and without ``keep_dims`` the parts lack the axis.
+    A vector ``split`` has the length of each part; a scalar is the length of all parts but the last, which may be
+    shorter. Without ``split`` the length is 1, and the axis is removed unless ``keep_dims`` is set.
     """
 
     inputs = ("data", "split?")
@@ -107,31 +108,30 @@ class SplitToSequence(Op):
         shape = self.get_input_partial_shape(0)
         if shape.has_rank:
             axis = normalize_axis(self, self.axis, len(shape))
-            whole = self.has_input("split")
-            length = [Dimension()] if whole else [1] if self.keep_dims else []
+            length = [Dimension()] if self.has_input("split") else [1] if self.keep_dims else []
             shape = concatenate(shape[:axis], length, shape[axis + 1 :])
         self.set_output_type(0, SequenceType(self.get_input_element_type(0), shape), [])
 
 
 class ConcatFromSequence(Op):
-    """The tensors of a sequence joined along an axis, or along a new one."""
+    """The tensors of a sequence concatenated along an axis, or stacked along a new axis."""
 
     inputs = ("sequence",)
     axis = Attribute(int)
     new_axis = Attribute(bool, False)
 
     def validate_and_infer_types(self) -> None:
-        found = _sequence_type(self)
-        shape = found.partial_shape
+        sequence = _sequence_type(self)
+        shape = sequence.partial_shape
         if shape.has_rank:
             axis = normalize_axis(self, self.axis, len(shape) + self.new_axis)
             rest = shape[axis:] if self.new_axis else shape[axis + 1 :]
             shape = concatenate(shape[:axis], [Dimension()], rest)
-        self.set_output_type(0, found.element_type, shape)
+        self.set_output_type(0, sequence.element_type, shape)
 
 
 class Optional(Op):
-    """An optional that holds its input, or nothing of ``content_type`` without an input."""
+    """An optional that contains its input; without an input, an empty optional of ``content_type``."""
 
     inputs = ("value?",)
     content_type = Attribute(element_type_of, Type.dynamic)
@@ -145,7 +145,7 @@ class Optional(Op):
 
 
 class OptionalHasElement(Op):
-    """Whether an optional holds something; true of what is no optional, false without an input."""
+    """Whether an optional is not empty; True for other types, False without an input."""
 
     inputs = ("optional?",)
 
@@ -160,7 +160,7 @@ class OptionalHasElement(Op):
 
 
 class OptionalGetElement(Op):
-    """What an optional holds; what is no optional is handed on."""
+    """The value in an optional; other types are passed through."""
 
     inputs = ("optional",)
 

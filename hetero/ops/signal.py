@@ -1,4 +1,4 @@
-"""Fourier transforms. A complex number is two real ones on an axis of length 2, the last."""
+"""Fourier transforms. Complex numbers are pairs of real ones on a last axis of length 2."""
 
 from __future__ import annotations
 
@@ -14,21 +14,28 @@ from hetero.types import Type
 
 
 class _Fourier(Op):
-    """What the transforms share: ``axes`` of the data and ``signal_size``, lengths to cut or pad to or -1 to keep."""
+    """Base of the transforms over ``axes``.
+
+    ``signal_size`` has the lengths to which the axes are cropped or padded first; -1 keeps the length.
+    """
 
     inputs = ("data", "axes", "signal_size?")
     shape_inputs = (1, 2)
     complex_input = True
-    least_axes = 0
+    #: The last dimension of complex outputs.
+    last_axis: tuple[int, ...] = (2,)
+    #: Whether the transform keeps the lengths of the axes.
+    keeps_lengths = True
+    min_axes = 0
 
     def validate_and_infer_types(self) -> None:
         check_type(self, (0,), Type.is_real, "a floating-point number")
-        check_type(self, tuple(range(1, self.get_input_size())), Type.is_integral, "a whole number")
+        check_type(self, tuple(range(1, self.get_input_size())), Type.is_integral, "an integer")
         data = self.get_input_partial_shape(0)
         if data.has_rank and self.complex_input and (len(data) < 2 or not data[len(data) - 1].compatible(2)):
             self.fail(f"data must have two dimensions or more, the last of length 2, but has the shape {data}")
         if data.rank == 0:
-            self.fail("data must have a dimension or more, but is a scalar")
+            self.fail("data must have one or more dimensions, but is a scalar")
         shape = self._shape(data) if data.has_rank else PartialShape.dynamic()
         self.set_output_type(0, self.get_input_element_type(0), shape)
 
@@ -36,19 +43,20 @@ class _Fourier(Op):
         lengths = list(data[:-1] if self.complex_input else data)
         axes = exact_value(self.input_value(1))
         if axes is None:
-            lengths = self.lengths_of_unknown_axes(lengths)
+            if not self.keeps_lengths or self.has_input("signal_size"):
+                lengths = [Dimension()] * len(lengths)
         else:
-            found = normalize_axes(self, axes.reshape(-1).tolist(), len(lengths))
-            if len(found) < self.least_axes:
-                self.fail("axes must name one axis or more")
-            sizes = self._signal_sizes(len(found))
-            kept = [s if s != -1 else lengths[axis] for axis, s in zip(found, sizes)]
-            for axis, size in zip(found, self.transformed(kept, sizes)):
+            axes = normalize_axes(self, axes.reshape(-1).tolist(), len(lengths))
+            if len(axes) < self.min_axes:
+                self.fail("axes must have one or more elements")
+            sizes = self._signal_sizes(len(axes))
+            padded = [s if s != -1 else lengths[axis] for axis, s in zip(axes, sizes)]
+            for axis, size in zip(axes, self.transformed(padded, sizes)):
                 lengths[axis] = Dimension.of(size)
-        return PartialShape([*lengths, *self.last_axis()])
+        return PartialShape([*lengths, *self.last_axis])
 
     def _signal_sizes(self, count: int) -> list[int | Dimension]:
-        """A size for each axis: -1 where the length stays, an unknown Dimension where it is not known."""
+        """Return a size for each axis: -1 to keep the length, an unknown Dimension if it is not known."""
         if not self.has_input("signal_size"):
             return [-1] * count
         shape = self.get_input_partial_shape(2)
@@ -57,21 +65,15 @@ class _Fourier(Op):
         value = exact_value(self.input_value(2))
         return [Dimension()] * count if value is None else value.reshape(-1).tolist()
 
-    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
-        return [Dimension()] * len(lengths) if self.has_input("signal_size") else lengths
-
-    def transformed(self, kept: Sequence, sizes: Sequence) -> Sequence:
-        """The lengths of the result on the axes; ``kept``: those that go into the transform."""
-        return kept
-
-    def last_axis(self) -> list[int]:
-        return [2]
+    def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
+        """Return the output lengths on the axes; ``padded`` has the input lengths after cropping or padding."""
+        return padded
 
     def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
-        """Axes counted from the front, and the lengths on them that the transform is of."""
-        found = normalize_axes(self, axes.reshape(-1).tolist(), len(shape))
-        sizes = [-1] * len(found) if signal_size is None else signal_size.reshape(-1).tolist()
-        return found, [shape[axis] if size == -1 else size for axis, size in zip(found, sizes)]
+        """Return the non-negative axes, and the lengths of the transform on them."""
+        normalized = normalize_axes(self, axes.reshape(-1).tolist(), len(shape))
+        sizes = [-1] * len(normalized) if signal_size is None else signal_size.reshape(-1).tolist()
+        return normalized, [shape[axis] if size == -1 else size for axis, size in zip(normalized, sizes)]
 
 
 class DFT(_Fourier, opset=7):
@@ -79,47 +81,41 @@ class DFT(_Fourier, opset=7):
 
 
 class IDFT(_Fourier, opset=7):
-    """The inverse of DFT, divided by the number of elements."""
+    """The inverse of DFT, including the division by the number of elements."""
 
 
 class RDFT(_Fourier, opset=9):
-    """The transform of real data ``[…]``: complex, on the last of ``axes`` only the first half and the middle."""
+    """The Fourier transform of real data ``[…]`` to complex ``[…, 2]``; the last of ``axes`` has length n // 2 + 1."""
 
     complex_input = False
-    least_axes = 1
+    keeps_lengths = False
+    min_axes = 1
 
-    def transformed(self, kept: Sequence, sizes: Sequence) -> Sequence:
-        return [*kept[:-1], Dimension.of(kept[-1]) // 2 + 1]
-
-    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
-        return [Dimension()] * len(lengths)
+    def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
+        return [*padded[:-1], Dimension.of(padded[-1]) // 2 + 1]
 
 
 class IRDFT(_Fourier, opset=9):
-    """The inverse of RDFT: real data. Its length on the last of ``axes`` is even where signal_size does not tell it."""
+    """The inverse of RDFT: real data. The length of the last of ``axes`` is even unless signal_size gives it."""
 
-    least_axes = 1
+    last_axis = ()
+    keeps_lengths = False
+    min_axes = 1
 
-    def transformed(self, kept: Sequence, sizes: Sequence) -> Sequence:
-        return [*kept[:-1], (kept[-1] - 1) * 2 if sizes[-1] == -1 else kept[-1]]
-
-    def lengths_of_unknown_axes(self, lengths: list[Dimension]) -> list[Dimension]:
-        return [Dimension()] * len(lengths)
-
-    def last_axis(self) -> list[int]:
-        return []
+    def transformed(self, padded: Sequence, sizes: Sequence) -> Sequence:
+        return [*padded[:-1], (padded[-1] - 1) * 2 if sizes[-1] == -1 else padded[-1]]
 
     def resolve(self, shape: Sequence[int], axes: np.ndarray, signal_size: np.ndarray | None) -> tuple[list, list]:
-        found, lengths = super().resolve(shape, axes, signal_size)
+        normalized, lengths = super().resolve(shape, axes, signal_size)
         if signal_size is None or signal_size.reshape(-1)[-1] == -1:
             lengths[-1] = 2 * (lengths[-1] - 1)
-        return found, lengths
+        return normalized, lengths
 
 
 class STFT(Op, opset=15):
-    """The transforms of frames of a real signal ``[batch, length]`` or ``[length]``, each times the window.
+    """Short-time Fourier transform: RDFT of windowed frames of a real signal ``[batch, length]`` or ``[length]``.
 
-    The result is ``[batch, frames, frame_size / 2 + 1, 2]``; with ``transpose_frames`` the frames come after the bins.
+    The output is ``[batch, frames, frame_size // 2 + 1, 2]``; ``transpose_frames`` swaps frames and bins.
     """
 
     inputs = ("data", "window", "frame_size", "frame_step")
@@ -150,9 +146,9 @@ class STFT(Op, opset=15):
 
 
 class ISTFT(Op, opset=16):
-    """The signal ``[batch, length]`` that overlapping frames ``[batch, bins, frames, 2]`` add up to.
+    """The inverse of STFT by overlap-add: frames ``[batch, bins, frames, 2]`` to a signal ``[batch, length]``.
 
-    With ``center`` half a frame on each side is cut off; ``normalized`` frames are multiplied by √frame_size first.
+    With ``center`` half a frame is cropped on each side; ``normalized`` frames are multiplied by √frame_size first.
     """
 
     inputs = ("data", "window", "frame_size", "frame_step", "signal_length?")
@@ -186,9 +182,9 @@ class ISTFT(Op, opset=16):
 
 
 class MelWeightMatrix(Op):
-    """The matrix ``[dft_length / 2 + 1, num_mel_bins]`` that sums the bins of a spectrum into bands of the mel scale.
+    """ONNX's mel filter bank: weights ``[dft_length // 2 + 1, num_mel_bins]`` from DFT bins to mel bands.
 
-    All inputs are scalars: two counts, the sample rate and the edges of the bands in Hz. As ONNX has it.
+    All inputs are scalars: two counts, the sample rate and the lower and upper edge of the bands in Hz.
     """
 
     inputs = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
@@ -202,7 +198,7 @@ class MelWeightMatrix(Op):
 
 
 def _known_length(node: Op, index: int) -> int | None:
-    """The positive number in a scalar input, where it is known."""
+    """Return the number in a scalar input, None if not known. Raises GraphError if it is not positive."""
     shape = node.get_input_partial_shape(index)
     name = node.inputs_declared[index].strip("?")
     if not shape.element_count().compatible(1):

@@ -1,4 +1,4 @@
-"""Operations that take parts of a tensor along its axes: slices and splits."""
+"""Slice, StridedSlice, Split and VariadicSplit."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from hetero.ops.movement import divide_evenly
 from hetero.ops.values import exact_value, known_values, tidy
 from hetero.shape import Dimension, PartialShape
 
-# Bounds of at least this size stand for "to the end", whatever the length.
-ENDLESS = 2**31 - 1
+# Bounds of at least this size mean "to the end" for any length.
+TO_THE_END = 2**31 - 1
 
-# A bound that is known, known to lie in an interval, or (None) unknown.
+# A slice bound: exactly known, known to lie in an interval, or unknown (None).
 Bound = int | Dimension | None
 
 
 class Part(NamedTuple):
-    """What is taken of one axis."""
+    """The slice of one axis; step is None if it is not known."""
 
     start: Bound
     stop: Bound
@@ -30,12 +30,12 @@ class Part(NamedTuple):
 
 
 class Sliced(Op):
-    """What operations on slices share: inputs start, stop, step and perhaps axes from ``first_bound`` on."""
+    """Base of operations on slices; the inputs from ``first_bound`` on are start, stop, step and optional axes."""
 
     first_bound = 1
 
     def sliced_shape(self) -> PartialShape:
-        """The shape of the slice of input 0."""
+        """Return the shape of the slice of input 0."""
         data = self.get_input_partial_shape(0)
         if not data.has_rank:
             return PartialShape.dynamic()
@@ -69,7 +69,7 @@ class Sliced(Op):
         return None if count is None else list(range(count))
 
     def index(self, shape: Sequence[int], bounds: Sequence[np.ndarray]) -> tuple[slice, ...]:
-        """The numpy index for data of this shape and exact values of start, stop, step and perhaps axes."""
+        """Return the numpy index for data of this shape and the values of start, stop, step and optional axes."""
         start, stop, step, *axes = (value.reshape(-1).tolist() for value in bounds)
         if 0 in step:
             self.fail("step must not be 0")
@@ -81,7 +81,7 @@ class Sliced(Op):
 
 
 class Slice(Sliced, opset=8):
-    """From ``start`` to ``stop``, which is left out, by ``step``, on each of ``axes`` (default: the first ones)."""
+    """The slice ``start:stop:step`` of the data along each of ``axes``, by default the first axes."""
 
     inputs = ("data", "start", "stop", "step", "axes?")
     shape_inputs = (1, 2, 3, 4)
@@ -94,7 +94,11 @@ class Slice(Sliced, opset=8):
 
 
 class StridedSlice(Op, opset=1):
-    """Numpy's basic indexing: masks say where a bound is ignored, an axis is new or removed, or "..." stands."""
+    """numpy's basic indexing with slices ``begin:end:strides``.
+
+    A mask has a 1 for each position where begin or end is ignored, a new axis is inserted, an axis is indexed and
+    removed (shrink), or an ellipsis stands.
+    """
 
     inputs = ("data", "begin", "end", "strides")
     shape_inputs = (1, 2, 3)
@@ -117,7 +121,7 @@ class StridedSlice(Op, opset=1):
             return PartialShape.dynamic()
         columns = [bounds_of(self.input_value(index), count) for index in (1, 2, 3)]
         if any(len(column) != count for column in columns):
-            self.fail("begin, end and strides must have equally many values")
+            self.fail("begin, end and strides must have the same number of values")
         dimensions, axis = [], 0
         for item in self.items(len(data), *columns):
             if item is None:
@@ -131,46 +135,46 @@ class StridedSlice(Op, opset=1):
     def items(
         self, rank: int, begin: list[Bound], end: list[Bound], strides: list[Bound]
     ) -> list[Part | tuple[Bound] | None]:
-        """What happens to each axis in turn: a Part is taken, None is a new axis, a 1-tuple holds the index it has.
+        """Return the index items in order: a Part for a slice, None for a new axis, a 1-tuple with an integer index.
 
-        Raises GraphError for a stride of 0, two ellipses and more axes than there are.
+        Raises GraphError for a stride of 0, several ellipses, or more indexed axes than the data has.
         """
-        kinds = [self._kind(place) for place in range(len(begin))]
-        taken = sum(kind in ("part", "shrink") for kind in kinds)
-        if taken > rank or kinds.count("ellipsis") > 1:
-            self.fail(f"it addresses {taken} of {rank} dimensions and has {kinds.count('ellipsis')} ellipses")
+        kinds = [self._kind(position) for position in range(len(begin))]
+        indexed = sum(kind in ("part", "shrink") for kind in kinds)
+        if indexed > rank or kinds.count("ellipsis") > 1:
+            self.fail(f"it addresses {indexed} of {rank} dimensions and has {kinds.count('ellipsis')} ellipses")
         items: list = []
-        for place, kind in enumerate(kinds):
+        for position, kind in enumerate(kinds):
             if kind == "ellipsis":
-                items += [Part(0, ENDLESS, 1)] * (rank - taken)
+                items += [Part(0, TO_THE_END, 1)] * (rank - indexed)
             elif kind == "new":
                 items.append(None)
             elif kind == "shrink":
-                items.append((0 if _is_set(self.begin_mask, place) else begin[place],))
+                items.append((0 if _is_set(self.begin_mask, position) else begin[position],))
             else:
-                items.append(self._part(place, begin[place], end[place], strides[place]))
+                items.append(self._part(position, begin[position], end[position], strides[position]))
         return items
 
-    def _kind(self, place: int) -> str:
-        if _is_set(self.ellipsis_mask, place):
+    def _kind(self, position: int) -> str:
+        if _is_set(self.ellipsis_mask, position):
             return "ellipsis"
-        if _is_set(self.new_axis_mask, place):
+        if _is_set(self.new_axis_mask, position):
             return "new"
-        return "shrink" if _is_set(self.shrink_axis_mask, place) else "part"
+        return "shrink" if _is_set(self.shrink_axis_mask, position) else "part"
 
-    def _part(self, place: int, start: Bound, stop: Bound, step: Bound) -> Part:
+    def _part(self, position: int, start: Bound, stop: Bound, step: Bound) -> Part:
         if step == 0:
             self.fail("strides must not be 0")
         if not isinstance(step, int):
             return Part(None, None, None)
-        if _is_set(self.begin_mask, place):
-            start = 0 if step > 0 else ENDLESS
-        if _is_set(self.end_mask, place):
-            stop = ENDLESS if step > 0 else -ENDLESS - 1
+        if _is_set(self.begin_mask, position):
+            start = 0 if step > 0 else TO_THE_END
+        if _is_set(self.end_mask, position):
+            stop = TO_THE_END if step > 0 else -TO_THE_END - 1
         return Part(start, stop, step)
 
     def index(self, shape: Sequence[int], bounds: Sequence[np.ndarray]) -> tuple[slice | int | None, ...]:
-        """The numpy index for data of this shape and exact values of begin, end and strides."""
+        """Return the numpy index for data of this shape and the values of begin, end and strides."""
         index: list[slice | int | None] = []
         axis = 0
         for item in self.items(len(shape), *(value.reshape(-1).tolist() for value in bounds)):
@@ -179,9 +183,9 @@ class StridedSlice(Op, opset=1):
                 continue
             if isinstance(item, Part):
                 index.append(cut(shape[axis], *item))
-            else:  # an index beyond the ends means the element at the end
-                length, place = shape[axis], item[0]
-                index.append(min(max(place + length if place < 0 else place, 0), length - 1))
+            else:  # an index out of range is clamped to the first or last element
+                length, position = shape[axis], item[0]
+                index.append(min(max(position + length if position < 0 else position, 0), length - 1))
             axis += 1
         return tuple(index)
 
@@ -190,7 +194,7 @@ class StridedSlice(Op, opset=1):
 
 
 class Split(Op, opset=1):
-    """``num_splits`` equal parts along ``axis``."""
+    """The data split into ``num_splits`` equal parts along ``axis``, one per output."""
 
     inputs = ("data", "axis")
     shape_inputs = (1,)
@@ -215,7 +219,10 @@ class Split(Op, opset=1):
 
 
 class VariadicSplit(Op, opset=1):
-    """Parts of ``split_lengths`` along ``axis``; one length may be -1 and takes what is left."""
+    """The data split into parts of ``split_lengths`` along ``axis``, one per output.
+
+    One length may be -1, which stands for the remaining elements.
+    """
 
     inputs = ("data", "axis", "split_lengths")
     shape_inputs = (1, 2)
@@ -223,7 +230,7 @@ class VariadicSplit(Op, opset=1):
     def validate_and_infer_types(self) -> None:
         count = self.get_input_partial_shape(2).element_count()
         if count.is_dynamic:
-            self.fail("the number of split_lengths must be known: it is the number of outputs")
+            self.fail("the number of split_lengths must be known, as it is the number of outputs")
         if count == 0:
             self.fail("split_lengths must have one or more values")
         data, axis = self.get_input_partial_shape(0), split_axis(self)
@@ -238,9 +245,9 @@ class VariadicSplit(Op, opset=1):
             self.set_output_type(index, self.get_input_element_type(0), shape)
 
     def part_lengths(self, total: Dimension, lengths: Sequence[Bound]) -> list[Bound]:
-        """The lengths, -1 replaced by what the others leave of the total. Raises GraphError where they do not fit."""
+        """Replace -1 by the remaining length. Raises GraphError if the lengths do not add up to the total."""
         if any(isinstance(length, int) and length < -1 for length in lengths) or list(lengths).count(-1) > 1:
-            self.fail(f"split_lengths {list(lengths)} may hold lengths and one -1")
+            self.fail(f"split_lengths {list(lengths)} must consist of lengths and at most one -1")
         others = sum((Dimension() if length is None else length for length in lengths if length != -1), Dimension(0))
         if -1 not in lengths:
             merge_dimensions(self, (total, others), "the dimension and the sum of split_lengths")
@@ -253,19 +260,21 @@ class VariadicSplit(Op, opset=1):
 
 
 def cut(length: int, start: int, stop: int, step: int) -> slice:
-    """The slice of an axis of this length: numpy's, but with a negative step it begins at the first element at least.
+    """Return the slice of an axis of this length for numpy.
 
-    Where numpy finds nothing before the beginning, OpenVINO and ONNX Runtime thus find the first element.
+    With a negative step, a start before the first element is moved to the first element, as in OpenVINO and ONNX
+    Runtime; numpy's slice would be empty.
     """
     return slice(max(start, -length) if step < 0 else start, stop, step)
 
 
 def sliced(length: Dimension, part: Part) -> Dimension:
-    """The length of a slice of an axis."""
+    """Return the length of a slice of an axis."""
     if part.start is None or part.stop is None or part.step is None:
         return Dimension(0, length.max_length)
     start, stop = _ends(part.start), _ends(part.stop)
-    # A later start makes it shorter and a later stop longer, or with a negative step the other way round.
+    # With a positive step, a larger start makes the slice shorter and a larger stop makes it longer; with a negative
+    # step it is the other way round.
     if part.step > 0:
         corners = (start[1], stop[0]), (start[0], stop[1])
     else:
@@ -275,37 +284,38 @@ def sliced(length: Dimension, part: Part) -> Dimension:
 
 
 def _ends(bound: int | Dimension) -> tuple[int, int]:
-    """The smallest and the largest number that a bound may be."""
+    """Return the smallest and the largest value of a bound."""
     if isinstance(bound, int):
         return bound, bound
-    return bound.min_length, ENDLESS if bound.max_length == -1 else bound.max_length
+    return bound.min_length, TO_THE_END if bound.max_length == -1 else bound.max_length
 
 
 def _sliced_exactly(length: Dimension, start: int, stop: int, step: int) -> Dimension:
-    """The length of a slice between known bounds."""
-    start, stop = (bound if abs(bound) < ENDLESS else bound << 32 for bound in (start, stop))
+    """Return the length of a slice between known bounds of an axis whose length is an interval."""
+    start, stop = (bound if abs(bound) < TO_THE_END else bound << 32 for bound in (start, stop))
 
-    def count(place: int) -> int:
-        return len(range(*cut(place, start, stop, step).indices(place)))
+    def count(axis_length: int) -> int:
+        return len(range(*cut(axis_length, start, stop, step).indices(axis_length)))
 
-    # Between these lengths, where a bound begins to matter, the count of elements only grows or only falls.
-    turns = [abs(bound) for bound in (start, stop) if abs(bound) < ENDLESS << 32]
-    turns.append(sum(turns))
-    beyond = sum(turns) + length.min_length + 2 * abs(step) + 2
+    # The count is a piecewise monotonic function of the axis length, so its extremes are at the ends of the interval
+    # and around the breakpoints, the lengths at which a bound comes into range.
+    breakpoints = [abs(bound) for bound in (start, stop) if abs(bound) < TO_THE_END << 32]
+    breakpoints.append(sum(breakpoints))
+    beyond = sum(breakpoints) + length.min_length + 2 * abs(step) + 2
     bounded = length.max_length != -1
     last = length.max_length if bounded else beyond
-    places = {length.min_length, last}
-    for turn in turns:
-        places.update(place for place in range(turn - 1, turn + 2) if length.min_length <= place <= last)
-    counts = [count(place) for place in places]
+    candidates = {length.min_length, last}
+    for breakpoint in breakpoints:
+        candidates.update(n for n in range(breakpoint - 1, breakpoint + 2) if length.min_length <= n <= last)
+    counts = [count(candidate) for candidate in candidates]
     grows = not bounded and count(beyond + 2 * abs(step)) > count(beyond)
     return Dimension(min(counts), -1 if grows else max(counts))
 
 
 def bounds_of(source: Output, count: int) -> list[Bound]:
-    """The values of a 1-D input as far as they are known; ``count`` unknown ones when nothing is.
+    """Return the values of a 1-D input as far as they are known; ``count`` times None if none is known.
 
-    Raises GraphError if there are more than any operation takes.
+    Raises GraphError if there are more than any operation accepts.
     """
     if count > MAX_OUTPUTS:
         source.node.fail(f"it holds {count} bounds or lengths, only up to {MAX_OUTPUTS} are possible")
@@ -313,7 +323,7 @@ def bounds_of(source: Output, count: int) -> list[Bound]:
 
 
 def split_axis(node: Op) -> int | None:
-    """The axis of a split, counted from the front; None while it or the rank is not known."""
+    """Return the non-negative axis of a split; None if the axis or the rank is not known."""
     data, axis = node.get_input_partial_shape(0), exact_value(node.input_value(1))
     if data.has_rank and not len(data):
         node.fail("data must have one or more dimensions, but is a scalar")
@@ -324,22 +334,22 @@ def split_axis(node: Op) -> int | None:
     return normalize_axis(node, int(axis.reshape(-1)[0]), len(data))
 
 
-def _is_set(mask: Sequence[int], place: int) -> bool:
-    return place < len(mask) and mask[place] == 1
+def _is_set(mask: Sequence[int], position: int) -> bool:
+    return position < len(mask) and mask[position] == 1
 
 
 def _indexed_value(node: Op, index) -> np.ndarray | None:
-    """The known value of input 0 at ``index(value, bounds)``, where the bounds are known exactly."""
+    """Return the known value of input 0 indexed by ``index(value, bounds)``; None if a bound is not exactly known."""
     values = known_values(node.input_values()[:1])
     bounds = [exact_value(source) for source in node.input_values()[1:]]
     if values is None or any(bound is None for bound in bounds) or not values[0].size:
         return None
-    # The trailing ellipsis makes an array even of a single element.
+    # The trailing ellipsis gives an array even for a single element.
     return tidy(values[0][(*index(values[0], bounds), ...)])
 
 
 def _split_values(node: Op) -> list[np.ndarray | None]:
-    """What is known of the contents of every part."""
+    """Return the known value of every part, None for those without one."""
     values, axis = known_values(node.input_values()[:1]), split_axis(node)
     shapes = [output.partial_shape for output in node.outputs()]
     if values is None or axis is None or not all(shape.is_static for shape in shapes):

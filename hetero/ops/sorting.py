@@ -1,26 +1,26 @@
-"""Operations that order elements, or look up places in what is ordered."""
+"""Sorting and searching: TopK, Unique, Bucketize, SearchSorted."""
 
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
-from hetero.ops.checks import check_scalar, check_scalar_or_one, check_type, common_type, is_number, normalize_axis
+from hetero.ops.checks import (
+    check_index_type,
+    check_scalar,
+    check_scalar_or_one,
+    check_type,
+    common_type,
+    is_number,
+    normalize_axis,
+)
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
-_INDEX_TYPES = (Type.i32, Type.i64)
-
-
-def check_index_type(node: Op, name: str) -> None:
-    """Raises GraphError where an attribute is neither i32 nor i64."""
-    if getattr(node, name) not in _INDEX_TYPES:
-        node.fail(f"{name} must be i32 or i64, but is {getattr(node, name)}")
-
 
 class _TopK(Op):
-    """The ``k`` largest (mode max) or smallest elements along ``axis`` and their indices; of equal ones the first.
+    """The ``k`` largest (mode max) or smallest elements along ``axis``, and their indices; on ties the first elements.
 
-    ``sort`` "value" gives the best first, "index" the order of the data; "none" promises no order.
+    ``sort``: "value" orders by value, best first, "index" by index; "none" guarantees no order.
     """
 
     inputs = ("data", "k")
@@ -38,7 +38,7 @@ class _TopK(Op):
         check_index_type(self, "index_element_type")
         shape = self.get_input_partial_shape(0)
         if shape.has_rank:
-            axis = normalize_axis(self, self.axis, len(shape)) if len(shape) else self.fail("data is a scalar")
+            axis = normalize_axis(self, self.axis, len(shape)) if len(shape) else self.fail("data must not be a scalar")
             dimensions = list(shape)
             dimensions[axis] = self._count(shape[axis])
             shape = PartialShape(dimensions)
@@ -53,7 +53,7 @@ class _TopK(Op):
         if isinstance(k, Dimension):
             return k
         if k < 0 or (length.max_length != -1 and k > length.max_length):
-            self.fail(f"k must be one of 0 to {length}, the elements along the axis, but is {k}")
+            self.fail(f"k must be from 0 to {length}, the length of the axis, but is {k}")
         return Dimension(int(k))
 
 
@@ -64,17 +64,18 @@ class TopK(_TopK, opset=11):
 
 
 class TopKV3(_TopK, type_name="TopK", opset=3):
-    """TopK that does not promise which of equal elements it takes."""
+    """TopK without a guarantee which of equal elements are selected."""
 
 
 class TopKV1(_TopK, type_name="TopK", opset=1):
-    """TopK whose factory in OpenVINO has no ``index_element_type``."""
+    """TopK-3; OpenVINO's factory for it has no ``index_element_type``."""
 
 
 class Unique(Op, opset=10):
-    """The different elements, or with ``axis`` the different slices along it, sorted or in the order of the data.
+    """The unique elements of the data, or with ``axis`` its unique slices, sorted or in order of first occurrence.
 
-    Outputs: they; the index at which each comes first; for each element of the data its place among them; their counts.
+    Outputs: the unique values; the index of the first occurrence of each; for each element of the data the index of
+    its unique value; the number of occurrences of each.
     """
 
     inputs = ("data", "axis?")
@@ -89,36 +90,36 @@ class Unique(Op, opset=10):
         check_index_type(self, "index_element_type")
         check_index_type(self, "count_element_type")
         data = self.get_input_partial_shape(0)
-        all_of, values = data.element_count(), PartialShape.dynamic(1)
+        total = data.element_count()
         if self.has_input("axis"):
             check_type(self, [1], Type.is_integral, "an integer")
             check_scalar_or_one(self, 1)
-            all_of, values = Dimension(), PartialShape.dynamic(data.rank)
+            total, values = Dimension(), PartialShape.dynamic(data.rank)
             axis = exact_value(self.input_value(1))
             if data.has_rank and not len(data):
-                self.fail("it can have an axis only where data has dimensions, but that is a scalar")
+                self.fail("data must have one or more dimensions if axis is given, but is a scalar")
             if axis is not None and data.has_rank:
-                place = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
-                all_of = data[place]
-                values = PartialShape([*data[:place], _at_least_one(all_of), *data[place + 1 :]])
+                front = normalize_axis(self, int(axis.reshape(-1)[0]), len(data))
+                total = data[front]
+                values = PartialShape([*data[:front], _unique_count(total), *data[front + 1 :]])
         else:
-            values = PartialShape([_at_least_one(all_of)])
-        found = PartialShape([_at_least_one(all_of)])
+            values = PartialShape([_unique_count(total)])
+        counts = PartialShape([_unique_count(total)])
         self.set_output_type(0, self.get_input_element_type(0), values)
-        self.set_output_type(1, self.index_element_type, found)
-        self.set_output_type(2, self.index_element_type, [all_of])
-        self.set_output_type(3, self.count_element_type, found)
+        self.set_output_type(1, self.index_element_type, counts)
+        self.set_output_type(2, self.index_element_type, [total])
+        self.set_output_type(3, self.count_element_type, counts)
 
 
-def _at_least_one(count: Dimension) -> Dimension:
-    """How many different ones there may be among so many."""
+def _unique_count(count: Dimension) -> Dimension:
+    """Return the possible numbers of unique elements among ``count``."""
     return Dimension(min(count.min_length, 1), count.max_length)
 
 
 class Bucketize(Op, opset=3):
-    """For each element of the data the number of the bucket that it falls into; ``buckets`` are the sorted bounds.
+    """The index of the bucket of each element of the data; ``buckets`` is a vector of the sorted bounds.
 
-    With a right bound a bucket holds the upper of its bounds, else the lower.
+    A bucket contains its upper bound if ``with_right_bound`` is set, else its lower bound.
     """
 
     inputs = ("data", "buckets")
@@ -135,9 +136,10 @@ class Bucketize(Op, opset=3):
 
 
 class SearchSorted(Op, opset=15):
-    """Where each value would have to be inserted into the sorted sequence: before equal elements, or after them.
+    """The position at which to insert each value into the sorted sequence.
 
-    The sequence is a vector, or has rows for the rows of the values.
+    That is after equal elements if ``right_mode`` is set, else before them. The sequence is a vector, or has one row
+    for each row of the values.
     """
 
     inputs = ("sorted_sequence", "values")

@@ -1,7 +1,8 @@
-"""Operations on tensors of strings. Those without an operation set are ONNX's and TensorFlow Lite's; OpenVINO has no
-such."""
+"""String operations. Those without an operation set are from ONNX and TensorFlow Lite; OpenVINO does not have them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 
 from hetero.graph import Attribute, Op, choice, floats, integers, texts
 from hetero.ops.checks import check_type
@@ -14,7 +15,7 @@ def _is_string(element_type: Type) -> bool:
 
 
 class StringTensorPack(Op, opset=15):
-    """Strings of the shape of ``begins``: each the UTF-8 text between two places in the bytes ``symbols``."""
+    """Strings of the shape of ``begins``, decoded from the UTF-8 bytes ``symbols[begins[i]:ends[i]]``."""
 
     inputs = ("begins", "ends", "symbols")
 
@@ -23,14 +24,14 @@ class StringTensorPack(Op, opset=15):
         check_type(self, (2,), lambda t: t is Type.u8, "u8")
         begins, ends = self.get_input_partial_shape(0), self.get_input_partial_shape(1)
         if not begins.compatible(ends):
-            self.fail(f"begins and ends must have one shape, but have {begins} and {ends}")
+            self.fail(f"begins and ends must have the same shape, but have {begins} and {ends}")
         if not self.get_input_partial_shape(2).compatible([Dimension()]):
             self.fail(f"symbols must have one dimension, but has the shape {self.get_input_partial_shape(2)}")
         self.set_output_type(0, Type.string, begins.merge(ends))
 
 
 class StringTensorUnpack(Op, opset=15):
-    """The places at which strings begin and end, of their shape, and the UTF-8 bytes of all of them in order."""
+    """The begin and end positions of strings (i32, the shape of the data), and their concatenated UTF-8 bytes."""
 
     inputs = ("data",)
     output_size = 3
@@ -44,7 +45,7 @@ class StringTensorUnpack(Op, opset=15):
 
 
 class StringConcat(Op):
-    """Each string followed by the other, after numpy broadcasting."""
+    """Element-wise concatenation of strings, with numpy broadcasting."""
 
     inputs = ("first", "second")
 
@@ -54,9 +55,10 @@ class StringConcat(Op):
 
 
 class StringSplit(Op):
-    """The parts of each string between delimiters, filled up with empty strings on a new last axis, and how many.
+    """Each string split at a delimiter, by default whitespace.
 
-    Without a delimiter, between white space. At most ``maxsplit`` times from the left, where that is not negative.
+    Outputs: the substrings on a new last axis, padded with empty strings; the number of substrings of each string. A
+    non-negative ``maxsplit`` limits the number of splits, from the left.
     """
 
     inputs = ("data",)
@@ -73,7 +75,7 @@ class StringSplit(Op):
 
 
 class StringNormalizer(Op):
-    """Strings ``[C]`` or ``[1, C]`` without ``stopwords``, in lower or upper case; one empty string for none left."""
+    """Strings ``[C]`` or ``[1, C]`` without ``stopwords``, in lower or upper case; one empty string if none is left."""
 
     inputs = ("data",)
     stopwords = Attribute(texts, ())
@@ -86,13 +88,13 @@ class StringNormalizer(Op):
         if not (shape.compatible([Dimension()]) or shape.compatible([1, Dimension()])):
             self.fail(f"data must be [C] or [1, C], but has the shape {shape}")
         if self.stopwords and shape.has_rank:
-            most = shape[len(shape) - 1].max_length
-            shape = concatenate(shape[:-1], [Dimension(1, max(1, most) if most != -1 else -1)])
+            longest = shape[len(shape) - 1].max_length
+            shape = concatenate(shape[:-1], [Dimension(1, max(1, longest) if longest != -1 else -1)])
         self.set_output_type(0, Type.string, shape)
 
 
 class RegexFullMatch(Op):
-    """Whether each string as a whole fits the regular expression."""
+    """Whether each whole string matches the regular expression."""
 
     inputs = ("data",)
     pattern = Attribute(str)
@@ -103,11 +105,11 @@ class RegexFullMatch(Op):
 
 
 class TfIdfVectorizer(Op):
-    """How often each n-gram of a pool comes in rows ``[C]`` or ``[N, C]`` of words or numbers: f32 ``[…, places]``.
+    """Counts of the n-grams of a pool in rows ``[C]`` or ``[N, C]`` of words or numbers: f32 ``[…, columns]``.
 
-    ``ngram_counts`` says where in the pool the n-grams of 1, 2, … items begin, ``ngram_indexes`` at which place each
-    is counted. Between the items of an n-gram up to ``max_skip_count`` others are skipped. By ``mode`` the result is
-    the count, the weight of what comes at all, or the count times the weight.
+    ``ngram_counts`` has the positions in the pool where the n-grams of 1, 2, … items start, ``ngram_indexes`` the
+    output column of each n-gram. Up to ``max_skip_count`` items are skipped between the items of an n-gram. By ``mode``
+    the output is the count (tf), the weight if the n-gram occurs (idf), or the product of both (tfidf).
     """
 
     inputs = ("data",)
@@ -132,17 +134,24 @@ class TfIdfVectorizer(Op):
         shape = self.get_input_partial_shape(0)
         if shape.has_rank and len(shape) not in (1, 2):
             self.fail(f"data must be [C] or [N, C], but has the shape {shape}")
-        places = max(self.ngram_indexes, default=-1) + 1
-        found = concatenate(shape[:-1], [places]) if shape.has_rank else PartialShape.dynamic()
-        self.set_output_type(0, Type.f32, found)
+        columns = max(self.ngram_indexes, default=-1) + 1
+        output_shape = concatenate(shape[:-1], [columns]) if shape.has_rank else PartialShape.dynamic()
+        self.set_output_type(0, Type.f32, output_shape)
+
+
+def pool_grams(node: TfIdfVectorizer, pool: Sequence) -> Iterator[tuple]:
+    """Yield the n-grams of the pool in order: first those of one item, then those of two, and so on."""
+    ends = [*node.ngram_counts[1:], len(pool)]
+    for length, (start, end) in enumerate(zip(node.ngram_counts, ends), 1):
+        for first in range(start, end, length):
+            yield tuple(pool[first : first + length])
 
 
 class SkipGram(Op):
-    """The n-grams of the words of the first string, of ``ngram_size`` of them, with spaces between; none where it has
-    fewer words.
+    """The n-grams of ``ngram_size`` words of the first string, joined by spaces; none if it has fewer words.
 
-    Between the words of an n-gram up to ``max_skip_size`` others are skipped. With ``include_all_ngrams`` those of
-    fewer words are among them, each behind the longer ones that begin with it.
+    Up to ``max_skip_size`` words are skipped between the words of an n-gram. With ``include_all_ngrams`` the output
+    includes shorter n-grams, each after the longer ones that start with it.
     """
 
     inputs = ("data",)

@@ -1,26 +1,28 @@
-"""TreeEnsemble and LabelEncoder: operations of ONNX's machine learning; OpenVINO has no such."""
+"""TreeEnsemble and LabelEncoder: operations of the ONNX-ML domain; not in OpenVINO."""
 
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, choice
 from hetero.ops.checks import check_type, common_type, is_number, merge_dimensions
-from hetero.ops.nms import dimensions_of
+from hetero.ops.nms import shape_of_rank
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension
 from hetero.types import Type
 
-# What a node compares by; "member" is in a set.
+# The comparisons of tree nodes; "member" tests membership in a set.
 MODES = ("<=", "<", ">=", ">", "==", "!=", "member")
 
 
 class TreeEnsemble(Op):
-    """What decision trees say of rows ``[rows, features]``, together: ``[rows, targets]``.
+    """The aggregated outputs of decision trees for rows ``[rows, features]``: ``[rows, targets]``.
 
-    Each node of all trees compares a feature with its split, by the mode with that number in ``MODES``, and goes on
-    at the node ``when_true`` or ``when_false``, or where that is negative, ends at the leaf ``-1 - number``; NaN is
-    true for a node that is ``missing_true``. ``roots`` are the first nodes, or leaves. ``leaves`` are weights
-    ``[leaves, targets]``, NaN where a leaf says nothing of a target. ``members`` are the sets, one a row, of the nodes
-    that compare by "member", in their order, filled up with NaN.
+    - ``features``, ``splits``, ``modes``: each node of all trees compares a feature with its split; a mode is an index
+      into ``MODES``.
+    - ``when_true``, ``when_false``: the next node, or if negative, the leaf ``-1 - number``.
+    - ``missing_true``: whether the comparison is true for NaN.
+    - ``roots``: the root node of each tree, or a leaf.
+    - ``leaves [leaves, targets]``: the weights; NaN if a leaf has none for a target.
+    - ``members``: the sets of the nodes with mode "member", one per row, in the order of the nodes, padded with NaN.
     """
 
     inputs = (
@@ -32,10 +34,10 @@ class TreeEnsemble(Op):
         check_type(self, [0], is_number, "numbers")
         check_type(self, (1, 3, 4, 5, 7), Type.is_integral, "integers")
         check_type(self, (2, 8, 9), Type.is_real, "a floating-point type")
-        rows = dimensions_of(self, 0, 2, name="data")
-        nodes = [dimensions_of(self, index, 1, name="nodes")[0] for index in range(1, 7)]
+        rows = shape_of_rank(self, 0, 2, name="data")
+        nodes = [shape_of_rank(self, index, 1, name="nodes")[0] for index in range(1, 7)]
         merge_dimensions(self, nodes, "the numbers of features, splits, modes and branches")
-        leaves = dimensions_of(self, 8, 2, name="leaves")
+        leaves = shape_of_rank(self, 8, 2, name="leaves")
         features = exact_value(self.input_value(1))
         if features is not None and features.size and not rows[1].compatible(Dimension(int(features.max()) + 1, -1)):
             self.fail(f"data must have {features.max() + 1} features or more, but has the shape {rows}")
@@ -43,16 +45,16 @@ class TreeEnsemble(Op):
 
 
 class LabelEncoder(Op):
-    """For each element the value at the place of its key; the default, or an error, for what is no key.
+    """Each element of the data replaced by the value of the equal key, or by the default if no key is equal.
 
-    NaN is a key as any other. Of equal keys the last counts.
+    Without a default, an element without a key is an error. NaN is a valid key. Among equal keys the last one counts.
     """
 
     inputs = ("data", "keys", "values", "default?")
 
     def validate_and_infer_types(self) -> None:
         common_type(self, (0, 1))
-        keys, values = (dimensions_of(self, index, 1, name="keys and values")[0] for index in (1, 2))
+        keys, values = (shape_of_rank(self, index, 1, name="keys and values")[0] for index in (1, 2))
         merge_dimensions(self, (keys, values), "the numbers of keys and values")
         element_type = common_type(self, range(2, self.get_input_size()))
         self.set_output_type(0, element_type, self.get_input_partial_shape(0))

@@ -1,8 +1,8 @@
-"""What is known of small integer tensors before anything runs: the contents that become shapes.
+"""Value propagation: partially known contents of small integer tensors, from which shape inference computes shapes.
 
-A known value is an array of ints; where an element is unknown, an object array with a Dimension in its
-place, the interval of non-negative numbers in which it lies. Moving such elements about (Concat,
-Slice, Reshape, …) is done by numpy as with any array, and ``+``, ``-``, ``*`` by Dimension's operators.
+A known value is an array of ints. If some elements are unknown, it is an object array in which each of them is a
+Dimension, the interval of non-negative integers that contains it. numpy moves such elements like any others (Concat,
+Slice, Reshape, …), and ``+``, ``-``, ``*`` use Dimension's operators.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ import numpy as np
 from hetero.graph import Output
 from hetero.shape import Dimension, PartialShape
 
-# Longer tensors are data, not shapes.
-LONGEST_VALUE = 1024
+# Values of more elements are taken for data, not shapes, and are not propagated.
+MAX_VALUE_SIZE = 1024
 
 
 def known_values(outputs: Sequence[Output]) -> list[np.ndarray] | None:
-    """The known values of integer (or boolean) outputs; None when one has none or is too long."""
+    """Return the values of integer (or boolean) outputs; None if one is not known or has too many elements."""
     values = [output.value for output in outputs]
-    if any(v is None or v.size > LONGEST_VALUE or v.dtype.kind not in "iubO" for v in values):
+    if any(v is None or v.size > MAX_VALUE_SIZE or v.dtype.kind not in "iubO" for v in values):
         return None
     return values  # type: ignore[return-value]
 
 
 def is_short(output: Output) -> bool:
-    """Return whether an output has a known shape and so few elements that its contents are followed before it runs."""
-    return output.partial_shape.is_static and output.partial_shape.element_count().get_length() <= LONGEST_VALUE
+    """Return whether an output has a static shape and few enough elements for value propagation."""
+    return output.partial_shape.is_static and output.partial_shape.element_count().get_length() <= MAX_VALUE_SIZE
 
 
 def is_exact(value: np.ndarray | None) -> bool:
-    """Whether every element is known."""
+    """Return whether every element of the value is known."""
     return value is not None and value.dtype != object
 
 
 def exact_value(output: Output) -> np.ndarray | None:
-    """The contents of an output where every element is known, a Constant's of any type and length; else None."""
+    """Return the contents of an output, or None unless every element is known; works for Constants of any type."""
     return output.value if is_exact(output.value) else None
 
 
 def value_of_shape(shape: PartialShape) -> np.ndarray | None:
-    """A shape as a value: what ShapeOf hands out."""
+    """Return a shape as a known value, as ShapeOf outputs it; None if the rank is unknown."""
     return tidy(np.array([*shape, None], dtype=object)[:-1]) if shape.has_rank else None
 
 
 def shape_of_value(output: Output) -> PartialShape:
-    """The shape that a 1-D integer output describes, as far as it is known."""
+    """Return the shape that a 1-D integer output describes, as far as it is known."""
     if output.value is not None:
         return PartialShape([_as_dimension(v) for v in output.value.reshape(-1)])
     rank = output.partial_shape[0] if output.partial_shape.has_rank and len(output.partial_shape) == 1 else Dimension()
@@ -55,19 +55,33 @@ def shape_of_value(output: Output) -> PartialShape:
 
 
 def tidy(value: np.ndarray) -> np.ndarray:
-    """The value with static Dimensions as ints, as an int64 array when nothing else is left."""
+    """Replace static Dimensions by ints; returns an int64 array if every element is an int."""
     if value.dtype != object:
         return value
     flat = [_as_int(v) for v in value.reshape(-1)]
     if all(isinstance(v, int) for v in flat):
         return np.array(flat, dtype=np.int64).reshape(value.shape)
-    tidied = np.empty(len(flat), dtype=object)
-    tidied[:] = flat
-    return tidied.reshape(value.shape)
+    mixed = np.empty(len(flat), dtype=object)
+    mixed[:] = flat
+    return mixed.reshape(value.shape)
+
+
+def all_fit(value: np.ndarray, dtype: np.dtype) -> bool:
+    """Return whether all elements of an array of ints and Dimensions are in the range of an integer type."""
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+    items = [_bounds(item) for item in np.asarray(value, object).reshape(-1)]
+    return limits is not None and all(limits.min <= low <= high <= limits.max for low, high in items)
+
+
+def _bounds(item: int | Dimension) -> tuple[int, int]:
+    """Return the smallest and largest number of an int or Dimension; an unbounded one counts as its minimum."""
+    if not isinstance(item, Dimension):
+        return int(item), int(item)
+    return item.min_length, max(item.min_length, item.max_length)
 
 
 def as_objects(values: Iterable[np.ndarray]) -> list[np.ndarray]:
-    """The values as object arrays, so that numpy's operators use Dimension's."""
+    """Convert values to object arrays, on which numpy's operators call Dimension's."""
     return [v.astype(object) for v in values]
 
 

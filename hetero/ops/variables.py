@@ -1,4 +1,4 @@
-"""ReadValue and Assign: values that a model remembers from one inference to the next."""
+"""ReadValue and Assign: variables that keep their values between inferences."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def _identifier(value: str | Variable) -> str:
 
 
 class VariableOp(Op):
-    """Base of the operations that read or set a variable, given by its name or as a Variable.
+    """Base of operations that read or set a variable, given by its id or as a Variable.
 
-    The value may come from an inference with other input lengths, so the shape of a ReadValue has no symbols.
+    The output shape of a ReadValue has no symbols, as the value may come from an inference with other input lengths.
     """
 
     variable_id = Attribute(_identifier)
@@ -25,7 +25,7 @@ class VariableOp(Op):
 
     @property
     def variable_info(self) -> VariableInfo:
-        """The variable's name, and its type and shape as far as this operation tells them."""
+        """The variable's id, and its type and shape as far as this operation knows them."""
         return VariableInfo(self.variable_id, self.get_output_element_type(0), self.get_output_partial_shape(0))
 
     def get_variable_id(self) -> str:
@@ -33,7 +33,7 @@ class VariableOp(Op):
 
 
 class ReadValueV3(VariableOp, type_name="ReadValue", opset=3):
-    """The value of a variable; ``init_value`` while none was assigned."""
+    """The value of a variable, or ``init_value`` before the first Assign."""
 
     inputs = ("init_value",)
 
@@ -42,19 +42,19 @@ class ReadValueV3(VariableOp, type_name="ReadValue", opset=3):
 
 
 class ReadValue(VariableOp, opset=6):
-    """The value of a variable; while none was assigned ``init_value``, or zeros without one.
+    """The value of a variable; before the first Assign ``init_value``, or zeros without one.
 
-    The variable's type and shape are the given ones, which must hold those of ``init_value``, or else those.
+    ``variable_type`` and ``variable_shape`` must cover those of ``init_value``, and default to them.
     """
 
     inputs = ("init_value?",)
-    variable_id = Attribute(_identifier, "")  # a default, as it comes after an input that may be left out
+    variable_id = Attribute(_identifier, "")  # needs a default because it follows an optional input
     variable_type = Attribute(Type, None)
     variable_shape = Attribute(PartialShape, None)
 
     @classmethod
     def bind(cls, *arguments: Any, **keywords: Any) -> dict[str, Any]:
-        """As OpenVINO's factory, to which the first input may be left out, and type and shape given by a Variable."""
+        """Accept the arguments of OpenVINO's factory: the input may be omitted, a Variable gives type and shape."""
         if arguments and isinstance(arguments[0], (str, Variable)):
             arguments = (None, *arguments)
         bound = super().bind(*arguments, **keywords)
@@ -66,23 +66,24 @@ class ReadValue(VariableOp, opset=6):
     def validate_and_infer_types(self) -> None:
         if not self.variable_id:
             self.fail("it must name a variable by variable_id")
-        kind, shape = self.variable_type or Type.dynamic, self.variable_shape
+        element_type, shape = self.variable_type or Type.dynamic, self.variable_shape
         if not self.get_input_size():
-            return self.set_output_type(0, kind, PartialShape.dynamic() if shape is None else shape.without_symbols())
-        found, initial = self.get_input_element_type(0), self.get_input_partial_shape(0)
-        if {kind, found} > {Type.dynamic} or kind is found:
-            kind = found if kind.is_dynamic() else kind
+            shape = PartialShape.dynamic() if shape is None else shape.without_symbols()
+            return self.set_output_type(0, element_type, shape)
+        initial_type, initial_shape = self.get_input_element_type(0), self.get_input_partial_shape(0)
+        if {element_type, initial_type} > {Type.dynamic} or element_type is initial_type:
+            element_type = initial_type if element_type.is_dynamic() else element_type
         else:
-            self.fail(f"variable '{self.variable_id}' is {kind}, but init_value is {found}")
+            self.fail(f"variable '{self.variable_id}' is {element_type}, but init_value is {initial_type}")
         if shape is None:
-            shape = initial
-        elif shape.hull(initial) != shape:
-            self.fail(f"variable '{self.variable_id}' has the shape {shape}, but init_value {initial}")
-        self.set_output_type(0, kind, shape.without_symbols())
+            shape = initial_shape
+        elif shape.hull(initial_shape) != shape:
+            self.fail(f"variable '{self.variable_id}' has the shape {shape}, but init_value {initial_shape}")
+        self.set_output_type(0, element_type, shape.without_symbols())
 
 
 class AssignV3(VariableOp, type_name="Assign", opset=3):
-    """Sets a variable for the inferences to come, and hands on the value."""
+    """Set a variable for the following inferences; outputs the value."""
 
     inputs = ("new_value",)
 
@@ -91,4 +92,4 @@ class AssignV3(VariableOp, type_name="Assign", opset=3):
 
 
 class Assign(AssignV3, opset=6):
-    """Sets a variable for the inferences to come, and hands on the value; differs from opset3 in IR files only."""
+    """Set a variable for the following inferences; outputs the value. Differs from opset3 in IR files only."""

@@ -1,4 +1,4 @@
-"""How a window slides along an axis: shared by convolution and pooling, and by the devices that run them.
+"""Sliding windows along axes: strides, padding and positions of convolution and pooling, also used by devices.
 
 The formulas are those of OpenVINO's Convolution-1 and MaxPool-8: the extent of a window is
 ``(kernel - 1) * dilation + 1``, and it fits ``(length + pads - extent) / stride + 1`` times.
@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hetero.graph import Node, choice
-from hetero.shape import LARGEST_RANK, Dimension
+from hetero.shape import MAX_RANK, Dimension
 
 auto_pad_choice = choice("explicit", "same_upper", "same_lower", "valid")
 rounding_choice = choice("floor", "ceil")
-# "ceil_torch" leaves out a last window that would begin behind the data.
+# "ceil_torch" drops a last window that would start after the end of the data.
 torch_rounding_choice = choice("floor", "ceil", "ceil_torch")
 
 
 def extent(kernel: Dimension | int, dilation: int) -> Dimension:
-    """The length that a window covers."""
+    """Return the length that a dilated window covers."""
     return (Dimension.of(kernel) - 1) * dilation + 1
 
 
 def complete_window_attributes(node: Node, count: int, *names: str) -> None:
-    """Give left-out (None or empty) attributes one value for each of ``count`` spatial axes, and check the others."""
-    if count > LARGEST_RANK:
-        node.fail(f"it has {count} spatial dimensions, only up to {LARGEST_RANK} are possible")
+    """Set missing (None or empty) attributes to their defaults for ``count`` spatial axes, and check the others."""
+    if count > MAX_RANK:
+        node.fail(f"it has {count} spatial dimensions; the largest number is {MAX_RANK}")
     for name in names:
         values = getattr(node, name)
         if not values:
@@ -44,9 +44,9 @@ def window_positions(
     dilations: Sequence[int],
     rounding: str = "floor",
 ) -> list[Dimension]:
-    """How often the window fits on each axis, by the node's strides, pads and auto_pad.
+    """Return the number of window positions on each axis for the node's strides, pads and auto_pad.
 
-    Raises GraphError where a window is longer than the padded axis.
+    Raises GraphError if a window is longer than the padded axis.
     """
     return [
         _positions(node, axis, length, extent(kernel[axis], dilations[axis]), rounding)
@@ -67,25 +67,24 @@ def _positions(node: Node, axis: int, length: Dimension, window: Dimension, roun
     count = (padded - window + (0 if rounding == "floor" else stride - 1)) // stride + 1
     if rounding != "ceil_torch":
         return count
-    begun = (length + (begin + stride - 1)) // stride
-    return _smaller(count, begun)
-
-
-def _smaller(one: Dimension, other: Dimension) -> Dimension:
-    """The smaller of two lengths, of which one has an upper bound where the other has."""
-    return Dimension(min(one.min_length, other.min_length), min(one.max_length, other.max_length))
+    limit = (length + (begin + stride - 1)) // stride  # windows that start before the end of the data
+    # Both have an upper bound, or neither does.
+    return Dimension(min(count.min_length, limit.min_length), min(count.max_length, limit.max_length))
 
 
 def resolve_pads(
-    node: Node, lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int]
+    node: Node, lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int] | None = None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The padding in front and behind on each axis that the node's auto_pad means for these lengths."""
+    """Return the padding before and after the data on each axis, resolving the node's auto_pad for these lengths.
+
+    ``dilations``: by default the node's attribute.
+    """
     if node.auto_pad == "valid":
         return (0,) * len(lengths), (0,) * len(lengths)
     if not node.auto_pad.startswith("same"):
         return node.pads_begin, node.pads_end
     begin, end = [], []
-    for length, size, stride, dilation in zip(lengths, kernel, node.strides, dilations):
+    for length, size, stride, dilation in zip(lengths, kernel, node.strides, dilations or node.dilations):
         positions = -(-length // stride)
         total = max((positions - 1) * stride + (size - 1) * dilation + 1 - length, 0)
         small, large = total // 2, total - total // 2
@@ -94,11 +93,11 @@ def resolve_pads(
     return tuple(begin), tuple(end)
 
 
-def elements_that_meet(length: int, count: int, size: int, stride: int, dilation: int, begin: int) -> range:
-    """Return the numbers of the elements of a window along an axis that meet data of ``length`` at some position.
+def overlapping_elements(length: int, count: int, size: int, stride: int, dilation: int, begin: int) -> range:
+    """Return the indices of the window elements along an axis that overlap data of ``length`` at some position.
 
-    The window of ``size`` elements has ``count`` positions; ``begin`` is the padding in front. All other elements meet
-    padding alone, however large the window is.
+    The window of ``size`` elements has ``count`` positions; ``begin`` is the padding before the data. All other
+    elements overlap only padding.
     """
     first = max(0, -(((count - 1) * stride - begin) // dilation))
     return range(first, min(size, (begin + length - 1) // dilation + 1))

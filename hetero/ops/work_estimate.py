@@ -1,7 +1,6 @@
-"""How much there is to do: arithmetic operations of a node, and bytes that it reads and writes.
+"""Work estimate: the arithmetic operations of a node, and the bytes that it reads and writes.
 
-A multiplication with the addition after it counts as two operations. ``assumed_shapes`` tells how large dynamic
-dimensions are taken to be.
+A multiply-add counts as two operations. ``assumed_shapes`` replaces dynamic dimensions by assumed lengths.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from hetero.ops.values import is_exact
 from hetero.shape import Dimension, PartialShape
 from hetero.types import Type
 
-# What a dynamic dimension is taken to be: the first one of a value, which mostly is the batch, and any other.
+# Assumed length of dynamic dimensions: the first dimension of a value, usually the batch, and all others.
 ASSUMED_BATCH = 1
 ASSUMED_LENGTH = 64
 
@@ -27,7 +26,7 @@ Shapes = Mapping[Output, Shape]
 
 @dataclass(frozen=True)
 class Work:
-    """Arithmetic operations, and bytes read and written."""
+    """The numbers of arithmetic operations, and of bytes read and written."""
 
     operations: float = 0.0
     bytes: float = 0.0
@@ -40,47 +39,47 @@ class Work:
 
 
 def assumed_shape(shape: PartialShape) -> Shape:
-    """A static shape that a partial one admits; of an unknown rank that of one dimension."""
+    """Return a static shape that fits a partial one; a shape of unknown rank becomes one dimension."""
     if not shape.has_rank:
         return (ASSUMED_LENGTH,)
     return tuple(_assumed_length(d, ASSUMED_LENGTH if axis else ASSUMED_BATCH) for axis, d in enumerate(shape))
 
 
 def _assumed_length(dimension: Dimension, length: int) -> int:
-    most = dimension.max_length
-    return max(dimension.min_length, length if most < 0 else min(length, most))
+    longest = dimension.max_length
+    return max(dimension.min_length, length if longest < 0 else min(length, longest))
 
 
 def assumed_shapes(model: Model, input_shapes: Mapping[int, Shape] | None = None) -> dict[Output, Shape]:
-    """A static shape for every value of a model.
+    """Return a static shape for every value of a model, without the values in bodies.
 
-    They follow from the shapes of the inputs, by index; where none is given it is assumed. What depends on data is
-    assumed too. Bodies are left out.
+    The shapes are inferred from ``input_shapes``, by the index of the input. Missing input shapes and data-dependent
+    dimensions are assumed.
     """
-    given = input_shapes or {}
+    input_shapes = input_shapes or {}
     shapes = {output: output.partial_shape for node in model.get_ordered_ops() for output in node.outputs()}
     if any(shape.is_dynamic for shape in shapes.values()):
         copy, copies = model.clone_with_nodes()
         for index, parameter in enumerate(copy.parameters):
-            parameter.partial_shape = PartialShape(given.get(index) or assumed_shape(parameter.partial_shape))
-        _infer_what_fits(copy)
+            parameter.partial_shape = PartialShape(input_shapes.get(index) or assumed_shape(parameter.partial_shape))
+        _infer_leniently(copy)
         shapes = {output: copies[output.node].output(output.index).partial_shape for output in shapes}
     return {output: assumed_shape(shape) for output, shape in shapes.items()}
 
 
-def _infer_what_fits(model: Model) -> None:
-    """Infer all shapes; a node that the assumed lengths do not fit keeps the shape that it had."""
+def _infer_leniently(model: Model) -> None:
+    """Infer all shapes; if the assumed lengths are invalid for a node, it keeps its shapes."""
     for node in model.get_ordered_ops():
-        before = [(output.element_type, output.partial_shape) for output in node.outputs()]
+        old_types = [(output.element_type, output.partial_shape) for output in node.outputs()]
         try:
             node.infer()
         except (GraphError, ValueError):
-            for index, (element_type, shape) in enumerate(before):
+            for index, (element_type, shape) in enumerate(old_types):
                 node.set_output_type(index, element_type, shape)
 
 
 def work_of(node: Node, shapes: Shapes) -> Work:
-    """The work of a node, values having these shapes; nothing for one whose values are known already."""
+    """Return the work of a node for values of these shapes; no work if all its outputs have known values."""
     kind = node.type_info.name
     if kind in _FREE or all(is_exact(output.value) for output in node.outputs()):
         return Work()
@@ -90,13 +89,13 @@ def work_of(node: Node, shapes: Shapes) -> Work:
         return Work(0.0, 2 * _bytes(node.outputs(), shapes))
     try:
         operations = 0.0 if kind in _MOVES else _OPERATIONS.get(kind, _one_for_each_element)(node, shapes)
-    except (IndexError, ValueError):  # of another rank than was assumed
+    except (IndexError, ValueError):  # the assumed rank is wrong
         operations = _one_for_each_element(node, shapes)
     return Work(operations, _bytes([*node.input_values(), *node.outputs()], shapes))
 
 
 def bytes_of(value: Output, shapes: Shapes) -> int:
-    """The bytes of a value; of strings and of unknown types those of an address each."""
+    """Return the bytes of a value; strings and unknown types count 8 bytes per element."""
     element_type = value.element_type
     size = element_type.size if isinstance(element_type, Type) and element_type not in _UNSIZED else 8
     return math.prod(shapes[value]) * size
@@ -116,7 +115,7 @@ def _convolution(node: Node, shapes: Shapes) -> float:
 
 
 def _transposed_convolution(node: Node, shapes: Shapes) -> float:
-    """Every element of the data meets all that the filters have for its channel."""
+    """Each element of the data is multiplied with every filter element for its channel."""
     filters = shapes[node.input_value(1)]
     return 2.0 * math.prod(shapes[node.input_value(0)]) * math.prod(filters[node.filter_axes - 1 :])
 
@@ -132,7 +131,7 @@ def _matmul(node: Node, shapes: Shapes) -> float:
 
 
 def _einsum(node: Node, shapes: Shapes) -> float:
-    """As one sum over all labels; devices mostly do less, by contracting two inputs at a time."""
+    """One sum over all labels. Devices usually do less, as they contract two inputs at a time."""
     lengths: dict[str, int] = {}
     left = node.equation.replace(" ", "").partition("->")[0]
     for text, value in zip(left.split(","), node.input_values()):
@@ -160,12 +159,12 @@ def _pooling(node: Node, shapes: Shapes) -> float:
 
 
 def _normalization(node: Node, shapes: Shapes) -> float:
-    """A mean or a maximum, a sum, and what is made of each element with them."""
+    """About four operations per element: a mean or maximum, a sum, and the normalization."""
     return 4.0 * math.prod(shapes[node.input_value(0)])
 
 
 def _work_of_bodies(node: Node) -> Work:
-    """Of an If its larger branch; of a loop its body as often as it runs, which is assumed where it is not known."""
+    """Return the work of an If's larger branch, or of a loop's body times its (known or assumed) iterations."""
     bodies = [model_work(body) for body in node.bodies if body]
     if not bodies:
         return Work()
@@ -176,17 +175,17 @@ def _work_of_bodies(node: Node) -> Work:
 
 
 def model_work(model: Model, input_shapes: Mapping[int, Shape] | None = None) -> Work:
-    """The work of a whole model."""
+    """Return the work of a whole model."""
     shapes = assumed_shapes(model, input_shapes)
     return sum((work_of(node, shapes) for node in model.get_ordered_ops()), Work())
 
 
 _UNSIZED = (Type.dynamic, Type.string)
-# The same elements under another shape, or nothing but a shape.
+# Operations without any work: they change or read a shape only.
 _FREE = {"Parameter", "Constant", "Result", "Reshape", "Squeeze", "Unsqueeze", "ShapeOf"}
-# Of their data they read no more than they write.
+# Operations that read only as much of their data as they write.
 _PARTLY_READ = {"Gather", "GatherElements", "GatherND", "Slice", "StridedSlice", "Split", "VariadicSplit"}
-# Elements change their places, nothing is computed.
+# Operations that move elements without arithmetic.
 _MOVES = {
     "Assign", "BatchToSpace", "Broadcast", "Concat", "DepthToSpace", "Identity", "Pad", "ReadValue", "Reverse",
     "ReverseSequence", "Roll", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate", "ShuffleChannels",

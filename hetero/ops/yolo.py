@@ -1,20 +1,21 @@
-"""Operations of the networks YOLO: RegionYolo and ReorgYolo."""
+"""Operations of YOLO networks: RegionYolo and ReorgYolo."""
 
 from __future__ import annotations
 
 from hetero.graph import Attribute, Op, floats, integers
 from hetero.ops.checks import check_type, normalize_axis
-from hetero.ops.nms import dimensions_of
+from hetero.ops.nms import shape_of_rank
 from hetero.shape import Dimension, PartialShape, concatenate
 from hetero.types import Type
 
 
 class RegionYolo(Op, opset=1):
-    """Boxes from the last feature map ``[images, boxes * (coords + 1 + classes), height, width]``.
+    """Activations of the last feature map ``[images, boxes * (coords + 1 + classes), height, width]``.
 
-    x, y and the confidence of each box go through the logistic function, and so do its classes, of which with
-    ``do_softmax`` a softmax is taken instead. With it there are ``num`` boxes in a cell, and the dimensions ``axis``
-    to ``end_axis`` become one; else there is one for each element of ``mask``. ``anchors`` are only kept.
+    The logistic function is applied to x, y and the confidence of each box. With ``do_softmax``, a softmax is applied
+    to its classes, a cell has ``num`` boxes, and the dimensions ``axis`` to ``end_axis`` are flattened. Without it,
+    the logistic function is applied to the classes too, and a cell has one box for each element of ``mask``.
+    ``anchors`` has no effect.
     """
 
     inputs = ("input",)
@@ -29,12 +30,12 @@ class RegionYolo(Op, opset=1):
 
     @property
     def box_size(self) -> int:
-        """Channels of a box."""
+        """The number of channels of a box."""
         return self.coords + 1 + self.classes
 
     @property
     def boxes(self) -> int:
-        """Boxes in a cell."""
+        """The number of boxes in a cell."""
         return self.num if self.do_softmax else len(self.mask)
 
     def validate_and_infer_types(self) -> None:
@@ -44,7 +45,7 @@ class RegionYolo(Op, opset=1):
         if not self.get_input_partial_shape(0).has_rank:
             self.set_output_type(0, element_type, PartialShape.dynamic())
             return
-        shape = dimensions_of(self, 0, 4, name="data")
+        shape = shape_of_rank(self, 0, 4, name="data")
         if not shape[1].compatible(Dimension.interval(self.boxes * self.box_size, None)):
             self.fail(f"data must have {self.boxes * self.box_size} channels or more, but has the shape {shape}")
         if self.do_softmax:
@@ -57,11 +58,11 @@ class RegionYolo(Op, opset=1):
 
 
 class ReorgYolo(Op, opset=2):
-    """Elements of an image moved to the channels as in YOLO v2: as if it had more rows and fewer channels.
+    """YOLO v2's reorganization of spatial elements into channels, including its unusual order.
 
-    The data ``[N, C, H, W]``, taken as ``[N, C / stride², H * stride, W * stride]``, is cut into blocks of ``stride``
-    by ``stride`` elements, and those of one place in their blocks go together; the outcome is taken as
-    ``[N, C * stride², H / stride, W / stride]``.
+    The data ``[N, C, H, W]`` is reinterpreted as ``[N, C / stride², H * stride, W * stride]`` and divided into blocks
+    of ``stride`` by ``stride`` elements. Elements at the same position in their blocks are grouped; the result is
+    reinterpreted as ``[N, C * stride², H / stride, W / stride]``.
     """
 
     inputs = ("input",)
@@ -73,9 +74,12 @@ class ReorgYolo(Op, opset=2):
         shape = self.get_input_partial_shape(0)
         if shape.has_rank:
             stride = self.stride[0]
-            batch, channels, height, width = dimensions_of(self, 0, 4, name="data")
+            batch, channels, height, width = shape_of_rank(self, 0, 4, name="data")
             for length, divisor in ((channels, stride**2), (height, stride), (width, stride)):
                 if length.is_static and length.get_length() % divisor:
-                    self.fail(f"data {shape} must have a multiple of {stride} rows and columns, of {stride}² channels")
+                    self.fail(
+                        f"data {shape} must have rows and columns that are multiples of {stride} "
+                        f"and channels that are a multiple of {stride}²"
+                    )
             shape = PartialShape([batch, channels * stride**2, height // stride, width // stride])
         self.set_output_type(0, self.get_input_element_type(0), shape)

@@ -17,8 +17,8 @@ def fold_constant_if(model: Model) -> bool:
     changed = False
     while waiting:
         node = waiting.pop()
-        if node.known_body is not None:
-            waiting += [inner for inner in _inline(node, node.known_body) if isinstance(inner, ops.If)]
+        if node.constant_body is not None:
+            waiting += [inner for inner in _inline(node, node.constant_body) if isinstance(inner, ops.If)]
             changed = True
     return changed
 

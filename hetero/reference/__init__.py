@@ -1,4 +1,4 @@
-"""Numpy evaluation of operations: one file a family, named as in ops/."""
+"""Reference evaluation of operations with numpy: one file per family, named as in ops/."""
 # ruff: noqa: F401 - importing a family registers its functions
 
 from hetero.reference import (

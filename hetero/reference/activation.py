@@ -1,4 +1,4 @@
-"""Activation functions in numpy."""
+"""Activation functions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.elementwise import by_blocks, erf_into, in_real
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
-# Each of the functions *_into writes what it makes of its first array into the last, a new one, and needs little else.
+# The functions *_into compute their result in the array ``out``, with few temporaries.
 
 
 def sigmoid_into(x: np.ndarray, out: np.ndarray) -> None:
-    """Where the exponential overflows the quotient is 0, which is right."""
+    """Compute 1 / (1 + exp(-x)). If the exponential overflows, the result is 0, which is correct."""
     np.negative(x, out)
     np.exp(out, out)
     out += x.dtype.type(1)
@@ -20,7 +20,7 @@ def sigmoid_into(x: np.ndarray, out: np.ndarray) -> None:
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-x)) of floating-point numbers."""
+    """Return 1 / (1 + exp(-x)) for floating-point numbers."""
     return by_blocks(sigmoid_into, x)
 
 
@@ -39,13 +39,13 @@ _REAL = {ops.HSigmoid: h_sigmoid_into, ops.HSwish: h_swish_into, ops.Sigmoid: si
 
 
 @evaluates(*_REAL)
-@in_single
+@compute_in_f32
 def real(node, x):
     return in_real(lambda numbers: by_blocks(_REAL[type(node)], numbers), x)
 
 
 @evaluates(ops.Relu)
-@in_single
+@compute_in_f32
 def relu(node, x):
     return np.maximum(x, x.dtype.type(0))
 
@@ -70,13 +70,13 @@ def _gelu_by_tanh_into(x: np.ndarray, out: np.ndarray) -> None:
 
 
 @evaluates(ops.Gelu, ops.GeluV2)
-@in_single
+@compute_in_f32
 def gelu(node, x):
     return by_blocks(_gelu_by_erf_into if node.approximation_mode == "erf" else _gelu_by_tanh_into, x)
 
 
 def elu_into(x: np.ndarray, alpha: float, out: np.ndarray) -> None:
-    """max(x, 0) + alpha · (exp(min(x, 0)) - 1), which needs no choice."""
+    """Compute max(x, 0) + alpha · (exp(min(x, 0)) - 1), which avoids a conditional."""
     zero = x.dtype.type(0)
     np.minimum(x, zero, out=out)
     np.expm1(out, out)
@@ -85,13 +85,13 @@ def elu_into(x: np.ndarray, alpha: float, out: np.ndarray) -> None:
 
 
 @evaluates(ops.Elu)
-@in_single
+@compute_in_f32
 def elu(node, x):
     return in_real(lambda numbers: by_blocks(lambda part, out: elu_into(part, node.alpha, out), numbers), x)
 
 
 @evaluates(ops.Selu)
-@in_single
+@compute_in_f32
 def selu(node, x, alpha, lambda_value):
     if alpha.size > 1 or lambda_value.size > 1:
         return lambda_value * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
@@ -104,20 +104,20 @@ def selu(node, x, alpha, lambda_value):
 
 
 @evaluates(ops.PRelu)
-@in_single
+@compute_in_f32
 def prelu(node, x, slope):
     if slope.size == 1 and 0 < slope.item() <= 1:
-        return np.maximum(x, slope.reshape(()) * x)  # the larger of the two is the right one
+        return np.maximum(x, slope.reshape(()) * x)  # correct for 0 < slope <= 1
     if slope.ndim == 1 and x.ndim > 1 and slope.size == x.shape[1]:
-        slope = slope.reshape(-1, *[1] * (x.ndim - 2))  # one slope a channel
+        slope = slope.reshape(-1, *[1] * (x.ndim - 2))  # one slope per channel
     if np.isfinite(slope).all():
         zero = x.dtype.type(0)
-        return np.maximum(x, zero) + slope * np.minimum(x, zero)  # a choice costs more
+        return np.maximum(x, zero) + slope * np.minimum(x, zero)  # faster than np.where
     return np.where(x > 0, x, slope * x)
 
 
 def _mish_into(x: np.ndarray, out: np.ndarray) -> None:
-    """tanh(ln(1 + e)) is n / (n + 2) with n = e · (e + 2), and 1 long before e, exp(x), overflows."""
+    """Compute x · n / (n + 2) with n = e · (e + 2), e = exp(x): the fraction is tanh(ln(1 + e)), and 1 for x > 40."""
     np.minimum(x, x.dtype.type(40), out=out)
     np.exp(out, out)
     out *= out + x.dtype.type(2)
@@ -126,13 +126,13 @@ def _mish_into(x: np.ndarray, out: np.ndarray) -> None:
 
 
 @evaluates(ops.Mish)
-@in_single
+@compute_in_f32
 def mish(node, x):
     return by_blocks(_mish_into, x)
 
 
 def _soft_plus_into(x: np.ndarray, out: np.ndarray) -> None:
-    """max(x, 0) + ln(1 + exp(-|x|)), which does not overflow."""
+    """Compute max(x, 0) + ln(1 + exp(-|x|)), which does not overflow."""
     np.abs(x, out)
     np.negative(out, out)
     np.exp(out, out)
@@ -141,13 +141,13 @@ def _soft_plus_into(x: np.ndarray, out: np.ndarray) -> None:
 
 
 @evaluates(ops.SoftPlus)
-@in_single
+@compute_in_f32
 def soft_plus(node, x):
     return by_blocks(_soft_plus_into, x)
 
 
 @evaluates(ops.SoftSign)
-@in_single
+@compute_in_f32
 def soft_sign(node, x):
     result = np.abs(x)
     result = np.add(result, x.dtype.type(1))
@@ -155,7 +155,7 @@ def soft_sign(node, x):
 
 
 @evaluates(ops.Swish)
-@in_single
+@compute_in_f32
 def swish(node, x, beta=None):
     def swish_into(part: np.ndarray, out: np.ndarray) -> None:
         sigmoid_into(part if beta is None else part * beta.reshape(()), out)
@@ -165,7 +165,7 @@ def swish(node, x, beta=None):
 
 
 @evaluates(ops.HardSigmoid)
-@in_single
+@compute_in_f32
 def hard_sigmoid(node, x, alpha, beta):
     def hard_sigmoid_into(part: np.ndarray, out: np.ndarray) -> None:
         np.multiply(part, alpha.reshape(()), out)

@@ -1,15 +1,15 @@
-"""Attention in numpy."""
+"""Scaled dot-product attention, linear attention and key-value cache updates."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.ScaledDotProductAttention)
-@in_single
+@compute_in_f32
 def scaled_dot_product_attention(node, query, key, value, mask=None, scale=None, sink=None):
     factor = query.shape[-1] ** -0.5 if scale is None else scale.item()
     shared = query.ndim > 3 and query.shape[-3] > 1 and key.shape[-3] == value.shape[-3] == 1
@@ -21,14 +21,14 @@ def scaled_dot_product_attention(node, query, key, value, mask=None, scale=None,
     if mask is not None and mask.ndim:
         scores = np.add(scores, mask, out=scores if _fits(mask, scores) else None)
     sums = _exponentials(scores, sink)
-    # Divided last, where a query has fewer numbers than there are keys.
+    # Dividing after the second gemm is cheaper, as the result is smaller than the scores.
     result = _product(scores, value, shared)
     result /= sums
     return result
 
 
 def _product(a: np.ndarray, b: np.ndarray, shared: bool) -> np.ndarray:
-    """a·b; where one matrix b is shared by all of a's axis before the last two, as one product of all their rows."""
+    """Return a·b. If ``shared``, axis -3 of b has length 1, and one gemm multiplies the rows of all matrices of a."""
     if not shared or a.shape[-3] * a.shape[-2] == 0:
         return np.matmul(a, b)
     rows = a.reshape(*a.shape[:-3], -1, a.shape[-1])
@@ -37,10 +37,9 @@ def _product(a: np.ndarray, b: np.ndarray, shared: bool) -> np.ndarray:
 
 
 def _exponentials(scores: np.ndarray, sink: np.ndarray | None) -> np.ndarray:
-    """Puts exp(x - the largest of the row) in the place of scores and returns the sums of rows, with a last axis of 1.
+    """Replace scores by exp(score - row maximum) in place and return the row sums, with a last axis of length 1.
 
-    A row of -∞, in which nothing is looked at, becomes zeros with the sum 1. ``sink``: scores that count in the sums
-    only.
+    A fully masked row of -∞ becomes zeros with the sum 1. ``sink`` has scores that are added to the sums only.
     """
     if not scores.size:
         return np.ones((*scores.shape[:-1], 1), scores.dtype)
@@ -63,22 +62,22 @@ def _fits(small: np.ndarray, large: np.ndarray) -> bool:
 
 @evaluates(ops.CacheUpdate)
 def cache_update(node, cache, tokens, lengths, total):
-    room, count = cache.shape[2], tokens.shape[2]
-    result = np.empty((*cache.shape[:2], max(room, total.item()), cache.shape[3]), cache.dtype)
-    result[:, :, :room] = cache
-    result[:, :, room:] = 0
-    for place, length in enumerate(lengths.tolist()):
-        result[place, :, length : length + count] = tokens[place]
+    capacity, count = cache.shape[2], tokens.shape[2]
+    result = np.empty((*cache.shape[:2], max(capacity, total.item()), cache.shape[3]), cache.dtype)
+    result[:, :, :capacity] = cache
+    result[:, :, capacity:] = 0
+    for batch, length in enumerate(lengths.tolist()):
+        result[batch, :, length : length + count] = tokens[batch]
     return result
 
 
 @evaluates(ops.LinearAttention)
-@in_single
+@compute_in_f32
 def linear_attention(node, query, key, value, state, *gates):
     heads, members = node.heads, node.query_heads // node.heads
     batch, time, _ = query.shape
     width, value_width = state.shape[2:]
-    # Time first, then batches and heads: queries [T, B, N, Nq / N, H], the others [T, B, N, 1, …].
+    # Time first, then batch and heads: query [T, B, N, Nq / N, H], the others [T, B, N, 1, …].
     query = query.reshape(batch, time, heads, members, width).swapaxes(0, 1)
     key = key.reshape(batch, time, heads, 1, width).swapaxes(0, 1)
     value = value.reshape(batch, time, heads, 1, value_width).swapaxes(0, 1)

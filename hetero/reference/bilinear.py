@@ -1,4 +1,4 @@
-"""Samples between the elements of images: weighted sums of the four around each point."""
+"""Bilinear interpolation of images at arbitrary points."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ def bilinear(
     start: np.ndarray | int = 0,
     combine: Callable[..., np.ndarray] = np.add,
 ) -> np.ndarray:
-    """The samples at points that lie within images of ``size``, to ``[…, points…]``.
+    """Return the samples ``[…, points…]`` at points inside images of ``size``.
 
-    ``planes``: images in rows of memory ``[…, elements]``; ``start``: where a point's image begins in the row;
-    ``combine``: what is made of the four weighted elements.
+    ``planes``: flattened images ``[…, elements]``; ``start``: the offset of each point's image in its row;
+    ``combine``: the ufunc that combines the four weighted neighbors.
     """
     height, width = size
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
     low, right = y - top, x - left
     first = start + top * width
     second = start + np.minimum(top + 1, height - 1) * width
-    beside = np.minimum(left + 1, width - 1)
+    next_column = np.minimum(left + 1, width - 1)
     result = np.take(planes, first + left, -1)
     result *= (1 - low) * (1 - right)
     for index, weight in (
-        (first + beside, (1 - low) * right),
+        (first + next_column, (1 - low) * right),
         (second + left, low * (1 - right)),
-        (second + beside, low * right),
+        (second + next_column, low * right),
     ):
         part = np.take(planes, index, -1)
         part *= weight

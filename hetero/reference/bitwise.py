@@ -1,4 +1,4 @@
-"""Operations on bits in numpy."""
+"""Bitwise operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversions of images of video, by OpenVINO's numbers for BT.601."""
+"""Conversions from NV12 and I420, with OpenVINO's coefficients for BT.601."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.NV12toBGR, ops.NV12toRGB)
-@in_single
+@compute_in_f32
 def from_nv12(node: Node, image: np.ndarray, colors: np.ndarray | None = None) -> np.ndarray:
     if colors is None:
         batch, rows, width, _ = image.shape
@@ -20,7 +20,7 @@ def from_nv12(node: Node, image: np.ndarray, colors: np.ndarray | None = None) -
 
 
 @evaluates(ops.I420toBGR, ops.I420toRGB)
-@in_single
+@compute_in_f32
 def from_i420(node: Node, image: np.ndarray, u: np.ndarray | None = None, v: np.ndarray | None = None) -> np.ndarray:
     if u is None or v is None:
         batch, rows, width, _ = image.shape
@@ -31,12 +31,12 @@ def from_i420(node: Node, image: np.ndarray, u: np.ndarray | None = None, v: np.
 
 
 def _converted(node: Node, y: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    brightness = np.float32(1.164) * (y.astype(np.float32) - 16)
+    luminance = np.float32(1.164) * (y.astype(np.float32) - 16)
     u, v = (color.astype(np.float32) - 128 for color in (u, v))
     red, green, blue = 1.596 * v, -0.391 * u - 0.813 * v, 2.018 * u
-    backwards = isinstance(node, (ops.NV12toBGR, ops.I420toBGR))
-    colors = np.concatenate([blue, green, red] if backwards else [red, green, blue], -1)
-    colors = brightness + colors.repeat(2, 1).repeat(2, 2)
+    is_bgr = isinstance(node, (ops.NV12toBGR, ops.I420toBGR))
+    colors = np.concatenate([blue, green, red] if is_bgr else [red, green, blue], -1)
+    colors = luminance + colors.repeat(2, 1).repeat(2, 2)
     if y.dtype.kind == "u":
         colors = np.floor(colors + np.float32(0.5))
     return np.clip(colors, 0, 255)

@@ -1,11 +1,11 @@
-"""Comparisons and logic in numpy."""
+"""Comparisons and logical operations."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(
@@ -22,19 +22,19 @@ def logical_not(node, x):
 
 
 @evaluates(ops.IsFinite)
-@in_single
+@compute_in_f32
 def is_finite(node, x):
     return np.isfinite(x)
 
 
 @evaluates(ops.IsNaN)
-@in_single
+@compute_in_f32
 def is_nan(node, x):
     return np.isnan(x)
 
 
 @evaluates(ops.IsInf)
-@in_single
+@compute_in_f32
 def is_inf(node, x):
     if node.detect_positive and node.detect_negative:
         return np.isinf(x)

@@ -1,4 +1,4 @@
-"""If, Loop and TensorIterator. A body is prepared once, as a Program, and run many times."""
+"""If, Loop and TensorIterator. A body is prepared once as a Program and run many times."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def if_op(node: ops.If) -> Runner:
 
     def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
         program, feeds, results = branches[0 if arrays[0].item() else 1]
-        found = program.run_again([arrays[index] for index in feeds], run)
-        return [_handed_out(program, found[index]) for index in results]
+        outputs = program.run_nested([arrays[index] for index in feeds], run)
+        return [_writable(program, outputs[index]) for index in results]
 
     return run_node
 
@@ -43,9 +43,9 @@ def loop(node: ops.Loop) -> Runner:
     body = _RepeatedBody(node, *node.get_special_body_ports())
 
     def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
-        trip_count, starts = arrays[0].item(), arrays[1].item()
-        numbers: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
-        return body.run(numbers if starts else (), arrays, run)
+        trip_count, condition = arrays[0].item(), arrays[1].item()
+        iterations: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
+        return body.run(iterations if condition else (), arrays, run)
 
     return run_node
 
@@ -58,14 +58,14 @@ def tensor_iterator(node: ops.TensorIterator) -> Runner:
     def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
         counts = {part_count(d, arrays[d.input_index].shape[d.axis]) for d in slices}
         if len(counts) != 1:
-            raise ValueError(f"its sliced inputs have {sorted(counts) or 'no'} parts, but must have equally many")
+            raise ValueError(f"its sliced inputs must have the same number of parts, but have {sorted(counts) or 'no'}")
         return body.run(range(counts.pop()), arrays, run)
 
     return run_node
 
 
 class _RepeatedBody:
-    """The body of a node that runs it again and again, with its ports by index."""
+    """The body of a Loop or TensorIterator, with its connections by index."""
 
     def __init__(self, node: SubGraphOp, iteration_port: int = -1, condition_port: int = -1) -> None:
         node.check_complete()
@@ -82,27 +82,27 @@ class _RepeatedBody:
             (d.body_parameter_index, d.body_value_index) for d in descriptions if isinstance(d, MergedInputDescription)
         ]
         self._outputs = sorted(node.get_output_descriptions(), key=lambda description: description.output_index)
-        # The results that are kept of every iteration.
+        # The results whose values are kept for every iteration.
         self._kept = {
             d.body_value_index
             for d in self._outputs
             if not isinstance(d, BodyOutputDescription) or d.iteration != -1
         }  # fmt: skip
 
-    def run(self, numbers: Iterable[int], arrays: Sequence[np.ndarray], run: Run) -> list[np.ndarray]:
-        """The outputs of the node, of an iteration for each number, as long as the body's condition holds."""
+    def run(self, iterations: Iterable[int], arrays: Sequence[np.ndarray], run: Run) -> list[np.ndarray]:
+        """Run the iterations as long as the body's condition is true, and return the outputs of the node."""
         feed: list[np.ndarray | None] = [None] * len(self._node.body.parameters)
         for parameter, index in self._first:
             feed[parameter] = arrays[index]
         kept: dict[int, list[np.ndarray]] = {index: [] for index in self._kept}
         results: list[np.ndarray] = []
-        for number in numbers:
+        for iteration in iterations:
             run.check()
             if self._iteration_port >= 0:
-                feed[self._iteration_port] = np.full(self._iteration_shape, number, self._iteration_type)
+                feed[self._iteration_port] = np.full(self._iteration_shape, iteration, self._iteration_type)
             for part in self._slices:
-                feed[part.body_parameter_index] = _part(arrays[part.input_index], part, number)
-            results = self._program.run_again(feed, run)
+                feed[part.body_parameter_index] = _part(arrays[part.input_index], part, iteration)
+            results = self._program.run_nested(feed, run)
             for parameter, result in self._carried:
                 feed[parameter] = results[result]
             for index, values in kept.items():
@@ -122,23 +122,23 @@ class _RepeatedBody:
         if isinstance(description, ConcatOutputDescription):
             values = kept[index]
             if not values:
-                return self._nothing(description)
+                return self._empty_concatenation(description)
             return np.concatenate(values if description.stride > 0 else values[::-1], description.axis)
         if description.iteration != -1:
             if not 0 <= description.iteration < len(kept[index]):
                 raise ValueError(
                     f"there is no iteration {description.iteration}: its body ran {len(kept[index])} times"
                 )
-            return _handed_out(self._program, kept[index][description.iteration])
+            return _writable(self._program, kept[index][description.iteration])
         if results:
-            return _handed_out(self._program, results[index])
+            return _writable(self._program, results[index])
         initial = self._node.initial_input(index)
         if initial is None:
             raise ValueError(f"output {description.output_index} has no value, as its body ran zero times")
         return arrays[initial]
 
-    def _nothing(self, description: ConcatOutputDescription) -> np.ndarray:
-        """The parts of no iteration joined: of the lengths that are known, and zero where one is not."""
+    def _empty_concatenation(self, description: ConcatOutputDescription) -> np.ndarray:
+        """Return the concatenation over zero iterations; unknown lengths are 0."""
         result = self._node.body.results[description.body_value_index].output(0)
         dtype = None if result.element_type.is_dynamic() else result.element_type.to_dtype()
         if not result.partial_shape.has_rank:
@@ -148,15 +148,15 @@ class _RepeatedBody:
         return np.empty(shape, dtype)
 
 
-def _part(array: np.ndarray, description: SliceInputDescription, number: int) -> np.ndarray:
+def _part(array: np.ndarray, description: SliceInputDescription, iteration: int) -> np.ndarray:
     length = array.shape[description.axis]
-    first = description.start % length + number * description.stride
+    first = description.start % length + iteration * description.stride
     begin = first if description.stride > 0 else first - description.part_size + 1
-    places: list[slice] = [slice(None)] * array.ndim
-    places[description.axis] = slice(begin, begin + description.part_size)
-    return array[tuple(places)]
+    index: list[slice] = [slice(None)] * array.ndim
+    index[description.axis] = slice(begin, begin + description.part_size)
+    return array[tuple(index)]
 
 
-def _handed_out(program: Program, array: np.ndarray) -> np.ndarray:
-    """The array, or a copy where it is a constant's: whoever gets it may write to it."""
+def _writable(program: Program, array: np.ndarray) -> np.ndarray:
+    """Return the array, or a copy if it is a constant's, as the caller may write to it."""
     return array.copy() if program.is_constant(array) else array

@@ -1,4 +1,4 @@
-"""Conversions between element types in numpy."""
+"""Conversions between element types, and fake quantization."""
 
 from __future__ import annotations
 
@@ -6,38 +6,24 @@ import ml_dtypes
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.packing import NF4_VALUES, as_numbers
+from hetero.reference.registry import compute_in_f32, evaluates
 from hetero.types import Type
-
-# What the codes of nf4 stand for: T. Dettmers et al., "QLoRA", 2023, appendix E.
-_NF4 = np.array([
-    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
-    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
-    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
-], np.float32)  # fmt: skip
-
-
-def as_numbers(x: np.ndarray) -> np.ndarray:
-    """The array, or what its codes stand for where numpy has no numbers of its type."""
-    if not x.dtype.names:
-        return x
-    codes = np.ascontiguousarray(x).view(np.uint8).reshape(x.shape)
-    return _NF4[codes] if x.dtype.names[0] == "nf4" else codes
 
 
 def converted(x: np.ndarray, target: Type) -> np.ndarray:
-    """The numbers in another type."""
+    """Convert numbers to another element type."""
     x = as_numbers(x)
     if target is Type.boolean:
         return x != 0
     if target in (Type.u3, Type.u6, Type.nf4):
         if target is Type.nf4:
-            codes = np.abs(x.astype(np.float32)[..., None] - _NF4).argmin(axis=-1).astype(np.uint8)
+            codes = np.abs(x.astype(np.float32)[..., None] - NF4_VALUES).argmin(axis=-1).astype(np.uint8)
         else:
             codes = x.astype(np.uint8) & np.uint8((1 << target.bitwidth) - 1)
         return codes.view(target.to_dtype())
     if target.is_integral() and target.bitwidth < 8 and x.dtype.kind != "V":
-        x = x.astype(np.int8)  # the low bits are those of the wider integer
+        x = x.astype(np.int8)  # keeps the low bits of the wider integer
     return x.astype(target.to_dtype())
 
 
@@ -83,8 +69,8 @@ def _parsed(text: str, target: Type) -> float | int:
 
 
 def _as_power_of_two(x: np.ndarray, round_mode: str, saturate: bool) -> np.ndarray:
-    """f8e8m0 by its codes: 0 to 254 for 2^-127 to 2^127, 255 for NaN."""
-    mantissa, exponent = np.frexp(np.abs(x.astype(np.float64)))  # a mantissa from a half to one
+    """Convert to f8e8m0: the codes 0 to 254 are 2^-127 to 2^127, 255 is NaN."""
+    mantissa, exponent = np.frexp(np.abs(x.astype(np.float64)))  # 0.5 <= mantissa < 1
     up = {"up": mantissa > 0.5, "down": np.zeros(x.shape, bool), "nearest": mantissa >= 0.75}[round_mode]
     code = exponent - 1 + up + 127
     code = np.where(x == 0, 0, np.where(np.isinf(x), 255, code))
@@ -94,18 +80,18 @@ def _as_power_of_two(x: np.ndarray, round_mode: str, saturate: bool) -> np.ndarr
 
 
 @evaluates(ops.FakeConvert)
-@in_single
+@compute_in_f32
 def fake_convert(node, data, scale, shift=None):
     target = Type(node.destination_type).to_dtype()
     limit = np.float32(ml_dtypes.finfo(target).max)
-    moved = data * scale if shift is None else data * scale - shift
-    # By way of f16, as OpenVINO rounds.
-    rounded = np.clip(moved, -limit, limit).astype(np.float16).astype(target).astype(np.float32)
+    scaled = data * scale if shift is None else data * scale - shift
+    # Rounded to f16 first, as in OpenVINO.
+    rounded = np.clip(scaled, -limit, limit).astype(np.float16).astype(target).astype(np.float32)
     return (rounded if shift is None else rounded + shift) / scale
 
 
 @evaluates(ops.FakeQuantize)
-@in_single
+@compute_in_f32
 def fake_quantize(node, data, input_low, input_high, output_low, output_high):
     steps = data.dtype.type(node.levels - 1)
     level = np.rint((data - input_low) / (input_high - input_low) * steps)

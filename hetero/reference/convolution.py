@@ -1,4 +1,4 @@
-"""Convolutions as matrix products: windows gathered into columns, or columns scattered into the output."""
+"""Convolutions as gemm with im2col, and transposed convolutions as gemm with col2im."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.products import in_element_type, working_type
+from hetero.reference.accumulation import accumulation_type, to_element_type
 from hetero.reference.registry import evaluates
 
-# Bytes of windows that are copied at once, to be read while they are still in the processor's cache.
+# Bytes of columns that are copied at once, so that they are still in the processor's cache when gemm reads them.
 _BLOCK = 1 << 21
-# The memory that each thread copies to.
-_kept = threading.local()
+# The buffer for columns, one per thread.
+_buffer = threading.local()
 
 
-@evaluates(ops.Convolution)
+@evaluates(ops.Convolution, ops.GroupConvolution)
 def convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    return _convolve(node, data, filters[None])
-
-
-@evaluates(ops.GroupConvolution)
-def group_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    return _convolve(node, data, filters)
+    filters = filters if node.filter_axes == 3 else filters[None]  # [G, O, C, kernel…]
+    begin, end = node.resolve_pads(data.shape[2:], filters.shape[3:])
+    element_type, work = data.dtype, accumulation_type(data, filters, math.prod(filters.shape[2:]))
+    data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
+    return to_element_type(_convolve_padded(node, _pad(data, begin, end), filters), element_type)
 
 
 @evaluates(ops.FusedConvolution)
 def fused_convolution(node: Node, data: np.ndarray, filters: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
-    result = _convolve(node, data, filters if node.grouped else filters[None])
+    result = convolution(node, data, filters)
     if bias is not None:
         result += bias.reshape(-1, *[1] * (result.ndim - 2))
     if node.minimum > -math.inf:
@@ -44,7 +43,7 @@ def fused_convolution(node: Node, data: np.ndarray, filters: np.ndarray, bias: n
 
 @evaluates(ops.BinaryConvolution)
 def binary_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """With 1 for 1 and -1 for 0 products of equal elements are 1, of others -1."""
+    """Map 0 to -1, so that products of equal elements are 1 and of different ones -1, and convolve."""
     begin, end = node.resolve_pads(data.shape[2:], filters.shape[2:])
     pads = ((0, 0), (0, 0), *zip(begin, end))
     data = np.pad(data.astype(np.float32), pads, constant_values=node.pad_value)
@@ -52,34 +51,13 @@ def binary_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.
     signs = 2 * filters.astype(np.float32)[None] - 1
     result = _convolve_padded(node, ones - zeros, signs)
     if data.size > np.count_nonzero(ones) + np.count_nonzero(zeros):
-        # Other values, such as a pad_value of -1, equal neither.
+        # Values other than 0 and 1, such as a pad_value of -1, differ from all filter elements.
         result -= _convolve_padded(node, 1 - ones - zeros, np.ones_like(signs))
     return result
 
 
-@evaluates(ops.ConvolutionBackpropData)
-def convolution_backprop_data(
-    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None
-) -> np.ndarray:
-    return _convolve_backward(node, data, filters[None], output_shape)
-
-
-@evaluates(ops.GroupConvolutionBackpropData)
-def group_convolution_backprop_data(
-    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None
-) -> np.ndarray:
-    return _convolve_backward(node, data, filters, output_shape)
-
-
-def _convolve(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """Data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]``."""
-    begin, end = node.resolve_pads(data.shape[2:], filters.shape[3:])
-    element_type, work = data.dtype, working_type(data, filters, math.prod(filters.shape[2:]))
-    data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
-    return in_element_type(_convolve_padded(node, _pad(data, begin, end), filters), element_type)
-
-
 def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
+    """Convolve padded data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]``."""
     groups, outputs, channels, *kernel = filters.shape
     positions = [
         (length - (size - 1) * dilation - 1) // stride + 1
@@ -94,12 +72,12 @@ def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.nd
 
 
 def _windows(node: Node, image: np.ndarray, kernel: list[int], positions: list[int]) -> np.ndarray:
-    """One image ``[C, spatial…]`` as a view ``[C, kernel…, positions…]``."""
+    """Return one image ``[C, spatial…]`` as a view ``[C, kernel…, positions…]``."""
     count = len(kernel)
     if math.prod(kernel) == 1:
         strided = image[(slice(None), *(slice(None, None, stride) for stride in node.strides))]
-        met = strided[(slice(None), *(slice(number) for number in positions))]
-        return met[(slice(None), *[None] * count)]
+        cropped = strided[(slice(None), *(slice(number) for number in positions))]
+        return cropped[(slice(None), *[None] * count)]
     extents = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, node.dilations)]
     windows = sliding_window_view(image, extents, tuple(range(1, image.ndim)))
     steps = (slice(None), *(slice(None, None, step) for step in (*node.strides, *node.dilations)))
@@ -107,9 +85,9 @@ def _windows(node: Node, image: np.ndarray, kernel: list[int], positions: list[i
 
 
 def _convolve_image(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray) -> None:
-    """Filters ``[G, O, C·kernel]`` times windows ``[G·C, kernel…, positions…]`` into ``[G, O, positions]``.
+    """Multiply filters ``[G, O, C·kernel]`` with windows ``[G·C, kernel…, positions…]`` into ``[G, O, positions]``.
 
-    The windows are copied some rows of positions at a time, which the processor's cache holds until they are read.
+    The windows are copied to columns in blocks of rows of positions that fit into the processor's cache.
     """
     groups, count = len(matrix), (windows.ndim - 1) // 2
     first, *rest = windows.shape[1 + count :]
@@ -117,7 +95,7 @@ def _convolve_image(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray)
     if windows.flags.c_contiguous:
         np.matmul(matrix, windows.reshape(groups, matrix.shape[2], first * width), out=target)
         return
-    rows = _fitting(math.prod(windows.shape[: 1 + count]) * width * windows.itemsize, first)
+    rows = _block_length(math.prod(windows.shape[: 1 + count]) * width * windows.itemsize, first)
     for start in range(0, first, rows):
         part = windows[(*[slice(None)] * (1 + count), slice(start, start + rows))]
         columns = _copy(part).reshape(groups, matrix.shape[2], part.shape[1 + count] * width)
@@ -125,33 +103,34 @@ def _convolve_image(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray)
 
 
 def _convolve_depthwise(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray) -> None:
-    """One filter ``[C, 1, kernel]`` for each channel of the windows, some channels at a time for the cache's sake."""
-    channels = _fitting(math.prod(windows.shape[1:]) * windows.itemsize, len(windows))
+    """Multiply each channel of the windows with its filter ``[C, 1, kernel]``, in blocks of channels."""
+    channels = _block_length(math.prod(windows.shape[1:]) * windows.itemsize, len(windows))
     for start in range(0, len(windows), channels):
         part = slice(start, start + channels)
         columns = _copy(windows[part])
         np.matmul(matrix[part], columns.reshape(len(columns), matrix.shape[2], target.shape[2]), out=target[part])
 
 
-def _fitting(size: int, count: int) -> int:
-    """How many of ``count`` pieces of so many bytes are copied at once: one or more."""
+def _block_length(size: int, count: int) -> int:
+    """Return how many of ``count`` items of ``size`` bytes to copy at once, at least one."""
     return min(count, max(1, _BLOCK // max(1, size)))
 
 
 def _copy(part: np.ndarray) -> np.ndarray:
-    """The elements in order, in memory that is kept for the next copy: new memory takes as long to get as to fill."""
-    memory = getattr(_kept, "memory", None)
+    """Return a contiguous copy in a reused buffer, as allocating new memory takes as long as filling it."""
+    memory = getattr(_buffer, "memory", None)
     if memory is None or memory.nbytes < part.nbytes:
-        memory = _kept.memory = np.empty(max(part.nbytes, _BLOCK), np.uint8)
-    copied = memory[: part.nbytes].view(part.dtype).reshape(part.shape)
-    np.copyto(copied, part)
-    return copied
+        memory = _buffer.memory = np.empty(max(part.nbytes, _BLOCK), np.uint8)
+    columns = memory[: part.nbytes].view(part.dtype).reshape(part.shape)
+    np.copyto(columns, part)
+    return columns
 
 
-def _convolve_backward(
-    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None
+@evaluates(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData)
+def transposed_convolution(
+    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None
 ) -> np.ndarray:
-    """Data ``[N, G·C, spatial…]`` with filters ``[G, C, O, kernel…]``."""
+    filters = filters if node.filter_axes == 3 else filters[None]
     groups, channels, outputs, *kernel = filters.shape
     positions = data.shape[2:]
     begin, end = node.resolve_pads(positions, kernel, output_shape)
@@ -160,7 +139,7 @@ def _convolve_backward(
         for count, stride, size, dilation in zip(positions, node.strides, kernel, node.dilations)
     ]
     padded = [length + padding for length, padding in zip(lengths, node.output_padding)]
-    element_type, work = data.dtype, working_type(data, filters, channels * math.prod(kernel))
+    element_type, work = data.dtype, accumulation_type(data, filters, channels * math.prod(kernel))
     data, filters = data.astype(work, copy=False), filters.astype(work, copy=False)
     matrix = filters.reshape(groups, channels, outputs * math.prod(kernel)).transpose(0, 2, 1)
     columns = np.matmul(matrix, data.reshape(len(data), groups, channels, math.prod(positions)))
@@ -168,11 +147,11 @@ def _convolve_backward(
     result = np.zeros((len(data), groups * outputs, *padded), data.dtype)
     for number, offset in enumerate(itertools.product(*map(range, kernel))):
         result[window_slices(offset, positions, node.strides, node.dilations)] += columns[:, :, number]
-    return in_element_type(_pad(result, [-b for b in begin], [-e for e in end]), element_type)
+    return to_element_type(_pad(result, [-b for b in begin], [-e for e in end]), element_type)
 
 
 def window_slices(offset, positions, strides, dilations) -> tuple[slice, ...]:
-    """The index of what one element of the kernel meets at all positions, in data ``[N, C, spatial…]``."""
+    """Return the index of the data ``[N, C, spatial…]`` under one kernel element at all window positions."""
     return (
         slice(None),
         slice(None),
@@ -184,14 +163,14 @@ def window_slices(offset, positions, strides, dilations) -> tuple[slice, ...]:
 
 
 def _pad(data: np.ndarray, begin, end) -> np.ndarray:
-    """Zeros added around the spatial axes, or elements cut off where a padding is negative."""
-    cut = (slice(max(-b, 0), length - max(-e, 0)) for b, e, length in zip(begin, end, data.shape[2:]))
-    data = data[(slice(None), slice(None), *cut)]
+    """Pad the spatial axes with zeros, or crop them if a padding is negative."""
+    cropped = (slice(max(-b, 0), length - max(-e, 0)) for b, e, length in zip(begin, end, data.shape[2:]))
+    data = data[(slice(None), slice(None), *cropped)]
     if not any(pad > 0 for pad in (*begin, *end)):
         return data
-    front, behind = ([max(pad, 0) for pad in pads] for pads in (begin, end))
-    lengths = [b + length + e for b, length, e in zip(front, data.shape[2:], behind)]
+    begin, end = ([max(pad, 0) for pad in pads] for pads in (begin, end))
+    lengths = [b + length + e for b, length, e in zip(begin, data.shape[2:], end)]
     padded = np.zeros((*data.shape[:2], *lengths), data.dtype)
-    inner = (slice(b, b + length) for b, length in zip(front, data.shape[2:]))
+    inner = (slice(b, b + length) for b, length in zip(begin, data.shape[2:]))
     padded[(slice(None), slice(None), *inner)] = data
     return padded

@@ -1,23 +1,23 @@
-"""Running sums and products in numpy."""
+"""Cumulative sums and products."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 _FUNCTIONS = {ops.CumSum: np.add, ops.CumProd: np.multiply}
 
 
 @evaluates(*_FUNCTIONS)
-@in_single
+@compute_in_f32
 def cumulative(node, x, axis):
     function = _FUNCTIONS[type(node)]
     if not x.ndim:
         return np.full((), function.identity, x.dtype) if node.exclusive else x
     result = np.empty(x.shape, x.dtype)
-    # Both with the axis first, and in the order of the running sum.
+    # Both with the axis moved to the front, and in the order of accumulation.
     along = slice(None, None, -1 if node.reverse else 1)
     source, target = (np.moveaxis(array, int(axis.reshape(-1)[0]), 0)[along] for array in (x, result))
     if node.exclusive:

@@ -1,4 +1,4 @@
-"""Operations that compute themselves: those whose class brings ``evaluate``, from tensors to tensors."""
+"""User-defined operations: those whose class has its own ``evaluate(outputs, inputs)``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hetero.types import Type
 class CustomOp:
     """The Runner of a node that calls its ``evaluate``.
 
-    Raises DeviceError, which names class, file and line, for whatever that raises.
+    If that fails, raises DeviceError with the class, file and line.
     """
 
     def __init__(self, node: Op) -> None:
@@ -25,31 +25,32 @@ class CustomOp:
 
     def __call__(self, _: object, *arrays: np.ndarray) -> list[np.ndarray]:
         node = self._node
-        made = node if self._is_known else specialized(node, arrays)
-        outputs = [_empty(made, index) for index in range(made.get_output_size())]
+        static_node = node if self._is_known else specialized(node, arrays)
+        outputs = [_empty(static_node, index) for index in range(static_node.get_output_size())]
         try:
-            done = node.evaluate(outputs, [_read_only(array) for array in arrays])
+            result = node.evaluate(outputs, [_read_only(array) for array in arrays])
         except Exception as error:
             raise DeviceError(describe_failure(node, "evaluate", error)) from error
-        if done is not True:
+        if result is not True:
             where = method_location(node, "evaluate")
-            raise DeviceError(f"{where} returned {done!r}: it returns True when it has computed the outputs")
+            raise DeviceError(f"{where} returned {result!r}, but must return True when it has computed the outputs")
         for index, tensor in enumerate(outputs):
             if not node.get_output_partial_shape(index).compatible(tensor.shape):
                 where, expected = method_location(node, "evaluate"), node.get_output_partial_shape(index)
-                raise DeviceError(f"{where} made output {index} of shape {list(tensor.shape)}, not {expected}")
+                shape = list(tensor.shape)
+                raise DeviceError(f"{where} returned output {index} of the shape {shape}, but must return {expected}")
         return [_array_of(tensor) for tensor in outputs]
 
 
 def _empty(node: Op, index: int) -> Tensor:
-    kind, shape = node.get_output_element_type(index), node.get_output_partial_shape(index)
-    if kind.is_dynamic():
+    element_type, shape = node.get_output_element_type(index), node.get_output_partial_shape(index)
+    if element_type.is_dynamic():
         node.fail(f"the element type of output {index} is not known when it is computed")
-    # Of a shape that depends on data only the rank is known.
-    known = shape.to_shape() if shape.is_static else (0,) * (len(shape) if shape.has_rank else 1)
-    if kind is Type.string:  # of any length, where numpy's common ones are as long as the longest that is there
-        return Tensor(np.empty(known, np.dtypes.StringDType()))
-    return Tensor(kind, known)
+    # A data-dependent shape is set by evaluate; the initial tensor has no elements.
+    initial = shape.to_shape() if shape.is_static else (0,) * (len(shape) if shape.has_rank else 1)
+    if element_type is Type.string:  # StringDType holds strings of any length, numpy's default type does not
+        return Tensor(np.empty(initial, np.dtypes.StringDType()))
+    return Tensor(element_type, initial)
 
 
 def _array_of(tensor: Tensor) -> np.ndarray:
@@ -59,7 +60,7 @@ def _array_of(tensor: Tensor) -> np.ndarray:
 
 
 def _read_only(array: np.ndarray) -> Tensor:
-    """Others read the same memory, which may even be a Constant's."""
+    """Return a read-only tensor, as other operations read the same memory, which may be a Constant's."""
     view = array.view()
     view.flags.writeable = False
     return Tensor(view, shared_memory=True)

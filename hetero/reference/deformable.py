@@ -1,4 +1,4 @@
-"""Deformable convolution: samples of the data gathered into columns, one image after the other."""
+"""Deformable convolution: im2col with bilinear sampling, then gemm, one image after the other."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.bilinear import bilinear
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.DeformableConvolution, ops.DeformableConvolutionV1)
-@in_single
+@compute_in_f32
 def deformable_convolution(
     node: Node, data: np.ndarray, offsets: np.ndarray, filters: np.ndarray, mask: np.ndarray | None = None
 ) -> np.ndarray:
-    places = _places(node, data, offsets, filters)
+    points = _sampling_points(node, data, offsets, filters)
     outputs, channels, *kernel = filters.shape
     positions = offsets.shape[2:]
     weights = filters.reshape(node.group, outputs // node.group, channels * math.prod(kernel))
     result = np.empty((len(data), node.group, outputs // node.group, math.prod(positions)), data.dtype)
     for number, target in enumerate(result):
-        groups = zip(np.split(data[number], node.deformable_group), places[number])
-        columns = np.stack([_samples(node, image, *place) for image, place in groups])
+        groups = zip(np.split(data[number], node.deformable_group), points[number])
+        columns = np.stack([_samples(node, image, *coordinates) for image, coordinates in groups])
         if mask is not None:
             columns *= mask[number].reshape(node.deformable_group, 1, math.prod(kernel), *positions)
         np.matmul(weights, columns.reshape(node.group, weights.shape[2], math.prod(positions)), out=target)
     return result.reshape(len(data), outputs, *positions)
 
 
-def _places(node: Node, data: np.ndarray, offsets: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """Where the elements of the filters meet the data: ``[N, deformable groups, 2, kernel, positions…]``."""
+def _sampling_points(node: Node, data: np.ndarray, offsets: np.ndarray, filters: np.ndarray) -> np.ndarray:
+    """Return y and x of the sample for each filter element: ``[N, deformable groups, 2, kernel, positions…]``."""
     kernel, positions = filters.shape[2:], offsets.shape[2:]
     begin, _ = node.resolve_pads(data.shape[2:], kernel)
-    moves = offsets.reshape(len(data), node.deformable_group, *kernel, 2, *positions)
-    down, along = (
-        (np.arange(size, dtype=offsets.dtype) * dilation - front)[:, None]
+    shifts = offsets.reshape(len(data), node.deformable_group, *kernel, 2, *positions)
+    base_y, base_x = (
+        (np.arange(size, dtype=offsets.dtype) * dilation - pad)[:, None]
         + np.arange(count, dtype=offsets.dtype) * stride
-        for size, count, stride, dilation, front in zip(kernel, positions, node.strides, node.dilations, begin)
-    )  # [elements, positions] on either axis
-    y = moves[:, :, :, :, 0] + down[:, None, :, None]
-    x = moves[:, :, :, :, 1] + along[:, None, :]
+        for size, count, stride, dilation, pad in zip(kernel, positions, node.strides, node.dilations, begin)
+    )  # [elements, positions] for each axis
+    y = shifts[:, :, :, :, 0] + base_y[:, None, :, None]
+    x = shifts[:, :, :, :, 1] + base_x[:, None, :]
     return np.stack([y, x], 2).reshape(len(data), node.deformable_group, 2, math.prod(kernel), *positions)
 
 
 def _samples(node: Node, image: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Samples of an image ``[C, H, W]`` at points, 0 outside of it."""
+    """Return samples of an image ``[C, H, W]`` at points, 0 outside of it."""
     height, width = image.shape[1:]
     if node.bilinear_interpolation_pad:
         inside = (y > -1) & (y < height) & (x > -1) & (x < width)
@@ -55,7 +55,7 @@ def _samples(node: Node, image: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.
         y, x, height, width = y + 1, x + 1, height + 2, width + 2
     else:
         inside = (y >= 0) & (y < height) & (x >= 0) & (x < width)
-    y, x = (np.where(inside, np.clip(place, 0, length - 1), 0) for place, length in ((y, height), (x, width)))
+    y, x = np.where(inside, np.clip(y, 0, height - 1), 0), np.where(inside, np.clip(x, 0, width - 1), 0)
     samples = bilinear(image.reshape(len(image), height * width), (height, width), y, x)
     samples *= inside
     return samples

@@ -1,4 +1,4 @@
-"""Einsum in numpy: one input after the other, each pair as a product of stacked matrices."""
+"""Einsum: contracts one input after the other, each pair as a batched gemm."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.ops.einsum import ELLIPSIS, Subscript, parse_equation
-from hetero.reference.registry import Runner, in_single, prepares
+from hetero.reference.registry import Runner, compute_in_f32, prepares
 
 
 @prepares(ops.Einsum)
 def einsum(node: Node) -> Runner:
     subscripts, output = parse_equation(node.equation)
 
-    @in_single
+    @compute_in_f32
     def run(node: Node, *arrays: np.ndarray) -> np.ndarray:
         return contract(arrays, subscripts, output)
 
@@ -25,7 +25,7 @@ def einsum(node: Node) -> Runner:
 
 
 def contract(arrays: Sequence[np.ndarray], subscripts: Sequence[Subscript], output: Subscript) -> np.ndarray:
-    """The sum of products of the arrays that the subscripts describe."""
+    """Return the sum of products of the arrays described by the subscripts."""
     counts = [a.ndim - len(s.labels) + 1 for a, s in zip(arrays, subscripts) if ELLIPSIS in s.labels]
     longest = max(counts, default=0)
     names = [s.expanded(a.ndim, longest) for a, s in zip(arrays, subscripts)]
@@ -40,24 +40,24 @@ def contract(arrays: Sequence[np.ndarray], subscripts: Sequence[Subscript], outp
 
 
 def _diagonal(array: np.ndarray, labels: list[str]) -> tuple[np.ndarray, list[str]]:
-    """The array with one dimension for each label, and the labels."""
+    """Return the diagonal over repeated labels, so that each label has one dimension, and the unique labels."""
     unique = list(dict.fromkeys(labels))
     if len(unique) == len(labels):
         return array, labels
-    places = {label: place for place, label in enumerate(unique)}
-    return np.einsum(array, [places[label] for label in labels], list(range(len(unique)))), unique
+    axes = {label: axis for axis, label in enumerate(unique)}
+    return np.einsum(array, [axes[label] for label in labels], list(range(len(unique)))), unique
 
 
 def _sum_out(array: np.ndarray, labels: list[str], kept: set[str]) -> tuple[np.ndarray, list[str]]:
-    """The array summed over the labels that nobody asks for, and the labels left."""
-    gone = tuple(place for place, label in enumerate(labels) if label not in kept)
-    return (array.sum(gone, array.dtype), [label for label in labels if label in kept]) if gone else (array, labels)
+    """Sum the array over the labels that are not kept; return it with the remaining labels."""
+    summed = tuple(axis for axis, label in enumerate(labels) if label not in kept)
+    return (array.sum(summed, array.dtype), [label for label in labels if label in kept]) if summed else (array, labels)
 
 
 def _product(
     a: np.ndarray, a_labels: list[str], b: np.ndarray, b_labels: list[str], later: set[str]
 ) -> tuple[np.ndarray, list[str]]:
-    """The product of two arrays, summed over the labels that are not needed later, and its labels."""
+    """Return the product of two arrays, summed over the labels that are not needed later, and its labels."""
     a, a_labels = _sum_out(a, a_labels, later | set(b_labels))
     b, b_labels = _sum_out(b, b_labels, later | set(a_labels))
     both = [label for label in a_labels if label in b_labels]
@@ -76,6 +76,6 @@ def _product(
     size = math.prod(inner_lengths)
     left = a.reshape(*a.shape[:depth], math.prod(row_lengths), size)
     right = b.reshape(*b.shape[:depth], size, math.prod(column_lengths))
-    # Without an inner label the product is an outer one, which needs no sums.
+    # Without inner labels it is an outer product, which needs no gemm.
     product = np.matmul(left, right) if inner else left * right
     return product.reshape((*stack, *row_lengths, *column_lengths)), stacked + rows + columns

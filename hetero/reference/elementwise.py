@@ -1,4 +1,4 @@
-"""Operations of single elements in numpy, in the element type of the data."""
+"""Element-wise operations with one input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 _EXACT = {
     ops.Abs: np.abs, ops.Ceiling: np.ceil, ops.Floor: np.floor, ops.Negative: np.negative, ops.Sign: np.sign,
@@ -15,24 +15,24 @@ _EXACT = {
 
 
 @evaluates(*_EXACT)
-@in_single
+@compute_in_f32
 def exact(node, *arrays):
     return _EXACT[type(node)](*arrays)
 
 
-# erf(x) is tanh(x · P(x²)) up to where it is 1 in f32. The coefficients are our own fit of atanh(erf(x)) / x, of even
-# relative error in erf: 1e-8 in exact arithmetic, 1.2e-7 when computed in f32.
-_ERF_END = 4.2  # where tanh is 1 in f32, as GELU of large negative numbers needs
+# erf(x) is approximated by tanh(x · P(x²)) for |x| < _ERF_END. The coefficients are our own minimax fit of
+# atanh(erf(x)) / x; the relative error of erf is 1e-8 in exact arithmetic, 1.2e-7 when computed in f32.
+_ERF_END = 4.2  # from here on tanh is exactly 1 in f32; GELU of large negative numbers needs that
 _ERF_P = (
     1.12837918, 0.102772165, -0.000206651883, -0.000595310508, 6.93230123e-05, 1.32562778e-06, -1.28873378e-06,
     1.56119765e-07, -8.46587199e-09, 1.78640907e-10,
 )  # fmt: skip
-# Elements computed at once, so that what is between stays in the processor's cache.
+# Elements per block, so that intermediate results stay in the processor's cache.
 _BLOCK = 1 << 14
 
 
 def by_blocks(function: Callable[[np.ndarray, np.ndarray], None], x: np.ndarray) -> np.ndarray:
-    """A new array that ``function(part, out)`` fills block by block from the parts of ``x`` at the same places."""
+    """Apply ``function(part, out)`` block by block to the elements of ``x``, and return the result in a new array."""
     result = np.empty(x.shape, x.dtype)
     source, target = x.reshape(-1), result.reshape(-1)
     for start in range(0, x.size, _BLOCK):
@@ -41,7 +41,7 @@ def by_blocks(function: Callable[[np.ndarray, np.ndarray], None], x: np.ndarray)
 
 
 def erf_into(x: np.ndarray, out: np.ndarray) -> None:
-    """The error function of f32 or f64, to 1.2e-7."""
+    """Compute the error function of f32 or f64 numbers with a relative error of 1.2e-7."""
     part = np.clip(x, -_ERF_END, _ERF_END)
     square = part * part
     polynomial = np.full_like(part, _ERF_P[-1])
@@ -65,37 +65,37 @@ _REAL = {
 
 
 @evaluates(*_REAL)
-@in_single
+@compute_in_f32
 def real(node, x):
     return in_real(_REAL[type(node)], x)
 
 
 def in_real(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
-    """Of integers the nearest whole number, as OpenVINO's CPU device has it."""
+    """Apply a function of real numbers; integer inputs give the nearest integer, as on OpenVINO's CPU device."""
     return np.rint(function(x.astype(np.float64))) if x.dtype.kind in "iu" else function(x)
 
 
 @evaluates(ops.Round)
-@in_single
+@compute_in_f32
 def round_(node, x):
     if x.dtype.kind != "f":
         return x
     if node.mode == "half_to_even":
         return np.rint(x)
-    # Not by adding a half, which the largest number below a half does not survive, but that largest number.
+    # Adding 0.5 would round the largest number below 0.5 up to 1, so the largest number below 0.5 is added.
     return np.trunc(x + np.copysign(np.nextafter(x.dtype.type(0.5), x.dtype.type(0)), x))
 
 
 @evaluates(ops.Clamp)
-@in_single
+@compute_in_f32
 def clamp(node, x):
     low, high = node.min_value, node.max_value
     if x.dtype.kind in "iu":
-        # Whole bounds inside the type: up from below, down from above.
-        low, high = _inside(np.ceil(low), x.dtype), _inside(np.floor(high), x.dtype)
+        # Round the bounds inward to integers in the range of the type.
+        low, high = _clip_to_range(np.ceil(low), x.dtype), _clip_to_range(np.floor(high), x.dtype)
     return np.clip(x, x.dtype.type(low), x.dtype.type(high))
 
 
-def _inside(bound: float, dtype: np.dtype) -> int:
+def _clip_to_range(bound: float, dtype: np.dtype) -> int:
     limits = np.iinfo(dtype)
     return limits.min if bound <= limits.min else limits.max if bound >= limits.max else int(bound)

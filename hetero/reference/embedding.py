@@ -1,4 +1,4 @@
-"""Bags and segments of rows, combined by ``reduceat`` over the rows in the order of their bags."""
+"""Bags and segments of rows, combined by ``ufunc.reduceat`` over the rows sorted by bag."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.gather import checked_indices
-from hetero.reference.pooling import lowest
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.types import lowest
 
 
 @evaluates(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum)
-@in_single
+@compute_in_f32
 def embedding_bag_offsets(
     node: Node,
     table: np.ndarray,
@@ -24,15 +24,15 @@ def embedding_bag_offsets(
     starts = offsets.astype(np.int64)
     ends = np.append(starts[1:], indices.size)
     if (starts > ends).any() or (starts < 0).any():
-        raise ValueError(f"offsets must be sorted and of 0 to {indices.size}")
-    # What lies before the first bag belongs to none.
+        raise ValueError(f"offsets must be sorted and from 0 to {indices.size}")
+    # Indices before the first offset belong to no bag.
     first = starts[0] if starts.size else 0
     rows = _rows(table, indices[first:], None if weights is None else weights[first:])
     return _bags(node, table, rows, starts - first, ends - starts, default_index)
 
 
 @evaluates(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum)
-@in_single
+@compute_in_f32
 def embedding_bag_packed(
     node: Node, table: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None
 ) -> np.ndarray:
@@ -41,7 +41,7 @@ def embedding_bag_packed(
 
 
 @evaluates(ops.EmbeddingSegmentsSum)
-@in_single
+@compute_in_f32
 def embedding_segments_sum(
     node: Node,
     table: np.ndarray,
@@ -64,7 +64,7 @@ def _rows(table: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) ->
 
 
 def _segments(ids: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the rows of each segment begin and how many they are, for sorted ids."""
+    """Return the first row and the number of rows of each segment, for sorted ids."""
     bounds = np.searchsorted(ids, np.arange(count + 1))
     return bounds[:-1], np.diff(bounds)
 
@@ -88,18 +88,18 @@ def _bags(
 def _reduced(
     combine: np.ufunc, rows: np.ndarray, starts: np.ndarray, counts: np.ndarray, fill: np.ndarray
 ) -> np.ndarray:
-    """The rows of each segment combined; ``fill`` for those without any."""
+    """Return the combined rows of each segment, ``fill`` for empty segments."""
     result = np.empty((starts.size, *rows.shape[1:]), rows.dtype)
     result[...] = fill
-    some = counts > 0
-    if some.any():
-        last = int(starts[some][-1] + counts[some][-1])
-        result[some] = combine.reduceat(rows[:last], starts[some], axis=0)
+    nonempty = counts > 0
+    if nonempty.any():
+        end = int(starts[nonempty][-1] + counts[nonempty][-1])
+        result[nonempty] = combine.reduceat(rows[:end], starts[nonempty], axis=0)
     return result
 
 
 @evaluates(ops.SegmentMax)
-@in_single
+@compute_in_f32
 def segment_max(
     node: Node, data: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray | None = None
 ) -> np.ndarray:
@@ -120,7 +120,7 @@ def sparse_fill_empty_rows(
     empty = np.bincount(indices[:, 0], minlength=rows) == 0
     added = np.zeros((int(empty.sum()), 2), indices.dtype)
     added[:, 0] = np.flatnonzero(empty)
-    whole = np.concatenate([indices, added])
-    order = np.argsort(whole[:, 0], kind="stable")
-    filled = np.concatenate([values, np.full(len(added), default_value.reshape(-1)[0], values.dtype)])
-    return whole[order], filled[order], empty
+    all_indices = np.concatenate([indices, added])
+    order = np.argsort(all_indices[:, 0], kind="stable")
+    all_values = np.concatenate([values, np.full(len(added), default_value.reshape(-1)[0], values.dtype)])
+    return all_indices[order], all_values[order], empty

@@ -1,4 +1,4 @@
-"""More elements out of few: Broadcast, Tile, Pad, Range, OneHot."""
+"""Broadcast, Tile, Pad, Range and OneHot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hetero.reference.registry import evaluates
 def broadcast(
     node: Node, data: np.ndarray, target_shape: np.ndarray, axes_mapping: np.ndarray | None = None
 ) -> np.ndarray:
-    return node.spread(data, target_shape.reshape(-1).tolist(), axes_mapping)
+    return node.broadcast_data(data, target_shape.reshape(-1).tolist(), axes_mapping)
 
 
 @evaluates(ops.Tile)
@@ -39,9 +39,9 @@ def pad(
         padded = np.pad(data, positive, mode=node.pad_mode, **constant)
     else:
         padded = data
-    # What a negative number takes away goes after the other end was padded from the whole data.
-    cut = (slice(max(-begin, 0), length - max(-end, 0)) for (begin, end), length in zip(pads, padded.shape))
-    return padded[tuple(cut)]
+    # Cropping by negative pads comes last, as the other end is padded from the whole data.
+    cropped = (slice(max(-begin, 0), length - max(-end, 0)) for (begin, end), length in zip(pads, padded.shape))
+    return padded[tuple(cropped)]
 
 
 @evaluates(ops.Range, ops.RangeV1)
@@ -54,12 +54,12 @@ def one_hot(
     node: Node, indices: np.ndarray, depth: np.ndarray, on_value: np.ndarray, off_value: np.ndarray
 ) -> np.ndarray:
     axis, length = node.axis % (indices.ndim + 1), int(depth.reshape(-1)[0])
-    before, behind = math.prod(indices.shape[:axis]), math.prod(indices.shape[axis:])
-    result = np.full((before, length, behind), off_value.reshape(-1)[0], np.result_type(on_value, off_value))
-    places = indices.reshape(before, behind).astype(np.int64)
+    before, after = math.prod(indices.shape[:axis]), math.prod(indices.shape[axis:])
+    result = np.full((before, length, after), off_value.reshape(-1)[0], np.result_type(on_value, off_value))
+    flat = indices.reshape(before, after).astype(np.int64)
     if node.negative_indices_mode == "normalize":
-        places = np.where(places < 0, places + length, places)
-    points = (places >= 0) & (places < length)
-    rows, columns = points.nonzero()
-    result[rows, places[points], columns] = on_value.reshape(-1)[0]
+        flat = np.where(flat < 0, flat + length, flat)
+    valid = (flat >= 0) & (flat < length)
+    rows, columns = valid.nonzero()
+    result[rows, flat[valid], columns] = on_value.reshape(-1)[0]
     return result.reshape(*indices.shape[:axis], length, *indices.shape[axis:])

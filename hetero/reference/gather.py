@@ -1,4 +1,4 @@
-"""Elements and slices picked by indices, by numpy's take."""
+"""Gather operations, NonZero and GatherTree."""
 
 from __future__ import annotations
 
@@ -14,90 +14,90 @@ from hetero.shape import PartialShape
 
 @evaluates(ops.Gather, ops.GatherV7, ops.GatherV1)
 def gather(node: Node, data: np.ndarray, indices: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """Zeros where an index lies outside."""
-    place = int(axis.reshape(-1)[0]) % data.ndim
+    """Evaluate Gather; indices out of range give zeros."""
+    gather_axis = int(axis.reshape(-1)[0]) % data.ndim
     batch = node.batch_dims % indices.ndim if node.batch_dims < 0 else node.batch_dims
-    length = data.shape[place]
+    length = data.shape[gather_axis]
     outside = None
     if indices.size and (indices.min() < -length or indices.max() >= length):
         outside = (indices < -length) | (indices >= length)
         indices = np.where(outside, 0, indices)
         if length == 0:
-            data = np.zeros((*data.shape[:place], 1, *data.shape[place + 1 :]), data.dtype)
+            data = np.zeros((*data.shape[:gather_axis], 1, *data.shape[gather_axis + 1 :]), data.dtype)
     indices = np.where(indices < 0, indices + length, indices) if indices.size and indices.min() < 0 else indices
     if batch:
-        # Batch dimensions as open grids, so that each batch takes from its own data.
+        # Open grids over the batch dimensions, so that each batch reads its own data.
         grids = np.ogrid[tuple(slice(length) for length in indices.shape[:batch])]
-        moved = np.moveaxis(data, place, batch)
+        moved = np.moveaxis(data, gather_axis, batch)
         grids = [grid.reshape(*grid.shape, *(1,) * (indices.ndim - batch)) for grid in grids]
         result = moved[(*grids, indices)]  # [batch…, indices…, rest of the data…]
-        between = place - batch
-        picked = tuple(range(batch, indices.ndim))
-        rest = tuple(range(indices.ndim, indices.ndim + between))
-        tail = tuple(range(indices.ndim + between, result.ndim))
-        result = result.transpose(*range(batch), *rest, *picked, *tail)
+        between = gather_axis - batch
+        index_axes = tuple(range(batch, indices.ndim))
+        before = tuple(range(indices.ndim, indices.ndim + between))
+        after = tuple(range(indices.ndim + between, result.ndim))
+        result = result.transpose(*range(batch), *before, *index_axes, *after)
     else:
-        result = np.take(data, indices, axis=place)
+        result = np.take(data, indices, axis=gather_axis)
     if outside is not None:
-        shape = (*outside.shape[:batch], *(1,) * (place - batch), *outside.shape[batch:])
+        shape = (*outside.shape[:batch], *(1,) * (gather_axis - batch), *outside.shape[batch:])
         result = np.where(outside.reshape(*shape, *(1,) * (result.ndim - len(shape))), np.zeros((), data.dtype), result)
     return result
 
 
 @evaluates(ops.GatherElements)
 def gather_elements(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    return np.take(data.reshape(-1), element_numbers(data.shape, indices, node.axis % data.ndim))
+    return np.take(data.reshape(-1), flat_element_indices(data.shape, indices, node.axis % data.ndim))
 
 
 @evaluates(ops.GatherND, ops.GatherNDV5)
 def gather_nd(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
     batch, depth = node.batch_dims, indices.shape[-1]
-    rows = row_numbers(data.shape[: batch + depth], indices, batch)
+    rows = flat_row_indices(data.shape[: batch + depth], indices, batch)
     rest = data.shape[batch + depth :]
     count = math.prod(data.shape[: batch + depth])
-    picked = data.reshape(count, *rest)[rows.reshape(-1)]
-    shared = PartialShape(node.batch_shape(list(PartialShape(indices.shape[:batch])))).to_shape()
-    return picked.reshape((*shared, *indices.shape[batch:-1], *rest))
+    gathered = data.reshape(count, *rest)[rows.reshape(-1)]
+    batch_shape = PartialShape(node.batch_shape(list(PartialShape(indices.shape[:batch])))).to_shape()
+    return gathered.reshape((*batch_shape, *indices.shape[batch:-1], *rest))
 
 
-def row_numbers(shape: tuple[int, ...], indices: np.ndarray, batch: int = 0) -> np.ndarray:
-    """The numbers, counted over the flattened shape, of what the vectors along the last axis of indices name.
+def flat_row_indices(shape: tuple[int, ...], indices: np.ndarray, batch: int = 0) -> np.ndarray:
+    """Return the flat indices into ``shape`` of the index vectors along the last axis of ``indices``.
 
-    The shape is that of batch dimensions, which run together with those of the indices, and of dimensions that the
-    vectors index, where negative numbers count from the end. Raises IndexError where one lies outside.
+    ``shape`` consists of ``batch`` dimensions, common with the indices, and the dimensions that the vectors index;
+    negative indices count from the end. Raises IndexError if an index is out of range.
     """
     numbers = np.zeros(indices.shape[:-1], np.int64)
     for axis in range(batch):
         along = np.arange(shape[axis]).reshape(-1, *[1] * (numbers.ndim - axis - 1))
         numbers = numbers * shape[axis] + along
-    for place, length in enumerate(shape[batch:]):
-        numbers = numbers * length + checked_indices(indices[..., place], length)
+    for component, length in enumerate(shape[batch:]):
+        numbers = numbers * length + checked_indices(indices[..., component], length)
     return numbers
 
 
-def element_numbers(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
-    """The numbers, counted over the flattened data, of the elements that indices along an axis name.
+def flat_element_indices(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
+    """Return the flat indices into ``shape`` of the elements selected by indices along an axis.
 
-    Raises IndexError where one lies outside.
+    Raises IndexError if an index is out of range.
     """
     numbers = np.zeros(1, np.int64)
-    for place, length in enumerate(shape):
-        if place == axis:
+    for dimension, length in enumerate(shape):
+        if dimension == axis:
             along = checked_indices(indices, length)
         else:
-            along = np.arange(indices.shape[place]).reshape(-1, *[1] * (indices.ndim - place - 1))
+            along = np.arange(indices.shape[dimension]).reshape(-1, *[1] * (indices.ndim - dimension - 1))
         numbers = numbers * length + along
     return numbers
 
 
 def checked_indices(indices: np.ndarray, length: int) -> np.ndarray:
-    """Indices of an axis counted from the front, as int64. Raises IndexError where one lies outside."""
+    """Return the non-negative int64 indices of an axis. Raises IndexError if one is out of range."""
     indices = indices.astype(np.int64, copy=False)
     if not indices.size:
         return indices
     low, high = indices.min(), indices.max()
     if low < -length or high >= length:
-        raise IndexError(f"index {high if high >= length else low} is outside of an axis of length {length}")
+        raise IndexError(f"index {high if high >= length else low} is out of range for an axis of length {length}")
     return np.where(indices < 0, indices + length, indices) if low < 0 else indices
 
 

@@ -1,4 +1,4 @@
-"""GridSample: weighted sums of a few elements around each point, found for all points of an image at once."""
+"""GridSample: weighted sums of the elements around each point, vectorized over all points of an image."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.interpolation import cubic
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
-# For each of a few elements around the points: its index on an axis, and its weight (None: it is 1).
+# For each neighbor of the points: its index on an axis, and its weight; None for a weight of 1.
 Taps = list[tuple[np.ndarray, np.ndarray | None]]
 
 
 @evaluates(ops.GridSample)
-@in_single
+@compute_in_f32
 def grid_sample(node: Node, data: np.ndarray, grid: np.ndarray) -> np.ndarray:
     batch, channels, *lengths = data.shape
     points = grid.reshape(batch, -1, len(lengths))
@@ -28,8 +28,8 @@ def grid_sample(node: Node, data: np.ndarray, grid: np.ndarray) -> np.ndarray:
     result = None
     for tap in itertools.product(*taps):
         index = np.zeros((), np.int64)
-        for (place, _), length in zip(tap, lengths):
-            index = index * length + place
+        for (axis_index, _), length in zip(tap, lengths):
+            index = index * length + axis_index
         part = np.take_along_axis(planes, index[:, None], 2) if math.prod(lengths) else np.zeros_like(index)[:, None]
         weights = [weight for _, weight in tap if weight is not None]
         if weights:
@@ -39,12 +39,12 @@ def grid_sample(node: Node, data: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 
 def _taps(node: Node, points: np.ndarray, length: int) -> Taps:
-    """The elements along one axis of ``length`` that make up each point, a number from -1 to 1 on that axis."""
-    place = (points + 1) / 2 * (length - 1) if node.align_corners else ((points + 1) * length - 1) / 2
+    """Return the taps along one axis of ``length`` for points with coordinates from -1 to 1 on that axis."""
+    coordinate = (points + 1) / 2 * (length - 1) if node.align_corners else ((points + 1) * length - 1) / 2
     if node.mode == "nearest":
-        return [_inside(node, np.rint(place).astype(np.int64), None, length)]
-    low = np.floor(place)
-    part, low = place - low, low.astype(np.int64)
+        return [_inside(node, np.rint(coordinate).astype(np.int64), None, length)]
+    low = np.floor(coordinate)
+    part, low = coordinate - low, low.astype(np.int64)
     if node.mode == "bilinear":
         return [_inside(node, low, 1 - part, length), _inside(node, low + 1, part, length)]
     return [_inside(node, low + offset, cubic(np.abs(part - offset), -0.75), length) for offset in range(-1, 3)]
@@ -53,14 +53,14 @@ def _taps(node: Node, points: np.ndarray, length: int) -> Taps:
 def _inside(
     node: Node, index: np.ndarray, weight: np.ndarray | None, length: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The element that stands for one outside of the data."""
+    """Map indices outside of the data to indices and weights by the padding mode."""
     if node.padding_mode == "reflection":
-        # At the middle of the last element, or at its edge.
+        # Reflected at the center of the border element with align_corners, else at its edge.
         period = max(2 * (length - 1), 1) if node.align_corners else 2 * length
         index = index % period
         return np.minimum(index, period - index - (not node.align_corners)) if length > 1 else index * 0, weight
     inner = np.clip(index, 0, length - 1)
     if node.padding_mode == "border":
         return inner, weight
-    met = inner == index
-    return inner, met if weight is None else np.where(met, weight, 0)
+    is_inside = inner == index
+    return inner, is_inside if weight is None else np.where(is_inside, weight, 0)

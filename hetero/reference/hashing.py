@@ -1,6 +1,6 @@
-"""Locality-sensitive hashing, and FarmHash's Fingerprint64 of many keys at once.
+"""Locality-sensitive hashing, and FarmHash's Fingerprint64 vectorized over many keys.
 
-The hash is that of G. Pike's FarmHash (farmhashna): words of 64 bits, mixed by rotations and products that wrap around.
+The hash function is farmhashna of G. Pike's FarmHash: 64-bit words, mixed by rotations and wrapping multiplications.
 """
 
 from __future__ import annotations
@@ -23,52 +23,52 @@ def lsh_projection(node, seeds, data, weight=None):
     keys[..., 4:] = rows
     numbers = fingerprint64(keys.reshape(-1, keys.shape[-1])).view(np.int64).astype(np.float64)
     numbers = numbers.reshape(seeds.size, len(rows))
-    # One after the other, as rounding depends on the order.
+    # Sequential sums (cumsum instead of sum), as the rounding depends on the order.
     sums = np.cumsum(numbers if weight is None else numbers * weight, axis=1)
     bits = (sums[:, -1] > 0).astype(np.int32) if len(rows) else np.zeros(seeds.size, np.int32)
     if not node.is_sparse:
         return bits
     count, width = seeds.shape
-    places = np.left_shift(np.int64(1), np.arange(width)[::-1])
-    numbers = bits.reshape(seeds.shape) @ places + np.arange(count) * (np.int64(1) << np.int64(width))
+    powers = np.left_shift(np.int64(1), np.arange(width)[::-1])
+    numbers = bits.reshape(seeds.shape) @ powers + np.arange(count) * (np.int64(1) << np.int64(width))
     return numbers.astype(np.int32)
 
 
 def fingerprint64(keys: np.ndarray) -> Words:
-    """The hashes, u64 ``[N]``, of keys ``[N, bytes]``."""
+    """Return the hashes, u64 ``[N]``, of keys ``[N, bytes]``."""
     length = keys.shape[1]
     if length > 64:
-        return _of_many(keys)
+        return _hash_long(keys)
     if length > 32:
-        return _of_33_to_64(keys)
+        return _hash_33_to_64(keys)
     if length > 16:
-        return _of_17_to_32(keys)
-    return _of_0_to_16(keys)
+        return _hash_17_to_32(keys)
+    return _hash_0_to_16(keys)
 
 
-def _of_0_to_16(keys: np.ndarray) -> Words:
+def _hash_0_to_16(keys: np.ndarray) -> Words:
     length = keys.shape[1]
     factor = _K2 + np.uint64(2 * length)
     if length >= 8:
         a, b = _word(keys, 0) + _K2, _word(keys, -8)
         return _mix(_rotate(b, 37) * factor + a, (_rotate(a, 25) + b) * factor, factor)
     if length >= 4:
-        first, last = (_word(keys, place, 4) for place in (0, -4))
+        first, last = (_word(keys, start, 4) for start in (0, -4))
         return _mix(np.uint64(length) + (first << np.uint64(3)), last, factor)
     if not length:
         return np.full(len(keys), _K2)
-    first, middle, last = (keys[:, place].astype(np.uint64) for place in (0, length >> 1, -1))
+    first, middle, last = (keys[:, index].astype(np.uint64) for index in (0, length >> 1, -1))
     low, high = first + (middle << np.uint64(8)), np.uint64(length) + (last << np.uint64(2))
-    return _shifted(low * _K2 ^ high * _K0) * _K2
+    return _shift_mix(low * _K2 ^ high * _K0) * _K2
 
 
-def _of_17_to_32(keys: np.ndarray) -> Words:
+def _hash_17_to_32(keys: np.ndarray) -> Words:
     factor = _K2 + np.uint64(2 * keys.shape[1])
     a, b, c, d = _word(keys, 0) * _K1, _word(keys, 8), _word(keys, -8) * factor, _word(keys, -16) * _K2
     return _mix(_rotate(a + b, 43) + _rotate(c, 30) + d, a + _rotate(b + _K2, 18) + c, factor)
 
 
-def _of_33_to_64(keys: np.ndarray) -> Words:
+def _hash_33_to_64(keys: np.ndarray) -> Words:
     factor = _K2 + np.uint64(2 * keys.shape[1])
     a, b, c, d = _word(keys, 0) * _K2, _word(keys, 8), _word(keys, -8) * factor, _word(keys, -16) * _K2
     y = _rotate(a + b, 43) + _rotate(c, 30) + d
@@ -79,12 +79,12 @@ def _of_33_to_64(keys: np.ndarray) -> Words:
     return _mix(_rotate(e + f, 43) + _rotate(g, 30) + h, e + _rotate(f + a, 18) + g, factor)
 
 
-def _of_many(keys: np.ndarray) -> Words:
-    """Blocks of 64 bytes, one after the other, and the last 64 bytes once more."""
+def _hash_long(keys: np.ndarray) -> Words:
+    """Hash keys of more than 64 bytes: all blocks of 64 bytes in order, then the last 64 bytes again."""
     count, length = keys.shape
     seed = np.full(count, 81, np.uint64)
     y = seed * _K1 + np.uint64(113)
-    z = _shifted(y * _K2 + np.uint64(113)) * _K2
+    z = _shift_mix(y * _K2 + np.uint64(113)) * _K2
     state = seed * _K2 + _word(keys, 0), y, z, *(np.zeros(count, np.uint64) for _ in range(4))
     for begin in range(0, (length - 1) // 64 * 64, 64):
         state = _after_block(keys[:, begin : begin + 64], state, _K1, np.uint64(1))
@@ -94,7 +94,7 @@ def _of_many(keys: np.ndarray) -> Words:
     v1 = v1 + w1
     w1 = w1 + v1
     x, y, z, v1, v2, w1, w2 = _after_block(keys[:, -64:], (x, y, z, v1, v2, w1, w2), factor, np.uint64(9))
-    first = _mix(v1, w1, factor) + _shifted(y) * _K0 + z
+    first = _mix(v1, w1, factor) + _shift_mix(y) * _K0 + z
     return _mix(first, _mix(v2, w2, factor) + x, factor)
 
 
@@ -105,14 +105,14 @@ def _after_block(block: np.ndarray, state: tuple[Words, ...], factor: Words, tim
     x = x ^ w2 * times
     y = y + v1 * times + _word(block, 40)
     z = _rotate(z + w1, 33) * factor
-    v1, v2 = _weak(block[:, :32], v2 * factor, x + w1)
-    w1, w2 = _weak(block[:, 32:], z + w2, y + _word(block, 16))
+    v1, v2 = _weak_hash(block[:, :32], v2 * factor, x + w1)
+    w1, w2 = _weak_hash(block[:, 32:], z + w2, y + _word(block, 16))
     return z, y, x, v1, v2, w1, w2
 
 
-def _weak(half: np.ndarray, a: Words, b: Words) -> tuple[Words, Words]:
-    """Two words of 32 bytes and two seeds."""
-    w, x, y, z = (_word(half, place) for place in (0, 8, 16, 24))
+def _weak_hash(half: np.ndarray, a: Words, b: Words) -> tuple[Words, Words]:
+    """Hash 32 bytes with two seeds (weakHashLen32WithSeeds)."""
+    w, x, y, z = (_word(half, start) for start in (0, 8, 16, 24))
     a = a + w
     b = _rotate(b + a + z, 21)
     start = a
@@ -121,20 +121,20 @@ def _weak(half: np.ndarray, a: Words, b: Words) -> tuple[Words, Words]:
 
 
 def _mix(u: Words, v: Words, factor: Words) -> Words:
-    a = _shifted((u ^ v) * factor)
-    return _shifted((v ^ a) * factor) * factor
+    a = _shift_mix((u ^ v) * factor)
+    return _shift_mix((v ^ a) * factor) * factor
 
 
-def _shifted(value: Words) -> Words:
+def _shift_mix(value: Words) -> Words:
     return value ^ (value >> np.uint64(47))
 
 
 def _rotate(value: Words, bits: int) -> Words:
-    """Rotated to the right."""
+    """Rotate to the right."""
     return (value >> np.uint64(bits)) | (value << np.uint64(64 - bits))
 
 
-def _word(keys: np.ndarray, place: int, size: int = 8) -> Words:
-    """The bytes from a place on as one word, the lowest first; the place may be counted from the end."""
-    place %= keys.shape[1]
-    return np.ascontiguousarray(keys[:, place : place + size]).view(f"<u{size}")[:, 0].astype(np.uint64)
+def _word(keys: np.ndarray, start: int, size: int = 8) -> Words:
+    """Return the little-endian word of ``size`` bytes at ``start``, which may be negative, as u64."""
+    start %= keys.shape[1]
+    return np.ascontiguousarray(keys[:, start : start + size]).view(f"<u{size}")[:, 0].astype(np.uint64)

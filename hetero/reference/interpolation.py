@@ -1,6 +1,6 @@
 """Interpolate, one axis at a time: every mode is a weighted sum of a few elements along each axis.
 
-The formulas are those of OpenVINO's Interpolate-4 and -11, coordinates in 32-bit floats as there.
+The formulas are those of OpenVINO's Interpolate-4 and -11, including coordinates in 32-bit floats.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hetero.graph import Node
 from hetero.ops.interpolation import scaled
 from hetero.reference.registry import evaluates
 
-# Which elements each element of the result is made of, [length, taps], and their weights; no weights: they are 1.
+# The indices of the input elements of each output element, [length, taps], and their weights; None for weights of 1.
 Taps = tuple[np.ndarray, np.ndarray | None]
 
 
@@ -35,11 +35,11 @@ def interpolate_v4(node: Node, image: np.ndarray, *others: np.ndarray) -> np.nda
 
 @evaluates(ops.InterpolateV1)
 def interpolate_v1(node: Node, image: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
-    return interpolate(node.newest(image.ndim), image, output_shape, np.array(node.axes))
+    return interpolate(node.to_interpolate_11(image.ndim), image, output_shape, np.array(node.axes))
 
 
 def rounded(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The result in the type of the data: whole numbers rounded, and kept within the type."""
+    """Convert the result to the type of the data; for integers it is rounded and saturated."""
     if dtype.kind in "iu" and result.dtype != dtype:
         limits = np.iinfo(dtype)
         result = np.clip(np.round(result), limits.min, limits.max)
@@ -49,7 +49,7 @@ def rounded(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
 def resampled_axes(
     node: Node, shape: tuple[int, ...], scales_or_sizes: np.ndarray, axes: np.ndarray | None
 ) -> list[tuple[int, Taps]]:
-    """The axes along which an Interpolate changes data of a shape, pads included, each with its taps."""
+    """Return the axes that an Interpolate resamples, each with its taps, for data of a shape after padding."""
     axes = np.arange(len(shape)) if axes is None else axes.reshape(-1) % len(shape)
     lengths = [shape[axis] for axis in axes]
     values = scales_or_sizes.reshape(-1)
@@ -68,7 +68,7 @@ def resampled_axes(
 
 
 def resample(data: np.ndarray, axis: int, indices: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """The data with an axis made anew by its taps."""
+    """Return the data resampled along an axis by its taps."""
     if weights is None:
         return np.take(data, indices[:, 0], axis)
     if data.dtype not in (np.float32, np.float64):
@@ -84,7 +84,7 @@ def resample(data: np.ndarray, axis: int, indices: np.ndarray, weights: np.ndarr
 
 
 def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) -> Taps:
-    check_allocation(64 * size, f"the table of {size} places")
+    check_allocation(64 * size, f"the table of {size} coordinates")
     if node.mode.endswith("pillow"):
         return _pillow_taps(node, length, size)
     coordinate = _coordinates(node.coordinate_transformation_mode, length, size, scale)
@@ -101,16 +101,16 @@ def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) 
         indices = grid(low, offsets)
         weights = cubic(np.abs((coordinate - low)[:, None] - offsets.astype(np.float32)), node.cube_coeff)
         return np.clip(indices, 0, length - 1), weights
-    # Linear: a triangle around the coordinate, wider when it smooths; what lies outside of the image has no weight.
+    # Linear: a triangle filter around the coordinate, wider for antialiasing; elements outside the image weigh 0.
     slope = scale if node.antialias and shrinks else np.float32(1)
     reach = 2 if scale > 1 else int(np.ceil(2 / slope))
     indices = grid(np.round(coordinate).astype(np.int64), np.arange(-reach, reach + 1))
     weights = np.maximum(0, 1 - np.abs(slope * (coordinate[:, None] - indices))).astype(np.float32)
-    return _normalised(indices, weights, length)
+    return _normalized(indices, weights, length)
 
 
 def _pillow_taps(node: Node, length: int, size: int) -> Taps:
-    """The taps of Pillow's resize: its filter is stretched where the image gets smaller."""
+    """Return the taps of Pillow's resize, whose filter is stretched when downsampling."""
     ratio = length / size
     stretch = max(ratio, 1.0)
     reach = (1.0 if node.mode == "bilinear_pillow" else 2.0) * stretch
@@ -120,18 +120,18 @@ def _pillow_taps(node: Node, length: int, size: int) -> Taps:
     indices = grid(first, np.arange(int((last - first).max(initial=1))))
     distance = np.abs(indices - center[:, None] + 0.5) / stretch
     weights = np.maximum(0, 1 - distance) if node.mode == "bilinear_pillow" else cubic(distance, node.cube_coeff)
-    return _normalised(indices, np.where(indices < last[:, None], weights, 0), length)
+    return _normalized(indices, np.where(indices < last[:, None], weights, 0), length)
 
 
 def grid(first: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return the indices ``first`` plus ``offsets``, ``[length, taps]``. Raises MemoryError if they are too many."""
-    # The weights, and what is computed on the way to them, take as much again several times.
+    # The factor of 8 covers the weights and their temporaries.
     check_allocation(8 * first.nbytes * offsets.size, f"the table of {first.size} x {offsets.size} weights")
     return first[:, None] + offsets
 
 
-def _normalised(indices: np.ndarray, weights: np.ndarray, length: int) -> Taps:
-    """The taps with weights of sum 1, none outside of the image; columns without any weight are left out."""
+def _normalized(indices: np.ndarray, weights: np.ndarray, length: int) -> Taps:
+    """Return taps whose weights sum to 1, with weight 0 outside the image, without columns that are all 0."""
     weights = np.where((indices >= 0) & (indices < length), weights, 0)
     total = weights.sum(1, keepdims=True)
     weights = np.divide(weights, total, out=np.zeros_like(weights), where=total != 0)
@@ -141,38 +141,38 @@ def _normalised(indices: np.ndarray, weights: np.ndarray, length: int) -> Taps:
 
 
 def _coordinates(mode: str, length: int, size: int, scale: np.float32) -> np.ndarray:
-    """Where the elements of the result lie in the image."""
-    place = np.arange(size, dtype=np.float32)
+    """Return the coordinates of the output elements in the image."""
+    index = np.arange(size, dtype=np.float32)
     if mode == "asymmetric":
-        return place / scale
+        return index / scale
     if mode == "align_corners":
-        return place * np.float32(length - 1) / np.float32(max(size - 1, 1))
+        return index * np.float32(length - 1) / np.float32(max(size - 1, 1))
     if mode == "tf_half_pixel_for_nn":
-        return (place + np.float32(0.5)) / scale
+        return (index + np.float32(0.5)) / scale
     if mode == "pytorch_half_pixel" and size == 1:
         return np.zeros(1, np.float32)
-    return (place + np.float32(0.5)) / scale - np.float32(0.5)
+    return (index + np.float32(0.5)) / scale - np.float32(0.5)
 
 
 def nearest(mode: str, coordinate: np.ndarray, scale: float) -> np.ndarray:
-    """The indices next to coordinates."""
+    """Round coordinates to indices."""
     low = np.floor(coordinate)
     half = coordinate - low == 0.5
     if mode == "round_prefer_floor":
-        found = np.where(half, low, np.round(coordinate))
+        index = np.where(half, low, np.round(coordinate))
     elif mode == "round_prefer_ceil":
-        found = np.where(half, low + 1, np.round(coordinate))
+        index = np.where(half, low + 1, np.round(coordinate))
     elif mode == "floor":
-        found = low
-    elif mode == "ceil" or scale < 1:  # simple: up when the image gets smaller, towards 0 when it grows
-        found = np.ceil(coordinate)
+        index = low
+    elif mode == "ceil" or scale < 1:  # simple: up when downsampling, toward 0 when upsampling
+        index = np.ceil(coordinate)
     else:
-        found = np.trunc(coordinate)
-    return found.astype(np.int64)
+        index = np.trunc(coordinate)
+    return index.astype(np.int64)
 
 
 def cubic(distance: np.ndarray, a: float) -> np.ndarray:
-    """Keys' cubic convolution kernel."""
+    """Return Keys' cubic convolution kernel with parameter a."""
     near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
     far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
     return np.where(distance <= 1, near, np.where(distance < 2, far, 0)).astype(np.float32)

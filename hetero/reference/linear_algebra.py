@@ -1,11 +1,11 @@
-"""Operations on matrices in numpy."""
+"""Linear algebra: Eye, Inverse and Det."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.Eye)
@@ -16,12 +16,12 @@ def eye(node, num_rows, num_columns, diagonal_index, batch_shape=None):
 
 
 @evaluates(ops.Inverse)
-@in_single
+@compute_in_f32
 def inverse(node, x):
     return np.linalg.inv(np.swapaxes(x, -1, -2) if node.adjoint else x)
 
 
 @evaluates(ops.Det)
-@in_single
+@compute_in_f32
 def det(node, x):
     return np.linalg.det(x)

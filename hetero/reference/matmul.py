@@ -1,27 +1,27 @@
-"""Products of matrices in numpy."""
+"""Matrix multiplication."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero import ops
-from hetero.reference.products import in_element_type, working_type
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.accumulation import accumulation_type, to_element_type
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.MatMul)
-@in_single
+@compute_in_f32
 def matmul(node, a, b):
     if node.transpose_a and a.ndim > 1:
         a = a.swapaxes(-1, -2)
     if node.transpose_b and b.ndim > 1:
         b = b.swapaxes(-1, -2)
-    work, element_type = working_type(a, b, a.shape[-1]), a.dtype
-    return in_element_type(_product(a.astype(work, copy=False), b.astype(work, copy=False)), element_type)
+    work, element_type = accumulation_type(a, b, a.shape[-1]), a.dtype
+    return to_element_type(_product(a.astype(work, copy=False), b.astype(work, copy=False)), element_type)
 
 
 def _product(a, b):
     if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
-        # One product of all rows instead of one a matrix.
+        # One gemm over all rows instead of one per matrix.
         return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[-1])
     return np.matmul(a, b)

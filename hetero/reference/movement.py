@@ -1,4 +1,4 @@
-"""Elements arranged anew, as views of the data where numpy can."""
+"""Reshape, Transpose, Concat and other rearrangements; views of the data if numpy supports it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.reference.registry import evaluates
 from hetero.shape import PartialShape
 
@@ -20,8 +21,8 @@ def reshape(node: Node, data: np.ndarray, output_shape: np.ndarray) -> np.ndarra
 def squeeze(node: Node, data: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
     if axes is None or axes.size == 0:
         return np.squeeze(data)
-    gone = {int(axis) % data.ndim for axis in axes.reshape(-1)}
-    return data.reshape([length for axis, length in enumerate(data.shape) if axis not in gone or length != 1])
+    squeezed = {int(axis) % data.ndim for axis in axes.reshape(-1)}
+    return data.reshape([length for axis, length in enumerate(data.shape) if axis not in squeezed or length != 1])
 
 
 @evaluates(ops.Unsqueeze)
@@ -57,35 +58,9 @@ def depth_to_space(node: Node, data: np.ndarray) -> np.ndarray:
     return depth_to_space_blocks(node, data).reshape(shape)
 
 
-def depth_to_space_blocks(node: Node, data: np.ndarray) -> np.ndarray:
-    """A view of the data with the elements in the output's order, each spatial axis of the output in two."""
-    batch, channels, *spatial = data.shape
-    size, count = node.block_size, len(spatial)
-    blocks, depth = [size] * count, channels // size**count
-    # Each block axis goes behind its spatial axis.
-    if node.mode == "blocks_first":
-        split = data.reshape(batch, *blocks, depth, *spatial)
-        block_axes, depth_axis = range(1, count + 1), count + 1
-    else:
-        split = data.reshape(batch, depth, *blocks, *spatial)
-        block_axes, depth_axis = range(2, count + 2), 1
-    pairs = [axis for place, block in enumerate(block_axes) for axis in (count + 2 + place, block)]
-    return split.transpose(0, depth_axis, *pairs)
-
-
 @evaluates(ops.SpaceToDepth)
 def space_to_depth(node: Node, data: np.ndarray) -> np.ndarray:
     batch, channels, *spatial = data.shape
     size = node.block_size
     shape = batch, channels * size ** len(spatial), *(length // size for length in spatial)
     return space_to_depth_blocks(node, data).reshape(shape)
-
-
-def space_to_depth_blocks(node: Node, data: np.ndarray) -> np.ndarray:
-    """A view of the data with the elements in the output's order, the output's channels in several axes."""
-    batch, channels, *spatial = data.shape
-    size, count = node.block_size, len(spatial)
-    split = data.reshape(batch, channels, *(part for length in spatial for part in (length // size, size)))
-    spatial_axes, block_axes = range(2, 2 + 2 * count, 2), range(3, 3 + 2 * count, 2)
-    order = (*block_axes, 1) if node.mode == "blocks_first" else (1, *block_axes)
-    return split.transpose(0, *order, *spatial_axes)

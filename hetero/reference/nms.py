@@ -1,4 +1,4 @@
-"""Non-maximum suppression, class by class."""
+"""Non-maximum suppression (NMS), class by class."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.boxes import Overlap, falling, intersection_over_union, suppress
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.boxes import Overlap, descending_order, intersection_over_union, suppress
+from hetero.reference.registry import compute_in_f32, evaluates
 from hetero.reference.rotated_boxes import rotated_intersection_over_union
 
 
@@ -18,101 +18,103 @@ def _number(value: np.ndarray | None) -> float:
 
 
 @evaluates(ops.NonMaxSuppression, ops.NonMaxSuppressionV5)
-@in_single
+@compute_in_f32
 def non_max_suppression(node: Node, boxes: np.ndarray, scores: np.ndarray, *numbers: np.ndarray) -> tuple:
-    return _outputs(*_kept(node, boxes, scores, *numbers))
+    return _outputs(*_select(node, boxes, scores, *numbers))
 
 
 @evaluates(ops.NMSRotated)
-@in_single
+@compute_in_f32
 def nms_rotated(node: Node, boxes: np.ndarray, scores: np.ndarray, *numbers: np.ndarray) -> tuple:
-    most, highest, least = (_number(value) for value in numbers)
+    limit, iou_threshold, score_threshold = (_number(value) for value in numbers)
     if not node.clockwise:
         boxes = boxes * boxes.dtype.type([1, 1, 1, 1, -1])
 
-    def suppressed(batch: int, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return _suppress_hard(boxes[batch], row, int(most), highest, least, rotated_intersection_over_union)
+    def select(batch: int, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _hard_nms(boxes[batch], row, int(limit), iou_threshold, score_threshold, rotated_intersection_over_union)
 
-    return _outputs(*_of_all_classes(node, scores, suppressed))
+    return _outputs(*_for_all_classes(node, scores, select))
 
 
-def _outputs(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return places, np.column_stack([places[:, :2], values]), np.array([len(places)])
+def _outputs(indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return indices, np.column_stack([indices[:, :2], values]), np.array([len(indices)])
 
 
 @evaluates(ops.NonMaxSuppressionV4, ops.NonMaxSuppressionV3, ops.NonMaxSuppressionV1)
-@in_single
+@compute_in_f32
 def fixed_non_max_suppression(node: Node, boxes: np.ndarray, scores: np.ndarray, *numbers: np.ndarray) -> np.ndarray:
-    places, _ = _kept(node, boxes, scores, *numbers)
+    indices, _ = _select(node, boxes, scores, *numbers)
     batches, classes, count = scores.shape
-    most = min(count, max(0, int(_number(numbers[0]))) if numbers else 0) * classes
+    row_count = min(count, max(0, int(_number(numbers[0]))) if numbers else 0) * classes
     if isinstance(node, ops.NonMaxSuppressionV4) and not isinstance(node, ops.NonMaxSuppressionV3):
-        most *= batches
-    rows = np.full((most, 3), -1)
-    rows[: len(places)] = places[:most]
+        row_count *= batches
+    rows = np.full((row_count, 3), -1)
+    rows[: len(indices)] = indices[:row_count]
     return rows
 
 
-def _kept(node: Node, boxes, scores, most=None, overlap=None, least=None, sigma=None) -> tuple[np.ndarray, np.ndarray]:
-    """Batch, class and index of the boxes kept, and their scores."""
-    most, overlap, least, sigma = (_number(value) for value in (most, overlap, least, sigma))
+def _select(
+    node: Node, boxes, scores, limit=None, iou_threshold=None, score_threshold=None, sigma=None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return batch, class and index of the selected boxes, and their scores."""
+    limit, iou_threshold, score_threshold, sigma = map(_number, (limit, iou_threshold, score_threshold, sigma))
     corners = _corners(boxes.astype(np.float32, copy=False), node.box_encoding)
 
-    def suppressed(batch: int, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def select(batch: int, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if sigma > 0:
-            # Only the older version lets boxes that overlap by more than the threshold go here, too.
-            highest = overlap if isinstance(node, ops.NonMaxSuppressionV5) else np.inf
-            return _suppress_softly(corners[batch], row, int(most), highest, least, sigma)
-        return _suppress_hard(corners[batch], row, int(most), overlap, least, intersection_over_union)
+            # Only version 5 also drops boxes above the IoU threshold in soft NMS.
+            soft_iou_threshold = iou_threshold if isinstance(node, ops.NonMaxSuppressionV5) else np.inf
+            return _soft_nms(corners[batch], row, int(limit), soft_iou_threshold, score_threshold, sigma)
+        return _hard_nms(corners[batch], row, int(limit), iou_threshold, score_threshold, intersection_over_union)
 
-    return _of_all_classes(node, scores, suppressed)
+    return _for_all_classes(node, scores, select)
 
 
-def _of_all_classes(node: Node, scores: np.ndarray, suppressed: Callable) -> tuple[np.ndarray, np.ndarray]:
-    """Batch, class and index of the boxes, and their scores, that ``suppressed`` keeps of each batch and class."""
-    places, values = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.float32)]
-    for batch, kind in np.ndindex(scores.shape[:2]):
-        kept, found = suppressed(batch, scores[batch, kind])
-        places.append(np.stack(np.broadcast_arrays(batch, kind, kept), axis=1))
-        values.append(found)
-    places, values = np.concatenate(places), np.concatenate(values)
+def _for_all_classes(node: Node, scores: np.ndarray, select: Callable) -> tuple[np.ndarray, np.ndarray]:
+    """Apply ``select`` to each batch and class; return batch, class and index of selected boxes, and their scores."""
+    indices, values = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.float32)]
+    for batch, label in np.ndindex(scores.shape[:2]):
+        selected, selected_scores = select(batch, scores[batch, label])
+        indices.append(np.stack(np.broadcast_arrays(batch, label, selected), axis=1))
+        values.append(selected_scores)
+    indices, values = np.concatenate(indices), np.concatenate(values)
     if node.sort_result_descending:
-        order = falling(values)
-        places, values = places[order], values[order]
-    return places, values
+        order = descending_order(values)
+        indices, values = indices[order], values[order]
+    return indices, values
 
 
 def _corners(boxes: np.ndarray, encoding: str) -> np.ndarray:
-    """Boxes as their corner of the smaller coordinates, then the other."""
+    """Convert boxes to two opposite corners, the one with the smaller coordinates first."""
     first, second = boxes[..., :2], boxes[..., 2:]
     if encoding == "center":
         first, second = first - second / 2, first + second / 2
     return np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=-1)
 
 
-def _suppress_hard(
-    boxes: np.ndarray, scores: np.ndarray, most: int, highest: float, least: float, overlap: Overlap
+def _hard_nms(
+    boxes: np.ndarray, scores: np.ndarray, limit: int, iou_threshold: float, score_threshold: float, overlap: Overlap
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Boxes kept and their scores, where those taken let all others go that overlap them by more than ``highest``."""
-    candidates = np.flatnonzero(scores > least)
-    candidates = candidates[falling(scores[candidates])]
-    kept = candidates[suppress(boxes[candidates], highest, most, overlap)]
-    return kept, scores[kept]
+    """Return the selected boxes and their scores; boxes above the IoU threshold with a selected one are dropped."""
+    candidates = np.flatnonzero(scores > score_threshold)
+    candidates = candidates[descending_order(scores[candidates])]
+    selected = candidates[suppress(boxes[candidates], iou_threshold, limit, overlap)]
+    return selected, scores[selected]
 
 
-def _suppress_softly(
-    boxes: np.ndarray, scores: np.ndarray, most: int, highest: float, least: float, sigma: float
+def _soft_nms(
+    boxes: np.ndarray, scores: np.ndarray, limit: int, iou_threshold: float, score_threshold: float, sigma: float
 ) -> tuple:
-    """Boxes kept and their scores, where those taken make the scores of those that overlap them smaller."""
-    waiting = np.flatnonzero(scores > least)
-    values, kept, found = scores[waiting], [], []
-    while waiting.size and len(kept) < most:
+    """Return the selected boxes and their scores; selected boxes reduce the scores of those that overlap them."""
+    candidates = np.flatnonzero(scores > score_threshold)
+    values, selected, selected_scores = scores[candidates], [], []
+    while candidates.size and len(selected) < limit:
         best = np.argmax(values)
-        kept.append(waiting[best])
-        found.append(values[best])
-        overlap = intersection_over_union(boxes[kept[-1:]], boxes[waiting])[0]
+        selected.append(candidates[best])
+        selected_scores.append(values[best])
+        overlap = intersection_over_union(boxes[selected[-1:]], boxes[candidates])[0]
         values = values * np.exp(np.float32(-0.5) / sigma * overlap * overlap)
-        stays = (values > least) & (overlap <= highest)
-        stays[best] = False
-        waiting, values = waiting[stays], values[stays]
-    return np.array(kept, np.int64), np.array(found, np.float32)
+        remaining = (values > score_threshold) & (overlap <= iou_threshold)
+        remaining[best] = False
+        candidates, values = candidates[remaining], values[remaining]
+    return np.array(selected, np.int64), np.array(selected_scores, np.float32)

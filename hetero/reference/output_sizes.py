@@ -1,4 +1,4 @@
-"""The check of an operation's output sizes before it is evaluated."""
+"""Check of an operation's output sizes before it is evaluated."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hetero.types import Type
 if TYPE_CHECKING:
     from hetero.reference.registry import Runner
 
-# These are views of their input, or copies of a part of it.
+# Operations whose outputs are views of their input, or copies of a part of it.
 _VIEWS = {"Identity", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit"}
-# The contents of an input of these decide how large the output is, however small the inputs are.
+# Operations whose output size depends on the contents of an input, so that small inputs may give large outputs.
 _SIZED_BY_CONTENTS = {
     "AdaptiveAvgPool", "AdaptiveMaxPool", "BatchToSpace", "Broadcast", "Col2Im", "ConvolutionBackpropData", "DFT",
     "EmbeddingSegmentsSum", "Eye", "GroupConvolutionBackpropData", "IDFT", "IRDFT", "ISTFT", "Interpolate",
@@ -29,8 +29,8 @@ _SIZED_BY_CONTENTS = {
 def with_size_check(node: Node, run: Runner) -> Runner:
     """Return ``run`` with a check of the output sizes before it, if the node may have large outputs.
 
-    It raises MemoryError if they are larger than the available memory, and GraphError if shapes do not fit that are
-    not known earlier.
+    The check raises MemoryError if they exceed the available memory, and GraphError if dynamic shapes turn out to be
+    invalid.
     """
     kind = node.type_info.name
     if all(output.partial_shape.is_static for output in node.outputs()):
@@ -43,7 +43,7 @@ def with_size_check(node: Node, run: Runner) -> Runner:
 
 
 def specialized(node: Node, arrays: Sequence[np.ndarray]) -> Node:
-    """Return the node for inputs of these types and shapes, from which it infers those of the outputs."""
+    """Return a copy of the node with the static types and shapes of these inputs, and outputs inferred from them."""
     sources = []
     for index, (value, array) in enumerate(zip(node.input_values(), arrays)):
         is_known = index in node.shape_inputs or is_constant(value)

@@ -1,4 +1,4 @@
-"""Images and patches of them, one strided view an element of the patch."""
+"""Col2Im and ExtractImagePatches, with one strided view for each element of the patch."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.ops.windows import resolve_pads
 from hetero.reference.convolution import window_slices
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.Col2Im)
-@in_single
+@compute_in_f32
 def col2im(node: Node, data: np.ndarray, output_size: np.ndarray, kernel_size: np.ndarray) -> np.ndarray:
     size, kernel = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
-    # Attributes are still left out where the number of spatial dimensions was not known.
+    # Attributes may be missing if the number of spatial dimensions was not known at shape inference.
     strides, dilations = (values or (1,) * len(size) for values in (node.strides, node.dilations))
     begin, end = (values or (0,) * len(size) for values in (node.pads_begin, node.pads_end))
     padded = [sum(lengths) for lengths in zip(size, begin, end)]
-    places = _places(padded, kernel, dilations, strides)
+    positions = _positions(padded, kernel, dilations, strides)
     batch = data.shape[0] if data.ndim == 3 else 1
-    patches = data.reshape(batch, data.shape[-2] // math.prod(kernel), *kernel, *places)
+    patches = data.reshape(batch, data.shape[-2] // math.prod(kernel), *kernel, *positions)
     image = np.zeros((*patches.shape[:2], *padded), data.dtype)
     for offset in itertools.product(*map(range, kernel)):
-        image[window_slices(offset, places, strides, dilations)] += patches[(slice(None), slice(None), *offset)]
-    cut = (slice(first, first + length) for first, length in zip(begin, size))
-    return image[(slice(None) if data.ndim == 3 else 0, slice(None), *cut)]
+        image[window_slices(offset, positions, strides, dilations)] += patches[(slice(None), slice(None), *offset)]
+    cropped = (slice(first, first + length) for first, length in zip(begin, size))
+    return image[(slice(None) if data.ndim == 3 else 0, slice(None), *cropped)]
 
 
 @evaluates(ops.ExtractImagePatches)
 def extract_image_patches(node: Node, image: np.ndarray) -> np.ndarray:
     begin, end = resolve_pads(node, image.shape[2:], node.sizes, node.rates)
     padded = np.pad(image, [(0, 0), (0, 0), *zip(begin, end)]) if any((*begin, *end)) else image
-    places = _places(padded.shape[2:], node.sizes, node.rates, node.strides)
-    patches = np.empty((image.shape[0], *node.sizes, image.shape[1], *places), image.dtype)
+    positions = _positions(padded.shape[2:], node.sizes, node.rates, node.strides)
+    patches = np.empty((image.shape[0], *node.sizes, image.shape[1], *positions), image.dtype)
     if patches.size:
         for row, column in itertools.product(*map(range, node.sizes)):
-            patches[:, row, column] = padded[window_slices((row, column), places, node.strides, node.rates)]
-    return patches.reshape(image.shape[0], math.prod(patches.shape[1:4]), *places)
+            patches[:, row, column] = padded[window_slices((row, column), positions, node.strides, node.rates)]
+    return patches.reshape(image.shape[0], math.prod(patches.shape[1:4]), *positions)
 
 
-def _places(lengths, kernel, dilations, strides) -> list[int]:
-    """How often the kernel fits on each axis."""
+def _positions(lengths, kernel, dilations, strides) -> list[int]:
+    """Return the number of kernel positions on each axis."""
     extents = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
     return [max((length - covered) // step + 1, 0) for length, covered, step in zip(lengths, extents, strides)]

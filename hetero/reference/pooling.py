@@ -1,4 +1,4 @@
-"""Pooling: running maxima and sums along one axis after the other, over strided views of the data."""
+"""Pooling: maxima and sums accumulated along one axis after the other, over strided views of the data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.ops.windows import elements_that_meet
+from hetero.ops.windows import overlapping_elements
 from hetero.reference.registry import evaluates
 from hetero.shape import PartialShape
+from hetero.types import lowest
 
 
 @evaluates(ops.MaxPoolV1)
@@ -24,21 +25,21 @@ def max_pool_without_indices(node: Node, data: np.ndarray) -> np.ndarray:
 def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if node.output(0).get_target_inputs() and not node.output(1).get_target_inputs():
         largest = max_pool_without_indices(node, data)
-        return largest, np.broadcast_to(np.int64(0), largest.shape)  # nobody reads the indices
+        return largest, np.broadcast_to(np.int64(0), largest.shape)  # the indices are not used
     positions, (begin, _) = _positions(node, data), node.resolve_pads(data.shape[2:])
     axis = node.axis % data.ndim
-    counted = np.arange(math.prod(data.shape[axis:]), dtype=np.int64).reshape(data.shape[axis:])
-    indices = np.broadcast_to(counted, data.shape)
+    flat_indices = np.arange(math.prod(data.shape[axis:]), dtype=np.int64).reshape(data.shape[axis:])
+    indices = np.broadcast_to(flat_indices, data.shape)
     largest = np.full((*data.shape[:2], *positions), lowest(data.dtype), data.dtype)
     where = np.full(largest.shape, -1, np.int64)
     windows = zip(data.shape[2:], positions, node.kernel_shape, node.strides, node.dilations, begin)
-    for met in itertools.product(*(list(_meetings(*window)) for window in windows)):
-        places, elements = ((slice(None), slice(None), *slices) for slices in zip(*met))
-        # Of equal values the first.
-        better = (data[elements] > largest[places]) | (where[places] < 0)
-        np.copyto(largest[places], data[elements], where=better)
-        np.copyto(where[places], indices[elements], where=better)
-    # A window of padding alone counts as the first element of its channel (as in OpenVINO).
+    for overlap in itertools.product(*(list(_overlaps(*window)) for window in windows)):
+        outputs, elements = ((slice(None), slice(None), *slices) for slices in zip(*overlap))
+        # Strictly larger, so that the first of equal values is selected.
+        better = (data[elements] > largest[outputs]) | (where[outputs] < 0)
+        np.copyto(largest[outputs], data[elements], where=better)
+        np.copyto(where[outputs], indices[elements], where=better)
+    # As in OpenVINO, a window that covers only padding gets the index of the first element of its channel.
     corner = indices[:, :, *[slice(1)] * len(positions)] if data.size else 0
     return largest, np.where(where < 0, corner, where)
 
@@ -47,9 +48,9 @@ def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def avg_pool(node: Node, data: np.ndarray) -> np.ndarray:
     source = data.astype(np.float32) if data.dtype.itemsize < 4 else data
     total = _along_axes(node, source, np.add, 0)
-    # Without any padding, what a window of rounding_type ceil has beyond the end does not count (as in OpenVINO).
-    every = not node.exclude_pad and any(map(any, node.resolve_pads(data.shape[2:])))
-    count = math.prod(node.kernel_shape) if every else _counts(node, data, total.shape[2:])
+    # As in OpenVINO, without any padding the elements of a window beyond the end (rounding_type ceil) do not count.
+    counts_pads = not node.exclude_pad and any(map(any, node.resolve_pads(data.shape[2:])))
+    count = math.prod(node.kernel_shape) if counts_pads else _counts(node, data, total.shape[2:])
     return np.divide(total, count, out=total) if source.dtype.kind == "f" else total // count
 
 
@@ -67,19 +68,19 @@ def adaptive_avg_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) ->
 def adaptive_max_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     lengths, sizes = data.shape[2:], output_shape.tolist()
     parts = [list(zip(*_parts(length, size))) for length, size in zip(lengths, sizes)]
-    numbers = np.arange(math.prod(lengths)).reshape(lengths)
+    flat_indices = np.arange(math.prod(lengths)).reshape(lengths)
     largest, where = np.empty((*data.shape[:2], *sizes), data.dtype), np.empty((*data.shape[:2], *sizes), np.int64)
-    for place in itertools.product(*map(range, sizes)):
-        part = tuple(slice(*parts[axis][index]) for axis, index in enumerate(place))
-        values = data[(slice(None), slice(None), *part)].reshape(*data.shape[:2], numbers[part].size)
+    for position in itertools.product(*map(range, sizes)):
+        part = tuple(slice(*parts[axis][index]) for axis, index in enumerate(position))
+        values = data[(slice(None), slice(None), *part)].reshape(*data.shape[:2], flat_indices[part].size)
         first = values.argmax(-1)
-        largest[(..., *place)] = np.take_along_axis(values, first[..., None], -1)[..., 0]
-        where[(..., *place)] = numbers[part].reshape(-1)[first]
+        largest[(..., *position)] = np.take_along_axis(values, first[..., None], -1)[..., 0]
+        where[(..., *position)] = flat_indices[part].reshape(-1)[first]
     return largest, where
 
 
 def _parts(length: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Begin and end of each of ``size`` parts: ``floor(i·length / size)`` and ``ceil((i + 1)·length / size)``."""
+    """Return begin and end of each of ``size`` parts: ``floor(i·length / size)``, ``ceil((i + 1)·length / size)``."""
     index = np.arange(size)
     return index * length // size, -((index + 1) * -length // size)
 
@@ -89,49 +90,38 @@ def _positions(node: Node, data: np.ndarray) -> tuple[int, ...]:
 
 
 def _along_axes(node: Node, data: np.ndarray, combine: Callable, neutral) -> np.ndarray:
-    """All elements of each window combined, one spatial axis after the other, in new memory."""
+    """Combine the elements of each window, one spatial axis after the other, into a new array."""
     begin, _ = node.resolve_pads(data.shape[2:])
     for axis, count in enumerate(_positions(node, data)):
         window = node.kernel_shape[axis], node.strides[axis], node.dilations[axis], begin[axis]
         result = np.full((*data.shape[: axis + 2], count, *data.shape[axis + 3 :]), neutral, data.dtype)
-        for places, elements in _meetings(data.shape[axis + 2], count, *window):
+        for outputs, elements in _overlaps(data.shape[axis + 2], count, *window):
             front = (slice(None),) * (axis + 2)
-            target = result[(*front, places)]
+            target = result[(*front, outputs)]
             combine(target, data[(*front, elements)], out=target)
         data = result
     return data
 
 
-def _meetings(
+def _overlaps(
     length: int, count: int, size: int, stride: int, dilation: int, begin: int
 ) -> Iterator[tuple[slice, slice]]:
-    """For each element of the window along an axis: the windows where it meets data, and the data that it meets."""
-    for number in elements_that_meet(length, count, size, stride, dilation, begin):
+    """Yield for each window element along an axis the positions at which it overlaps data, and that data."""
+    for number in overlapping_elements(length, count, size, stride, dilation, begin):
         shift = number * dilation - begin
         first, last = max(-(shift // stride), 0), min((length - 1 - shift) // stride, count - 1)
-        if first <= last:  # it may meet data only between two positions
+        if first <= last:  # with a stride, the element may skip all data
             yield slice(first, last + 1), slice(first * stride + shift, last * stride + shift + 1, stride)
 
 
 def _counts(node: Node, data: np.ndarray, positions: tuple[int, ...]) -> np.ndarray:
-    """How many elements of the data each window meets, at least 1 on each axis."""
+    """Return the number of data elements in each window, at least 1 on each axis."""
     counts = np.ones((), np.float32)
     begin, _ = node.resolve_pads(data.shape[2:])
     for axis, length in enumerate(data.shape[2:]):
-        met = np.zeros(positions[axis], np.float32)
+        axis_counts = np.zeros(positions[axis], np.float32)
         window = node.kernel_shape[axis], node.strides[axis], node.dilations[axis], begin[axis]
-        for places, _ in _meetings(length, positions[axis], *window):
-            met[places] += 1
-        counts = np.multiply.outer(counts, np.maximum(met, 1))
+        for outputs, _ in _overlaps(length, positions[axis], *window):
+            axis_counts[outputs] += 1
+        counts = np.multiply.outer(counts, np.maximum(axis_counts, 1))
     return counts
-
-
-def lowest(dtype: np.dtype):
-    """The lowest finite value of a type, which OpenVINO too takes for padding."""
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).min
-    if dtype.kind == "b":
-        return False
-    import ml_dtypes  # whose finfo knows bf16 beside numpy's types
-
-    return ml_dtypes.finfo(dtype).min

@@ -1,4 +1,4 @@
-"""PriorBox and PriorBoxClustered: all boxes from the places of the cells and the boxes of one."""
+"""PriorBox and PriorBoxClustered: the boxes of one cell, moved to every cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def prior_box(node: Node, size: np.ndarray, image: np.ndarray) -> np.ndarray:
         step = image[0] / size[0] if step == -1 else step * image[0]
     steps, offset = (image / size, 0.5) if step == 0 else (np.array([step, step]), node.offset)
     boxes = _boxes(node, size, image, steps, offset)
-    # Boxes of fixed sizes end at the image's border in any case.
+    # Boxes of fixed sizes are always clipped to the image.
     fixed = len(node.dense_boxes())
     np.clip(boxes[..., :fixed, :], 0, 1, out=boxes[..., :fixed, :])
     return _with_variances(node, boxes)
@@ -29,14 +29,14 @@ def prior_box_clustered(node: Node, size: np.ndarray, image: np.ndarray) -> np.n
 
 
 def _boxes(node: Node, size: np.ndarray, image: np.ndarray, steps: np.ndarray, offset: float) -> np.ndarray:
-    """The boxes ``[height, width, boxes of a cell, 4]`` in parts of the image."""
-    of_cell = node.boxes_of_a_cell(int(image[0]))
+    """Return the boxes ``[height, width, boxes per cell, 4]`` as fractions of the image."""
+    cell_boxes = node.cell_boxes(int(image[0]))
     y, x = ((np.arange(count, dtype=np.float32) + np.float32(offset)) * np.float32(step)
             for count, step in zip(size, steps))  # fmt: skip
-    boxes = np.empty((y.size, x.size, len(of_cell), 4), np.float32)
-    x, y = x[:, None] + of_cell[:, 0], y[:, None, None] + of_cell[:, 1]
-    boxes[..., 0::2] = np.stack([x - of_cell[:, 2], x + of_cell[:, 2]], axis=-1)
-    boxes[..., 1::2] = np.stack([y - of_cell[:, 3], y + of_cell[:, 3]], axis=-1)
+    boxes = np.empty((y.size, x.size, len(cell_boxes), 4), np.float32)
+    x, y = x[:, None] + cell_boxes[:, 0], y[:, None, None] + cell_boxes[:, 1]
+    boxes[..., 0::2] = np.stack([x - cell_boxes[:, 2], x + cell_boxes[:, 2]], axis=-1)
+    boxes[..., 1::2] = np.stack([y - cell_boxes[:, 3], y + cell_boxes[:, 3]], axis=-1)
     boxes *= (1 / image[[1, 0, 1, 0]]).astype(np.float32)
     return boxes
 

@@ -1,4 +1,4 @@
-"""Program: a Model prepared to be run many times with numpy, its operations in order and a slot for every value."""
+"""Program: a Model prepared for repeated numpy evaluation, as a list of steps and one slot per value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.reference.registry import Run, Runner, VariableValues, in_types, make_runner
+from hetero.reference.registry import Run, Runner, VariableValues, make_runner, to_dtypes
 
 
 @dataclass(frozen=True)
 class Step:
-    """One operation: the slots that it reads and writes, and those that nobody reads after it."""
+    """One operation: the slots that it reads and writes, and those that no later step reads."""
 
     node: Node
     run: Runner
@@ -26,9 +26,9 @@ class Step:
 
 
 class Program:
-    """The steps of a Model. It holds nothing of a run, so that several may be under way at once.
+    """The steps of a Model. It has no state of a run, so several runs may be active at once.
 
-    Raises UnsupportedOperationError where the reference does not know an operation, also within bodies.
+    Raises UnsupportedOperationError if the reference cannot evaluate an operation, including those in bodies.
     """
 
     def __init__(self, model: Model) -> None:
@@ -42,16 +42,16 @@ class Program:
         self._values: list[np.ndarray | None] = [None] * len(slots)
         for node in order:
             if isinstance(node, Constant):
-                # A tensor read in place may lie at any address; numpy multiplies matrices fast only when aligned.
+                # Memory-mapped tensors may be at any address, but numpy's gemm is fast only on aligned arrays.
                 self._values[slots[node.output(0)]] = np.require(node.data, requirements=["ALIGNED"])
         self._constants = {id(array) for array in self._values if array is not None}
         self.steps = self._schedule(order, slots)
 
     def is_constant(self, array: np.ndarray) -> bool:
-        """Whether an array is that of a Constant of the model, which nobody may write to."""
+        """Return whether an array is that of a Constant of the model, which must not be written to."""
         return id(array) in self._constants
 
-    @np.errstate(all="ignore")  # infinities and NaN are values here
+    @np.errstate(all="ignore")  # infinities and NaN are valid results
     def run(
         self,
         inputs: Iterable[np.ndarray],
@@ -59,21 +59,21 @@ class Program:
         observe: Callable[[Node, float], None] | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> list[np.ndarray]:
-        """The outputs for these inputs: in new memory, or inputs, constants and contents of variables, or views.
+        """Return the outputs for these inputs: new arrays, or views of inputs, constants and contents of variables.
 
-        ``variables`` are read and written; ``observe`` is called with every operation and its seconds. ``check``
-        is called before each operation and each iteration of a body, and may raise to end the run.
-        Raises DeviceError where an operation cannot run on what it gets.
+        ``variables`` are read and written; ``observe`` is called with every operation and its time in seconds.
+        ``check`` is called before each operation and each iteration of a body, and may raise to end the run.
+        Raises DeviceError if an operation fails on its inputs.
         """
-        return self.run_again(inputs, Run(variables, check), observe)
+        return self.run_nested(inputs, Run(variables, check), observe)
 
-    def run_again(
+    def run_nested(
         self,
         inputs: Iterable[np.ndarray],
         run: Run,
         observe: Callable[[Node, float], None] | None = None,
     ) -> list[np.ndarray]:
-        """As ``run``, for a body: within the run of another Program, which has silenced numpy's warnings."""
+        """Run a body within the run of another Program, which has already silenced numpy's warnings."""
         values = self._values.copy()
         for slot, array in zip(self.input_slots, inputs):
             values[slot] = array
@@ -82,9 +82,9 @@ class Program:
             run.check()
             try:
                 results = step.run(run, *[values[slot] for slot in step.reads])
-                results = in_types(results, step.dtypes)
+                results = to_dtypes(results, step.dtypes)
             except (ValueError, IndexError, TypeError, ArithmeticError, MemoryError) as error:
-                # What shape inference could not see before the shapes were known.
+                # Problems that shape inference cannot detect while shapes are dynamic.
                 name, kind = step.node.friendly_name, step.node.type_info.name
                 raise DeviceError(f"{kind} '{name}' cannot run on these inputs: {error}") from error
             for slot, array in zip(step.writes, results):
@@ -100,7 +100,7 @@ class Program:
     def _schedule(self, order: Sequence[Node], slots: dict[Output, int]) -> list[Step]:
         kept = {*self.input_slots, *self.output_slots}
         steps: list[Step] = []
-        # From the end to the start: the first reader met is the last to run, and frees what it read.
+        # In reverse order, so that the first reader of a slot found is the last one to run, and frees the slot.
         for node in reversed(order):
             if not isinstance(node, (Parameter, Constant, Result)):
                 reads = tuple(slots[value] for value in node.input_values())
@@ -114,9 +114,9 @@ class Program:
 
 
 def _assignments_last(order: Sequence[Node]) -> list[Node]:
-    """The order with all that sets variables, and what reads from that, behind all else: first they are read."""
-    late: set[Node] = set()
+    """Move all Assign nodes and their dependents to the end, so that variables are read before they are set."""
+    last: set[Node] = set()
     for node in order:
-        if node.type_info.name == "Assign" or any(value.node in late for value in node.input_values()):
-            late.add(node)
-    return [*(node for node in order if node not in late), *(node for node in order if node in late)]
+        if node.type_info.name == "Assign" or any(value.node in last for value in node.input_values()):
+            last.add(node)
+    return [*(node for node in order if node not in last), *(node for node in order if node in last)]

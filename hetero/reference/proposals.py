@@ -1,4 +1,4 @@
-"""Proposal and GenerateProposals: anchors moved by offsets, of which the best are kept."""
+"""Proposal and GenerateProposals: boxes decoded from anchors and offsets, filtered by NMS."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.boxes import falling, intersection_over_union, pixel_overlap, suppress, suppress_adaptively
-from hetero.reference.registry import evaluates, in_single
+from hetero.ops.proposals import LARGEST_GROWTH, anchors_of_cells
+from hetero.reference.boxes import (
+    descending_order,
+    intersection_over_union,
+    pixel_overlap,
+    suppress,
+    suppress_adaptively,
+)
+from hetero.reference.registry import compute_in_f32, evaluates
 
-# By no more than this is a side made longer.
-LARGEST_GROWTH = np.float32(np.log(1000 / 16))
 
+def decode_boxes(anchors: np.ndarray, offsets: np.ndarray, border: float, largest: float = np.inf) -> np.ndarray:
+    """Return boxes ``[..., 4]``: anchors moved by the first two offsets and scaled by exp of the last two.
 
-def moved(anchors: np.ndarray, offsets: np.ndarray, border: float, largest: float = np.inf) -> np.ndarray:
-    """Boxes ``[..., 4]``: the anchors moved by the first two offsets, with sides grown by exp of the last two.
-
-    ``border`` is 1 where the far corner belongs to the anchor; it does not to the boxes.
+    ``border`` is 1 if the far corner is inside the anchor; it is outside of the returned boxes.
     """
     sides = anchors[..., 2:] - anchors[..., :2] + anchors.dtype.type(border)
     center = anchors[..., :2] + sides / 2 + offsets[..., :2] * sides
@@ -25,86 +29,69 @@ def moved(anchors: np.ndarray, offsets: np.ndarray, border: float, largest: floa
 
 
 def per_cell(offsets: np.ndarray, count: int) -> np.ndarray:
-    """Offsets ``[count * 4, height, width]`` as ``[height, width, count, 4]``."""
+    """Rearrange offsets ``[count * 4, height, width]`` to ``[height, width, count, 4]``."""
     return offsets.reshape(count, 4, *offsets.shape[1:]).transpose(2, 3, 0, 1)
 
 
-def best_first(boxes: np.ndarray, scores: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Boxes, scores and indices of the best of all cells: at most so many, by falling score."""
+def best_first(boxes: np.ndarray, scores: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return boxes, scores and indices of the best ``limit`` boxes of all cells, in descending order of score."""
     boxes, scores = boxes.reshape(-1, 4), scores.reshape(-1)
-    order = falling(scores)[:most]
+    order = descending_order(scores)[:limit]
     return boxes[order], scores[order], order
 
 
 @evaluates(ops.Proposal, ops.ProposalV1)
-@in_single
+@compute_in_f32
 def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndarray) -> tuple[np.ndarray, ...]:
     images, border = len(scores), 0 if node.is_tensorflow else 1
     count = scores.shape[1] // 2
-    shape = image[[0, 1, 0, 1] if node.is_tensorflow else [1, 0, 1, 0]]  # the largest x, y, x and y
+    shape = image[[0, 1, 0, 1] if node.is_tensorflow else [1, 0, 1, 0]]  # upper bounds of x, y, x and y
     anchors = anchors_of_cells(node, *scores.shape[2:])
     if anchors.shape[2] != count:
-        raise ValueError(f"there are {anchors.shape[2]} ratios and scales, but {count} scores of a cell")
+        raise ValueError(f"there are {anchors.shape[2]} anchors per cell, but {count} scores")
     if node.is_tensorflow:
         anchors = anchors.clip(0, shape)
     scales = np.float32([node.box_coordinate_scale] * 2 + [node.box_size_scale] * 2)
-    smallest = node.min_size * image[[-1, 2]]  # of width and height
+    smallest = node.min_size * image[[-1, 2]]  # minimum width and height
     rows = np.zeros((images, node.post_nms_topn, 5), scores.dtype)
     values = np.zeros((images, node.post_nms_topn), scores.dtype)
     for index in range(images):
-        boxes = moved(anchors, per_cell(offsets[index], count) / scales, border)
+        boxes = decode_boxes(anchors, per_cell(offsets[index], count) / scales, border)
         if node.clip_before_nms:
             boxes = boxes.clip(0, shape - border)
         large = (boxes[..., 2:] - boxes[..., :2] + border >= smallest).all(axis=-1)
-        boxes, found, _ = best_first(boxes, scores[index, count:].transpose(1, 2, 0) * large, node.pre_nms_topn)
+        boxes, best, _ = best_first(boxes, scores[index, count:].transpose(1, 2, 0) * large, node.pre_nms_topn)
         overlap = intersection_over_union if node.is_tensorflow else pixel_overlap
-        kept = suppress(boxes, np.float32(node.nms_thresh), node.post_nms_topn, overlap)
-        boxes = boxes[kept].clip(0, shape) if node.clip_after_nms else boxes[kept]
-        rows[index, : len(kept), 0] = index
-        rows[index, : len(kept), 1:] = boxes / shape if node.normalize else boxes
-        rows[index, len(kept) : len(kept) + 1, 0] = -1
-        values[index, : len(kept)] = found[kept]
+        selected = suppress(boxes, np.float32(node.nms_thresh), node.post_nms_topn, overlap)
+        boxes = boxes[selected].clip(0, shape) if node.clip_after_nms else boxes[selected]
+        rows[index, : len(selected), 0] = index
+        rows[index, : len(selected), 1:] = boxes / shape if node.normalize else boxes
+        rows[index, len(selected) : len(selected) + 1, 0] = -1
+        values[index, : len(selected)] = best[selected]
     rows = rows.reshape(-1, 5)
     return (rows, values.reshape(-1)) if node.output_size == 2 else (rows,)
 
 
-def anchors_of_cells(node: Node, height: int, width: int) -> np.ndarray:
-    """The anchors of all cells ``[height, width, ratios * scales, 4]``."""
-    border, ratios = 0 if node.is_tensorflow else 1, np.float32(node.ratio)
-    across = np.sqrt(np.float32(node.base_size**2) / ratios)
-    down = across * ratios
-    if not node.is_tensorflow:
-        across = np.floor(across + np.float32(0.5))
-        down = np.floor(across * ratios + np.float32(0.5))
-    sides = (np.stack([across, down], axis=-1)[:, None] * np.float32(node.scale)[:, None]).reshape(-1, 2)
-    middle = 0 if node.is_tensorflow else (node.base_size - 1) / 2
-    half = (sides - border) / 2
-    around = np.concatenate([middle - half, middle + half], axis=-1)
-    y, x = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
-    places = np.stack([y, x, y, x] if node.is_tensorflow else [x, y, x, y], axis=-1) * node.feat_stride
-    return (places[:, :, None] + around).astype(np.float32)
-
-
 @evaluates(ops.GenerateProposals)
-@in_single
+@compute_in_f32
 def generate_proposals(node: Node, image: np.ndarray, anchors: np.ndarray, offsets, scores) -> tuple:
     border = 0 if node.normalized else 1
-    boxes, values = [np.zeros((0, 4), scores.dtype)], [np.zeros(0, scores.dtype)]
+    all_boxes, all_values = [np.zeros((0, 4), scores.dtype)], [np.zeros(0, scores.dtype)]
     for info, offset, score in zip(image, offsets, scores):
         shape = info[[1, 0, 1, 0]] - border
-        found = moved(anchors, per_cell(offset, score.shape[0]), border, LARGEST_GROWTH)
-        found = (found - np.float32([0, 0, border, border])).clip(0, shape)
-        large = (found[..., 2:] - found[..., :2] + border >= node.min_size * info[[-1, 2]]).all(axis=-1)
-        found, value, order = best_first(found, score.transpose(1, 2, 0), node.pre_nms_count)
+        boxes = decode_boxes(anchors, per_cell(offset, score.shape[0]), border, LARGEST_GROWTH)
+        boxes = (boxes - np.float32([0, 0, border, border])).clip(0, shape)
+        large = (boxes[..., 2:] - boxes[..., :2] + border >= node.min_size * info[[-1, 2]]).all(axis=-1)
+        boxes, values, order = best_first(boxes, score.transpose(1, 2, 0), node.pre_nms_count)
         large = large.reshape(-1)[order]
-        found, value = found[large], value[large]
+        boxes, values = boxes[large], values[large]
         overlap = intersection_over_union if node.normalized else pixel_overlap
         threshold = np.float32(node.nms_threshold)
         if node.nms_eta < 1:
-            kept = suppress_adaptively(found, threshold, node.nms_eta, overlap)[: node.post_nms_count]
+            selected = suppress_adaptively(boxes, threshold, node.nms_eta, overlap)[: node.post_nms_count]
         else:
-            kept = suppress(found, threshold, node.post_nms_count, overlap)
-        boxes.append(found[kept])
-        values.append(value[kept])
-    counts = np.array([len(value) for value in values[1:]], np.int64)
-    return np.concatenate(boxes), np.concatenate(values), counts
+            selected = suppress(boxes, threshold, node.post_nms_count, overlap)
+        all_boxes.append(boxes[selected])
+        all_values.append(values[selected])
+    counts = np.array([len(values) for values in all_values[1:]], np.int64)
+    return np.concatenate(all_boxes), np.concatenate(all_values), counts

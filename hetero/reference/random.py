@@ -1,4 +1,4 @@
-"""Random numbers in numpy: Philox 4x32-10 and the Mersenne twister, aligned with TensorFlow and PyTorch."""
+"""Random numbers: Philox 4x32-10 and the Mersenne Twister, aligned with TensorFlow and PyTorch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.reference.registry import evaluates
 
-# How far the generator of each node has come, so that the next inference goes on from there.
+# The position of each node's generator, from which the next inference continues.
 _positions: WeakKeyDictionary[Node, int] = WeakKeyDictionary()
 
 _LOW = np.uint64(0xFFFFFFFF)
@@ -45,7 +45,7 @@ def multinomial(node, probs, num_samples):
 
 
 def _columns_at(weights: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """For each row the columns in whose share of the row's sum the numbers from 0 to 1 fall."""
+    """Map uniform numbers from 0 to 1 to columns by the cumulative weights of each row."""
     ends = np.cumsum(weights, axis=1)
     return np.stack([np.searchsorted(row, numbers * row[-1], "right") for row, numbers in zip(ends, uniform)])
 
@@ -58,7 +58,7 @@ def _from_philox(node: Node, count: int, dtype: np.dtype, low: float, high: floa
     _positions[node] = start + calls
     raw = _philox(key, stream, np.arange(start, start + calls, dtype=np.uint64)).reshape(-1)[: count * words]
     if dtype.kind == "f":
-        # The random bits are the mantissa of a number from 1 to 2.
+        # The random bits become the mantissa of a number from 1 to 2.
         if dtype.itemsize == 8:
             unit = (_pairs(raw, 0, 1) & np.uint64((1 << 52) - 1) | np.uint64(0x3FF << 52)).view(np.float64)
         elif dtype.itemsize == 4:
@@ -74,7 +74,7 @@ def _from_philox(node: Node, count: int, dtype: np.dtype, low: float, high: floa
 
 
 def _from_mersenne(node: Node, count: int, dtype: np.dtype, low: float, high: float) -> np.ndarray:
-    # As PyTorch does, a number of two words is drawn for f64, and for integers whose range one word cannot cover.
+    # As in PyTorch, two words are drawn for f64, and for integers whose range exceeds one word.
     words = 2 if dtype == np.float64 or (dtype.kind in "iu" and high - low > 1 << 32) else 1
     start = _positions.get(node, 0)
     _positions[node] = start + count * words
@@ -89,20 +89,20 @@ def _from_mersenne(node: Node, count: int, dtype: np.dtype, low: float, high: fl
 
 
 def _seeds(node: Node) -> tuple[int, int]:
-    """The key and the stream of a node's generator; where both seeds are 0, others every time."""
+    """Return the key and the stream of a node's generator; a random key if both seeds are 0."""
     if node.global_seed or node.op_seed:
         return node.global_seed, node.op_seed
     return secrets.randbits(64), 0
 
 
 def _pairs(raw: np.ndarray, high: int, low: int) -> np.ndarray:
-    """Two words of 32 bits after each other as one of 64, the word at index ``high`` being the upper half."""
+    """Combine each two consecutive 32-bit words into one 64-bit word, with the word at index ``high`` on top."""
     words = raw.reshape(-1, 2).astype(np.uint64)
     return words[:, high] << _HALF | words[:, low]
 
 
 def _philox(key: int, stream: int, counters: np.ndarray) -> np.ndarray:
-    """Four words of 32 bits for each counter, by Philox 4x32-10.
+    """Return four 32-bit words for each counter, by Philox 4x32-10.
 
     J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
     """

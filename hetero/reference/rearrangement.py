@@ -1,4 +1,4 @@
-"""Elements moved to other places, as views of the data or by one copy."""
+"""Roll, Reverse, ShuffleChannels, SpaceToBatch and the like, as views of the data or with one copy."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hetero.reference.registry import evaluates
 
 @evaluates(ops.Roll)
 def roll(node: Node, data: np.ndarray, shift: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    places = axes.reshape(-1)
-    shifts = np.broadcast_to(shift.reshape(-1), places.shape)
-    return np.roll(data, shifts.tolist(), places.tolist())
+    axes = axes.reshape(-1)
+    shifts = np.broadcast_to(shift.reshape(-1), axes.shape)
+    return np.roll(data, shifts.tolist(), axes.tolist())
 
 
 @evaluates(ops.Reverse)
@@ -29,17 +29,17 @@ def reverse_sequence(node: Node, data: np.ndarray, seq_lengths: np.ndarray) -> n
     batch, along = node.batch_axis % data.ndim, node.seq_axis % data.ndim
     lengths, steps = seq_lengths.astype(np.int64)[:, None], np.arange(data.shape[along])
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= steps.size:
-        raise ValueError(f"seq_lengths {seq_lengths.tolist()} must be of 0 to {steps.size} elements")
-    places = np.where(steps < lengths, lengths - 1 - steps, steps)
+        raise ValueError(f"seq_lengths {seq_lengths.tolist()} must be from 0 to {steps.size}")
+    order = np.where(steps < lengths, lengths - 1 - steps, steps)
     rows = np.moveaxis(data, (batch, along), (0, 1))
-    return np.moveaxis(rows[np.arange(lengths.size)[:, None], places], (0, 1), (batch, along))
+    return np.moveaxis(rows[np.arange(lengths.size)[:, None], order], (0, 1), (batch, along))
 
 
 @evaluates(ops.ShuffleChannels)
 def shuffle_channels(node: Node, data: np.ndarray) -> np.ndarray:
     axis = node.axis % data.ndim
-    before, length, behind = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
-    groups = data.reshape(*before, node.group, length // node.group, *behind)
+    before, length, after = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
+    groups = data.reshape(*before, node.group, length // node.group, *after)
     return groups.swapaxes(axis, axis + 1).reshape(data.shape)
 
 
@@ -62,7 +62,7 @@ def batch_to_space(
     _, *blocks = block_shape.tolist()
     count, batch = len(blocks), data.shape[0] // math.prod(blocks)
     split = data.reshape(*blocks, batch, *data.shape[1:])
-    order = (count, *(axis for place in range(count) for axis in (count + 1 + place, place)))
+    order = (count, *(axis for i in range(count) for axis in (count + 1 + i, i)))
     whole = split.transpose(order).reshape(batch, *(n * block for n, block in zip(data.shape[1:], blocks)))
     ends = [length - end for length, end in zip(whole.shape, crops_end.tolist())]
     return whole[tuple(slice(begin, end) for begin, end in zip(crops_begin.tolist(), ends))]

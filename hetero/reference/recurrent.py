@@ -1,4 +1,4 @@
-"""Recurrent networks in numpy: one product for the data of all steps, then the steps of all directions at once."""
+"""Recurrent networks: one gemm for the data of all steps, then step by step for all directions at once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.activation import sigmoid
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 Array = np.ndarray
 
-# Each function takes x, alpha and beta; the numbers are the alpha and beta that hold where none is given.
+# Functions of x, alpha and beta, with the default alpha and beta.
 _FUNCTIONS: dict[str, tuple[Callable[..., Array], float, float]] = {
     "affine": (lambda x, a, b: a * x + b, 1.0, 0.0),
     "elu": (lambda x, a, b: np.where(x > 0, x, a * np.expm1(np.minimum(x, 0))), 1.0, 0.0),
@@ -31,10 +31,10 @@ _FUNCTIONS: dict[str, tuple[Callable[..., Array], float, float]] = {
 
 @dataclass
 class Steps:
-    """The data of a recurrence, directions first, a reverse one with its time turned round.
+    """The data of a recurrence over D directions; the time axis of the reverse direction is flipped.
 
-    ``projected``: X·Wᵀ with biases ``[time, D, N, gates·hidden]``; ``weights``: Rᵀ ``[D, hidden, gates·hidden]``;
-    ``active``: whether a sequence has such a step ``[time, D, N, 1]``, None where all have.
+    ``projected``: X·Wᵀ + biases ``[time, D, N, gates·hidden]``; ``weights``: Rᵀ ``[D, hidden, gates·hidden]``;
+    ``active``: whether a step is within the sequence's length ``[time, D, N, 1]``, None if all are.
     """
 
     projected: Array
@@ -45,8 +45,8 @@ class Steps:
 def _activations(node) -> list[Callable[[Array], Array]]:
     def bind(index: int) -> Callable[[Array], Array]:
         function, alpha, beta = _FUNCTIONS[node.activations[index]]
-        given_alpha, given_beta = node.activations_alpha[index : index + 1], node.activations_beta[index : index + 1]
-        (alpha,), (beta,), limit = given_alpha or (alpha,), given_beta or (beta,), node.clip
+        own_alpha, own_beta = node.activations_alpha[index : index + 1], node.activations_beta[index : index + 1]
+        (alpha,), (beta,), limit = own_alpha or (alpha,), own_beta or (beta,), node.clip
         if limit:
             return lambda x: function(np.clip(x, -limit, limit), alpha, beta)
         return lambda x: function(x, alpha, beta)
@@ -55,10 +55,10 @@ def _activations(node) -> list[Callable[[Array], Array]]:
 
 
 def _steps(node, x: Array, lengths: Array | None, w: Array, r: Array, b: Array) -> Steps:
-    """The steps for data ``[N, time, features]``, where all other arrays have directions in front."""
+    """Return the steps for data ``[N, time, features]``; w, r and b have a leading axis of directions."""
     batch, time, features = x.shape
     rows = x.reshape(-1, features)
-    # The sums of weights that recur are biases as well, but for the last part where linear_before_reset is set.
+    # All biases are added here, except the last part with linear_before_reset, which is inside the recurrence.
     projected = np.empty((len(w), len(rows), w.shape[1]), x.dtype)
     np.matmul(rows, w.swapaxes(-1, -2), out=projected)
     projected += b[:, None, : w.shape[1]]
@@ -66,11 +66,11 @@ def _steps(node, x: Array, lengths: Array | None, w: Array, r: Array, b: Array) 
     active = None
     if lengths is not None and (lengths < time).any():
         active = (np.arange(time)[:, None] < lengths)[:, None, :, None].repeat(len(w), axis=1)
-    return Steps(_turned(node, projected), r.swapaxes(-1, -2), None if active is None else _turned(node, active))
+    return Steps(_flipped(node, projected), r.swapaxes(-1, -2), None if active is None else _flipped(node, active))
 
 
-def _turned(node, steps: Array) -> Array:
-    """Steps ``[time, D, …]`` of the file's order in that of the recurrence, or the other way round."""
+def _flipped(node, steps: Array) -> Array:
+    """Flip the time axis of the reverse direction in ``[time, D, …]``; its own inverse."""
     direction = getattr(node, "direction", "forward")
     if direction == "forward":
         return steps
@@ -80,7 +80,7 @@ def _turned(node, steps: Array) -> Array:
 
 
 def _run(steps: Steps, states: tuple[Array, ...], step: Callable[..., tuple[Array, ...]]) -> tuple[Array, ...]:
-    """The hidden state after every step ``[time, D, N, hidden]``, then all states ``[D, N, hidden]`` after the last."""
+    """Return the hidden state after every step ``[time, D, N, hidden]`` and the final states ``[D, N, hidden]``."""
     hidden = np.zeros((len(steps.projected), *states[0].shape), states[0].dtype)
     for time, projected in enumerate(steps.projected):
         new = step(projected, *states)
@@ -102,7 +102,7 @@ def _rnn_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]
 def _gru_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]]:
     function, candidate = _activations(node)
     size = node.hidden_size
-    both, last = weights[..., : 2 * size], weights[..., 2 * size :]
+    gate_weights, candidate_weights = weights[..., : 2 * size], weights[..., 2 * size :]
 
     def linear_before_reset(projected, h):
         recurrent = h @ weights
@@ -112,9 +112,9 @@ def _gru_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]
         return (new + z * (h - new),)
 
     def reset_first(projected, h):
-        gates = function(projected[..., : 2 * size] + h @ both)
+        gates = function(projected[..., : 2 * size] + h @ gate_weights)
         z, r = gates[..., :size], gates[..., size:]
-        new = candidate(projected[..., 2 * size :] + (r * h) @ last)
+        new = candidate(projected[..., 2 * size :] + (r * h) @ candidate_weights)
         return (new + z * (h - new),)
 
     return linear_before_reset if node.linear_before_reset else reset_first
@@ -122,66 +122,55 @@ def _gru_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]
 
 def _lstm_step(node, weights: Array, peepholes: Array | None) -> Callable[..., tuple[Array, ...]]:
     gate, candidate, _ = _activations(node)
-    function, alpha, beta = _FUNCTIONS[node.activations[2]]  # on the cell state, which is not clipped
+    function, alpha, beta = _FUNCTIONS[node.activations[2]]  # applied to the cell state, which is not clipped
     (alpha,), (beta,) = node.activations_alpha[2:3] or (alpha,), node.activations_beta[2:3] or (beta,)
     size = node.hidden_size
-    places = {letter: slice(k * size, (k + 1) * size) for k, letter in enumerate(node.weights_format)}
+    slices = {letter: slice(k * size, (k + 1) * size) for k, letter in enumerate(node.weights_format)}
 
     def step(projected, h, c):
         sums = h @ weights
         sums += projected
-        gates = gate(sums)  # of c too, for nothing, since one call takes less time than three
-        i, f, o = (gates[..., places[letter]] for letter in "ifo")
-        c = (1 - i if node.input_forget else f) * c + i * candidate(sums[..., places["c"]])
+        gates = gate(sums)  # the part for c is not used, but one call is faster than three
+        i, f, o = (gates[..., slices[letter]] for letter in "ifo")
+        c = (1 - i if node.input_forget else f) * c + i * candidate(sums[..., slices["c"]])
         return o * function(c, alpha, beta), c
 
     def step_with_peepholes(projected, h, c):
         sums = projected + h @ weights
-        i, f, o = (sums[..., places[letter]] for letter in "ifo")
-        i = gate(i + of_i * c)
-        f = 1 - i if node.input_forget else gate(f + of_f * c)
-        c = f * c + i * candidate(sums[..., places["c"]])
-        return gate(o + of_o * c) * function(c, alpha, beta), c
+        i, f, o = (sums[..., slices[letter]] for letter in "ifo")
+        i = gate(i + p_i * c)
+        f = 1 - i if node.input_forget else gate(f + p_f * c)
+        c = f * c + i * candidate(sums[..., slices["c"]])
+        return gate(o + p_o * c) * function(c, alpha, beta), c
 
     if peepholes is None:
         return step
-    of_i, of_o, of_f = np.split(peepholes[:, None], 3, axis=-1)
+    p_i, p_o, p_f = np.split(peepholes[:, None], 3, axis=-1)
     return step_with_peepholes
 
 
-@evaluates(ops.RNNCell)
-@in_single
-def rnn_cell(node, x, h, w, r, b):
-    return _cell(node, x, (h,), w, r, b, _rnn_step)
-
-
-@evaluates(ops.GRUCell)
-@in_single
-def gru_cell(node, x, h, w, r, b):
-    return _cell(node, x, (h,), w, r, b, _gru_step)
+@evaluates(ops.RNNCell, ops.GRUCell)
+@compute_in_f32
+def rnn_or_gru_cell(node, x, h, w, r, b):
+    return _cell(node, x, (h,), w, r, b, _gru_step if isinstance(node, ops.GRUCell) else _rnn_step)
 
 
 @evaluates(ops.LSTMCell, ops.LSTMCellV1)
-@in_single
+@compute_in_f32
 def lstm_cell(node, x, h, c, w, r, b, p=None):
     peepholes = None if p is None else p[None]
     return _cell(node, x, (h, c), w, r, b, lambda node, weights, _: _lstm_step(node, weights, peepholes))
 
 
-@evaluates(ops.RNNSequence)
-@in_single
-def rnn_sequence(node, x, h, lengths, w, r, b):
-    return _sequence(node, x, (h,), lengths, w, r, b, _rnn_step)
-
-
-@evaluates(ops.GRUSequence)
-@in_single
-def gru_sequence(node, x, h, lengths, w, r, b):
-    return _sequence(node, x, (h,), lengths, w, r, b, _gru_step)
+@evaluates(ops.RNNSequence, ops.GRUSequence)
+@compute_in_f32
+def rnn_or_gru_sequence(node, x, h, lengths, w, r, b):
+    make_step = _gru_step if isinstance(node, ops.GRUSequence) else _rnn_step
+    return _sequence(node, x, (h,), lengths, w, r, b, make_step)
 
 
 @evaluates(ops.LSTMSequence, ops.PeepholeLSTMSequence)
-@in_single
+@compute_in_f32
 def lstm_sequence(node, x, h, c, lengths, w, r, b, p=None):
     return _sequence(node, x, (h, c), lengths, w, r, b, lambda node, weights, _: _lstm_step(node, weights, p))
 
@@ -197,6 +186,6 @@ def _sequence(node, x, states, lengths, w, r, b, make_step):
     states = tuple(state.swapaxes(0, 1) for state in states)
     hidden, *states = _run(steps, states, make_step(node, steps.weights, b))
     if (lengths == 0).any():
-        # OpenVINO and ONNX Runtime alike: a sequence without steps ends in zeros, not in its initial state.
+        # As in OpenVINO and ONNX Runtime, the final states of an empty sequence are zeros, not its initial states.
         states = [np.where(lengths[:, None] == 0, 0, state) for state in states]
-    return [_turned(node, hidden).transpose(2, 1, 0, 3), *(state.swapaxes(0, 1) for state in states)]
+    return [_flipped(node, hidden).transpose(2, 1, 0, 3), *(state.swapaxes(0, 1) for state in states)]

@@ -1,23 +1,23 @@
-"""Reductions in numpy."""
+"""Reductions over axes."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
-    """The axes from the front, each once; a scalar has none."""
+    """Return the non-negative axes without duplicates; none for a scalar."""
     return tuple({axis % rank for axis in axes.reshape(-1).tolist()}) if rank else ()
 
 
 def _mean(x: np.ndarray, **where) -> np.ndarray:
     if not x.size:
-        return np.sum(x, **where)  # the mean of nothing is 0
+        return np.sum(x, **where)  # the mean of zero elements is 0
     if x.dtype.kind in "iu":
-        return np.trunc(np.mean(x, **where))  # of integers, rounded toward zero
+        return np.trunc(np.mean(x, **where))  # integer means are rounded toward zero
     return np.mean(x, **where)
 
 
@@ -35,7 +35,7 @@ def _min(x: np.ndarray, **where) -> np.ndarray:
 
 def _length(x: np.ndarray, **where) -> np.ndarray:
     if x.dtype.kind in "iu":
-        x = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)  # squares of narrow integers do not fit
+        x = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)  # squares overflow narrow integers
     return np.sqrt(np.sum(np.square(x), **where))
 
 
@@ -53,6 +53,6 @@ _REDUCTIONS = {
 
 
 @evaluates(*_REDUCTIONS)
-@in_single
+@compute_in_f32
 def reduce(node, x, axes):
     return _REDUCTIONS[type(node)](x, axis=axes_of(axes, x.ndim), keepdims=node.keep_dims)

@@ -1,4 +1,4 @@
-"""Which function evaluates which operation on numpy arrays."""
+"""Registry of the numpy functions that evaluate operations."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from hetero.reference.custom_op import CustomOp
 from hetero.reference.output_sizes import with_size_check
 from hetero.types import Type
 
-# The contents of variables by their ids; one that is not there was never assigned, or is reset.
+# The contents of variables by id; a missing variable was never assigned, or was reset.
 VariableValues = MutableMapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a program and the bodies in it share during one run.
+    """State of one run, shared by a program and the bodies in it.
 
     ``variables`` are read and written. ``check`` is called before each operation and each iteration of a body; it
-    raises an exception if the run must end.
+    raises an exception to end the run.
     """
 
     variables: VariableValues
     check: Callable[[], None] = lambda: None
 
 
-# Takes the node and its input arrays; returns an array, or a sequence of them for several outputs.
+# f(node, *arrays): returns an array, or a sequence of arrays for several outputs.
 Evaluator = Callable[..., Any]
-# Takes the Run and the input arrays; returns what an Evaluator does.
+# f(run, *arrays): the same for a given node, with the Run instead of the node.
 Runner = Callable[..., Any]
 
-_HALVES = (Type.f16, Type.bf16)
-_HALF_DTYPES = tuple(kind.to_dtype() for kind in _HALVES)
+_16_BIT_FLOATS = (Type.f16, Type.bf16)
+_16_BIT_FLOAT_DTYPES = tuple(element_type.to_dtype() for element_type in _16_BIT_FLOATS)
 
-# Each makes the Runner of a node.
+# Functions that create the Runner of a node, by operation class.
 _preparers: dict[type[Node], Callable[[Node], Runner]] = {}
 
 
 def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
-    """Decorator: the function ``f(node, *arrays)`` evaluates these operations."""
+    """Decorator: register ``f(node, *arrays)`` as the evaluation of these operations."""
 
     def register(function: Evaluator) -> Evaluator:
         def prepare(node: Node) -> Runner:
-            kinds = [value.element_type for value in node.input_values()]
-            may_be_half = any(kind.is_dynamic() or kind in _HALVES for kind in kinds)
-            run = function if may_be_half else getattr(function, "of_others", function)
+            types = [value.element_type for value in node.input_values()]
+            may_need_widening = any(t.is_dynamic() or t in _16_BIT_FLOATS for t in types)
+            run = function if may_need_widening else getattr(function, "without_widening", function)
             return lambda _, *arrays: run(node, *arrays)
 
         prepares(*operations)(prepare)
@@ -60,9 +60,9 @@ def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
 
 
 def prepares(*operations: type[Node]) -> Callable[[Callable[[Node], Runner]], Callable[[Node], Runner]]:
-    """Decorator: the function makes of a node what runs it: ``f(node)(run, *arrays)``.
+    """Decorator: register a function that creates the Runner of a node: ``f(node)(run, *arrays)``.
 
-    For operations with work to be done once for many runs, and those that read or write variables.
+    For operations with work to do once for many runs, and for those that read or write variables.
     """
 
     def register(prepare: Callable[[Node], Runner]) -> Callable[[Node], Runner]:
@@ -73,20 +73,20 @@ def prepares(*operations: type[Node]) -> Callable[[Callable[[Node], Runner]], Ca
     return register
 
 
-def in_single(function: Evaluator) -> Evaluator:
-    """Decorator: f16 and bf16 inputs are computed in f32, which is faster and more accurate; ``evaluate`` rounds."""
+def compute_in_f32(function: Evaluator) -> Evaluator:
+    """Decorator: convert f16 and bf16 inputs to f32, which is faster and more accurate; ``to_dtypes`` converts back."""
 
     @functools.wraps(function)
     def widened(node: Node, *arrays: np.ndarray) -> Any:
-        return function(node, *(a.astype(np.float32) if a.dtype in _HALF_DTYPES else a for a in arrays))
+        return function(node, *(a.astype(np.float32) if a.dtype in _16_BIT_FLOAT_DTYPES else a for a in arrays))
 
-    widened.of_others = function  # for nodes of which it is known that they have no such inputs
+    widened.without_widening = function  # for nodes that are known to have no such inputs
 
     return widened
 
 
 def has_evaluate(node: Node) -> bool:
-    """Whether the reference can evaluate this node: by a function of its own, or by that of the node's class."""
+    """Return whether the reference can evaluate a node: by a registered function, or by the class's ``evaluate``."""
     return type(node) in _preparers or _evaluates_itself(node)
 
 
@@ -95,7 +95,7 @@ def _evaluates_itself(node: Node) -> bool:
 
 
 def unknown_operation(node: Node) -> Node | None:
-    """The first operation that the reference cannot evaluate: the node itself, or one in its bodies."""
+    """Return the first operation that the reference cannot evaluate: the node itself or one in its bodies, or None."""
     for inner in walk_nested([node]):
         if not isinstance(inner, (Parameter, Constant, Result)) and not has_evaluate(inner):
             return inner
@@ -103,31 +103,31 @@ def unknown_operation(node: Node) -> Node | None:
 
 
 def make_runner(node: Node) -> tuple[Runner, tuple[np.dtype | None, ...]]:
-    """What runs a node, and for ``in_types`` the types of its outputs, None where one is not known.
+    """Return the Runner of a node, and its output dtypes for ``to_dtypes``, None if not known.
 
-    Raises UnsupportedOperationError where the reference does not know the operation.
+    Raises UnsupportedOperationError if the reference cannot evaluate the operation.
     """
     prepare = _preparers.get(type(node))
     if prepare is None and _evaluates_itself(node):
         prepare = CustomOp
     if prepare is None:
         raise UnsupportedOperationError(f"the reference cannot evaluate {node.type_info.name} '{node.friendly_name}'")
-    kinds = [output.element_type for output in node.outputs()]
-    return with_size_check(node, prepare(node)), tuple(None if kind.is_dynamic() else kind.to_dtype() for kind in kinds)
+    types = [output.element_type for output in node.outputs()]
+    return with_size_check(node, prepare(node)), tuple(None if t.is_dynamic() else t.to_dtype() for t in types)
 
 
 def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The outputs of a node for its inputs, in new memory or as views of the inputs.
+    """Return the outputs of a node for its inputs, in new memory or as views of the inputs.
 
-    Raises UnsupportedOperationError where the reference does not know the operation.
+    Raises UnsupportedOperationError if the reference cannot evaluate the operation.
     """
     run, dtypes = make_runner(node)
-    with np.errstate(all="ignore"):  # infinities and NaN are values here
-        return in_types(run(Run({}), *inputs), dtypes)
+    with np.errstate(all="ignore"):  # infinities and NaN are valid results
+        return to_dtypes(run(Run({}), *inputs), dtypes)
 
 
-def in_types(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarray]:
-    """What a Runner returned as arrays of the types of the node's outputs."""
+def to_dtypes(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarray]:
+    """Convert the results of a Runner to a list of arrays of the output dtypes."""
     if type(results) is np.ndarray and results.dtype is dtypes[0]:
         return [results]
     if not isinstance(results, (tuple, list)):

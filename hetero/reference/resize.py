@@ -1,4 +1,4 @@
-"""Resize: taps for each axis, as Interpolate has them, in ONNX's ways."""
+"""ONNX's Resize, with taps for each axis as in Interpolate."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def resize(node: Node, image: np.ndarray, target: np.ndarray, roi: np.ndarray | 
 def resized_axes(
     node: Node, shape: tuple[int, ...], target: np.ndarray, roi: np.ndarray | None
 ) -> list[tuple[int, Taps, np.ndarray | None]]:
-    """The axes along which a Resize changes data of a shape, each with its taps.
+    """Return the axes that a Resize resamples for data of a shape, each with its taps and a mask or None.
 
-    And with what lies outside of the data, which is the extrapolation value, where coordinates may do so.
+    The mask is True for coordinates outside of the data, which get the extrapolation value.
     """
     axes = [axis % len(shape) for axis in node.axes]
     sizes, scales = node.sizes_and_scales([shape[axis] for axis in axes], target)
@@ -36,7 +36,7 @@ def resized_axes(
     resized = []
     for axis, size, scale, part in zip(axes, sizes, scales, parts):
         length, outside = shape[axis], None
-        check_allocation(64 * size, f"the table of {size} places")
+        check_allocation(64 * size, f"the table of {size} coordinates")
         coordinate = _coordinates(node.coordinate_transformation_mode, length, size, scale, part)
         if node.coordinate_transformation_mode == "tf_crop_and_resize":
             outside = (coordinate < 0) | (coordinate > length - 1)
@@ -47,22 +47,22 @@ def resized_axes(
 
 
 def _coordinates(mode: str, length: int, size: int, scale: float, part: tuple[float, float]) -> np.ndarray:
-    """Where the elements of the result lie in the data."""
-    place, width = np.arange(size, dtype=np.float64), length * scale
+    """Return the coordinates of the output elements in the data."""
+    index, width = np.arange(size, dtype=np.float64), length * scale
     if mode == "asymmetric":
-        return place / scale
+        return index / scale
     if mode == "align_corners":
-        return place * ((length - 1) / (width - 1) if width != 1 else 0)
+        return index * ((length - 1) / (width - 1) if width != 1 else 0)
     if mode == "tf_crop_and_resize":
         start, end = part
         reach = (end - start) * (length - 1)
-        return start * (length - 1) + (place / (width - 1) if width != 1 else np.full(size, 0.5)) * reach
+        return start * (length - 1) + (index / (width - 1) if width != 1 else np.full(size, 0.5)) * reach
     if mode == "tf_half_pixel_for_nn":
-        return (place + 0.5) / scale
+        return (index + 0.5) / scale
     if mode == "pytorch_half_pixel" and size == 1:
         return np.zeros(1)
     shift = length / 2 * (1 - size / width) if mode == "half_pixel_symmetric" else 0
-    return shift + (place + 0.5) / scale - 0.5
+    return shift + (index + 0.5) / scale - 0.5
 
 
 def _taps(node: Node, length: int, scale: float, coordinate: np.ndarray) -> Taps:

@@ -1,19 +1,19 @@
-"""How much boxes overlap that are turned."""
+"""Overlap of rotated boxes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# The corners of a box of width and height 1 around the origin, one after the other along the border.
+# The corners of the unit box around the origin, in order along its border.
 _UNIT = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
-# What rounding may move a point that lies on a border out of it, in parts of the length of a side.
+# Tolerance for points on a border that rounding moves outside, as a fraction of the length of a side.
 _ROUNDING = 1e-9
 
 
 def rotated_intersection_over_union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The part that boxes ``[n, 5]`` share with boxes ``[m, 5]``, of what both cover: ``[n, m]``.
+    """Return the intersection over union of boxes ``[n, 5]`` with boxes ``[m, 5]``: ``[n, m]``.
 
-    A box is x and y of its centre, width, height and an angle in radians from the x axis to the y axis.
+    A box is x and y of its center, width, height and an angle in radians from the x axis toward the y axis.
     """
     a, b = a.astype(np.float64), b.astype(np.float64)
     areas_a, areas_b = a[:, 2] * a[:, 3], b[:, 2] * b[:, 3]
@@ -27,15 +27,18 @@ def rotated_intersection_over_union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _shared_areas(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The areas that pairs of boxes share: those of the polygons of all corners and crossings that lie in both."""
-    middle = a[:, None, :2]  # coordinates near the boxes lose less to rounding
-    corners_a, corners_b = _corners(a) - middle, _corners(b) - middle
+    """Return the intersection areas of pairs of boxes.
+
+    The intersection is the convex polygon of the corners of each box inside the other, and the crossings of sides.
+    """
+    origin = a[:, None, :2]  # coordinates relative to the boxes reduce rounding errors
+    corners_a, corners_b = _corners(a) - origin, _corners(b) - origin
     crossings, crossed = _crossings(corners_a, corners_b)
     points = np.concatenate([corners_a, corners_b, crossings], axis=1)
-    inside = np.concatenate([_contains(b, corners_a + middle), _contains(a, corners_b + middle), crossed], axis=1)
-    # A point that does not count is one more copy of one that does, which adds no area.
-    instead = np.take_along_axis(points, inside.argmax(axis=1)[:, None, None], axis=1)
-    points = np.where(inside[..., None], points, instead)
+    inside = np.concatenate([_contains(b, corners_a + origin), _contains(a, corners_b + origin), crossed], axis=1)
+    # Points that are not part of the polygon are replaced by a copy of one that is, which adds no area.
+    replacement = np.take_along_axis(points, inside.argmax(axis=1)[:, None, None], axis=1)
+    points = np.where(inside[..., None], points, replacement)
     around = points - points.mean(axis=1, keepdims=True)
     order = np.argsort(np.arctan2(around[..., 1], around[..., 0]), axis=1)
     around = np.take_along_axis(around, order[..., None], axis=1)
@@ -50,7 +53,7 @@ def _corners(boxes: np.ndarray) -> np.ndarray:
 
 
 def _contains(boxes: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Which of the points ``[pairs, points, 2]`` lie in the box of their pair."""
+    """Return which of the points ``[pairs, points, 2]`` lie in the box of their pair."""
     offsets = points - boxes[:, None, :2]
     cosine, sine = np.cos(boxes[:, 4:5]), np.sin(boxes[:, 4:5])
     x, y = offsets[..., 0], offsets[..., 1]
@@ -59,7 +62,7 @@ def _contains(boxes: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _crossings(corners_a: np.ndarray, corners_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the four sides of one box cross those of the other ``[pairs, 16, 2]``, and which of them do."""
+    """Return the crossings of the sides of one box with those of the other ``[pairs, 16, 2]``, and a validity mask."""
     start_a, start_b = corners_a[:, :, None], corners_b[:, None]
     side_a = np.roll(corners_a, -1, axis=1)[:, :, None] - start_a
     side_b = np.roll(corners_b, -1, axis=1)[:, None] - start_b

@@ -1,4 +1,4 @@
-"""Updates written into a copy of the data, combined by numpy's ``ufunc.at``, which is fastest on flat arrays."""
+"""Scatter operations. Reductions use numpy's ``ufunc.at``, which is fastest on flat arrays."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.gather import element_numbers, row_numbers
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.gather import flat_element_indices, flat_row_indices
+from hetero.reference.registry import compute_in_f32, evaluates
 
 _REDUCTIONS = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np.minimum, "max": np.maximum,
                "mean": np.add}  # fmt: skip
@@ -19,17 +19,17 @@ _REDUCTIONS = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np
 def scatter_update(
     node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
 ) -> np.ndarray:
-    place = int(axis.reshape(-1)[0]) % data.ndim
+    scatter_axis = int(axis.reshape(-1)[0]) % data.ndim
     result = _copy(data, updates)
-    shape = *data.shape[:place], indices.size, *data.shape[place + 1 :]
-    result[(*[slice(None)] * place, indices.reshape(-1))] = updates.reshape(shape)
+    shape = *data.shape[:scatter_axis], indices.size, *data.shape[scatter_axis + 1 :]
+    result[(*[slice(None)] * scatter_axis, indices.reshape(-1))] = updates.reshape(shape)
     return result
 
 
 def _copy(data: np.ndarray, updates: np.ndarray) -> np.ndarray:
-    """A copy of the data to write updates into; of strings in an array that has room for the longest.
+    """Return a contiguous copy of the data for writing updates into; its flattened form is a view.
 
-    Its elements lie in order, so that what is flattened of it is a view, whatever the data is a view of.
+    Strings get an item size that fits the longest string of data and updates.
     """
     return data.astype(np.result_type(data, updates), order="C")
 
@@ -42,10 +42,10 @@ def slice_scatter(node: Node, data: np.ndarray, updates: np.ndarray, *bounds: np
 
 
 @evaluates(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4)
-@in_single
+@compute_in_f32
 def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
     depth = indices.shape[-1]
-    rows, width = row_numbers(data.shape[:depth], indices).reshape(-1), math.prod(data.shape[depth:])
+    rows, width = flat_row_indices(data.shape[:depth], indices).reshape(-1), math.prod(data.shape[depth:])
     result = _copy(data, updates)
     if node.reduction == "none":
         result.reshape(-1, width)[rows] = updates.reshape(-1, width)
@@ -56,14 +56,14 @@ def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates
 
 
 @evaluates(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3)
-@in_single
+@compute_in_f32
 def scatter_elements_update(
     node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
 ) -> np.ndarray:
     result = _copy(data, updates)
     if not indices.size:
         return result
-    elements = element_numbers(data.shape, indices, int(axis.reshape(-1)[0]) % data.ndim).reshape(-1)
+    elements = flat_element_indices(data.shape, indices, int(axis.reshape(-1)[0]) % data.ndim).reshape(-1)
     flat, updates = result.reshape(-1), updates.reshape(-1)
     if node.reduction == "none":
         flat[elements] = updates
@@ -76,7 +76,7 @@ def scatter_elements_update(
         counts += int(node.use_init_val) * (counts > 0)
         written = np.flatnonzero(counts)
         totals, counts = flat[written], counts[written].astype(data.dtype)
-        if data.dtype.kind in "iu":  # rounded towards 0
+        if data.dtype.kind in "iu":  # rounded toward 0
             flat[written] = (totals - np.fmod(totals, counts)) // counts
         else:
             flat[written] = totals / counts
@@ -84,12 +84,12 @@ def scatter_elements_update(
 
 
 def _combine(reduction: str, flat: np.ndarray, elements: np.ndarray, updates: np.ndarray) -> None:
-    """Combine each update with the element that it goes to."""
+    """Combine each update with its element in place."""
     _REDUCTIONS[reduction].at(flat, elements, updates)
 
 
 def _neutral(reduction: str, dtype: np.dtype) -> bool | int | float:
-    """What a combination begins with where the data does not count."""
+    """Return the neutral element of a reduction."""
     if reduction in ("sum", "mean"):
         return 0
     if reduction == "prod":

@@ -1,4 +1,4 @@
-"""Sequences and optional values: object arrays without dimensions around a list, or None."""
+"""Sequences and optional values: 0-D object arrays that contain a list, an array or None."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def sequence_empty(node):
 @evaluates(ops.SequenceInsert)
 def sequence_insert(node, sequence, tensor, position=None):
     items = sequence[()]
-    at = len(items) if position is None else _checked(position, len(items), len(items) + 1)
-    return box([*items[:at], tensor, *items[at:]])
+    index = len(items) if position is None else _checked(position, len(items), len(items) + 1)
+    return box([*items[:index], tensor, *items[index:]])
 
 
 @evaluates(ops.SequenceErase)
 def sequence_erase(node, sequence, position=None):
     items = sequence[()]
-    at = _checked(np.array(-1) if position is None else position, len(items), len(items))
-    return box(items[:at] + items[at + 1 :])
+    index = _checked(np.array(-1) if position is None else position, len(items), len(items))
+    return box(items[:index] + items[index + 1 :])
 
 
 @evaluates(ops.SequenceAt)
@@ -72,26 +72,26 @@ def optional(node, value=None):
 
 @evaluates(ops.OptionalHasElement)
 def optional_has_element(node, value=None):
-    holds = value is not None
-    if holds and isinstance(node.get_input_element_type(0), OptionalType):
-        holds = value[()] is not None
-    return np.array(holds)
+    has_element = value is not None
+    if has_element and isinstance(node.get_input_element_type(0), OptionalType):
+        has_element = value[()] is not None
+    return np.array(has_element)
 
 
 @evaluates(ops.OptionalGetElement)
 def optional_get_element(node, value):
     if not isinstance(node.get_input_element_type(0), OptionalType):
         return value
-    held = value[()]
-    if held is None:
+    element = value[()]
+    if element is None:
         raise ValueError("the optional holds nothing")
-    return box(held) if isinstance(held, list) else held
+    return box(element) if isinstance(element, list) else element
 
 
 def _checked(array: np.ndarray, count: int, end: int) -> int:
-    """The position in an array of one element, from the front. Raises ValueError where it is not before ``end``."""
+    """Return the non-negative position in an array of one element. Raises ValueError if it is not below ``end``."""
     position = array.item()
-    found = position + count if position < 0 else position
-    if not 0 <= found < end:
-        raise ValueError(f"position {position} does not exist in a sequence of {count}")
-    return found
+    index = position + count if position < 0 else position
+    if not 0 <= index < end:
+        raise ValueError(f"position {position} is out of range for a sequence of {count}")
+    return index

@@ -1,4 +1,4 @@
-"""Fourier transforms by numpy, in single precision for single precision."""
+"""Fourier transforms with numpy.fft, in the precision of the data, and MelWeightMatrix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hetero import ops
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 def _as_complex(pairs: np.ndarray) -> np.ndarray:
@@ -20,42 +20,42 @@ def _as_pairs(numbers: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.DFT, ops.IDFT)
-@in_single
+@compute_in_f32
 def dft(node, data, axes, signal_size=None):
     numbers = _as_complex(data)
-    found, lengths = node.resolve(numbers.shape, axes, signal_size)
+    axes, lengths = node.resolve(numbers.shape, axes, signal_size)
     transform = np.fft.fftn if isinstance(node, ops.DFT) else np.fft.ifftn
-    return _as_pairs(transform(numbers, lengths, found))
+    return _as_pairs(transform(numbers, lengths, axes))
 
 
 @evaluates(ops.RDFT)
-@in_single
+@compute_in_f32
 def rdft(node, data, axes, signal_size=None):
-    found, lengths = node.resolve(data.shape, axes, signal_size)
-    return _as_pairs(np.fft.rfftn(data, lengths, found))
+    axes, lengths = node.resolve(data.shape, axes, signal_size)
+    return _as_pairs(np.fft.rfftn(data, lengths, axes))
 
 
 @evaluates(ops.IRDFT)
-@in_single
+@compute_in_f32
 def irdft(node, data, axes, signal_size=None):
     numbers = _as_complex(data)
-    found, lengths = node.resolve(numbers.shape, axes, signal_size)
-    return np.fft.irfftn(numbers, lengths, found)
+    axes, lengths = node.resolve(numbers.shape, axes, signal_size)
+    return np.fft.irfftn(numbers, lengths, axes)
 
 
 @evaluates(ops.STFT)
-@in_single
+@compute_in_f32
 def stft(node, data, window, frame_size, frame_step):
     frame, step = frame_size.item(), frame_step.item()
     frames = sliding_window_view(data, frame, -1)[..., ::step, :]
-    spectrum = np.fft.rfft(frames * _centred(window, frame), axis=-1)
+    spectrum = np.fft.rfft(frames * _centered(window, frame), axis=-1)
     return _as_pairs(np.swapaxes(spectrum, -1, -2) if node.transpose_frames else spectrum)
 
 
 @evaluates(ops.ISTFT)
-@in_single
+@compute_in_f32
 def istft(node, data, window, frame_size, frame_step, signal_length=None):
-    frame, step, window = frame_size.item(), frame_step.item(), _centred(window, frame_size.item())
+    frame, step, window = frame_size.item(), frame_step.item(), _centered(window, frame_size.item())
     frames = np.fft.irfft(_as_complex(data), frame, axis=-2)
     if node.normalized:
         frames = frames * frames.dtype.type(np.sqrt(frame))
@@ -63,22 +63,22 @@ def istft(node, data, window, frame_size, frame_step, signal_length=None):
     length = (count - 1) * step + frame
     signal, weight = np.zeros((*frames.shape[:-2], length), frames.dtype), np.zeros(length, frames.dtype)
     for index in range(count):
-        place = slice(index * step, index * step + frame)
-        signal[..., place] += frames[..., index] * window
-        weight[place] += window * window
-    # Where no window reaches, nothing was added that would have to be divided.
+        span = slice(index * step, index * step + frame)
+        signal[..., span] += frames[..., index] * window
+        weight[span] += window * window
+    # The signal is 0 where no window overlaps it.
     signal /= np.where(weight > 0, weight, 1)
     start = frame // 2 if node.center else 0
     end = length - start
     if signal_length is None:
         return signal[..., start:end]
-    wanted = signal_length.item()
-    cut = signal[..., start : min(start + wanted, length)]
-    return np.pad(cut, [(0, 0)] * (cut.ndim - 1) + [(0, wanted - cut.shape[-1])])
+    output_length = signal_length.item()
+    cropped = signal[..., start : min(start + output_length, length)]
+    return np.pad(cropped, [(0, 0)] * (cropped.ndim - 1) + [(0, output_length - cropped.shape[-1])])
 
 
-def _centred(window: np.ndarray, frame: int) -> np.ndarray:
-    """The window in the middle of a frame of zeros."""
+def _centered(window: np.ndarray, frame: int) -> np.ndarray:
+    """Pad the window with zeros on both sides to the length of a frame."""
     before = (frame - window.size) // 2
     return np.pad(window, (before, frame - window.size - before))
 
@@ -86,7 +86,7 @@ def _centred(window: np.ndarray, frame: int) -> np.ndarray:
 @evaluates(ops.MelWeightMatrix)
 def mel_weight_matrix(node, num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz):
     bands, length = num_mel_bins.item(), dft_length.item()
-    # The mel scale, of Stevens, Volkmann & Newman, 1937, in the form with 2595 and 700.
+    # The mel scale of Stevens, Volkmann & Newman (1937), in the form with 2595 and 700.
     low, high = (2595 * np.log10(1 + edge.item() / 700) for edge in (lower_edge_hertz, upper_edge_hertz))
     edges = 700 * (10 ** ((low + (high - low) / (bands + 2) * np.arange(bands + 2)) / 2595) - 1)
     bins = (edges * (length + 1) // sample_rate.item()).astype(np.int64)

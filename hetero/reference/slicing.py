@@ -1,4 +1,4 @@
-"""Slices and splits: views of the data."""
+"""Slices and splits, as views of the data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def slice_(node: Node, data: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
 
 @evaluates(ops.StridedSlice)
 def strided_slice(node: Node, data: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
-    # The trailing ellipsis makes a view even of a single element, where numpy would copy it.
+    # The trailing ellipsis gives a view even for a single element, which numpy would copy.
     return data[(*node.index(data.shape, bounds), ...)]
 
 
@@ -28,7 +28,7 @@ def split(node: Node, data: np.ndarray, axis: np.ndarray) -> list[np.ndarray]:
 
 @evaluates(ops.VariadicSplit)
 def variadic_split(node: Node, data: np.ndarray, axis: np.ndarray, split_lengths: np.ndarray) -> list[np.ndarray]:
-    place = int(axis.reshape(-1)[0])
-    lengths = node.part_lengths(Dimension(data.shape[place]), split_lengths.reshape(-1).tolist())
+    split_axis = int(axis.reshape(-1)[0])
+    lengths = node.part_lengths(Dimension(data.shape[split_axis]), split_lengths.reshape(-1).tolist())
     ends = np.cumsum([Dimension.of(length).get_length() for length in lengths])
-    return np.split(data, ends[:-1], place)
+    return np.split(data, ends[:-1], split_axis)

@@ -1,4 +1,4 @@
-"""Ordering: the best elements by one partition of keys that hold value and index, lookups by numpy's searchsorted."""
+"""TopK by partitioning keys that combine value and index; Unique, Bucketize and SearchSorted."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.TopK, ops.TopKV3, ops.TopKV1)
-@in_single
+@compute_in_f32
 def top_k(node: Node, data: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count, axis = int(k.reshape(-1)[0]), node.axis % data.ndim
     if not 0 <= count <= data.shape[axis]:
         raise ValueError(f"k is {count}, but there are {data.shape[axis]} elements along the axis")
     if count == 1:
         best = np.argmax if node.mode == "max" else np.argmin
-        places = best(data, axis, keepdims=True)
-        return np.take_along_axis(data, places, axis), places
+        indices = best(data, axis, keepdims=True)
+        return np.take_along_axis(data, indices, axis), indices
     rows = np.moveaxis(data, axis, -1)
-    places = _best(rows, count, node.mode == "max")
+    indices = _best(rows, count, node.mode == "max")
     if node.sort == "index":
-        places = np.sort(places, axis=-1)
-    values = np.take_along_axis(rows, places, -1)
-    return np.moveaxis(values, -1, axis), np.moveaxis(places, -1, axis)
+        indices = np.sort(indices, axis=-1)
+    values = np.take_along_axis(rows, indices, -1)
+    return np.moveaxis(values, -1, axis), np.moveaxis(indices, -1, axis)
 
 
 def _best(rows: np.ndarray, count: int, largest: bool) -> np.ndarray:
-    """The indices of the ``count`` best elements along the last axis, the best first, of equal ones the first."""
+    """Return the indices of the ``count`` best elements along the last axis, best first, on ties the first."""
     length = rows.shape[-1]
     rows = _narrowed(rows)
     if rows.dtype.itemsize > 4 or length >= 2**32:
-        falling = (~rows if rows.dtype.kind in "iu" else -rows) if largest else rows
-        return np.argsort(falling, axis=-1, kind="stable")[..., :count]
+        ascending = (~rows if rows.dtype.kind in "iu" else -rows) if largest else rows
+        return np.argsort(ascending, axis=-1, kind="stable")[..., :count]
     order = _order(rows)
     if largest:
         order = ~order
-    # Value and index in one number: no two are equal, so that a partition without order gives the right ones.
+    # Keys of value and index are unique, so an unstable partition selects the right elements.
     keys = order.astype(np.uint64) << np.uint64(32)
     keys |= np.arange(length, dtype=np.uint64)
     if 0 < count < length:
@@ -47,7 +47,7 @@ def _best(rows: np.ndarray, count: int, largest: bool) -> np.ndarray:
 
 
 def _narrowed(rows: np.ndarray) -> np.ndarray:
-    """Integers of 64 bits as differences of 32 bits where they lie close enough together."""
+    """Convert 64-bit integers to 32-bit differences from the minimum if their range allows it."""
     if rows.dtype.kind not in "iu" or rows.dtype.itemsize <= 4 or not rows.size:
         return rows
     low, high = rows.min(), rows.max()
@@ -55,43 +55,43 @@ def _narrowed(rows: np.ndarray) -> np.ndarray:
 
 
 def _order(values: np.ndarray) -> np.ndarray:
-    """32-bit unsigned numbers in the same order as values of at most 32 bits."""
+    """Map values of at most 32 bits to u32 numbers in the same order."""
     if values.dtype.kind != "f":
         return (values.astype(np.int64) + (2**31 if values.dtype.kind == "i" else 0)).astype(np.uint32)
-    bits = (values + np.float32(0)).view(np.int32)  # the sum makes one zero of both
+    bits = (values + np.float32(0)).view(np.int32)  # adding 0 turns -0 into 0
     return (bits ^ ((bits >> 31) | np.int32(-(2**31)))).view(np.uint32)
 
 
 @evaluates(ops.Unique)
-@in_single
+@compute_in_f32
 def unique(node: Node, data: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-    place = None if axis is None else int(axis.reshape(-1)[0]) % data.ndim
+    unique_axis = None if axis is None else int(axis.reshape(-1)[0]) % data.ndim
     values, first, inverse, counts = np.unique(
-        data, return_index=True, return_inverse=True, return_counts=True, axis=place
+        data, return_index=True, return_inverse=True, return_counts=True, axis=unique_axis
     )
     inverse = inverse.reshape(-1)
     if not node.sorted:
         order = np.argsort(first)
-        places = np.empty_like(order)
-        places[order] = np.arange(order.size)
-        values, first, counts = np.take(values, order, axis=place), first[order], counts[order]
-        inverse = places[inverse]
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        values, first, counts = np.take(values, order, axis=unique_axis), first[order], counts[order]
+        inverse = rank[inverse]
     return values, first, inverse, counts
 
 
 @evaluates(ops.Bucketize)
-@in_single
+@compute_in_f32
 def bucketize(node: Node, data: np.ndarray, buckets: np.ndarray) -> np.ndarray:
     return np.searchsorted(buckets, data, "left" if node.with_right_bound else "right")
 
 
 @evaluates(ops.SearchSorted)
-@in_single
+@compute_in_f32
 def search_sorted(node: Node, sequence: np.ndarray, values: np.ndarray) -> np.ndarray:
     side = "right" if node.right_mode else "left"
     if sequence.ndim == 1:
         return np.searchsorted(sequence, values, side)
-    found = np.empty(values.shape, np.int64)
+    positions = np.empty(values.shape, np.int64)
     for row in np.ndindex(values.shape[:-1]):
-        found[row] = np.searchsorted(sequence[row], values[row], side)
-    return found
+        positions[row] = np.searchsorted(sequence[row], values[row], side)
+    return positions

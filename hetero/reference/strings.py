@@ -1,15 +1,16 @@
-"""Operations on arrays of strings."""
+"""String operations."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from hetero import ops
 from hetero.allocation import check_allocation, string_array
+from hetero.ops.strings import pool_grams
 from hetero.reference.registry import evaluates
 
 _WHITE_SPACE = " \t\n\v\f\r"
@@ -18,8 +19,8 @@ _WHITE_SPACE = " \t\n\v\f\r"
 @evaluates(ops.StringTensorPack)
 def string_tensor_pack(node, begins, ends, symbols):
     text = symbols.tobytes()
-    found = [text[begin:end].decode() for begin, end in zip(begins.reshape(-1).tolist(), ends.reshape(-1).tolist())]
-    return _strings(found).reshape(begins.shape)
+    bounds = zip(begins.reshape(-1).tolist(), ends.reshape(-1).tolist())
+    return string_array([text[begin:end].decode() for begin, end in bounds]).reshape(begins.shape)
 
 
 @evaluates(ops.StringTensorUnpack)
@@ -43,7 +44,7 @@ def string_split(node, data):
     parts = [text.split(node.delimiter or None, node.maxsplit) for text in data.reshape(-1).tolist()]
     counts = np.array([len(part) for part in parts], np.int64)
     width = int(counts.max(initial=0))
-    padded = _strings([word for part in parts for word in part + [""] * (width - len(part))])
+    padded = string_array([word for part in parts for word in part + [""] * (width - len(part))])
     return padded.reshape(*data.shape, width), counts.reshape(data.shape)
 
 
@@ -53,7 +54,7 @@ def string_normalizer(node, data):
     stopwords = set(map(fold, node.stopwords))
     change = {"none": str, "lower": str.lower, "upper": str.upper}[node.case_change_action]
     kept = [change(text) for text in data.reshape(-1).tolist() if fold(text) not in stopwords]
-    return _strings(kept or [""]).reshape(*data.shape[:-1], -1)
+    return string_array(kept or [""]).reshape(*data.shape[:-1], -1)
 
 
 @evaluates(ops.RegexFullMatch)
@@ -74,24 +75,16 @@ def tf_idf_vectorizer(node, data):
             number = numbers.get(gram)
             if number is None:
                 continue
-            place, weight = node.ngram_indexes[number], weights[number]
+            column, weight = node.ngram_indexes[number], weights[number]
             if node.mode == "idf":
-                counts[place] = weight
+                counts[column] = weight
             else:
-                counts[place] += weight if node.mode == "tfidf" else 1
+                counts[column] += weight if node.mode == "tfidf" else 1
     return result.reshape(*data.shape[:-1], result.shape[1])
 
 
-def pool_grams(node: ops.TfIdfVectorizer, pool: Sequence) -> Iterator[tuple]:
-    """The n-grams of the pool in order: those of one item first, then those of two, and so on."""
-    ends = [*node.ngram_counts[1:], len(pool)]
-    for length, (start, end) in enumerate(zip(node.ngram_counts, ends), 1):
-        for first in range(start, end, length):
-            yield tuple(pool[first : first + length])
-
-
 def _grams(node: ops.TfIdfVectorizer, items: list) -> Iterator[tuple]:
-    """Every n-gram in the items; of one item only once, as skips make no difference."""
+    """Yield every n-gram in the items, for each number of skipped items; n-grams of one item only once."""
     for length in range(node.min_gram_length, node.max_gram_length + 1):
         for step in range(1, 2 if length == 1 else node.max_skip_count + 2):
             for first in range(len(items) - (length - 1) * step):
@@ -102,29 +95,28 @@ def _grams(node: ops.TfIdfVectorizer, items: list) -> Iterator[tuple]:
 def skip_gram(node, data):
     words = _words(str(data.reshape(-1)[0]))
 
-    def grams(places: list[int]) -> Iterator[str]:
-        if len(places) < node.ngram_size:
-            for place in range(places[-1] + 1, min(places[-1] + node.max_skip_size + 2, len(words))):
-                yield from grams([*places, place])
-        if node.include_all_ngrams or len(places) == node.ngram_size:
-            yield " ".join(words[place] for place in places)
+    def grams(indices: list[int]) -> Iterator[str]:
+        if len(indices) < node.ngram_size:
+            for index in range(indices[-1] + 1, min(indices[-1] + node.max_skip_size + 2, len(words))):
+                yield from grams([*indices, index])
+        if node.include_all_ngrams or len(indices) == node.ngram_size:
+            yield " ".join(words[index] for index in indices)
 
     if len(words) < node.ngram_size:
-        return _strings([])
-    return _strings([gram for first in range(len(words)) for gram in grams([first])])
+        return string_array([])
+    return string_array([gram for first in range(len(words)) for gram in grams([first])])
 
 
 def _words(text: str) -> list[str]:
-    """What lies between white space. As in LiteRT, white space at the very begin belongs to what follows it: a word
-    that more white space ends is lost then."""
+    """Split a text at whitespace.
+
+    As in LiteRT, whitespace at index 0 is treated as a part of the first word, which is dropped if more whitespace
+    follows it.
+    """
     words, begin = [], 0
-    for place in range(1, len(text)):
-        if text[place] in _WHITE_SPACE:
-            if place > begin and text[begin] not in _WHITE_SPACE:
-                words.append(text[begin:place])
-            begin = place + 1
+    for end in range(1, len(text)):
+        if text[end] in _WHITE_SPACE:
+            if end > begin and text[begin] not in _WHITE_SPACE:
+                words.append(text[begin:end])
+            begin = end + 1
     return [*words, text[begin:]] if begin < len(text) else words
-
-
-def _strings(texts: list[str]) -> np.ndarray:
-    return string_array(texts)

@@ -1,4 +1,4 @@
-"""ReadValue and Assign, on the contents of variables that a run is given."""
+"""ReadValue and Assign, on the variables of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def assign(node: ops.Assign) -> Runner:
     name = node.variable_id
 
     def run_node(run: Run, array: np.ndarray) -> np.ndarray:
-        # A copy: the array may be an input's memory, or become an output's.
+        # Copied, as the array may be an input's memory or become an output's.
         run.variables[name] = array.copy()
         return array
 

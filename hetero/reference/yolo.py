@@ -6,11 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import evaluates, in_single
+from hetero.reference.registry import compute_in_f32, evaluates
 
 
 @evaluates(ops.RegionYolo)
-@in_single
+@compute_in_f32
 def region_yolo(node: Node, data: np.ndarray) -> np.ndarray:
     images, channels, height, width = data.shape
     used = node.boxes * node.box_size

@@ -227,9 +227,9 @@ def makes_another_shape(output, x):
     [
         (reshapes, r"line \d+, failed: ValueError: cannot reshape array of size 6 into shape \(4,\)"),
         (writes_to_its_input, r"line \d+, failed: ValueError: assignment destination is read-only"),
-        (lambda output, x: None, "returned None: it returns True when it has computed the outputs"),
-        (lambda output, x: False, "returned False: it returns True"),
-        (makes_another_shape, r"made output 0 of shape \[2, 2\], not \[2,3\]"),
+        (lambda output, x: None, "returned None, but must return True when it has computed the outputs"),
+        (lambda output, x: False, "returned False, but must return True"),
+        (makes_another_shape, r"returned output 0 of the shape \[2, 2\], but must return \[2,3\]"),
     ],
 )
 def test_errors_of_evaluate_name_node_class_file_and_line(problem, message):

@@ -1,7 +1,7 @@
-"""OpenVINO as the oracle of operations: the same factory with the same arguments, there and here.
+"""Comparison of operations with OpenVINO: the same factory is called with the same arguments in both packages.
 
-In the arguments a numpy array is a Constant, ``Data(array)`` a Parameter that is fed the array, and ``Unknown(shape)``
-a Parameter of which only the shape is known. A list of these is a list of inputs; everything else is an attribute.
+In the arguments a numpy array is a Constant, ``Data(array)`` a Parameter with the array as its input, and
+``Unknown(shape)`` a Parameter without data. A list of these is a list of inputs; everything else is an attribute.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from hetero.reference import evaluate
 
 core = openvino.Core()
 
-# Attributes that OpenVINO changes when it knows the shapes: pads that auto_pad means or that are filled up with zeros,
-# and axes that are counted from the front then.
-WORKED_OUT = {"pads_begin", "pads_end", "axis"}
+# Attributes that OpenVINO changes at shape inference: it resolves pads by auto_pad, pads them with zeros, and makes
+# axes non-negative.
+INFERRED_ATTRIBUTES = {"pads_begin", "pads_end", "axis"}
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Unknown:
 
 
 def in_openvino(name: str, opset: int, arguments: tuple, keywords: dict):
-    """OpenVINO's node and its Parameters."""
+    """Return OpenVINO's node and its Parameters."""
     factories = import_module(f"openvino.opset{opset}")
 
     def parameter(shape, dtype):
@@ -56,7 +56,7 @@ def in_openvino(name: str, opset: int, arguments: tuple, keywords: dict):
 
 
 def in_hetero(name: str, opset: int, arguments: tuple, keywords: dict, dynamic: str = ""):
-    """Our node and its Parameters, all of unknown "rank" or "lengths" if ``dynamic`` says so."""
+    """Return hetero's node and its Parameters; ``dynamic`` makes their "rank" or "lengths" unknown."""
     factory = getattr(make_modules()[f"opset{opset}"], name)
 
     def parameter(shape, dtype):
@@ -67,9 +67,9 @@ def in_hetero(name: str, opset: int, arguments: tuple, keywords: dict, dynamic: 
 
 
 def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5, **keywords) -> None:
-    """Types, shapes, attributes and results are OpenVINO's CPU device's, which gets the operation in an IR of ours.
+    """Assert that types, shapes, attributes and results equal those of OpenVINO's CPU device, which runs hetero's IR.
 
-    Our results are compared also where no shape was known before.
+    The results are compared with static and with dynamic input shapes.
     """
     arrays = [value.array for value in _given(arguments, keywords) if isinstance(value, Data)]
     ours, parameters = in_hetero(name, opset, arguments, keywords)
@@ -91,7 +91,7 @@ def same_results(name: str, *arguments, opset: int = 13, tolerance: float = 1e-5
 
 
 def symbols_hold(node: Node, results: list[np.ndarray], parameters: list[Parameter], arrays: list[np.ndarray]) -> None:
-    """Dimensions of outputs that have the symbol of an input's dimension have its length."""
+    """Assert that output dimensions with the symbol of an input dimension have its length."""
     inputs = [(parameter.output(0).partial_shape, array) for parameter, array in zip(parameters, arrays)]
     lengths = {d.symbol: length for shape, array in inputs if shape.has_rank for d, length in zip(shape, array.shape)}
     for output, result in zip(node.outputs(), results):
@@ -101,24 +101,24 @@ def symbols_hold(node: Node, results: list[np.ndarray], parameters: list[Paramet
 
 
 def through_ir(node: Node, parameters: list[Parameter]) -> openvino.Model:
-    """OpenVINO's model of one node that reads Parameters and Constants, by way of an IR that we write."""
+    """Convert a node of Parameters and Constants to a model of OpenVINO through hetero's IR."""
     return core.read_model(*ir_of(node, parameters))
 
 
 def ir_of(node: Node, parameters: list[Parameter]) -> tuple[bytes, bytes]:
-    """The IR that we write of a model of one node that reads Parameters and Constants."""
+    """Return hetero's IR of a model of one node of Parameters and Constants."""
     return ir_of_model(hetero.Model(node.outputs(), parameters))
 
 
 def ir_of_model(model: hetero.Model) -> tuple[bytes, bytes]:
-    """The IR that we write."""
+    """Return hetero's IR of a model."""
     weights = BytesIO()
     net = model_element(model, WeightsWriter(weights))
     return ElementTree.tostring(net), weights.getvalue()
 
 
 def ir_of_openvino(node: openvino.Node, parameters: list[openvino.Node]) -> tuple[bytes, bytes]:
-    """The IR that OpenVINO writes."""
+    """Return OpenVINO's IR of a node."""
     model = openvino.Model(node.outputs(), parameters)
     with TemporaryDirectory() as folder:
         openvino.serialize(model, f"{folder}/model.xml")
@@ -126,28 +126,28 @@ def ir_of_openvino(node: openvino.Node, parameters: list[openvino.Node]) -> tupl
 
 
 def same_after_reading(node: Node, ir: tuple[bytes, bytes]) -> None:
-    """We read the node from the IR of a model of this one."""
+    """Assert that reading the IR gives a node with the types, shapes and attributes of this one."""
     read = next(n for n in IrFrontEnd().convert(*ir).get_ordered_ops() if n.type_info == node.type_info)
     assert [(o.element_type, o.partial_shape) for o in read.outputs()] == [
         (o.element_type, o.partial_shape) for o in node.outputs()
     ]
     found, expected = read.get_attributes(), node.get_attributes()
-    for name in expected.keys() - WORKED_OUT:
+    for name in expected.keys() - INFERRED_ATTRIBUTES:
         assert _plain(found[name]) == pytest.approx(_plain(expected[name])), name
 
 
 def same_attributes(ours: Node, theirs: openvino.Node) -> None:
-    """The attributes have OpenVINO's names and values in IR files."""
+    """Assert that the attributes have OpenVINO's names and values in IR files."""
     found = {attribute.ir_name: getattr(ours, attribute.name) for attribute in ours.attributes_declared}
     expected = theirs.get_attributes()
     assert {name for name, value in found.items() if value is not None} == expected.keys()
-    for name in expected.keys() - WORKED_OUT:
+    for name in expected.keys() - INFERRED_ATTRIBUTES:
         wanted = expected[name]
         assert _plain(found[name]) == pytest.approx(_plain(wanted)), name
 
 
 def _plain(value: Any) -> Any:
-    """A value as what is the same in both packages: numbers, of shapes too, and names in lower case."""
+    """Convert an attribute to a value that is equal in both packages: numbers, lists, lower-case names."""
     if isinstance(value, hetero.PartialShape):
         return [dimension.get_length() if dimension.is_static else -1 for dimension in value]
     if isinstance(value, (list, tuple)):
@@ -156,14 +156,14 @@ def _plain(value: Any) -> Any:
 
 
 def run(node: Node, parameters: list[Parameter], arrays: list[np.ndarray]) -> list[np.ndarray]:
-    """The results of one node that reads Parameters and Constants."""
+    """Return the results of one node of Parameters and Constants."""
     fed = dict(zip(parameters, arrays, strict=True))
     sources = [output.node for output in node.input_values()]
     return evaluate(node, [source.data if isinstance(source, Constant) else fed[source] for source in sources])
 
 
 def same_shapes(name: str, *arguments, opset: int = 13, expected: list[str] | None = None, **keywords) -> None:
-    """Inferred types and shapes are OpenVINO's; where ours say more, they are the ``expected`` and lie within its."""
+    """Assert that inferred types and shapes equal OpenVINO's, or are the ``expected`` ones, which refine OpenVINO's."""
     theirs, _ = in_openvino(name, opset, arguments, keywords)
     ours, _ = in_hetero(name, opset, arguments, keywords)
     same_attributes(ours, theirs)
@@ -179,7 +179,7 @@ def same_shapes(name: str, *arguments, opset: int = 13, expected: list[str] | No
 
 
 def both_refuse(name: str, *arguments, opset: int = 13, **keywords) -> None:
-    """Neither OpenVINO nor hetero builds such a node."""
+    """Assert that both OpenVINO and hetero reject a node."""
     with pytest.raises(RuntimeError):
         in_openvino(name, opset, arguments, keywords)
     with pytest.raises(hetero.HeteroError):

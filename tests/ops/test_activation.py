@@ -1,4 +1,4 @@
-"""Activation functions beside OpenVINO."""
+"""Activation functions, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_of_integers(name):
     same_results(name, Data(np.int32([-7, -1, 0, 1, 2, 5])))
 
 
-# Of these OpenVINO's two implementations say different things: what is expected are the definitions.
+# OpenVINO's CPU device and its reference differ here, so the results are compared with the definitions.
 DEFINED = [
     (ops.Gelu, {"approximation_mode": "erf"}, np.float32([-1000, -20, np.inf]), [0, 0, np.inf]),
     (ops.Relu, {}, np.float32([np.nan]), [np.nan]),

@@ -1,4 +1,4 @@
-"""Arithmetic of two tensors and Select beside OpenVINO."""
+"""Arithmetic of two tensors and Select, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_arithmetic_of_integers(name, dtype):
     [(7, 2, True, 3), (-7, 2, True, -4), (7, -2, True, -4), (-7, 2, False, -3), (7, -2, False, -3), (-6, 2, True, -3)],
 )
 def test_division_of_integers_rounds_as_the_attribute_says(a, b, pythonic, expected):
-    """As Python's // and C's / do. OpenVINO's CPU device rounds toward zero either way; its reference does as here."""
+    """Rounded like Python's // or C's /, as in OpenVINO's reference; its CPU device always rounds toward zero."""
     node = ops.Divide(np.int32([a]), np.int32([b]), m_pythondiv=pythonic)
     assert evaluate(node, [np.int32([a]), np.int32([b])])[0].tolist() == [expected]
     assert node.output(0).value.tolist() == [expected]

@@ -1,4 +1,4 @@
-"""Attention beside OpenVINO's."""
+"""Attention, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -79,7 +79,7 @@ def test_halves():
 
 
 def results_of(node):
-    """The results of a node of Constants, and of nodes of Constants."""
+    """Return the results of a node whose inputs are Constants or nodes of Constants."""
     sources = [output.node for output in node.input_values()]
     return evaluate(
         node, [source.data if isinstance(source, Constant) else results_of(source)[0] for source in sources]
@@ -87,7 +87,7 @@ def results_of(node):
 
 
 def test_sink():
-    """By the definition: a column of scores more, of which the weights are dropped."""
+    """Compute by the definition: one more column of scores, whose weights are dropped."""
     query, key, value = (data.array for data in inputs())
     sink = random(1, 3, 1, 1)
     (found,) = results_of(ops.ScaledDotProductAttention(query, key, value, scale=np.float32(8**-0.5), sink=sink))
@@ -162,7 +162,7 @@ def test_a_sink_that_does_not_fit():
     qkv = [data.array for data in inputs()]
     with pytest.raises(GraphError, match="sink must broadcast"):
         ops.ScaledDotProductAttention(*qkv, scale=np.float32(1), sink=random(3, 2, 1, 1))
-    with pytest.raises(GraphError, match="scale, which is before it, is left out"):
+    with pytest.raises(GraphError, match="the input sink needs the input scale"):
         ops.ScaledDotProductAttention(*qkv, sink=random(2, 3, 1, 1))
 
 

@@ -1,4 +1,4 @@
-"""MatrixNms, MulticlassNms and NMSRotated, beside OpenVINO's."""
+"""MatrixNms, MulticlassNms and NMSRotated, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def results(name, opset, *arguments, **attributes):
 
 
 def test_matrix_nms_sorts_each_batch_by_class():
-    """As MulticlassNms does, and both specifications say; OpenVINO's CPU device sorts only across batches."""
+    """As in both specifications; OpenVINO's CPU device sorts only across batches."""
     boxes, places, counts = results(MATRIX, 8, BOXES, SCORES, keep_top_k=9, sort_result_type="classid")
     best, best_places, _ = results(MATRIX, 8, BOXES, SCORES, keep_top_k=9)
     assert counts.tolist() == [9, 9]
@@ -67,14 +67,14 @@ def test_matrix_nms_sorts_each_batch_by_class():
 
 @pytest.mark.parametrize("name", [MATRIX, MULTI])
 def test_nothing_is_kept(name):
-    """OpenVINO's CPU device fails in MatrixNms where no box is kept."""
+    """OpenVINO's CPU device fails in MatrixNms if no box is selected."""
     boxes, places, counts = results(name, 8, BOXES, SCORES, score_threshold=2.0, output_type="i32")
     assert (boxes.shape, places.shape, counts.tolist()) == ((0, 6), (0, 1), [0, 0])
     assert (boxes.dtype, places.dtype, counts.dtype) == (F32, np.int32, np.int32)
 
 
 def test_threshold_that_falls():
-    """It falls as soon as a box is kept."""
+    """The threshold decreases with every selected box."""
     boxes = Data(np.float32([[[0, 0, 1, 1], [0, 0, 1, 0.7], [0, 0, 1, 0.45], [0, 0, 1, 0.15]]]))
     scores = Data(np.float32([[[0.9, 0.8, 0.7, 0.6]]]))
     kept = [results(MULTI, 9, boxes, scores, iou_threshold=0.8, nms_eta=eta)[1].ravel().tolist() for eta in (1, 0.5)]

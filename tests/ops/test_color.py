@@ -1,4 +1,4 @@
-"""Conversions of images of video beside OpenVINO's."""
+"""Conversions from NV12 and I420, compared with OpenVINO."""
 
 import numpy as np
 import pytest

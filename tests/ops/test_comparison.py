@@ -1,4 +1,4 @@
-"""Comparisons and logic beside OpenVINO."""
+"""Comparisons and logic, compared with OpenVINO."""
 
 import numpy as np
 import pytest

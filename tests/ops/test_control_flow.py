@@ -41,7 +41,7 @@ THEIRS = _library(import_module("openvino.opset13"), openvino.Model, openvino.Pa
 
 
 CORE = hetero.Core()
-# Bodies are run by each device in its own way.
+# Each device has its own implementation of bodies.
 DEVICES = ["TEMPLATE", *GPUS]
 
 
@@ -56,7 +56,7 @@ def _run_theirs(model, arrays):
 
 
 def _read_again(model):
-    """Our model and OpenVINO's, read from an IR that we write, and our model from an IR that OpenVINO writes."""
+    """Return hetero's and OpenVINO's model read from hetero's IR, and hetero's model read from OpenVINO's IR."""
     weights = BytesIO()
     xml = ElementTree.tostring(model_element(model, WeightsWriter(weights)))
     theirs = openvino.Core().read_model(xml, weights.getvalue())
@@ -67,9 +67,9 @@ def _read_again(model):
 
 
 def same(build, *arrays, shapes=None):
-    """Shapes and results are OpenVINO's, also of a clone and of what goes through files, in each direction.
+    """Assert that shapes and results equal OpenVINO's, also for a clone and after writing and reading files.
 
-    ``shapes`` are ours where OpenVINO's say what may not be.
+    ``shapes`` are the expected shapes if OpenVINO's are wrong.
     """
     ours, theirs = build(OURS), build(THEIRS)
     theirs.validate_nodes_and_infer_types()
@@ -92,7 +92,7 @@ def _check(results, expected):
 
 
 def loop(lib, *, trip_count=4, starts=True, goes_on=None, shape=(1, 2), body_shape=(-1, -1)):
-    """x doubled again and again plus w, and every state of it; ``goes_on`` makes a condition of iteration and state."""
+    """Loop over x = 2x + w that outputs the last and every x; ``goes_on`` makes the condition from iteration and x."""
     op = lib.op
     x, w = lib.parameter(list(shape)), lib.parameter([2])
     inputs = [x, w]
@@ -139,7 +139,7 @@ def test_loop_as_openvino(name):
 
 
 def if_op(lib, shapes=((2, 3), (2, 3)), known=None):
-    """The first input doubled or the second negated, by an input or a condition that is known."""
+    """Double the first input or negate the second; the condition is an input or the constant ``known``."""
     op = lib.op
     inputs = [lib.parameter(list(shape)) for shape in shapes] + ([] if known is not None else [lib.parameter([], bool)])
     node = op.if_op((lib.constant(known) if known is not None else inputs[2]).output(0))
@@ -166,7 +166,7 @@ def test_if_as_openvino(shapes, condition):
 
 
 def iterator(lib, start=0, stride=1, part=1, end=-1, axis=0, rows=4, concat=(0, 1, 1, -1, 0)):
-    """Running sums of the parts of x, and each sum times a factor."""
+    """Cumulative sums of the slices of x, and each sum times a factor."""
     op = lib.op
     x, factor = lib.parameter([rows, 4]), lib.parameter([1])
     shape = [4 if axis else part, part if axis else 4]
@@ -213,14 +213,14 @@ def test_tensor_iterator_of_an_unknown_number_of_parts():
 
 
 def test_a_tensor_iterator_may_run_over_a_part_of_the_axis():
-    """From the second row to the third."""
+    """Slices from the second to the third row."""
     _, every = _run_ours(iterator(OURS, start=1, end=-2), [SQUARE, F32([1])])
     np.testing.assert_array_equal(every, np.cumsum(SQUARE[1:3], axis=0))
 
 
 @pytest.mark.parametrize(("trip_count", "starts"), [(0, True), (3, False)])
 def test_a_loop_of_no_iterations_hands_on_its_input(trip_count, starts):
-    """OpenVINO infers empty results where the condition is false at first; ONNX and what it computes say otherwise."""
+    """If the initial condition is false, OpenVINO infers empty results, unlike ONNX and its own evaluation."""
     model = loop(OURS, trip_count=trip_count, starts=starts)
     assert [str(output.partial_shape) for output in model.outputs] == ["[1,2]", "[0,2]"]
     last, every = _run_ours(model, [X, W])
@@ -237,7 +237,7 @@ def test_a_value_of_one_iteration():
     node = loop_node(model)
     value = node.get_function().results[1].output(0)
     of_one = hetero.Model([node.get_iter_value(value, 1)], model.parameters)
-    # A file of ours tells the iteration; OpenVINO's would give the last one's.
+    # Only hetero's IR has the iteration; OpenVINO's would return the last one.
     for one in (of_one, _read_again(of_one)[0]):
         np.testing.assert_array_equal(_run_ours(one, [X, W])[0], 2 * (2 * X + W) + W)
     late = node.get_iter_value(value, 9)
@@ -257,7 +257,7 @@ def test_bodies_are_cloned_with_their_node():
 
 
 def test_a_loop_made_of_its_parts():
-    """As a reader of files makes it."""
+    """Build the node like a frontend."""
     made = loop_node(loop(OURS))
     node = hetero.ops.Loop()
     node.set_arguments(made.input_values())
@@ -289,7 +289,7 @@ def test_a_loop_of_constants_is_folded():
 
 
 def choice(first, second, name=None):
-    """An If of two unary operations, with its Parameters for the condition and x."""
+    """Return an If of two unary operations, and its Parameters for the condition and x."""
     op = OURS.op
     condition, x, inner, other = OURS.parameter([], bool), *(OURS.parameter([2]) for _ in range(3))
     node = op.if_op(condition, name=name)
@@ -314,15 +314,15 @@ def test_nodes_of_different_bodies_are_not_one():
 def test_bodies_must_be_complete():
     made, parameters = choice(OURS.op.exp, OURS.op.relu, "choice")
     made.node.set_input_descriptions(1, [])
-    with pytest.raises(GraphError, match="If 'choice': nothing feeds parameter '.*' of its body"):
+    with pytest.raises(GraphError, match="If 'choice': parameter '.*' of its body has no source"):
         hetero.Core().compile_model(hetero.Model(made, parameters), "TEMPLATE")
     alone = OURS.op.loop(OURS.constant(np.int64(1)), OURS.constant(True), name="alone")
-    with pytest.raises(GraphError, match="Loop 'alone': it is not complete: set its bodies and its inputs"):
+    with pytest.raises(GraphError, match="Loop 'alone': it is incomplete; set its bodies and its inputs"):
         evaluate(alone, [])
 
 
 class Unheard(hetero.Op):
-    """An operation that the reference does not know."""
+    """An operation that the reference cannot evaluate."""
 
     inputs = ("x",)
 
@@ -348,10 +348,10 @@ def test_a_device_must_know_what_is_in_bodies():
             "a body reads input 9, but there",
         ),
         (lambda n: n.set_input_descriptions([InvariantInputDescription(2, 9)]), "the body has no parameter 9"),
-        (lambda n: n.set_output_descriptions([BodyOutputDescription(1, 1)]), "output 0 is made by no body"),
+        (lambda n: n.set_output_descriptions([BodyOutputDescription(1, 1)]), "no body computes output 0"),
         (lambda n: n.input(0).replace_source_output(n.input_value(2)), "input 0 must be a scalar or have one element"),
         (lambda n: n.input(1).replace_source_output(n.input_value(0)), "the condition must be boolean, but is i64"),
-        (lambda n: n.set_invariant_input(OURS.parameter([1]), n.input_value(2)), "is none of the body's"),
+        (lambda n: n.set_invariant_input(OURS.parameter([1]), n.input_value(2)), "is not among the body's"),
     ],
 )
 def test_bodies_that_do_not_fit_are_refused(change, message):

@@ -1,4 +1,4 @@
-"""Convolutions beside OpenVINO's."""
+"""Convolutions, compared with OpenVINO."""
 
 import ml_dtypes
 import numpy as np
@@ -10,7 +10,7 @@ from tests.ops.oracle import Data, Unknown, both_refuse, run, same_results, same
 
 LENGTHS = (9, 8, 7)
 KERNEL = (3, 2, 3)
-# stride, dilation, pads in front and behind, auto_pad
+# stride, dilation, pads_begin, pads_end, auto_pad
 WINDOWS = [
     (1, 1, 0, 0, "explicit"),
     (2, 1, 1, 1, "explicit"),
@@ -20,7 +20,7 @@ WINDOWS = [
     (3, 2, 0, 0, "same_upper"),
     (2, 2, 0, 0, "valid"),
 ]
-# factory, channels of the data, leading dimensions of the filters, size of the kernel or None for KERNEL
+# factory, channels of the data, leading dimensions of the filters, kernel size or None for KERNEL
 FORWARD = [
     ("convolution", 3, (4, 3), None),
     ("convolution", 3, (4, 3), 1),
@@ -92,7 +92,7 @@ ONE = ([2], [0], [0], [1])
     ],
 )
 def test_nothing_to_sum(operation, data, filters, shape):
-    """What OpenVINO's CPU refuses: no images, channels or filters."""
+    """Zero images, channels or filters, which OpenVINO's CPU device rejects."""
     node = operation(np.ones(data, np.float32), np.ones(filters, np.float32), *ONE[:1], pads_begin=[0], pads_end=[0],
                      dilations=[1])  # fmt: skip
     found = run(node, [], [])[0]
@@ -101,7 +101,7 @@ def test_nothing_to_sum(operation, data, filters, shape):
 
 
 def test_blocks_of_columns():
-    """Filters so large that their columns are made in several blocks, the last one shorter."""
+    """Filters whose im2col columns need several blocks, the last one shorter."""
     data, filters = random(1, 8, 37, 201), random(3, 8, 5, 40)
     same_results("convolution", Data(data), filters, [2, 1], [1, 0], [0, 3], [1, 2], tolerance=1e-3)
 
@@ -146,7 +146,7 @@ def test_what_cannot_be(case):
 
 
 def equal_less_unequal(data, filters, stride, dilation):
-    """BinaryConvolution of padded data by its definition, as OpenVINO's CPU does not run it on plain inputs."""
+    """Compare with the definition, as OpenVINO's CPU device does not run BinaryConvolution on plain inputs."""
     rows, columns = ((filters.shape[axis] - 1) * dilation + 1 for axis in (2, 3))
     windows = sliding_window_view(data, (rows, columns), (2, 3))[:, None, :, ::stride, ::stride, ::dilation, ::dilation]
     equal = windows == filters[None, :, :, None, None]

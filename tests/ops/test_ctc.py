@@ -1,4 +1,4 @@
-"""Connectionist temporal classification, beside OpenVINO's."""
+"""Connectionist temporal classification, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def i32(*values, dtype=I32):
     return Data(np.array(values, dtype))
 
 
-# Few classes, so that many labels come twice.
+# Few classes, so that many labels repeat.
 LOGITS = scores(4, 6, 4)
 LABELS = i32([0, 1, 2, 0, 0, 0], [1, 1, 0, 2, 0, 0], [2, 2, 0, 0, 0, 0], [0, 1, 0, 9, -1, 0])
 STEPS, COUNTS = i32(6, 6, 4, 3), i32(3, 4, 2, 3)
@@ -45,7 +45,7 @@ def test_results(case):
 
 
 def test_loss_of_no_labels_is_that_of_blanks():
-    """And infinite where the labels do not fit in the steps, for the blanks that must be between equal ones."""
+    """The loss is infinite if the labels, with blanks between equal ones, do not fit into the steps."""
     arguments = (LOGITS, i32(3, 2, 3, 2), i32(*[[1, 1, 0, 0, 0, 0]] * 4), i32(0, 2, 2, 0))
     (loss,) = run(*in_hetero(LOSS, 4, arguments, {}), [value.array for value in arguments])
     chances = np.exp(LOGITS.array) / np.exp(LOGITS.array).sum(axis=2, keepdims=True)

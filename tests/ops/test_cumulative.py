@@ -1,4 +1,4 @@
-"""Running sums beside OpenVINO, running products beside numpy."""
+"""CumSum, compared with OpenVINO, and CumProd, compared with numpy."""
 
 import numpy as np
 import pytest

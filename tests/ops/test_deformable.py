@@ -1,4 +1,4 @@
-"""Deformable convolution beside OpenVINO's."""
+"""Deformable convolution, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shap
 
 RANDOM = np.random.default_rng(5)
 DATA = RANDOM.standard_normal((2, 4, 7, 8), dtype=np.float32)
-# stride, dilation, pads in front and behind, auto_pad; and the positions of a kernel of 3 rows and 2 columns
+# stride, dilation, pads_begin, pads_end, auto_pad, and the positions of a 3 x 2 kernel
 WINDOWS = [
     ((1, 1, 0, 0, "explicit"), (5, 7)),
     ((2, 1, 1, 1, "explicit"), (4, 5)),

@@ -1,4 +1,4 @@
-"""DetectionOutput, beside OpenVINO's."""
+"""DetectionOutput, compared with OpenVINO."""
 
 import numpy as np
 import pytest

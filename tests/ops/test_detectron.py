@@ -1,4 +1,4 @@
-"""Operations of Detectron's networks, beside OpenVINO's, which has them in IR files but not as Python factories."""
+"""Operations of Detectron models, compared with OpenVINO, which supports them in IR files only, not in Python."""
 
 import numpy as np
 import openvino.opset6
@@ -59,7 +59,7 @@ def arrays_of(arguments):
 
 @pytest.mark.parametrize("case", RESULTS, ids=lambda case: f"{case[0][22:]}-{case[2]}")
 def test_results(case):
-    """Attributes, types, shapes and results are those of OpenVINO's CPU device; also where no shape was known."""
+    """Assert that attributes, types, shapes and results equal OpenVINO's CPU device's, also for dynamic shapes."""
     name, arguments, attributes = case
     ours, parameters = in_hetero(name, OPSET, tuple(arguments), attributes)
     model = through_ir(ours, parameters)
@@ -85,7 +85,7 @@ def results(name, arguments, attributes):
 
 
 def test_a_grid_of_its_own():
-    """OpenVINO infers as many boxes as the feature map has cells, though the operation makes those of the grid."""
+    """OpenVINO infers one box per cell of the feature map, although the operation makes those of the grid."""
     attributes = {"h": 2, "w": 3, "flatten": False}
     (boxes,) = results(GRID, [PRIORS, random(1, 2, 4, 5), random(1, 3, 60, 90)], attributes)
     places = f32([[15, 15], [45, 15], [75, 15]], [[15, 45], [45, 45], [75, 45]])
@@ -93,14 +93,14 @@ def test_a_grid_of_its_own():
 
 
 def test_boxes_that_are_too_few_are_filled_up():
-    """OpenVINO's CPU device leaves the rest unset."""
+    """OpenVINO's CPU device does not initialize the unused rows."""
     arguments = [Data(f32([1, 2, 3, 4], [5, 6, 7, 8])), Data(f32(0.1, 0.9))]
     (boxes,) = results(TOPK, arguments, {"max_rois": 3})
     assert boxes.tolist() == [[5, 6, 7, 8], [1, 2, 3, 4], [0, 0, 0, 0]]
 
 
 def test_objects_end_at_the_image():
-    """As the specification says; OpenVINO's CPU device keeps them from beginning before it only."""
+    """As in the specification; OpenVINO's CPU device clips only the lower bounds."""
     rois, offsets = Data(f32([-5, 2, 30, 60], [40, 40, 45, 45])), Data(np.zeros((2, 8), F32))
     scores, image = Data(f32([0, 0.5], [0, 0.9])), Data(f32([50, 20, 1]))
     attributes = OBJECTS | {"num_classes": 2, "max_detections_per_image": 3}
@@ -165,7 +165,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_refused(case):
-    """By OpenVINO too, which makes the same node of inputs of unknown shapes."""
+    """OpenVINO accepts the same node for inputs of unknown shapes."""
     name, arguments, attributes = case
     flat = [value for item in arguments for value in (item if isinstance(item, list) else [item])]
     made_by_openvino(name, ["[...]"] * len(flat), attributes)

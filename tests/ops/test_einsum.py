@@ -1,4 +1,4 @@
-"""Einsum beside OpenVINO, and beside numpy where OpenVINO's CPU device cannot."""
+"""Einsum, compared with OpenVINO, or with numpy for equations that OpenVINO's CPU device does not support."""
 
 import numpy as np
 import pytest

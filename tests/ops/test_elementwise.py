@@ -1,4 +1,4 @@
-"""Operations of single elements beside OpenVINO."""
+"""Element-wise operations with one input, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_real_functions_of_integers(name):
     same_results(name, Data(np.int32([0, 1]) if name in ("acos", "asin", "sqrt") else np.int32([-7, -1, 0, 1, 2, 5])))
 
 
-# Of these OpenVINO's two implementations say different things: what is expected are the definitions.
+# OpenVINO's CPU device and its reference differ here, so the results are compared with the definitions.
 DEFINED = [
     (ops.Round, {"mode": "half_away_from_zero"}, np.float32([0.49999997, -0.5, 2.5, 8388609]), [0, -1, 3, 8388609]),
     (ops.Round, {"mode": "half_away_from_zero"}, np.float32([4194304.5, -np.inf]), [4194305, -np.inf]),

@@ -1,4 +1,4 @@
-"""Bags and segments of rows beside OpenVINO's."""
+"""Bags and segments of rows, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_results(case):
 @pytest.mark.parametrize("fill_mode", ["zero", "lowest"])
 @pytest.mark.parametrize("count", [None, 7])
 def test_segment_max(count, fill_mode, dtype):
-    """By the formula, since OpenVINO's CPU does not know the operation."""
+    """Compare with the formula, as OpenVINO's CPU device does not support the operation."""
     data, ids = random(5, 2).array.astype(dtype), np.array([0, 0, 2, 4, 4])
     inputs = [data, ids] if count is None else [data, ids, np.array(count)]
     found = evaluate(ops.SegmentMax(*inputs, fill_mode=fill_mode), inputs)[0]
@@ -59,7 +59,7 @@ def test_segment_max(count, fill_mode, dtype):
 
 
 def test_sparse_rows():
-    """By the formula, since OpenVINO's CPU does not know the operation."""
+    """Compare with the formula, as OpenVINO's CPU device does not support the operation."""
     indices = np.array([[1, 2], [1, 0], [3, 4]])
     inputs = np.float32([5, 6, 7]), np.array([5, 6]), indices, np.float32(-1)
     places, values, empty = evaluate(ops.SparseFillEmptyRows(*inputs), inputs)

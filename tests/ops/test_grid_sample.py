@@ -1,4 +1,4 @@
-"""GridSample beside OpenVINO's."""
+"""GridSample, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shap
 
 RANDOM = np.random.default_rng(3)
 DATA = RANDOM.standard_normal((2, 3, 5, 7), dtype=np.float32)
-# Points within the data and far outside of it.
+# Points inside the data and far outside.
 GRID = RANDOM.uniform(-2.5, 2.5, (2, 6, 4, 2)).astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""LshProjection: its shapes and what it refuses; its values are compared with LiteRT's in tests of the frontend."""
+"""Shapes and errors of LshProjection; the tests of the frontend compare its values with LiteRT."""
 
 import pytest
 

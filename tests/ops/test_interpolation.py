@@ -1,4 +1,4 @@
-"""Interpolate beside OpenVINO's."""
+"""Interpolate, compared with OpenVINO."""
 
 import numpy as np
 import openvino
@@ -19,7 +19,7 @@ MODES = [
 
 
 def targets():
-    """Sizes and scales: larger, smaller, one axis only, a single element, the same."""
+    """Upsampling, downsampling, one axis only, a single element, the same size."""
     yield from (("sizes", np.array(sizes)) for sizes in ([14, 9], [3, 4], [7, 14], [1, 5], [7, 5]))
     yield from (("scales", np.array(scales, np.float32)) for scales in ([2.0, 1.5], [0.6, 0.5]))
 
@@ -63,7 +63,7 @@ def test_other_attributes(shape, target, attributes):
 
 @pytest.mark.parametrize("sizes", [[3, 4], [14, 3], [14, 9]])
 def test_antialias(sizes):
-    """OpenVINO's CPU device leaves antialias out, so this compares with what constant folding makes."""
+    """OpenVINO's CPU device ignores antialias, so the result is compared with its constant folding."""
     arguments = (IMAGE, np.array(sizes), "linear", "sizes")
     keywords = {"antialias": True, "axes": SPATIAL}
     node, _ = in_openvino("interpolate", 13, arguments, keywords)

@@ -53,7 +53,7 @@ def test_openvino_reads_the_attributes(case):
 
 
 def test_what_is_not_said_of_a_variable_stays_unsaid(tmp_path):
-    """OpenVINO writes a dynamic type and shape then, and takes those of the first value when it reads them."""
+    """OpenVINO writes a dynamic type and shape, and takes those of init_value when it reads them."""
     ours = _variable(opset6, "kept")
     openvino.serialize(core.read_model(*ir_of_model(ours)), tmp_path / "model.xml")
     assert 'variable_type="dynamic" variable_shape="..."' in (tmp_path / "model.xml").read_text()

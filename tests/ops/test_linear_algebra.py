@@ -1,4 +1,4 @@
-"""Matrices and indices of what is not zero, against OpenVINO, or the formula where it fails."""
+"""Eye, Inverse, Det and NonZero, compared with OpenVINO, or with the formula where OpenVINO fails."""
 
 import numpy as np
 import openvino
@@ -37,7 +37,7 @@ def test_shapes_of_eye():
 @pytest.mark.parametrize("adjoint", [False, True])
 @pytest.mark.parametrize("shape", [(3, 3), (2, 4, 4), (1, 1), (2, 3, 5, 5)], ids=str)
 def test_inverse(shape, adjoint):
-    """With adjoint of the transposed matrix, as OpenVINO's specification of Inverse-14 has it."""
+    """With adjoint, the inverse of the transposed matrix, as in the specification of Inverse-14."""
     same_results("inverse", Data(floats(*shape) + 3 * np.eye(shape[-1], dtype=np.float32)), adjoint, opset=14)
 
 

@@ -1,4 +1,4 @@
-"""Operations that move elements, beside OpenVINO's."""
+"""Operations that move elements, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -130,7 +130,7 @@ def test_shapes(case):
 
 
 def test_broadcast_keeps_what_cannot_stretch():
-    """OpenVINO says less here: a length other than 1 must be the one that comes out."""
+    """OpenVINO infers less here: a length other than 1 must be the length of the output."""
     same_shapes("broadcast", Unknown([3, 1]), Unknown([3], np.int64), expected=["[?,3,?]"])
 
 

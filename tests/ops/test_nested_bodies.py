@@ -1,4 +1,4 @@
-"""Bodies within bodies: to the limit they are read, copied and run, beyond it they are refused; inference is linear."""
+"""Nested bodies are read, copied and run up to the limit and rejected beyond it; shape inference takes linear time."""
 
 from io import BytesIO
 from xml.etree import ElementTree
@@ -13,12 +13,12 @@ from hetero.frontend.ir import IrFrontEnd
 from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
 from hetero.graph import Constant
-from hetero.ops.bodies import DEEPEST
+from hetero.ops.bodies import MAX_NESTING
 from hetero.reference import Program
 
 
 def nested(depth: int, grows: bool = False) -> Model:
-    """x + 1 in loops of one iteration; with ``grows`` each has besides a value that gets longer."""
+    """Return x + 1 in nested loops of one iteration; with ``grows`` each also has a value that gets longer."""
     x = Parameter(Type.f32, [2])
     model = Model([ops.Add(x, np.float32([1, 1]))], [x])
     for _ in range(depth):
@@ -37,8 +37,8 @@ def nested(depth: int, grows: bool = False) -> Model:
 
 
 def test_as_many_bodies_as_may_be_are_copied_written_read_and_run():
-    assert DEEPEST == 100
-    model, weights = nested(DEEPEST), BytesIO()
+    assert MAX_NESTING == 100
+    model, weights = nested(MAX_NESTING), BytesIO()
     xml = ElementTree.tostring(model_element(model, WeightsWriter(weights)))
     for copy in (model.clone(), IrFrontEnd().convert(xml, weights.getvalue())):
         (found,) = Program(copy).run([np.float32([1, 2])], {})
@@ -47,7 +47,7 @@ def test_as_many_bodies_as_may_be_are_copied_written_read_and_run():
 
 def test_more_bodies_are_refused():
     with pytest.raises(GraphError, match=r"^Loop 'Loop_\d+': bodies are nested more than 100 deep$"):
-        nested(DEEPEST + 1)
+        nested(MAX_NESTING + 1)
 
 
 def test_a_file_of_more_bodies_is_refused():
@@ -58,7 +58,7 @@ def test_a_file_of_more_bodies_is_refused():
 
 
 def test_inference_of_values_that_grow_at_every_level_is_not_exponential(monkeypatch):
-    """Each level infers its body again when it has seen that a value grows: 2**20 times in the innermost one."""
+    """Each level infers its body again when a value grows, which could mean 2**20 times for the innermost one."""
     count = 0
 
     def count_inference(node, infer=ops.Add.validate_and_infer_types):

@@ -1,4 +1,4 @@
-"""Suppression of boxes, beside OpenVINO's."""
+"""NonMaxSuppression, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -13,19 +13,19 @@ def number(value, dtype=F32):
 
 
 def corners(*shape, seed=0, dtype=F32):
-    """Boxes whose corners are in order, of about a quarter of the image's width."""
+    """Return boxes with ordered corners, about a quarter of the image wide."""
     rng = np.random.default_rng(seed)
     first = rng.uniform(0, 0.8, (*shape, 2))
     return Data(np.concatenate([first, first + rng.uniform(0.1, 0.4, (*shape, 2))], -1).astype(dtype))
 
 
 def flipped(*shape):
-    """Boxes given by any two opposite corners."""
+    """Return boxes as any two opposite corners."""
     return Data(np.random.default_rng(1).uniform(0, 1, (*shape, 4)).astype(F32))
 
 
 def distinct(*shape, dtype=F32):
-    """Scores of which no two are equal, in steps that an f16 can tell."""
+    """Return distinct scores in steps that f16 can represent."""
     count = int(np.prod(shape))
     return Data((np.random.default_rng(2).permutation(count).reshape(shape) / count).astype(dtype))
 
@@ -54,7 +54,7 @@ def test_results(case):
 
 @pytest.mark.parametrize("opset", [1, 3, 4])
 def test_rows_that_are_not_needed_hold_minus_one(opset):
-    """OpenVINO infers the fixed number of rows, but its CPU device makes only those that are kept."""
+    """OpenVINO infers the fixed number of rows, but its CPU device outputs only the selected ones."""
     kept = kept_boxes(opset, corners(1, 40), distinct(1, 3, 40), LIMIT, OVERLAP, number(0.95))[0]
     newest = kept_boxes(9, corners(1, 40), distinct(1, 3, 40), LIMIT, OVERLAP, number(0.95))[0]
     assert kept.shape == (15, 3)
@@ -63,14 +63,14 @@ def test_rows_that_are_not_needed_hold_minus_one(opset):
 
 
 def test_boxes_that_do_not_overlap_are_kept_at_a_threshold_of_zero():
-    """OpenVINO's CPU device lets a box go whose IoU equals the threshold, against its specification and ONNX's."""
+    """OpenVINO's CPU device drops a box whose IoU equals the threshold, unlike its specification and ONNX's."""
     apart = Data(np.float32([[[0, 0, 1, 1], [2, 2, 3, 3], [2, 2, 3, 4]]]))
     kept = kept_boxes(9, apart, Data(np.float32([[[0.5, 0.6, 0.4]]])), LIMIT, number(0))[0]
     assert kept.tolist() == [[0, 0, 1], [0, 0, 0]]
 
 
 def test_soft_suppression_of_opset5_lets_go_what_overlaps_too_much():
-    """So its specification says; OpenVINO's CPU device takes it for the newer one."""
+    """As in the specification; OpenVINO's CPU device treats it as the newer version."""
     boxes = Data(np.float32([[[0, 0, 1, 1], [0, 0, 1, 0.9], [0, 0, 1, 0.3]]]))
     scores, numbers = Data(np.float32([[[0.9, 0.8, 0.7]]])), (LIMIT, number(0.5), number(0), number(0.5))
     places, values, _ = kept_boxes(5, boxes, scores, *numbers)
@@ -81,7 +81,7 @@ def test_soft_suppression_of_opset5_lets_go_what_overlaps_too_much():
 
 @pytest.mark.parametrize("limit", [(), (number(0, I64),), (number(-1, I64),)], ids=str)
 def test_without_a_limit_nothing_is_kept(limit):
-    """OpenVINO's CPU device leaves the number of boxes unset then."""
+    """OpenVINO's CPU device does not set the number of boxes in this case."""
     places, values, count = kept_boxes(9, *SHARED, *limit)
     assert (places.shape, values.shape, count.tolist()) == ((0, 3), (0, 3), [0])
 

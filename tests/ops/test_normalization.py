@@ -1,4 +1,4 @@
-"""Normalizations beside OpenVINO's."""
+"""Normalizations, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_group_normalization_of_nothing():
 @pytest.mark.parametrize("axes", [[1], [2, 3], [3, 2]], ids=str)
 @pytest.mark.parametrize("size", [1, 3, 5, 13])
 def test_lrn(size, axes):
-    """OpenVINO's CPU device takes any bias for 1, and knows no other axes."""
+    """OpenVINO's CPU device treats any bias as 1 and does not support other axes."""
     same_results("lrn", random(2, 6, 5, 4), np.array(axes), 0.3, 0.75, 1.0, size)
 
 
@@ -64,7 +64,7 @@ def test_normalize_l2(axes):
 
 
 def test_normalize_l2_with_a_least_sum():
-    """By way of a file, since OpenVINO's factory does not set eps_mode."""
+    """Through a file, as OpenVINO's factory does not set eps_mode."""
     x = random(2, 6, 5, 4).array
     node, parameters = in_hetero("normalize_l2", 13, (Data(x), np.array([3]), 2.0, "max"), {})
     expected = core.compile_model(through_ir(node, parameters), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})([x])[0]
@@ -134,7 +134,7 @@ def test_inputs_that_do_not_fit(name, arguments):
 
 
 def test_numbers_that_do_not_fit():
-    """OpenVINO takes these, but cannot run them."""
+    """OpenVINO accepts these, but cannot run them."""
     x = np.zeros((2, 4), np.float32)
     with pytest.raises(GraphError, match="size must be positive"):
         ops.LRN(x, np.array([1]), size=0)

@@ -1,4 +1,4 @@
-"""Inferred shapes of every pair of partly known shapes beside OpenVINO."""
+"""Inferred shapes for every pair of partial shapes, compared with OpenVINO."""
 
 from itertools import permutations, product
 
@@ -14,7 +14,7 @@ SHAPES = [
     "[...]", "[]", "[?]", "[1]", "[3]", "[?,3]", "[2..4,1]", "[1,5]", "[?,?]", "[3..8,1..5]", "[0..1,2]", "[2,3,4]",
     "[?,1,?]", "[2,?,3..9]", "[1,3,?,4]",
 ]  # fmt: skip
-# OpenVINO multiplies what ranges show cannot fit, such as [1,5] and [2..4,1].
+# OpenVINO accepts shapes whose ranges are incompatible, such as [1,5] and [2..4,1].
 WITHOUT_RANGES = [shape for shape in SHAPES if ".." not in shape or shape == "[...]"]
 BOTH = [False, True]
 
@@ -56,7 +56,7 @@ def test_shapes(name):
     assert found == {str(case): inferred(shape_in, in_openvino, name, case) for case in CASES[name]}
 
 
-# Letters are unknown dimensions. A pattern has some of them, by ShapeOf of the data, and numbers.
+# Letters are unknown dimensions. A pattern consists of numbers and of such dimensions, from ShapeOf of the data.
 RESHAPED = [("a", "b", 64), ("a", 4, "b", 16), ("a", "b"), ("a", 8), (2, "a", 6)]
 
 
@@ -82,7 +82,7 @@ def test_reshape_by_a_pattern_of_its_own_dimensions(data):
     items = [(item, data.index(item)) for item in data if isinstance(item, str)] + [(n, None) for n in (-1, 16, 4)]
     for pattern in (chosen for count in (1, 2, 3, 4) for chosen in permutations(items, count)):
         in_place = all(place in (None, axis) for axis, (_, place) in enumerate(pattern))
-        # With special_zero, which OpenVINO does not heed here, a dimension of 0 at another place means another one.
+        # With special_zero, which OpenVINO ignores here, a 0 copies the dimension at its own index.
         for special_zero in BOTH if in_place else [False]:
             found, wanted = (
                 inferred(build, data, pattern, special_zero)

@@ -1,4 +1,4 @@
-"""Images cut into patches and put together beside OpenVINO's."""
+"""ExtractImagePatches and Col2Im, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_results(case):
 
 
 def test_patches_that_do_not_fit():
-    """There are none, as OpenVINO too infers; its CPU cannot run it."""
+    """The result is empty, as in OpenVINO's shape inference; its CPU device cannot run it."""
     same_shapes("extract_image_patches", Unknown([1, 2, 3, 9]), [4, 4], [2, 2], [1, 1], "valid", opset=3)
 
 
@@ -56,7 +56,7 @@ def test_shapes(case):
 
 
 def test_the_places_of_an_interval_are_those_of_its_lengths():
-    """Also those where no patch fits, of which OpenVINO knows nothing."""
+    """Shapes into which no patch fits are included; OpenVINO infers nothing for them."""
     image = Parameter(Type.f32, [1, 2, (1, 9), 9])
     node = ops.ExtractImagePatches(image, [3, 3], [2, 2], [1, 1], "valid")
     assert node.get_output_partial_shape(0) == [1, 18, (0, 4), 4]

@@ -1,4 +1,4 @@
-"""Pooling beside OpenVINO's."""
+"""Pooling, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from hetero import ops
 from tests.ops.oracle import Data, Unknown, both_refuse, in_hetero, run, same_results, same_shapes
 
-# stride, dilation, pads in front and behind, kernel, rounding_type, auto_pad
+# stride, dilation, pads_begin, pads_end, kernel, rounding_type, auto_pad
 WINDOWS = [
     (1, 1, 0, 0, 2, "floor", None),
     (2, 1, 1, 1, 3, "floor", None),
@@ -48,7 +48,7 @@ def test_max_pool_of_opset1(window):
     same_results("max_pool", data_of(2), stride, begin, end, kernel, rounding, auto_pad, opset=1)
 
 
-# length, stride, pads in front and behind, kernel, dilation
+# length, stride, pads_begin, pads_end, kernel, dilation
 AT_THE_END = [
     (9, 2, 0, 0, 2, 1),
     (9, 4, 1, 1, 3, 1),
@@ -57,7 +57,7 @@ AT_THE_END = [
     (9, 3, 1, 1, 3, 2),
     (9, 3, 0, 0, 3, 2),
 ]
-# With a window that begins behind the data.
+# With a window that starts after the end of the data.
 BEHIND_THE_END = [(8, 3, 1, 1, 3, 1), (5, 3, 1, 2, 3, 1)]
 
 
@@ -91,7 +91,7 @@ def test_the_mean_of_nothing_is_zero(case):
 def test_adaptive_pooling(dtype, sizes, dimensions):
     shape = np.array(sizes[:dimensions], dtype)
     same_results("adaptive_avg_pool", data_of(dimensions), shape)
-    # OpenVINO's CPU has no indices of i64.
+    # OpenVINO's CPU device has no i64 indices.
     same_results("adaptive_max_pool", data_of(dimensions), shape, "i32")
 
 

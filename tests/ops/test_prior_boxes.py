@@ -1,4 +1,4 @@
-"""PriorBox and PriorBoxClustered, beside OpenVINO's."""
+"""PriorBox and PriorBoxClustered, compared with OpenVINO."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Proposed regions, beside OpenVINO's."""
+"""Proposal and GenerateProposals, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ USUAL = {
     "feat_stride": u32(16), "min_size": u32(2), "ratio": f32(0.5, 1, 2), "scale": f32(1.5, 3),
 }  # fmt: skip
 INPUTS = distinct(2, 12, 4, 5), offsets(2, 24, 4, 5)
-# The scores of all rows are those of boxes, as OpenVINO's CPU device does not set the others.
+# All rows are used, as OpenVINO's CPU device does not set the scores of unused rows.
 IMAGE = f32(70, 90, 1.5)
 CHANGED = [
     {},
@@ -62,7 +62,7 @@ def results(name, *arguments):
 
 
 def test_scores_of_rows_without_a_box_are_zero():
-    """OpenVINO's CPU device leaves them unset."""
+    """OpenVINO's CPU device does not initialize them."""
     rows, scores = results(PROPOSAL, *INPUTS, IMAGE, USUAL | FEW)
     found = (rows[:, 1:] != 0).any(axis=1)
     assert 2 < found.sum() < 18
@@ -72,7 +72,7 @@ def test_scores_of_rows_without_a_box_are_zero():
 
 
 def test_threshold_that_falls():
-    """The specification has it; OpenVINO's CPU device knows no ``nms_eta``."""
+    """As in the specification; OpenVINO's CPU device ignores ``nms_eta``."""
     anchors = Data(f32([0, 0, 10, 10], [0, 0, 10, 7], [0, 0, 10, 4.5], [0, 0, 10, 1.5]).reshape(1, 1, 4, 4))
     inputs = Data(f32([20, 20, 1])), anchors, Data(np.zeros((1, 16, 1, 1), F32))
     scores = Data(f32(0.9, 0.8, 0.7, 0.6).reshape(1, 4, 1, 1))

@@ -1,4 +1,4 @@
-"""Random numbers: the same as OpenVINO's reference where seeds are given, and of the right distribution."""
+"""Random numbers equal OpenVINO's reference for given seeds, and have the right distribution."""
 
 import hetero.opset16 as hetero_ops
 import numpy as np
@@ -16,7 +16,7 @@ LIMITS = {
 
 
 def uniform(name, shape, low, high, seed, stream, alignment):
-    """Our numbers, and those of OpenVINO's node. Its CPU device computes i64 and f64 in 32 bits, unlike specified."""
+    """Return the numbers of hetero and of OpenVINO's node; its CPU device uses 32 bits for i64 and f64."""
     dtype = Type(name).to_dtype()
     inputs = [np.array(shape, np.int64), np.array(low, dtype), np.array(high, dtype)]
     node = hetero_ops.random_uniform(*inputs, name, seed, stream, alignment)
@@ -51,7 +51,7 @@ def test_distribution(name):
     numbers = found.astype(np.float64)
     assert numbers.min() >= low
     assert numbers.max() < high or name == "bf16"  # which rounds up to the end
-    # Five standard errors of the mean of an even distribution.
+    # Five standard errors of the mean of a uniform distribution.
     assert abs(numbers.mean() - (low + high) / 2) < 5 * (high - low) / np.sqrt(12 * 10000) + 0.5 * (name[0] == "i")
 
 
@@ -113,5 +113,5 @@ def test_refused():
 
 
 def test_more_samples_than_columns_without_replacement():
-    with pytest.raises(HeteroError, match="4 samples cannot be drawn without replacement of 3 columns"):
+    with pytest.raises(HeteroError, match="4 samples cannot be drawn without replacement from 3 columns"):
         hetero_ops.multinomial(PROBS[:, :3], np.int64([4]), "i64", False, False)

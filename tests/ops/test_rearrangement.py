@@ -1,4 +1,4 @@
-"""Elements moved to other places beside OpenVINO's."""
+"""Roll, Reverse, ShuffleChannels, SpaceToBatch and the like, compared with OpenVINO."""
 
 import numpy as np
 import openvino
@@ -42,7 +42,7 @@ def test_results(case):
 
 
 def test_one_shift_serves_all_axes():
-    """Of which OpenVINO's CPU knows nothing."""
+    """Not supported by OpenVINO's CPU device."""
     data = random(4, 5, 6)
     node, parameters = in_hetero("roll", 7, (data, np.array(3), ints(0, -1)), {})
     np.testing.assert_array_equal(run(node, parameters, [data.array])[0], np.roll(data.array, (3, 3), (0, 2)))
@@ -51,7 +51,7 @@ def test_one_shift_serves_all_axes():
 @pytest.mark.parametrize(("axes", "mode"), [(ints(0, 2), "index"), (np.array([False, True, True]), "mask"),
                                             (ints(), "index")], ids=str)  # fmt: skip
 def test_reverse(axes, mode):
-    """By way of an IR alone, since OpenVINO has no factory of it."""
+    """Through IR only, as OpenVINO has no factory for it."""
     data = random(2, 3, 4)
     node, parameters = in_hetero("reverse", 1, (data, axes, mode), {})
     expected = openvino.compile_model(through_ir(node, parameters), "CPU")([data.array])[0]

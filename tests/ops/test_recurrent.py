@@ -1,4 +1,4 @@
-"""Recurrent networks beside OpenVINO's."""
+"""Recurrent networks, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hetero.reference import evaluate
 from tests.ops.oracle import Data, Unknown, both_refuse, same_results, same_shapes
 
 N, TIME, FEATURES, HIDDEN = 3, 4, 5, 2
-# Gates, states and opset of a cell of each kind.
+# Number of gates and states, and opset, of each cell.
 KINDS = {"rnn": (1, 1, 13), "gru": (3, 1, 13), "lstm": (4, 2, 13)}
 
 
@@ -70,7 +70,7 @@ def test_short_sequences(kind, time):
     if time:
         sequence(kind, "bidirectional", [1] * N, time=time)
         return
-    # OpenVINO's CPU device refuses data without steps.
+    # OpenVINO's CPU device rejects data without steps.
     data = [np.zeros((N, 0, FEATURES), np.float32), random(N, 1, HIDDEN), np.zeros(N, np.int32)]
     node = getattr(opset13, f"{kind}_sequence")
     states = [data[1]] * KINDS[kind][1]
@@ -154,7 +154,7 @@ def test_attributes_that_do_not_fit(attributes):
 
 @pytest.mark.parametrize("index", [0, 3])
 def test_features_that_differ(index):
-    """OpenVINO finds this out only when the cell runs."""
+    """OpenVINO detects this only when the cell runs."""
     shapes = [*GOOD[:index], [GOOD[index][0], 5], *GOOD[index + 1 :]]
     with pytest.raises(GraphError, match="must have the shape"):
         ops.LSTMCell(*(np.zeros(shape, np.float32) for shape in shapes), HIDDEN)

@@ -1,4 +1,4 @@
-"""Pooling of regions beside OpenVINO's."""
+"""Region of interest (ROI) pooling, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tests.ops.oracle import Data, Unknown, both_refuse, in_hetero, run, same_re
 RANDOM = np.random.default_rng(4)
 DATA = RANDOM.standard_normal((2, 3, 9, 11), dtype=np.float32)
 DEEP = RANDOM.standard_normal((2, 48, 9, 11), dtype=np.float32)
-# x1, y1, x2, y2: within the image, in part or wholly outside of it, of no size, of edges in wrong order.
+# x1, y1, x2, y2: inside the image, partly or wholly outside, empty, with edges in the wrong order.
 BOXES = np.float32(
     [
         [1, 2, 7, 6],
@@ -24,7 +24,7 @@ BOXES = np.float32(
 )
 IMAGES = np.int32([0, 1, 1, 0, 1, 0, 0, 1, 0])
 REGIONS = np.hstack([IMAGES[:, None], BOXES]).astype(np.float32)
-# The same in parts of the image.
+# The same as fractions of the image.
 PARTS = REGIONS / np.float32([1, 11, 9, 11, 9])
 
 
@@ -43,7 +43,7 @@ def test_roi_align(scale, size, ratio, mode):
     arguments = (Data(DATA), Data(BOXES[:-1]), Data(IMAGES[:-1]), *size, ratio, scale, mode)
     same_results("roi_align", *arguments, opset=3)
     if ratio == 0:
-        # OpenVINO divides 0 by 0 where a bin of no size has no sample.
+        # OpenVINO divides 0 by 0 for an empty bin without samples.
         arguments = (Data(DATA), Data(BOXES[:-2]), Data(IMAGES[:-2]), *arguments[3:])
     for aligned in ("asymmetric", "half_pixel_for_nn", "half_pixel"):
         same_results("roi_align", *arguments, aligned)
@@ -61,7 +61,7 @@ def test_roi_align_rotated(scale, ratio, clockwise):
 @pytest.mark.parametrize("scale", [1.0, 0.5])
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_psroi_pooling(size, scale):
-    # OpenVINO computes lengths below 0 for the last region, whose edges are in wrong order.
+    # OpenVINO computes negative lengths for the last region, whose edges are in the wrong order.
     data = Data(DEEP[:, : 3 * size * size])
     same_results("psroi_pooling", data, Data(REGIONS[:-1]), 3, size, scale, 1, 1, "average")
     same_results("psroi_pooling", Data(DEEP), Data(PARTS), 8, size, scale, 3, 2, "bilinear")
@@ -81,7 +81,7 @@ def test_deformable_psroi_pooling(bins, size, scale):
 
 PLAIN = [("roi_pooling", [2, 3], 1.0), ("roi_align", 2, 3, 1, 1.0, "avg"), ("roi_align_rotated", 2, 3, 1, 1.0, True)]
 GROUPED = [("psroi_pooling", 4, 2, 1.0, 1, 1, "average"), ("deformable_psroi_pooling", 4, 1.0, 2)]
-# How many numbers a region has; those of ROIAlign have the image in an input of its own.
+# Numbers per region; ROIAlign has the image index in a separate input.
 LENGTHS = {"roi_align": 4}
 WITH_IMAGES = ("roi_align", "roi_align_rotated")
 
@@ -142,7 +142,7 @@ def test_a_size_by_its_other_name():
 
 
 def test_an_image_that_is_none():
-    """Regions of image -1 give zeros; OpenVINO wants them at the end."""
+    """Regions with image index -1 give zeros; OpenVINO requires them at the end."""
     regions = np.vstack([REGIONS[:2], [[-1, 0, 0, 3, 3]]]).astype(np.float32)
     same_results("roi_pooling", Data(DATA), Data(regions), [2, 2], 1.0)
     same_results("deformable_psroi_pooling", Data(DEEP), Data(regions), 3, 1.0, 2)

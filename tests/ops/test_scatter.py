@@ -1,4 +1,4 @@
-"""Elements written and picked by indices beside OpenVINO's."""
+"""Scatter and gather of elements, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_data_that_is_a_view_of_transposed_data(reduction):
 
 
 def test_the_sequences_of_a_beam_search():
-    # Of at least one step: what OpenVINO's CPU makes of none is whatever lay in memory.
+    # At least one step, as OpenVINO's CPU device returns uninitialized memory for none.
     random = np.random.default_rng(3)
     steps, parents = random.integers(0, 6, (5, 3, 4)), random.integers(0, 4, (5, 3, 4))
     for dtype in (np.int32, np.float32):
@@ -97,7 +97,7 @@ I64 = np.int64
 
 @pytest.mark.parametrize(("mode", "last"), [("normalize", 1), ("ignore_negative", 0)])
 def test_one_hot_of_negative_indices(mode, last):
-    """By the formula, since OpenVINO's CPU does not know normalize."""
+    """Compare with the formula, as OpenVINO's CPU device does not support normalize."""
     indices = np.array([-1, -4, 1])
     inputs = indices, np.array(3), np.array(1), np.array(0)
     same_shapes("one_hot", Unknown([3], I64), *inputs[1:], -1, mode, opset=16)

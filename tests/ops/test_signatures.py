@@ -1,4 +1,4 @@
-"""The factories of every operation set take what OpenVINO's take: names, order and defaults."""
+"""The factories of every operation set have OpenVINO's parameters: names, order and defaults."""
 
 import inspect
 from importlib import import_module
@@ -10,21 +10,21 @@ import pytest
 from hetero.ops.opsets import OPSETS
 from hetero.opset_modules import make_modules
 
-# OpenVINO has an overloaded class, of which Python cannot tell the parameters; a Parameter has a test of its own.
+# OpenVINO's overloaded classes, whose parameters cannot be inspected; Parameter has its own test.
 UNTOLD = {"assign", "if_op", "loop", "read_value", "reverse", "tensor_iterator", "parameter", "constant", "result"}
-# Attributes and inputs of OpenVINO's operations that its factories cannot set.
+# Attributes and inputs that OpenVINO's factories cannot set.
 NOT_IN_FACTORY = {
     "divide": {"m_pythondiv"}, "search_sorted": {"output_type"}, "mvn": {"reduction_axes"},
     "scaled_dot_product_attention": {"sink"}, "lstm_cell": {"P", "weights_format", "input_forget"},
 }  # fmt: skip
-# TopK-1 has this attribute, but only newer factories can set it.
+# TopK-1 has this attribute, but only newer factories set it.
 NOT_IN_OLD_FACTORY = {"topk": {"index_element_type"}}
-# Squeeze-1 may come without axes in files, though OpenVINO's factory needs them; the opset since when they are alike.
+# In files Squeeze-1 may have no axes, but OpenVINO's factory requires them. The value is the first opset that agrees.
 ALIKE_SINCE = {"squeeze": 15}
 
 
 def factories(module: ModuleType) -> dict:
-    """The factories of a module by name, but for those that are named with capitals, the classes."""
+    """Return the factories of a module by name, without the classes."""
     names = [name for name in dir(module) if name[0].islower() and callable(getattr(module, name))]
     return {name: getattr(module, name) for name in names}
 
@@ -68,7 +68,7 @@ def test_constants_have_the_types_of_openvinos(arguments):
 
 
 def test_a_model_written_for_openvino():
-    """The same lines with either module give the same model."""
+    """The same code gives the same model with either module."""
     made = []
     for package in ("openvino", "hetero"):
         opset, ov = import_module(f"{package}.opset13"), import_module(package)

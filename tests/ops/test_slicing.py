@@ -1,4 +1,4 @@
-"""Slices, splits and Gather beside OpenVINO's."""
+"""Slices, splits and Gather, compared with OpenVINO."""
 
 import itertools
 
@@ -27,7 +27,7 @@ def number(value):
 ONE = Unknown([1], np.int64)
 TWO = Unknown([2], np.int64)
 
-# start, stop, step and perhaps axes, of data [5, 6]
+# start, stop, step and optional axes, for data [5, 6]
 SLICES = [
     (ints(-1), ints(FIRST), ints(-2), ints(1)),
     (ints(1, 2), ints(LAST, LAST), ints(2, 1)),
@@ -37,7 +37,7 @@ SLICES = [
     (ints(FIRST), ints(LAST), ints(LAST), ints(0)),
     (ints(-2), ints(-1), ints(1), ints(1)),
 ]
-# begin, end, strides, then begin_mask, end_mask, new_axis_mask, shrink_axis_mask, ellipsis_mask, of data [5, 6, 4]
+# begin, end, strides, begin_mask, end_mask, new_axis_mask, shrink_axis_mask, ellipsis_mask, for data [5, 6, 4]
 STRIDED_SLICES = [
     (ints(1, 0), ints(2, 5), ints(1, 2), [0, 0], [0, 0], [0, 0], [1, 0], [0, 0]),
     (ints(1, 0, 0), ints(2, 5, 0), ints(1, 2, 1), [0] * 3, [0] * 3, [0, 1, 0], [0] * 3, [0] * 3),
@@ -46,7 +46,7 @@ STRIDED_SLICES = [
     (ints(-1, 2), ints(0, 3), ints(-2, 1), [1, 0], [1, 0]),
     (ints(-2), ints(-1), ints(1), [0], [0], [0], [1], [0]),
 ]
-# start, stop, step of a vector of two elements
+# start, stop, step for a vector of two elements
 BEYOND = [(-7, -3, -1), (-7, -30, -1), (-3, -9, -2), (-3, 0, -1), (7, 0, -1), (9, 9, 1), (-9, -7, 1), (LAST, FIRST, -1)]
 RESULTS = [
     *[("slice", random(2), *map(ints, bounds)) for bounds in BEYOND],

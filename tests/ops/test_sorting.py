@@ -1,4 +1,4 @@
-"""Operations that order elements, or look up places, beside OpenVINO's."""
+"""TopK, Unique, Bucketize and SearchSorted, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_results(case):
 @pytest.mark.parametrize("mode", ["max", "min"])
 @pytest.mark.parametrize("k", [0, 1, 5, 40])
 def test_the_first_of_equal_elements_is_taken(k, mode, dtype):
-    """Which OpenVINO promises only with ``stable``, and ONNX always."""
+    """OpenVINO guarantees this only with ``stable``, ONNX always."""
     data = np.random.default_rng(2).integers(0, 9, (3, 40)).astype(dtype)
     node = ops.TopK(data, np.array(k), 1, mode, "value", "i64")
     values, places = evaluate(node, [data, np.array(k)])
@@ -112,14 +112,14 @@ def test_shapes(case):
     ids=str,
 )
 def test_there_are_no_more_different_ones_than_elements(expected, case):
-    """Of which OpenVINO knows less: of all elements where the axis is known, and nothing where a length is not."""
+    """hetero infers more than OpenVINO, which uses all elements for a known axis, and nothing for an unknown length."""
     same_shapes("unique", *case, opset=10, expected=expected)
 
 
 @pytest.mark.parametrize("order", [True, False])
 @pytest.mark.parametrize("axis", [0, 2, -2])
 def test_unique_slices(axis, order):
-    """By what the outputs say of each other, since OpenVINO's shapes are wider (above)."""
+    """Check the outputs against each other, as OpenVINO's shapes are wider (see above)."""
     data = np.random.default_rng(0).integers(0, 2, (4, 3, 2), np.int32)
     values, first, places, counts = evaluate(ops.Unique(data, number(axis), order), [data, number(axis)])
     np.testing.assert_array_equal(values, np.take(data, first, axis))
@@ -131,8 +131,8 @@ def test_unique_slices(axis, order):
 
 
 def test_more_elements_than_there_are():
-    """OpenVINO only notices when it runs."""
-    with pytest.raises(HeteroError, match="k must be one of 0 to 3"):
+    """OpenVINO detects this only at run time."""
+    with pytest.raises(HeteroError, match="k must be from 0 to 3"):
         ops.TopK(np.zeros((2, 3), np.float32), np.array(4), 1, "max", "value")
 
 

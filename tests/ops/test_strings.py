@@ -1,4 +1,4 @@
-"""Strings as bytes and places, against OpenVINO."""
+"""StringTensorPack and StringTensorUnpack, compared with OpenVINO."""
 
 import numpy as np
 import openvino

@@ -1,4 +1,4 @@
-"""ReadValue and Assign: what a request remembers, beside OpenVINO's, on every device and through HETERO."""
+"""ReadValue and Assign: variables of a request, compared with OpenVINO, on every device and through HETERO."""
 
 from importlib import import_module
 
@@ -20,7 +20,7 @@ LIBRARIES = {
 
 
 def counter(library="hetero", opset=6, initial=5.0):
-    """The sum of all inputs so far and ``initial``, as variable "sum"; with None begins with zeros."""
+    """Return a model of the sum of ``initial`` (None for zeros) and all inputs so far, in the variable "sum"."""
     opsets, package = LIBRARIES[library]
     op = opsets[f"opset{opset}"]
     x = op.parameter(package.PartialShape([2, 3]), np.float32)
@@ -34,7 +34,7 @@ def counter(library="hetero", opset=6, initial=5.0):
 
 
 def totals(requests, order):
-    """The first elements of what requests, called in an order, compute of ones."""
+    """Run requests on ones in the given order and return the first element of each result."""
     return [float(np.asarray(requests[index].infer([ONES])[0])[0, 0]) for index in order]
 
 
@@ -94,7 +94,7 @@ def test_a_state_that_does_not_fit_is_refused(tensor, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_what_is_remembered_is_nobodys_memory(device):
-    """An input that is assigned, and a result that is remembered, may be overwritten."""
+    """Overwriting an assigned input or a returned result does not change the variable."""
     op = make_modules()["opset6"]
     x = op.parameter([2], np.float32)
     read = op.read_value(op.constant(np.zeros(2, np.float32)), "last")
@@ -111,7 +111,7 @@ def test_what_is_remembered_is_nobodys_memory(device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_variable_is_read_before_it_is_set(device):
-    """Also where the results alone would have it the other way round."""
+    """Variables are read before they are assigned, even if the order of the results suggests otherwise."""
     op = make_modules()["opset6"]
     x = op.parameter([1], np.float32)
     set_one = op.assign(x, "v")

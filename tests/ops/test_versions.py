@@ -1,4 +1,4 @@
-"""Older versions of operations beside OpenVINO."""
+"""Older versions of operations, compared with OpenVINO."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How much work there is: beside the figures of the papers, and counts by hand."""
+"""Work estimates, compared with the numbers in papers and with counts by hand."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_a_loop_counts_its_body_as_often_as_it_runs():
 
 
 def test_shapes_are_assumed_together():
-    """A dynamic batch is 1 and a dynamic length 64, or what the input admits, and all else follows from that."""
+    """A dynamic batch is 1, another dynamic length 64 or what its bounds allow; other shapes follow from these."""
     image = Parameter(Type.f32, PartialShape("?,3,?,..32"))
     pooled = ops.MaxPool(image, [2, 2], [1, 1], [0, 0], [0, 0], [2, 2])
     found = ops.NonZero(pooled.output(0))

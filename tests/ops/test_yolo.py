@@ -1,4 +1,4 @@
-"""Operations of YOLO, beside OpenVINO's."""
+"""RegionYolo and ReorgYolo, compared with OpenVINO."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from hetero.dispatch.affinity import Device
 from hetero.graph import Node, Output
-from hetero.ops.values import LONGEST_VALUE
+from hetero.ops.values import MAX_VALUE_SIZE
 
 
 def keep_shapes_beside_readers(device_of: dict[Node, Device], able: Mapping[Node, Sequence[Device]]) -> dict[Node, str]:
@@ -77,4 +77,4 @@ def _is_small(value: Output) -> bool:
     if value.value is not None:
         return True
     shape = value.partial_shape
-    return value.element_type.is_integral() and shape.is_static and math.prod(value.shape) <= LONGEST_VALUE
+    return value.element_type.is_integral() and shape.is_static and math.prod(value.shape) <= MAX_VALUE_SIZE

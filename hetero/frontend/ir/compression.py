@@ -7,7 +7,7 @@ import numpy as np
 from hetero import ops
 from hetero.frontend.ir.runtime_info import RuntimeAttribute
 from hetero.graph import Constant, Model
-from hetero.ops.values import LONGEST_VALUE
+from hetero.ops.values import MAX_VALUE_SIZE
 from hetero.passes.specialization import shape_deciding_nodes
 from hetero.types import Type
 
@@ -41,7 +41,7 @@ def _compress(model: Model) -> None:
                 _compress(body)
         if not isinstance(node, Constant) or node.get_element_type() not in (Type.f32, Type.f64):
             continue
-        if (node in shape_nodes and node.data.size <= LONGEST_VALUE) or not _fits(node.data):
+        if (node in shape_nodes and node.data.size <= MAX_VALUE_SIZE) or not _fits(node.data):
             continue
         half = Constant(node.data.astype(np.float16), name=f"{node.friendly_name}_compressed")
         decompressed = ops.Convert(half, node.get_element_type(), name=node.friendly_name)

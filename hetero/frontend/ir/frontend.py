@@ -11,7 +11,7 @@ from hetero.frontend.ir.reader import Operations, read_net
 from hetero.frontend.op_extension import OpExtension
 from hetero.frontend.source import SourceBytes, read_source
 from hetero.graph import Model
-from hetero.ops.bodies import DEEPEST
+from hetero.ops.bodies import MAX_NESTING
 
 # The path or the bytes of the binary file.
 Weights = str | os.PathLike | bytes
@@ -74,8 +74,8 @@ def _check_nesting(net: Element) -> None:
     stack = [(net, 0)]
     while stack:
         element, depth = stack.pop()
-        if depth > DEEPEST:
-            raise FrontendError(f"bodies are nested more than {DEEPEST} deep")
+        if depth > MAX_NESTING:
+            raise FrontendError(f"bodies are nested more than {MAX_NESTING} deep")
         stack += [(child, depth + child.tag.endswith("body")) for child in element]
 
 

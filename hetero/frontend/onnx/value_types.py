@@ -11,7 +11,7 @@ from hetero.containers import ContainerType, ElementType, OptionalType, Sequence
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.tensors import data_type, element_type
 from hetero.graph import Output
-from hetero.shape import LARGEST_RANK, PartialShape
+from hetero.shape import MAX_RANK, PartialShape
 
 log = logging.getLogger("hetero.frontend")
 
@@ -51,7 +51,7 @@ def narrowed(inferred: PartialShape, declared: TypeProto, open_inputs: bool) -> 
     what they do not know.
     """
     stated = [max(d.dim_value, 0) for d in declared.tensor_type.shape.dim]
-    if not stated or len(stated) > LARGEST_RANK or (open_inputs and all(stated)):
+    if not stated or len(stated) > MAX_RANK or (open_inputs and all(stated)):
         return inferred
     if not inferred.has_rank:
         return PartialShape([length or -1 for length in stated])

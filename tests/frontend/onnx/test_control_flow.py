@@ -318,7 +318,7 @@ WRONG = {
     ),
     "branches of two types": (
         IF_WITH.format(then="Relu (x)", outputs="int64[3] q", otherwise="Cast <to = 7> (x)"),
-        "If node 'y': .*output 0 is f32 of one body but i64 of the other",
+        "If node 'y': .*output 0 is f32 in the then body but i64 in the else body",
     ),
     "a branch of two outputs": (
         IF_WITH.format(then="Relu (x)", outputs="float[3] q, float[3] x", otherwise="Neg (x)"),

@@ -90,7 +90,7 @@ def test_an_optional_may_be_empty():
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [(3, "takes a list of arrays"), ([X, X.astype(np.int32)], "an item must be of f32, but is of int32")],
+    [(3, "takes a list of arrays"), ([X, X.astype(np.int32)], "an item must have the element type f32, but has int32")],
     ids=["no list", "wrong type"],
 )
 def test_what_is_no_sequence_is_refused(given, message):
@@ -101,7 +101,7 @@ def test_what_is_no_sequence_is_refused(given, message):
 
 def test_a_position_that_does_not_exist():
     compiled = hetero.Core().compile_model(make_model(CASES["at"]), "TEMPLATE")
-    with pytest.raises(hetero.HeteroError, match="SequenceAt .* position 1 does not exist in a sequence of 1"):
+    with pytest.raises(hetero.HeteroError, match="SequenceAt .* position 1 is out of range for a sequence of 1"):
         compiled({"x": X, "y": Y, "s": [X], "o": X})
 
 

@@ -10,7 +10,7 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_array, dimension_count, int64, scalar_like
 from hetero.graph import Constant, Node, Output, is_constant
-from hetero.ops.slicing import ENDLESS
+from hetero.ops.slicing import TO_THE_END
 
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
@@ -54,4 +54,4 @@ def _end(begin: Output, size: Output) -> Output:
             return ops.Add(begin, size).output(0)
         # Replace -1 by 0, because the sum stays known only without negative numbers.
         is_rest, size = Constant(is_negative), ops.Select(Constant(is_negative), scalar_like(size, 0), size).output(0)
-    return ops.Select(is_rest, scalar_like(size, ENDLESS), ops.Add(begin, size)).output(0)
+    return ops.Select(is_rest, scalar_like(size, TO_THE_END), ops.Add(begin, size)).output(0)

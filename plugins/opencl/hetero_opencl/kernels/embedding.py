@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output, is_constant
-from hetero.reference.pooling import lowest
+from hetero.types import lowest
 from hetero_opencl.kernels.ordering import Elements, ordered
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import refuse_types, source, template

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, is_constant
-from hetero.reference.conversion import as_numbers
+from hetero.packing import as_numbers
 from hetero.types import Type
 from hetero_opencl.kernels.conversions import cast, convert, fake_convert, why_not_cast
 from hetero_opencl.kernels.custom_expressions import brings_expression, own_expression, why_no_expression

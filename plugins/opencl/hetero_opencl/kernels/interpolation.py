@@ -42,7 +42,9 @@ def interpolate_v4(lowering: Lowering, node: Node) -> None:
 
 @lowers(ops.InterpolateV1, unless=_refusal)
 def interpolate_v1(lowering: Lowering, node: Node) -> None:
-    _interpolate(lowering, node, node.newest(len(node.get_input_shape(0))), shape_input(node, 1), np.array(node.axes))
+    _interpolate(
+        lowering, node, node.to_interpolate_11(len(node.get_input_shape(0))), shape_input(node, 1), np.array(node.axes)
+    )
 
 
 def _interpolate(lowering: Lowering, node: Node, settings: Node, target: np.ndarray, axes: np.ndarray | None) -> None:

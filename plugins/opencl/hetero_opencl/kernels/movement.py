@@ -14,7 +14,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node, Output
-from hetero.reference.movement import depth_to_space_blocks, space_to_depth_blocks
+from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
 from hetero.reference.registry import evaluate
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers

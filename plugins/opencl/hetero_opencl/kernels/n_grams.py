@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.strings import pool_grams
+from hetero.ops.strings import pool_grams
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import refuse_types, source
 

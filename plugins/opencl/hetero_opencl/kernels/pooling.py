@@ -10,9 +10,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.ops.windows import elements_that_meet
-from hetero.reference.pooling import lowest
-from hetero.types import Type
+from hetero.ops.windows import overlapping_elements
+from hetero.types import Type, lowest
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, refuse_dimensions
@@ -79,7 +78,7 @@ def _what_meets_data(
     A window may be far larger than the data; what meets padding alone would take time for nothing.
     """
     axes = list(zip(lengths, positions, node.kernel_shape, node.strides, node.dilations, begin))
-    parts = [elements_that_meet(*axis) for axis in axes]
+    parts = [overlapping_elements(*axis) for axis in axes]
     pads = [pad - part.start * dilation for part, (*_, dilation, pad) in zip(parts, axes)]
     return list(map(len, parts)), node.strides, node.dilations, pads
 

@@ -10,7 +10,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node, Output
-from hetero.reference.proposals import LARGEST_GROWTH, anchors_of_cells
+from hetero.ops.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import make_found, sums_before

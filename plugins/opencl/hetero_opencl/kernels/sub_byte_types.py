@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from hetero.reference.conversion import as_numbers
+from hetero.packing import as_numbers
 from hetero.types import Type
 from hetero_opencl.kernels.sources import ELEMENTS, Element
 

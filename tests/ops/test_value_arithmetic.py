@@ -1,4 +1,4 @@
-"""What is known of the contents of integer tensors: the same numbers that evaluation gives, or intervals of lengths."""
+"""Value propagation through arithmetic: the same numbers as evaluation, or intervals of lengths."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_exact_contents(name, arguments, expected):
 SHAPE = "[2,?,4..8]"
 LENGTHS = [
     ("add", 1, "3 1.. 5..9"), ("multiply", 2, "4 ? 8..16"), ("multiply", 0, "0 0 0"), ("divide", 2, "1 ? 2..4"),
-    # A length that may come out below 0, or wrap around, is no length.
+    # A result that may be negative or wrap around is not propagated.
     ("add", -1, None), ("subtract", 1, None), ("multiply", -1, None), ("divide", -2, None), ("divide", 0, None),
     ("add", 2**63 - 1, None), ("maximum", 1, None), ("mod", 2, None), ("equal", 2, None), ("power", 2, None),
 ]  # fmt: skip

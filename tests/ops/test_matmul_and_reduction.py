@@ -1,4 +1,4 @@
-"""Matrix products, normalizations and reductions beside OpenVINO."""
+"""Matrix products, normalizations and reductions, compared with OpenVINO."""
 
 import numpy as np
 import pytest
@@ -95,7 +95,7 @@ def test_reductions_of_floats(name, axes, keep_dims):
 
 
 def test_reduction_over_no_axes():
-    """With keep_dims only: without, OpenVINO's CPU device refuses it."""
+    """Only with keep_dims, as OpenVINO's CPU device rejects it without."""
     same_results("reduce_sum", floats(2, 3), np.int64([]), True)
 
 
@@ -109,7 +109,7 @@ def test_reductions_of_integers(name):
     [("int8", (-12, 100), 100), ("uint8", (200, 150), 250), ("int32", (-3, 100000), 100000)],
 )
 def test_length_of_integers_whose_squares_do_not_fit(kind, numbers, length):
-    """OpenVINO's CPU device lets them overflow."""
+    """On OpenVINO's CPU device they overflow."""
     arguments = (Data(np.array(numbers, kind)), np.int64([0]), False)
     (found,) = run(*in_hetero("reduce_l2", 13, arguments, {}), [arguments[0].array])
     np.testing.assert_array_equal(found, np.array(length, kind), strict=True)

@@ -1,4 +1,4 @@
-"""Operations on bits, and on what kind a number is, against OpenVINO."""
+"""Bitwise operations, IsNaN, IsInf and IsFinite, compared with OpenVINO."""
 
 import numpy as np
 import pytest

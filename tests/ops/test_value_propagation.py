@@ -1,4 +1,4 @@
-"""What is known of small integer tensors passes through the operations that move them, and decides shapes."""
+"""Known values of small integer tensors are propagated through operations that move them, and determine shapes."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def number(value):
 ROWS = Dimension(1, 8)
 ANY = Dimension()
 
-# What is made, and the known value of each output
+# The operation, and the known value of each output
 VALUES = [
     (lambda: shape_of(2, 3), [[2, 3]]),
     (lambda: shape_of(ROWS, 3, ANY), [[ROWS, 3, ANY]]),
@@ -68,7 +68,7 @@ DATA = Parameter(Type.f32, [ROWS, 196, 192])
 
 
 def first(*dimensions):
-    """The first of the dimensions, as a 1-D value."""
+    """Return the first dimension as a 1-D value."""
     return ops.Gather(shape_of(*dimensions), ints(0), number(0))
 
 
@@ -105,7 +105,7 @@ def test_shapes_follow_what_is_known_in_part(make, expected):
     assert str(make().output(0).partial_shape) == expected
 
 
-# What is made of x [?, 4], and the shape of x by a pattern of the first dimension of that, -1, and 2.
+# Operations on x [?, 4], and the shape of x reshaped to [their first dimension, -1, 2].
 SYMBOLS = [
     (lambda x: x, "[?,2,2]"),
     (lambda x: ops.Relu(x), "[?,2,2]"),

@@ -1,4 +1,4 @@
-"""Sums of products of integers are exact, whatever type they are computed in, and wrap around like numpy's."""
+"""Integer gemm is exact for any accumulation type, and wraps around as in numpy."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hetero.graph import Parameter
 from hetero.reference import evaluate
 
 rng = np.random.default_rng(4)
-# The largest magnitudes: of 300 products f32 holds the sum, or f64 does, within i32 and beyond it, or neither.
+# The largest magnitudes: sums of 300 products are exact in f32, in f64 (within i32 and beyond), or in neither.
 LARGEST = [
     (np.uint8, 255), (np.int8, 127), (np.int32, 100), (np.int32, 2000), (np.int32, 2**20), (np.int32, 2**31 - 1),
     (np.int64, 2**31), (np.uint64, 2**40),
