@@ -191,7 +191,7 @@ def test_of_two_the_later_wins_with_a_warning(caplog):
     lines = Path(__file__).read_text().splitlines()
     line = 1 + lines.index('    first = OpExtension("Relu", "Mine")')
     here = re.escape(__file__)
-    told = rf"OpExtension of Mine \({here}:{line + 2}\) is used, and no longer OpExtension of Mine \({here}:{line}\)"
+    told = rf"OpExtension of Mine \({here}:{line + 2}\) replaces OpExtension of Mine \({here}:{line}\)"
     assert re.search(told, caplog.text)
 
 
@@ -217,7 +217,7 @@ def test_one_of_a_package_is_hidden_by_that_of_a_user(monkeypatch, caplog):
     try:
         with caplog.at_level(logging.WARNING, "hetero"):
             assert type(made(model("Mine"), OpExtension("Exp", "Mine"))) is ops.Exp
-        assert "is used, and no longer" in caplog.text
+        assert "replaces" in caplog.text
     finally:
         registry.__dict__.pop("made_extensions", None)
 
@@ -263,9 +263,9 @@ def raises(node):
         (OpExtension(CustomElu, "Mine"), "OpExtension of Mine .*py:\\d+.: CustomElu: attribute alpha is missing"),
         (OpExtension(Visited, "Mine", {"alfa": "a"}), "py:\\d+.: Visited has no attribute alfa; it has alpha, mode"),
         (OpExtension("Add", "Mine"), "OpExtension of Mine .*py:\\d+.: Add: it has 1 inputs, but takes 2 to 2"),
-        (OpExtension("Relu", "Mine", ["X"], ["Y"]), "inputs of Mine have no names here: 'X' must be an index"),
-        (ConversionExtension("Mine", lambda node: {"Y": relu(node)}), "but those of Mine have no names here"),
-        (ConversionExtension("Mine", lambda node: [NamedOutput("Y", relu(node))]), "of Mine have no names here"),
+        (OpExtension("Relu", "Mine", ["X"], ["Y"]), "the inputs of Mine have no names: use an index instead of 'X'"),
+        (ConversionExtension("Mine", lambda node: {"Y": relu(node)}), "but the outputs of Mine have no names"),
+        (ConversionExtension("Mine", lambda node: [NamedOutput("Y", relu(node))]), "of Mine have no names"),
     ],
 )  # fmt: skip
 def test_errors_name_node_and_extension(extension, message):
@@ -288,7 +288,7 @@ def test_errors_name_node_and_extension(extension, message):
         (lambda: OpExtension(7), "OpExtension cannot take 7"),
         (lambda: OpExtension(int), "OpExtension of <class 'int'>: give the name of an operation, or its class"),
         (lambda: OpExtension(), "OpExtension of None: give the name of an operation"),
-        (lambda: ConversionExtension("Mine", "Relu"), "ConversionExtension of Mine .*py:\\d+.: 'Relu' is no function"),
+        (lambda: ConversionExtension("Mine", "Relu"), "ConversionExtension of Mine .*: 'Relu' is not a function"),
         (lambda: OpExtension("Relu", "Mine", None, {"x": 1}), "Relu has no attribute x; it has none"),
         (lambda: Core().add_extension(7), "7 cannot be an extension: give an extension, an operation's class"),
         (lambda: Core().add_extension([OpExtension("Relu"), int]), "<class 'int'> cannot be an extension"),

@@ -110,7 +110,7 @@ def test_files_of_one_name_are_different_modules(file, tmp_path):
         ("import hetero\n\nhetero.no_such\n", r"my_ops.py cannot be loaded \(.*my_ops.py:3\): AttributeError: "),
         ("def broken(:\n", r"my_ops.py cannot be loaded \(.*my_ops.py:1\): SyntaxError: "),
         ("import acme_missing\n", r"my_ops.py cannot be loaded \(.*my_ops.py:1\): ModuleNotFoundError: "),
-        ("x = 1\n", "my_ops.py holds no extensions: no Extension, no class of an operation"),
+        ("x = 1\n", "my_ops.py holds no extensions: it needs an Extension or an operation's class"),
         ("extensions = [7]\n", "7 cannot be an extension"),
         (
             "from hetero.frontend import OpExtension\n\nOpExtension('Elu', {'alfa': 'a'})\n",
@@ -143,7 +143,7 @@ def test_errors_and_warnings_name_the_class_of_a_file(file, caplog):
     core = Core()
     core.add_extension([file, OpExtension("Relu", "Plain")])
     line = 1 + OPERATIONS.splitlines().index("class Plain(Op):")
-    assert f"no longer OpExtension of Plain ({file}:{line})" in caplog.text
+    assert f"replaces OpExtension of Plain ({file}:{line})" in caplog.text
 
 
 def test_functions_of_a_file_are_named_by_their_line(file):

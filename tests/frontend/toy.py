@@ -16,13 +16,12 @@ from hetero.errors import FrontendError
 from hetero.frontend import FrontEnd, NodeContext
 from hetero.frontend.extension import conversion_for
 from hetero.frontend.names import name_new_nodes
-from hetero.frontend.subgraph import Host
-from hetero.frontend.translation import as_outputs
-from hetero.frontend.translators import Translators
+from hetero.frontend.subgraph import ModelScope
+from hetero.frontend.translation import TranslatorRegistry, as_outputs
 from hetero.graph import Constant, Model, Parameter
 from hetero.ops import Relu
 
-translators = Translators()
+translators = TranslatorRegistry()
 
 
 @translators.register("relu")
@@ -40,7 +39,7 @@ class ToyFrontEnd(FrontEnd):
         return isinstance(source, bytes) and json.loads(source)["format"] == self.name
 
     def convert(self, source, weights=None):
-        written, host = json.loads(source), Host()
+        written, host = json.loads(source), ModelScope()
         self.transform_decoded(written)
         values = {name: Parameter(np.float32, shape) for name, shape in written["inputs"].items()}
         parameters = list(values.values())
@@ -68,15 +67,15 @@ class ToyNode(NodeContext):
         super().__init__(described["type"], described.get("name", "mine"), inputs, len(_flat(described["outputs"])))
         self._described = described
 
-    def get_input_places(self, name):
+    def get_input_indices(self, name):
         ports = self._described["inputs"]
-        return _places(ports).get(name, ()) if isinstance(ports, dict) else super().get_input_places(name)
+        return _places(ports).get(name, ()) if isinstance(ports, dict) else super().get_input_indices(name)
 
     def get_output_names(self):
         ports = self._described["outputs"]
         return list(ports) if isinstance(ports, dict) else []
 
-    def get_output_places(self, name):
+    def get_output_indices(self, name):
         return _places(self._described["outputs"])[name]
 
     def has_attribute(self, name):

@@ -26,7 +26,7 @@ class OnnxFrontEnd(FrontEnd):
         if isinstance(source, ModelProto):
             return True
         try:
-            return looks_like_model(read_source(source, "ONNX", keep_place=True).data)
+            return looks_like_model(read_source(source, "ONNX", keep_position=True).data)
         except FrontendError:
             return False
 

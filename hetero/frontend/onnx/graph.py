@@ -9,14 +9,14 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
-from hetero.frontend.names import let_stand_for, name_new_nodes
+from hetero.frontend.names import name_first_output, name_new_nodes
 from hetero.frontend.onnx.functions import StandardFunction, domain_of, with_attributes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.operators import Operator, Operators
+from hetero.frontend.onnx.operators import Operator, OperatorResolver
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader
-from hetero.frontend.onnx.value_types import declared_types, narrowed, value_type
-from hetero.frontend.subgraph import Host
+from hetero.frontend.onnx.value_types import declared_types, narrow_shape, value_type
+from hetero.frontend.subgraph import ModelScope
 from hetero.frontend.translation import as_outputs
 from hetero.graph import Constant, Model, Output, Parameter, Result
 
@@ -36,27 +36,27 @@ def build_model(
 
     Raises FrontendError, for all unknown operators at once.
     """
-    operators = Operators(proto, extensions)
+    operators = OperatorResolver(proto, extensions)
     operators.check(proto.graph.node, operators.versions)
-    model = _build_main(proto.graph, Reading(operators, tensors, report_progress))
+    model = _build_main(proto.graph, ImportContext(operators, tensors, report_progress))
     model.rt_info["metadata"] = {entry.key: entry.value for entry in proto.metadata_props}
     model.rt_info["producer_name"], model.rt_info["producer_version"] = proto.producer_name, proto.producer_version
     return model
 
 
-def _build_main(graph: GraphProto, reading: Reading) -> Model:
-    builder = GraphBuilder(reading, Host(), reading.operators.versions)
+def _build_main(graph: GraphProto, reading: ImportContext) -> Model:
+    builder = GraphBuilder(reading, ModelScope(), reading.operators.versions)
     initialized = {tensor.name for tensor in graph.initializer}
     parameters = [builder.add_parameter(info) for info in graph.input if info.name not in initialized]
     reading.has_open_inputs = any(parameter.partial_shape.is_dynamic for parameter in parameters)
     return Model(builder.results_of(graph), parameters, graph.name)
 
 
-class Reading:
+class ImportContext:
     """What is the same for all graphs of a model."""
 
     def __init__(
-        self, operators: Operators, tensors: TensorReader, report_progress: Callable[[int, int], None]
+        self, operators: OperatorResolver, tensors: TensorReader, report_progress: Callable[[int, int], None]
     ) -> None:
         self.operators, self.tensors, self.report_progress = operators, tensors, report_progress
         self.has_open_inputs = False
@@ -85,8 +85,8 @@ class GraphBuilder:
 
     def __init__(
         self,
-        reading: Reading,
-        host: Host,
+        reading: ImportContext,
+        host: ModelScope,
         versions: Mapping[str, int],
         outer: GraphBuilder | None = None,
         attributes: Mapping[str, BoundAttribute] | None = None,
@@ -100,7 +100,7 @@ class GraphBuilder:
         # None stands for an input of a function that its caller leaves out.
         self._values: dict[str, Output | None] = {}
 
-    def enter(self, host: Host, prefix: str = "") -> GraphBuilder:
+    def enter(self, host: ModelScope, prefix: str = "") -> GraphBuilder:
         """A builder for a graph within this one; with the same host it needs a prefix for its names."""
         calls = (*self._calls, "")
         _check_depth(calls)
@@ -124,7 +124,7 @@ class GraphBuilder:
             # Set on the output alone: translators and the inference of later nodes use it, but it is gone as soon as
             # shapes are inferred again, in a clone or after a reshape, to which the lengths in the file need not apply.
             declared, open_inputs = self._declared[name], self._reading.has_open_inputs
-            output.partial_shape = narrowed(output.partial_shape, declared, open_inputs)
+            output.partial_shape = narrow_shape(output.partial_shape, declared, open_inputs)
         # Within what becomes part of another graph names are its own, and another value may have the same there.
         if output is not None and not self._prefix:
             output.names.add(name)
@@ -240,7 +240,7 @@ class GraphBuilder:
             inside._required(made, f"the function {node.op_type}", True) if wanted else None
             for made, wanted in zip(function.output, node.output)
         ]
-        let_stand_for(name, outputs)
+        name_first_output(name, outputs)
         return outputs
 
     def _required(self, name: str, reader: str, may_be_left_out: bool = False) -> Output | None:

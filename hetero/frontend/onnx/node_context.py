@@ -45,16 +45,16 @@ class OnnxNodeContext(NodeContext):
         """The domain of the operator, such as "com.microsoft"; ONNX's own is ""."""
         return domain_of(self._node.domain)
 
-    def get_input_places(self, name: str) -> Sequence[int]:
+    def get_input_indices(self, name: str) -> Sequence[int]:
         formal = self._formal_names("inputs")
-        return _places(formal, name, len(self._inputs)) if formal else super().get_input_places(name)
+        return _places(formal, name, len(self._inputs)) if formal else super().get_input_indices(name)
 
     def get_output_names(self) -> list[str]:
         return [name for name, _ in self._formal_names("outputs")][: self.get_output_size()]
 
-    def get_output_places(self, name: str) -> Sequence[int]:
+    def get_output_indices(self, name: str) -> Sequence[int]:
         formal = self._formal_names("outputs")
-        return _places(formal, name, self.get_output_size()) if formal else super().get_output_places(name)
+        return _places(formal, name, self.get_output_size()) if formal else super().get_output_indices(name)
 
     def has_output(self, index: int) -> bool:
         return super().has_output(index) and bool(self._node.output[index])

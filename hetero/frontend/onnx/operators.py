@@ -10,7 +10,8 @@ from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.onnx.functions import FunctionKey, StandardFunction, domain_of, functions_of, versions_of
-from hetero.frontend.onnx.registry import Translator, find_translator
+from hetero.frontend.onnx.registry import find_translator
+from hetero.frontend.translation import Translator
 
 # How many names of nodes a message lists.
 _NAMES_LISTED = 3
@@ -18,7 +19,7 @@ _NAMES_LISTED = 3
 Operator = Translator | FunctionProto | StandardFunction
 
 
-class Operators:
+class OperatorResolver:
     """The operators that a model may use, in the versions of its operator sets; extensions come before all else."""
 
     def __init__(self, model: ModelProto, extensions: Sequence[Extension] = ()) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from onnx import GraphProto
 
-from hetero.frontend.names import let_stand_for
-from hetero.frontend.subgraph import Body, Host, Subgraph
+from hetero.frontend.names import name_first_output
+from hetero.frontend.subgraph import Body, ModelScope, Subgraph
 from hetero.graph import Model, Node, Output, Parameter
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class OnnxSubgraph(Subgraph):
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
         self.check_input_count(len(inputs))
-        host = Host()
+        host = ModelScope()
         builder = self._surroundings.enter(host)
         for info, node in zip(self._graph.input, inputs):
             host.name(node, info.name)
@@ -41,5 +41,5 @@ class OnnxSubgraph(Subgraph):
         for info, value in zip(self._graph.input, inputs):
             builder.define(info.name, value)
         outputs = builder.values_of(self._graph)
-        let_stand_for(name, outputs)
+        name_first_output(name, outputs)
         return outputs

@@ -41,7 +41,7 @@ def declared_types(infos: Iterable[ValueInfoProto]) -> dict[str, TypeProto]:
     return {info.name: info.type for info in infos}
 
 
-def narrowed(inferred: PartialShape, declared: TypeProto, open_inputs: bool) -> PartialShape:
+def narrow_shape(inferred: PartialShape, declared: TypeProto, open_inputs: bool) -> PartialShape:
     """The inferred shape with the lengths that a value_info of the file states and inference leaves open.
 
     A value_info may be wrong, most often because it dates from before the inputs were made dynamic. So one without an

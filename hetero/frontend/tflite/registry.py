@@ -1,7 +1,7 @@
 """Which function translates which TensorFlow Lite operator."""
 
-from hetero.frontend.translators import Translators
+from hetero.frontend.translation import TranslatorRegistry
 
-translators = Translators()
+translators = TranslatorRegistry()
 # Decorator: the function translates operators of these types, as the schema's BuiltinOperator names them.
 translator = translators.register

@@ -298,7 +298,7 @@ IF_WITH = """(float[3] x, bool c) => (float[3] y) {{
 WRONG = {
     "the type changes": (
         LOOP_WITH.format(outputs="bool g, int64[3] t", nodes="g = Identity (going) t = Cast <to = 7> (s)"),
-        "Loop node 'y': 't' is i64, but what it takes the place of is f32",
+        "Loop node 'y': loop body result 't' is i64, but its initial value is f32",
     ),
     "an output is missing": (
         LOOP_WITH.format(outputs="bool g", nodes="g = Identity (going)"),

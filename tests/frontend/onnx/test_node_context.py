@@ -69,7 +69,7 @@ def test_a_name_may_be_of_a_list():
     concat = {"op_type": "Concat", "inputs": ["x", "high", "low"], "axis": 0}
     assert seen(lambda n: n.get_input_size("inputs"), **concat) == 3
     assert seen(lambda n: [n.get_input("inputs", i) for i in range(3)] == n.get_inputs(), **concat)
-    raises(lambda n: n.get_input("inputs", 3), "input 'inputs' is missing, or its value 3 is", **concat)
+    raises(lambda n: n.get_input("inputs", 3), "value 3 of input 'inputs' is missing", **concat)
 
 
 def test_outputs_have_names_too():
@@ -81,8 +81,8 @@ def test_outputs_have_names_too():
 
 
 def test_operators_that_onnx_does_not_know_have_no_names():
-    raises(lambda n: n.get_input("X"), "inputs of Own have no names here: 'X' must be an index", op_type="Own")
-    raises(lambda n: n.get_output_size("Y"), "outputs of Own have no names here", op_type="Own")
+    raises(lambda n: n.get_input("X"), "inputs of Own have no names: use an index instead of 'X'", op_type="Own")
+    raises(lambda n: n.get_output_size("Y"), "outputs of Own have no names", op_type="Own")
     assert seen(lambda n: n.get_output_names(), "Own") == []
 
 

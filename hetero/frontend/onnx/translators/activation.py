@@ -10,8 +10,9 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.activation import prelu_broadcasting
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import flatten, int64, length_of, normalized, rank_of, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import flatten, int64, length_of, normalize_axis, rank_of, scalar_like
 from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 
@@ -199,7 +200,7 @@ def hardmax(node: OnnxNodeContext) -> Translation:
 
 def _hardmax(value: Output, axis: int) -> Op:
     """One at the first largest element along the axis, zeros elsewhere."""
-    axis = normalized(axis, rank_of(value))
+    axis = normalize_axis(axis, rank_of(value))
     best = ops.TopK(value, int64(1), axis, "max", "value", "i64").output(1)
     length = length_of(value, axis)
     return ops.OneHot(ops.Squeeze(best, int64([axis])), length, scalar_like(value, 1), scalar_like(value, 0), axis)

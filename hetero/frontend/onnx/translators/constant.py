@@ -7,7 +7,8 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.graph import Constant
 
 # How an array is made from each attribute that may hold the value of a Constant; a tensor is one already.

@@ -8,10 +8,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_for_all_iterations, connect, make_if
+from hetero.frontend.control_flow import build_loop_body, connect, make_if
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.subgraph import Body, Host, Subgraph
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.subgraph import Body, ModelScope, Subgraph
+from hetero.frontend.translation import Translation
 from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
 from hetero.ops.control_flow import SubGraphOp
 from hetero.ops.port_maps import (
@@ -60,7 +61,7 @@ def loop(node: OnnxNodeContext) -> Translation:
         running = Constant(np.bool_(True))  # what the condition is whenever the body runs
         return graph.build([iteration, running, *carried], [iteration, *carried])
 
-    body = build_for_all_iterations(build, initial, 1)
+    body = build_loop_body(build, initial, 1)
     carried = range(len(initial))
     scanned = range(1 + len(initial), graph.output_count)
     _stack_results(body.model, dict.fromkeys(scanned, 0))
@@ -111,7 +112,7 @@ def scan_of_batches(node: OnnxNodeContext) -> Translation:
         parts.append(_part_of(lengths, 0))
         for place in range(state_count, len(items)):
             items[place] = _slice_of(items[place], parts[-1])
-    host = Host()
+    host = ModelScope()
     directions = node.get_attribute("directions", (0,) * count)
     made_count = graph.output_count - state_count
     inner = _scan(
@@ -157,7 +158,7 @@ def _scan(
         items = [ops.Squeeze(part, np.int64([axis])) for part, axis in zip(parts, input_axes)]
         return graph.build([*carried, *items], [*carried, *parts])
 
-    body = build_for_all_iterations(build, states, 0)
+    body = build_loop_body(build, states, 0)
     count = len(states)
     _stack_results(body.model, {count + place: axis for place, axis in enumerate(output_axes)})
     inputs: list[InputDescription] = [MergedInputDescription(place, place, place) for place in range(count)]

@@ -7,8 +7,9 @@ from onnx import TensorProto
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.translation import Translation
 from hetero.types import Type
 
 

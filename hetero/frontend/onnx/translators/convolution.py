@@ -7,12 +7,13 @@ from typing import NamedTuple
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, per_channel, rank_of, reshape
 from hetero.graph import Output
 
 
-class Windows(NamedTuple):
+class WindowAttributes(NamedTuple):
     """How a window slides: one number for each spatial axis; auto_pad in OpenVINO's words."""
 
     strides: tuple[int, ...]
@@ -22,7 +23,7 @@ class Windows(NamedTuple):
     auto_pad: str
 
 
-def read_windows(node: OnnxNodeContext, count: int) -> Windows:
+def read_window_attributes(node: OnnxNodeContext, count: int) -> WindowAttributes:
     """The attributes that ONNX's convolutions and poolings share, for ``count`` spatial axes."""
     ones, zeros = (1,) * count, (0,) * (2 * count)
     strides, dilations = node.get_attribute("strides", ones), node.get_attribute("dilations", ones)
@@ -31,7 +32,7 @@ def read_windows(node: OnnxNodeContext, count: int) -> Windows:
         if len(numbers) != len(wanted):
             raise FrontendError(f"{name} has {len(numbers)} values instead of {len(wanted)}")
     auto_pad = node.get_attribute("auto_pad", "NOTSET").lower().replace("notset", "explicit")
-    return Windows(strides, dilations, pads[:count], pads[count:], auto_pad)
+    return WindowAttributes(strides, dilations, pads[:count], pads[count:], auto_pad)
 
 
 @translator("Conv")
@@ -41,7 +42,7 @@ def convolution(node: OnnxNodeContext) -> Translation:
 
 def convolve(node: OnnxNodeContext, data: Output, filters: Output) -> Output:
     """The convolution of data and filters, by the attributes of the node."""
-    windows = read_windows(node, rank_of(filters) - 2)
+    windows = read_window_attributes(node, rank_of(filters) - 2)
     groups = node.get_attribute("group", 1)
     operation = ops.Convolution if groups == 1 else ops.GroupConvolution
     result = operation(
@@ -60,7 +61,7 @@ def convolve(node: OnnxNodeContext, data: Output, filters: Output) -> Output:
 def transposed_convolution(node: OnnxNodeContext) -> Translation:
     data, filters = node.get_input(0), node.get_input(1)
     count = rank_of(filters) - 2
-    windows = read_windows(node, count)
+    windows = read_window_attributes(node, count)
     padding = node.get_attribute("output_padding", (0,) * count)
     begin, end, padding = _transposed_pads(node, windows, padding)
     groups = node.get_attribute("group", 1)
@@ -81,7 +82,7 @@ def transposed_convolution(node: OnnxNodeContext) -> Translation:
 @translator("DeformConv", since=19)
 def deformable_convolution(node: OnnxNodeContext) -> Translation:
     filters = node.get_input(1)
-    windows = read_windows(node, rank_of(filters) - 2)
+    windows = read_window_attributes(node, rank_of(filters) - 2)
     result = ops.DeformableConvolution(
         node.get_input(0),
         node.get_input(2),
@@ -117,7 +118,7 @@ def _with_bias(node: OnnxNodeContext, result: Output, index: int = 2) -> Transla
 
 
 def _transposed_pads(
-    node: OnnxNodeContext, windows: Windows, padding: tuple[int, ...]
+    node: OnnxNodeContext, windows: WindowAttributes, padding: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Pads at the begin and the end, and output padding, by the formulas of ONNX's ConvTranspose."""
     wanted = node.get_attribute("output_shape", None)

@@ -6,7 +6,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 
 
 @translator("NonMaxSuppression", since=10)

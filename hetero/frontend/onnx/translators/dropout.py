@@ -6,8 +6,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.random import uniform_like
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import scalar_like
 from hetero.graph import Constant
 from hetero.ops.values import exact_value

@@ -8,8 +8,9 @@ from functools import reduce
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, normalized, rank_of, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, normalize_axis, rank_of, scalar_like
 from hetero.graph import Op, Output
 
 _UNARY: dict[str, type[Op]] = {
@@ -45,7 +46,7 @@ def _aligned(node: OnnxNodeContext) -> tuple[Output, Output]:
     if not node.get_attribute("broadcast", 0) or not node.has_attribute("axis"):
         return first, second
     axis, ranks = node.get_attribute("axis"), (rank_of(first), rank_of(second))
-    behind = ranks[0] - normalized(axis, ranks[0]) - ranks[1]
+    behind = ranks[0] - normalize_axis(axis, ranks[0]) - ranks[1]
     if behind < 0:
         raise FrontendError(f"a value of rank {ranks[1]} does not fit at axis {axis} of one of rank {ranks[0]}")
     if not behind:

@@ -7,8 +7,9 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.activation import thresholded_relu
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, per_channel, rank_of, scalar_like
 from hetero.graph import Constant, Output
 

@@ -13,11 +13,12 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.attention import grouped, joined_heads, split_heads
-from hetero.frontend.onnx.translators.microsoft import DOMAIN
+from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.normalization import rms_norm
 from hetero.frontend.onnx.translators.rotary import rotated
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, scalar_like
 from hetero.graph import Output
 from hetero.types import Type

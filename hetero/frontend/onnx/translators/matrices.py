@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, scalar_like
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.attention import joined_heads, split_heads
-from hetero.frontend.onnx.translators.microsoft import DOMAIN
+from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, rank_of, scalar_like
 from hetero.graph import Op, Output, as_output
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.microsoft import DOMAIN
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.pooling import average_pool_of
 from hetero.frontend.onnx.translators.quantization import (
     dequantize_linear,
@@ -17,7 +17,15 @@ from hetero.frontend.onnx.translators.quantization import (
     quantized_convolution,
 )
 from hetero.frontend.onnx.translators.recurrent import lstm
-from hetero.frontend.quantization import dequantize, less_zero_point, one, quantize, quantize_quotient, spread
+from hetero.frontend.quantization import (
+    as_scalar,
+    broadcast_along_axis,
+    dequantize,
+    quantize,
+    quantize_scaled,
+    subtract_zero_point,
+)
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import flatten, int64, rank_of, reshape, scalar_like
 from hetero.graph import Op, Output
 from hetero.types import Type
@@ -28,15 +36,15 @@ translator("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
 
 def _number(node: OnnxNodeContext, index: int) -> Output:
     """The number that three inputs from an index on are: an integer, its scale and its zero point."""
-    scale, zero_point = one(node.get_input(index + 1)), node.get_optional_input(index + 2)
-    return dequantize(node.get_input(index), scale, None if zero_point is None else one(zero_point), Type.f32)
+    scale, zero_point = as_scalar(node.get_input(index + 1)), node.get_optional_input(index + 2)
+    return dequantize(node.get_input(index), scale, None if zero_point is None else as_scalar(zero_point), Type.f32)
 
 
 def _quantized(node: OnnxNodeContext, value: Output | Op, index: int, kind: Type) -> Output:
     """A number by the scale and the zero point in two inputs from an index on."""
     value = value if isinstance(value, Output) else value.output(0)
-    scale, zero_point = one(node.get_input(index)), node.get_optional_input(index + 1)
-    return quantize(value, scale, None if zero_point is None else one(zero_point), kind)
+    scale, zero_point = as_scalar(node.get_input(index)), node.get_optional_input(index + 1)
+    return quantize(value, scale, None if zero_point is None else as_scalar(zero_point), kind)
 
 
 def _binary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
@@ -128,10 +136,10 @@ def qgemm(node: OnnxNodeContext) -> Translation:
     first, second, columns = node.get_input(0), node.get_input(3), node.get_input(4)
     second_zero = node.get_optional_input(5)
     if rank_of(columns) == 1 and node.get_attribute("transB", 0) and second_zero is not None:
-        second_zero = spread(second_zero, second, 0)
+        second_zero = broadcast_along_axis(second_zero, second, 0)
     numbers = (
-        less_zero_point(first, node.get_optional_input(2), Type.i32),
-        less_zero_point(second, second_zero, Type.i32),
+        subtract_zero_point(first, node.get_optional_input(2), Type.i32),
+        subtract_zero_point(second, second_zero, Type.i32),
     )
     transposed = [bool(node.get_attribute(name, 0)) for name in ("transA", "transB")]
     total = ops.MatMul(*numbers, *transposed).output(0)
@@ -144,7 +152,7 @@ def qgemm(node: OnnxNodeContext) -> Translation:
     zero_point = node.get_optional_input(8)
     kind = first.element_type if zero_point is None else zero_point.element_type
     factor = ops.Divide(factor, node.get_input(7))
-    return quantize_quotient(ops.Multiply(ops.Convert(total, Type.f32), factor).output(0), zero_point, kind)
+    return quantize_scaled(ops.Multiply(ops.Convert(total, Type.f32), factor).output(0), zero_point, kind)
 
 
 @translator("MatMulIntegerToFloat", domain=DOMAIN)
@@ -164,7 +172,7 @@ def dynamic_quantize_matmul(node: OnnxNodeContext) -> Translation:
 
 def _scaled(node: OnnxNodeContext, total: Output, first_scale: Output, second_scale: int, bias: int) -> Op:
     """A product in units of two scales as numbers; the second scale, and a bias, are in the inputs of these indices."""
-    columns = spread(node.get_input(second_scale), node.get_input(1), -1)
+    columns = broadcast_along_axis(node.get_input(second_scale), node.get_input(1), -1)
     result = ops.Multiply(ops.Convert(total, Type.f32), ops.Multiply(first_scale, columns))
     return ops.Add(result, node.get_input(bias)) if node.has_input(bias) else result
 

@@ -10,10 +10,11 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.microsoft import DOMAIN
-from hetero.frontend.quantization import dequantize, spread
-from hetero.frontend.values import int64, known_input, normalized, rank_of, reshape
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
+from hetero.frontend.quantization import broadcast_along_axis, dequantize
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import constant_input, int64, normalize_axis, rank_of, reshape
 from hetero.graph import Constant, Output
 from hetero.packing import unpack
 from hetero.types import Type
@@ -49,7 +50,7 @@ def _unpacked(node: OnnxNodeContext, index: int, name: str, bits: int, rows: int
     """Codes ``[rows, …]`` of an input of bytes, each row of which begins with a byte of its own."""
     if bits not in _CODES:
         raise FrontendError(f"codes of {bits} bits are not supported")
-    content = known_input(node, index, name)
+    content = constant_input(node, index, name)
     if bits == 8:
         return content.reshape(rows, -1)
     return unpack(np.ascontiguousarray(content), _CODES[bits], (content.size * 8 // bits,)).reshape(rows, -1)
@@ -72,8 +73,8 @@ def gather_block_quantized(node: OnnxNodeContext) -> Translation:
         zero_point = _middle(bits) if zero_point is None else _table(node, 3, "zero_points", bits, scales)
         data = _table(node, 0, "data", bits, None)
     rank = rank_of(data)
-    gather_axis = normalized(node.get_attribute("gather_axis", 0), rank)
-    quantize_axis = normalized(node.get_attribute("quantize_axis", 1), rank)
+    gather_axis = normalize_axis(node.get_attribute("gather_axis", 0), rank)
+    quantize_axis = normalize_axis(node.get_attribute("quantize_axis", 1), rank)
     if gather_axis == quantize_axis:
         raise FrontendError(f"both gather_axis and quantize_axis are {gather_axis}")
     indices = node.get_input(1)
@@ -82,7 +83,7 @@ def gather_block_quantized(node: OnnxNodeContext) -> Translation:
         quantize_axis += rank_of(indices) - 1
     block_size = node.get_attribute("block_size", 128)
     scale, zero_point = (
-        spread(_picked(parameter, indices, gather_axis), picked, quantize_axis, block_size)
+        broadcast_along_axis(_picked(parameter, indices, gather_axis), picked, quantize_axis, block_size)
         if parameter is not None and rank_of(parameter)
         else parameter
         for parameter in (scales, zero_point)
@@ -92,7 +93,7 @@ def gather_block_quantized(node: OnnxNodeContext) -> Translation:
 
 def _table(node: OnnxNodeContext, index: int, name: str, bits: int, like: Output | None) -> Output:
     """Codes of an input of bytes, packed along the last axis; as long on it as another input is."""
-    content = known_input(node, index, name)
+    content = constant_input(node, index, name)
     codes = _unpacked(node, index, name, bits, int(np.prod(content.shape[:-1])))
     codes = codes.reshape(*content.shape[:-1], -1)
     return Constant(codes if like is None else codes[..., : like.shape[-1]]).output(0)
@@ -110,14 +111,14 @@ _FP4 = np.float32([0, 0.0625, 8, 12, 4, 6, 2, 3]) / 12
 def matmul_bnb4(node: OnnxNodeContext) -> Translation:
     """A · Wᵀ, or A · W, with W ``[N, K]`` in blocks of elements that follow each other, scaled by their largest."""
     rows, columns, block_size = (node.get_attribute(name) for name in ("N", "K", "block_size"))
-    content = known_input(node, 1, "B")
+    content = constant_input(node, 1, "B")
     # The first of two codes is in the higher bits of a byte.
     codes = np.stack([content >> 4, content & 15], axis=-1).reshape(-1)[: rows * columns]
     if node.get_attribute("quant_type") == 1:
         numbers = ops.Convert(Constant(codes.view(Type.nf4.to_dtype())), Type.f32).output(0)
     else:
         numbers = ops.Gather(Constant(np.concatenate([_FP4, -_FP4])), Constant(codes), int64(0)).output(0)
-    scales = spread(reshape(node.get_input(2), (-1,)), numbers, 0, block_size)
+    scales = broadcast_along_axis(reshape(node.get_input(2), (-1,)), numbers, 0, block_size)
     kind = node.get_input(0).element_type
     weights = ops.Convert(ops.Multiply(numbers, ops.Convert(scales, Type.f32)), kind)
     weights = ops.Reshape(weights, int64([rows, columns]), False)

@@ -9,8 +9,9 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import flatten, int64, known_input, normalized, rank_of, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import constant_input, flatten, int64, normalize_axis, rank_of, scalar_like
 from hetero.frontend.values import reshape as reshape_to
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
@@ -80,7 +81,7 @@ def expand(node: OnnxNodeContext) -> Translation:
 
 @translator("Tile")
 def tile_one_axis(node: OnnxNodeContext) -> Translation:
-    axis = normalized(int(known_input(node, 2, "axis").reshape(-1)[0]), rank_of(node.get_input(0)))
+    axis = normalize_axis(int(constant_input(node, 2, "axis").reshape(-1)[0]), rank_of(node.get_input(0)))
     behind = [1] * (rank_of(node.get_input(0)) - axis - 1)
     times = ops.Convert(reshape_to(node.get_input(1), (1,)), "i64")
     return ops.Tile(node.get_input(0), ops.Concat([times, int64(behind)], 0))
@@ -117,7 +118,7 @@ def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
     if parts != count:
         raise FrontendError(f"num_outputs is {parts}, but it has {count} outputs")
     shape = value.partial_shape
-    length = shape[normalized(axis, len(shape))] if shape.has_rank else Dimension()
+    length = shape[normalize_axis(axis, len(shape))] if shape.has_rank else Dimension()
     if not node.has_attribute("num_outputs") or (length.is_static and length.get_length() % count == 0):
         return ops.Split(value, int64(axis), count)
     # All parts are of the length rounded up, but for the last one, which takes what is left.
@@ -187,7 +188,7 @@ def center_crop_pad(node: OnnxNodeContext) -> Translation:
     """Both ends are cut or filled by half the difference of the lengths, the end behind by one more if it is odd."""
     value = node.get_input(0)
     rank = rank_of(value)
-    axes = int64([normalized(axis, rank) for axis in node.get_attribute("axes", range(rank))])
+    axes = int64([normalize_axis(axis, rank) for axis in node.get_attribute("axes", range(rank))])
     wanted = ops.Convert(node.get_input(1), Type.i64)
     more = ops.Subtract(wanted, ops.Gather(ops.ShapeOf(value), axes, int64(0)))
     before = ops.Divide(more, int64(2), m_pythondiv=False)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, normalized, per_channel, rank_of, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, normalize_axis, per_channel, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -81,8 +82,8 @@ def _moved(old: Output, new: Output, momentum: float) -> Output:
 def instance_normalization(node: OnnxNodeContext) -> Translation:
     data = node.get_input(0)
     rank = rank_of(data)
-    normalized = _normalize(data, range(2, rank), _epsilon(node))
-    scaled = ops.Multiply(normalized, per_channel(node.get_input(1), rank))
+    whitened = _normalize(data, range(2, rank), _epsilon(node))
+    scaled = ops.Multiply(whitened, per_channel(node.get_input(1), rank))
     return ops.Add(scaled, per_channel(node.get_input(2), rank))
 
 
@@ -188,7 +189,7 @@ def _widened(value: Output) -> Output:
 def _axes_from(node: OnnxNodeContext) -> range:
     """All axes from that of the attribute on."""
     rank = rank_of(node.get_input(0))
-    return range(normalized(node.get_attribute("axis", -1), rank), rank)
+    return range(normalize_axis(node.get_attribute("axis", -1), rank), rank)
 
 
 def _epsilon(node: OnnxNodeContext) -> float:

@@ -8,8 +8,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.convolution import Windows, read_windows
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.translators.convolution import WindowAttributes, read_window_attributes
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Output
 
@@ -26,7 +27,7 @@ def max_pool(node: OnnxNodeContext) -> Translation:
 def max_pool_of(node: OnnxNodeContext, value: Output) -> ops.MaxPool:
     """The largest values in windows of the value, by the attributes of the node."""
     kernel = node.get_attribute("kernel_shape")
-    windows = read_windows(node, len(kernel))
+    windows = read_window_attributes(node, len(kernel))
     return ops.MaxPool(
         value,
         strides=windows.strides,
@@ -48,7 +49,7 @@ def average_pool(node: OnnxNodeContext) -> Translation:
 
 def average_pool_of(node: OnnxNodeContext, value: Output) -> Output:
     """The averages over windows of the value, by the attributes of the node."""
-    windows = read_windows(node, len(node.get_attribute("kernel_shape")))
+    windows = read_window_attributes(node, len(node.get_attribute("kernel_shape")))
     rounding, include = _rounding(node, windows), bool(node.get_attribute("count_include_pad", 0))
     if not include or rounding == "floor" or not any(windows.pads_begin + windows.pads_end):
         return _average(node, value, windows, rounding, not include)
@@ -61,7 +62,7 @@ def average_pool_of(node: OnnxNodeContext, value: Output) -> Output:
 def lp_pool(node: OnnxNodeContext) -> Translation:
     """The p-th root of the sum of p-th powers, from the average of these over all of the window, padding too."""
     kernel, power = node.get_attribute("kernel_shape"), node.get_attribute("p", 2)
-    windows = read_windows(node, len(kernel))
+    windows = read_window_attributes(node, len(kernel))
     value = node.get_input(0)
     powers = _power(ops.Abs(value).output(0), power)
     if _rounding(node, windows) == "floor":
@@ -83,7 +84,9 @@ def global_lp_pool(node: OnnxNodeContext) -> Translation:
     return _power(ops.ReduceSum(powers, axes, True).output(0), 1 / power)
 
 
-def _average(node: OnnxNodeContext, value: Output, windows: Windows, rounding: str, exclude_pad: bool) -> Output:
+def _average(
+    node: OnnxNodeContext, value: Output, windows: WindowAttributes, rounding: str, exclude_pad: bool
+) -> Output:
     return ops.AvgPool(
         value,
         strides=windows.strides,
@@ -97,12 +100,12 @@ def _average(node: OnnxNodeContext, value: Output, windows: Windows, rounding: s
     ).output(0)
 
 
-def _rounding(node: OnnxNodeContext, windows: Windows) -> str:
+def _rounding(node: OnnxNodeContext, windows: WindowAttributes) -> str:
     """ONNX leaves out a last window that would begin behind the data, as PyTorch does."""
     return "ceil_torch" if node.get_attribute("ceil_mode", 0) and windows.auto_pad == "explicit" else "floor"
 
 
-def _without_pads(windows: Windows) -> Windows:
+def _without_pads(windows: WindowAttributes) -> WindowAttributes:
     zeros = (0,) * len(windows.strides)
     return windows._replace(pads_begin=zeros, pads_end=zeros)
 
@@ -112,7 +115,7 @@ def _pad(value: Output, begin: tuple[int, ...], end: tuple[int, ...] | list[int]
     return ops.Pad(value, int64((0, 0, *begin)), int64((0, 0, *end)), "constant", scalar_like(value, 0)).output(0)
 
 
-def _begun_in(value: Output, windows: Windows, pooled: Output) -> Output:
+def _begun_in(value: Output, windows: WindowAttributes, pooled: Output) -> Output:
     """The pooled values of those windows that begin in front of the end of the value."""
     axes = int64(range(2, 2 + len(windows.strides)))
     lengths = ops.Gather(ops.ShapeOf(value), axes, np.int64(0))

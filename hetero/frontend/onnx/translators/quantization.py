@@ -8,17 +8,18 @@ from __future__ import annotations
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.tensors import element_type
 from hetero.frontend.onnx.translators.convolution import convolve
 from hetero.frontend.quantization import (
+    broadcast_along_axis,
     converted,
     dequantize,
-    less_zero_point,
     quantize,
-    quantize_quotient,
-    spread,
+    quantize_scaled,
+    subtract_zero_point,
 )
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import (
     int64,
     per_channel,
@@ -42,9 +43,11 @@ def quantize_linear(node: OnnxNodeContext) -> Translation:
     kind_of_scale = scale.element_type if scale.element_type in _PRECISIONS else Type.f32
     computed = element_type(precision) if precision else kind_of_scale
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
-    value, scale = (ops.Convert(v, computed).output(0) for v in (value, spread(scale, value, axis, block)))
+    value, scale = (
+        ops.Convert(v, computed).output(0) for v in (value, broadcast_along_axis(scale, value, axis, block))
+    )
     if zero_point is not None:
-        zero_point = spread(zero_point, value, axis, block)
+        zero_point = broadcast_along_axis(zero_point, value, axis, block)
     return quantize(value, scale, zero_point, kind, bool(node.get_attribute("saturate", 1)))
 
 
@@ -52,10 +55,13 @@ def quantize_linear(node: OnnxNodeContext) -> Translation:
 def dequantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
-    zero_point = spread(node.get_input(2), value, axis, block) if node.has_input(2) else None
+    zero_point = broadcast_along_axis(node.get_input(2), value, axis, block) if node.has_input(2) else None
     number = node.get_attribute("output_dtype", 0)
     return dequantize(
-        value, spread(scale, value, axis, block), zero_point, element_type(number) if number else scale.element_type
+        value,
+        broadcast_along_axis(scale, value, axis, block),
+        zero_point,
+        element_type(number) if number else scale.element_type,
     )
 
 
@@ -65,11 +71,11 @@ _PRECISIONS = (Type.f64, Type.f32, Type.f16, Type.bf16)
 
 def _for_rows(parameter: Output | None, value: Output) -> Output | None:
     """A parameter that may be one for each row of a matrix."""
-    return spread(parameter, value, -2) if parameter is not None and rank_of(value) > 1 else parameter
+    return broadcast_along_axis(parameter, value, -2) if parameter is not None and rank_of(value) > 1 else parameter
 
 
 def _for_columns(parameter: Output | None, value: Output) -> Output | None:
-    return spread(parameter, value, -1) if parameter is not None else None
+    return broadcast_along_axis(parameter, value, -1) if parameter is not None else None
 
 
 @translator("MatMulInteger", since=10)
@@ -82,8 +88,8 @@ def product(first: Output, first_zero: Output | None, second: Output, second_zer
     """The matrix product of integers less their zero points, i32: one for all, each row of the first, each column of
     the second."""
     numbers = (
-        less_zero_point(first, _for_rows(first_zero, first), Type.i32),
-        less_zero_point(second, _for_columns(second_zero, second), Type.i32),
+        subtract_zero_point(first, _for_rows(first_zero, first), Type.i32),
+        subtract_zero_point(second, _for_columns(second_zero, second), Type.i32),
     )
     return ops.MatMul(*numbers, False, False).output(0)
 
@@ -108,7 +114,7 @@ def _requantized(total: Output, first: Output, second: Output, scale: Output, ze
     first, second, scale = (converted(value, Type.f32) for value in (first, second, scale))
     factor = ops.Divide(ops.Multiply(first, second), scale).output(0)
     number = ops.Multiply(converted(total, Type.f32), factor).output(0)
-    return quantize_quotient(number, zero_point, zero_point.element_type)
+    return quantize_scaled(number, zero_point, zero_point.element_type)
 
 
 @translator("ConvInteger", since=10)
@@ -130,7 +136,7 @@ def quantized_convolution(node: OnnxNodeContext, data: Output) -> Output:
     total = _integer_convolution(node, data, data_zero, filters, filters_zero)
     if node.has_input(8):
         total = ops.Add(total, per_channel(node.get_input(8), rank_of(total))).output(0)
-    return _requantized(total, data_scale, spread(filters_scale, total, 1), scale, zero_point)
+    return _requantized(total, data_scale, broadcast_along_axis(filters_scale, total, 1), scale, zero_point)
 
 
 def _integer_convolution(
@@ -138,8 +144,10 @@ def _integer_convolution(
 ) -> Output:
     """The convolution of integers less their zero points, i32. Padding is with the zero point: with zeros here."""
     if filters_zero is not None:
-        filters_zero = spread(filters_zero, filters, 0)
-    return convolve(node, less_zero_point(data, data_zero, Type.i32), less_zero_point(filters, filters_zero, Type.i32))
+        filters_zero = broadcast_along_axis(filters_zero, filters, 0)
+    return convolve(
+        node, subtract_zero_point(data, data_zero, Type.i32), subtract_zero_point(filters, filters_zero, Type.i32)
+    )
 
 
 @translator("DynamicQuantizeLinear", since=11)

@@ -10,7 +10,8 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, scalar_like
 from hetero.graph import Output
 from hetero.types import Type

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, length_of, normalized, rank_of, reshape, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, length_of, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Output
 
 _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
@@ -36,7 +37,7 @@ def tensor_scatter(node: OnnxNodeContext) -> Translation:
     """Each element of the batch is written from its own index on, where circular again at the front from the end on."""
     cache, update = node.get_input(0), node.get_input(1)
     rank = rank_of(cache)
-    axis = normalized(node.get_attribute("axis", -2), rank)
+    axis = normalize_axis(node.get_attribute("axis", -2), rank)
     mode = node.get_attribute("mode", "linear")
     if axis == 0 or mode not in ("linear", "circular"):
         raise FrontendError(f"axis {axis} must not be the batch and mode {mode} must be linear or circular")

@@ -6,8 +6,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, normalized, rank_of, reshape, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
@@ -46,7 +47,7 @@ def gather_elements(node: OnnxNodeContext) -> Translation:
     if not value.partial_shape.has_rank:
         return ops.GatherElements(value, indices, axis)
     rank = rank_of(value)
-    axis = normalized(axis, rank)
+    axis = normalize_axis(axis, rank)
     # Beside the axis there may be fewer indices than elements, of which the last are then not for picking.
     other = [place for place in range(rank) if place != axis]
     if any(_may_differ(value, indices, place) for place in other):

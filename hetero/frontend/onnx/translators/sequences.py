@@ -5,8 +5,9 @@ from __future__ import annotations
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.translation import Translation
 from hetero.types import Type
 
 _BY_INPUTS = {

@@ -9,8 +9,9 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, rank_of
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value

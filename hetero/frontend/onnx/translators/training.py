@@ -11,7 +11,8 @@ from collections.abc import Callable
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import scalar_like
 from hetero.graph import Op, Output
 

@@ -9,8 +9,9 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.scores import POST_TRANSFORMS, class_labels, post_transform, two_classes
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
 from hetero.graph import Constant, Output
 

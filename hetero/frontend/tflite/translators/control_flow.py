@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_for_all_iterations, connect, make_if
-from hetero.frontend.subgraph import Body, Host
+from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.subgraph import Body, ModelScope
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.variables import VariablesOfBody
@@ -45,7 +45,7 @@ def if_operator(node: TfliteNodeContext) -> Translation:
         _check_counts(graph, len(inputs), node.get_output_size())
     if is_constant(condition):
         return graphs[0 if condition.node.data.item() else 1].inline(inputs, node.name)
-    hosts = [Host(), Host()]
+    hosts = [ModelScope(), ModelScope()]
     scopes = [VariablesOfBody(node.variables, host.capture) for host in hosts]
     results = [
         graph.inside(host, scope, [host.capture(value, name) for value, name in zip(inputs, graph.input_names)])
@@ -76,7 +76,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
 
     def build(parameters: list[Parameter]) -> Body:
         nonlocal scope
-        host = Host()
+        host = ModelScope()
         scope = VariablesOfBody(node.variables, lambda value, name: _state(host, value, name))
         values = [value if place in carried else host.capture(value, "resource") for place, value in enumerate(given)]
         for place, parameter in zip(carried, parameters):
@@ -90,7 +90,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
         return Body(model, [around for around, inside in scope.entered.values() if inside.node in read])
 
     scope: VariablesOfBody
-    body = build_for_all_iterations(build, initial, 1)
+    body = build_loop_body(build, initial, 1)
     initial += [scope.enter(name)[0] for name in scope.assigned]
     no_limit = Constant(np.int64(-1)).output(0)
     made = ops.Loop(no_limit, runs)
@@ -106,7 +106,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     return [values[carried.index(place)] if place in carried else value for place, value in enumerate(given)]
 
 
-def _state(host: Host, value: Output, name: str) -> Output:
+def _state(host: ModelScope, value: Output, name: str) -> Output:
     """A Parameter for a variable within a Loop: nothing is known of its contents, as iterations may change them."""
     return host.name(Parameter(value.element_type, value.partial_shape), name).output(0)
 

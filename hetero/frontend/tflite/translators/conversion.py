@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
+from hetero.frontend.quantization import converted, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.complex_numbers import joined, parts
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
@@ -84,12 +84,12 @@ def to_integers(node: TfliteNodeContext) -> Translation:
     rank, old, by = rank_of(value), source.quantization, target.quantization
     if source.element_type is target.element_type and old.equals(by):
         return value
-    number = less_zero_point(value, old.spread(old.zero_points, rank), Type.i32)
+    number = subtract_zero_point(value, old.spread(old.zero_points, rank), Type.i32)
     factor = (old if old.is_per_channel else by).spread(old.scales / by.scales, rank)
     scaled = ops.Multiply(converted(number, Type.f32), factor).output(0)
     # Other than of numbers, halves are rounded up.
     rounded = ops.Floor(ops.Add(scaled, scalar_like(scaled, 0.5))).output(0)
-    return quantize_quotient(rounded, by.spread(by.zero_points, rank), target.element_type)
+    return quantize_scaled(rounded, by.spread(by.zero_points, rank), target.element_type)
 
 
 @translator("FAKE_QUANT")

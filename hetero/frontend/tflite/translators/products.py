@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
+from hetero.frontend.quantization import converted, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, weights_of_floats
 from hetero.frontend.tflite.translators.common import activated, integer_range
@@ -45,7 +45,7 @@ class Products:
             numbers = value if by is None else dequantize(*weights_of_floats(value, by._replace(axis=axis)))
             return converted(numbers, Type.f32)
         by = by._replace(axis=axis)
-        return less_zero_point(value, by.spread(by.zero_points, rank_of(value)), self._sums_in())
+        return subtract_zero_point(value, by.spread(by.zero_points, rank_of(value)), self._sums_in())
 
     def _sums_in(self) -> Type:
         """The integers that hold all sums. Only those of data of 16 bits may be too large for i32."""
@@ -78,7 +78,7 @@ class Products:
         factor = factor.reshape(shape if factor.size > 1 else ())
         scaled = ops.Multiply(ops.Convert(total, Type.f32), Constant(factor)).output(0)
         zero_point = by.spread(by.zero_points, 0)
-        return quantize_quotient(scaled, zero_point, self._output.element_type, limits=integer_range(self.node))
+        return quantize_scaled(scaled, zero_point, self._output.element_type, limits=integer_range(self.node))
 
 
 def _magnitude(array: np.ndarray) -> int:

@@ -14,7 +14,7 @@ from hetero.frontend.tflite.quantization import moving
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.scattering import slice_places, starts_within, with_slice
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_input, rank_of, reshape, transpose
+from hetero.frontend.values import constant_input, int64, rank_of, reshape, transpose
 from hetero.graph import Output
 from hetero.ops.values import exact_value
 from hetero.types import Type
@@ -121,7 +121,7 @@ def stablehlo_pad(node: TfliteNodeContext) -> Translation:
 @translator("DILATE")
 @moving
 def dilate(node: TfliteNodeContext) -> Translation:
-    factors = known_input(node, 1, "dilations").reshape(-1)
+    factors = constant_input(node, 1, "dilations").reshape(-1)
     edges = [0] * factors.size
     return padded(node.get_input(0), node.get_input(2), edges, edges, (factors - 1).tolist())
 

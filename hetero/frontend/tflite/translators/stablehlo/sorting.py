@@ -11,7 +11,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarGraph, alike
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, normalized, rank_of
+from hetero.frontend.values import int64, length_of, normalize_axis, rank_of
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -24,7 +24,7 @@ _ORDERS = {ops.Less: "min", ops.LessEqual: "min", ops.Greater: "max", ops.Greate
 def sort(node: TfliteNodeContext) -> Translation:
     """Tensors put in one order along an axis, by a graph that says whether elements come before others."""
     values = node.get_inputs()
-    axis = normalized(node.get_attribute("dimension"), rank_of(values[0]))
+    axis = normalize_axis(node.get_attribute("dimension"), rank_of(values[0]))
     before = ScalarGraph(node, [value.element_type for value in values for _ in range(2)], 1)
     places = _order_by_key(values, axis, before) or _order_by_pairs(values, axis, before)
     return [ops.GatherElements(value, places, axis).output(0) for value in values]

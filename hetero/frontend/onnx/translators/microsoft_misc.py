@@ -9,13 +9,14 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.matrices import trilu
-from hetero.frontend.onnx.translators.microsoft import DOMAIN
+from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.movement import pad
 from hetero.frontend.onnx.translators.pooling import max_pool_of
 from hetero.frontend.onnx.translators.sampling import grid_sample
 from hetero.frontend.onnx.translators.selection import gather_nd
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
 from hetero.graph import Op, Output
 from hetero.types import Type

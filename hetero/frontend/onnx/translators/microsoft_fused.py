@@ -9,11 +9,12 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.matmul import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
-from hetero.frontend.values import int64, length_of, normalized, per_channel, rank_of, scalar_like
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, length_of, normalize_axis, per_channel, rank_of, scalar_like
 from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 from hetero.types import Type
@@ -137,7 +138,7 @@ def bias_softmax(node: OnnxNodeContext) -> Translation:
     """Softmax over the axis and all behind it of a sum."""
     data, bias = node.get_input(0), node.get_input(1)
     rank = rank_of(data)
-    axis = normalized(node.get_attribute("axis", 1), rank)
+    axis = normalize_axis(node.get_attribute("axis", 1), rank)
     if axis != rank - 1:
         raise FrontendError("a softmax of several axes is not supported")
     if not node.get_attribute("is_inner_broadcast", 1) and rank_of(bias) < rank:
@@ -181,7 +182,7 @@ def _group_norm(node: OnnxNodeContext, data: Output) -> Output:
 def simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     rank = rank_of(value)
-    axes = range(normalized(node.get_attribute("axis", -1), rank), rank)
+    axes = range(normalize_axis(node.get_attribute("axis", -1), rank), rank)
     return rms_norm(value, axes, node.get_attribute("epsilon", 1e-5), node.get_input(1))
 
 
