@@ -310,7 +310,7 @@ WRONG = {
     ),
     "a value that nobody makes": (
         LOOP_WITH.format(outputs="bool g, float[3] t", nodes="g = Identity (going) t = Add (s, nothing)"),
-        "Loop node 'y': Add node 't' reads the value 'nothing', which nothing before it makes",
+        "Loop node 'y': Add node 't' reads the value 'nothing', which no node before it produces",
     ),
     "an output that nobody makes": (
         LOOP_WITH.format(outputs="bool g, float[3] nothing", nodes="g = Identity (going)"),

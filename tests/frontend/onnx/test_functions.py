@@ -165,15 +165,15 @@ WRONG = {
         "f0 (x)",
         "the function f0 calls itself",
     ),
-    "too deep": (CHAIN, "f50 (x)", "functions and subgraphs lie more than 40 deep in each other"),
-    "too many inputs": (DOUBLING[:1], "f0 (x, x)", "it has 2 inputs, but the function 1"),
+    "too deep": (CHAIN, "f50 (x)", "functions and subgraphs are nested more than 40 deep"),
+    "too many inputs": (DOUBLING[:1], "f0 (x, x)", "it has 2 inputs, but the function takes 1"),
     "an output that nobody makes": (
         ["f0 (x) => (y) { z = Neg (x) }"], "f0 (x)",
-        "f0 node 'y': the function f0 reads the value 'y', which nothing before it makes",
+        "f0 node 'y': the function f0 reads the value 'y', which no node before it produces",
     ),
     "a value of the graph outside": (
         ["f0 (z) => (y) { y = Add (z, x) }"], "f0 (x)",
-        "f0 node 'y': Add node 'y/y' reads the value 'x', which nothing before it makes",
+        "f0 node 'y': Add node 'y/y' reads the value 'x', which no node before it produces",
     ),
     "operators that nobody knows": (
         ["f0 (x) => (y) { t = me.f1 (x) y = Foo (t) }", "f1 (x) => (y) { y = me.bar (x) }"], "f0 (x)",
@@ -191,8 +191,8 @@ def test_functions_that_cannot_be_are_refused(name):
 
 
 def test_a_small_file_that_stands_for_too_many_nodes_is_refused(monkeypatch):
-    monkeypatch.setattr("hetero.frontend.onnx.graph.MOST_NODES", 1000)
-    with pytest.raises(FrontendError, match="its functions and subgraphs come to more than 1000 nodes"):
+    monkeypatch.setattr("hetero.frontend.onnx.graph.MAX_INNER_NODES", 1000)
+    with pytest.raises(FrontendError, match="its functions and subgraphs have more than 1000 nodes in total"):
         hetero.Core().read_model(parse(GRAPH.format("y = me.f30 (x)"), *DOUBLING))
 
 
