@@ -30,25 +30,26 @@ ConversionResult = Translation | Mapping[str, Translation] | Sequence[NamedOutpu
 class TranslatorRegistry:
     """The translators of one format, by domain, operator type and version.
 
-    Formats without domains use the domain "", formats without versions the version 1.
+    Formats without domains use the domain "", formats without versions the version 1. ``by_operator``: the translators
+    by version, for each (domain, operator type).
     """
 
     def __init__(self) -> None:
-        self._by_operator: dict[tuple[str, str], dict[int, Translator]] = {}
+        self.by_operator: dict[tuple[str, str], dict[int, Translator]] = {}
 
     def register(self, *op_types: str, since: int = 1, domain: str = "") -> Callable[[Translator], Translator]:
         """Return a decorator that registers a translator of these operators from version ``since`` on."""
 
         def register(function: Translator) -> Translator:
             for op_type in op_types:
-                self._by_operator.setdefault((domain, op_type), {})[since] = function
+                self.by_operator.setdefault((domain, op_type), {})[since] = function
             return function
 
         return register
 
     def find(self, op_type: str, version: int = 1, domain: str = "") -> Translator | None:
         """Return the operator's newest translator that is not newer than ``version``, or None."""
-        by_version = self._by_operator.get((domain, op_type), {})
+        by_version = self.by_operator.get((domain, op_type), {})
         return by_version.get(max((since for since in by_version if since <= version), default=-1))
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from hetero.frontend.translation import TranslatorRegistry
 from hetero.graph import Op
 
-_registry = TranslatorRegistry()
-translator = _registry.register
-find_translator = _registry.find
+translators = TranslatorRegistry()
+translator = translators.register
+find_translator = translators.find
 
 
 def register_direct(

@@ -113,20 +113,15 @@ def test_large_tensors_of_functions_stay_in_the_file():
 
 
 def leave_out(monkeypatch, *op_types):
-    """Let there be no translators of these operators."""
-    kept = {key: value for key, value in registry.translators._by_operator.items() if key[1] not in op_types}
-    monkeypatch.setattr(registry.translators, "_by_operator", kept)
+    """Remove the translators of these operators."""
+    kept = {key: value for key, value in registry.translators.by_operator.items() if key[1] not in op_types}
+    monkeypatch.setattr(registry.translators, "by_operator", kept)
 
 
 @pytest.fixture
 def _without_translators(monkeypatch):
-    """Only the operators that ONNX's functions are made of have translators."""
-    left = {
-        key: value
-        for key, value in registry.translators._by_operator.items()
-        if key[1] not in {name for name, _, _ in EXPANDED}
-    }
-    monkeypatch.setattr(registry.translators, "_by_operator", left)
+    """Remove the translators of all operators that ONNX defines as functions."""
+    leave_out(monkeypatch, *(name for name, _, _ in EXPANDED))
 
 
 # Operators that ONNX gives as functions, fixed ones and ones that depend on the types of the inputs.
@@ -149,7 +144,7 @@ def test_operators_that_onnx_gives_as_functions(op_type, opset, attributes):
 
 def test_a_translator_comes_before_a_function_of_the_model(monkeypatch):
     proto = parse(GRAPH.format("y = me.f (x)"), "f (x) => (y) { y = Neg (x) }")
-    monkeypatch.setattr(registry.translators, "_by_operator", dict(registry.translators._by_operator))
+    monkeypatch.setattr(registry.translators, "by_operator", dict(registry.translators.by_operator))
     registry.translator("f", domain="me")(lambda node: Exp(node.get_input(0)))
     np.testing.assert_allclose(run(proto, x=X)["y"], np.exp(X), rtol=1e-6)
 
@@ -198,12 +193,7 @@ def test_a_small_file_that_stands_for_too_many_nodes_is_refused(monkeypatch):
 
 def test_operators_missing_in_a_function_of_onnx_are_named(monkeypatch):
     """LayerNormalization's function depends on the types of its inputs, Softsign's does not."""
-    kept = {
-        k: v
-        for k, v in registry.translators._by_operator.items()
-        if k[1] not in ("LayerNormalization", "Softsign", "Abs", "Sqrt")
-    }
-    monkeypatch.setattr(registry.translators, "_by_operator", kept)
+    leave_out(monkeypatch, "LayerNormalization", "Softsign", "Abs", "Sqrt")
     layer = parse("(float[2, 3] x, float[3] s) => (float[2, 3] y) { y = LayerNormalization (x, s) }")
     with pytest.raises(
         FrontendError, match=r"LayerNormalization node 'y': .* no translation of ai.onnx.Sqrt of version"
