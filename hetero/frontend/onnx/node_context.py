@@ -62,6 +62,12 @@ class OnnxNodeContext(NodeContext):
     def has_attribute(self, name: str) -> bool:
         return name in self._attributes
 
+    def check_only_supported(self, **values: Any) -> None:
+        """Raise FrontendError if an attribute has another value than the one that is supported."""
+        for name, value in values.items():
+            if self.get_attribute(name, value) != value:
+                raise FrontendError(f"attribute {name} is supported only with the value {value}")
+
     def read_attribute(self, name: str) -> Any:
         attribute = self._attributes[name]
         if isinstance(attribute, OnnxSubgraph):

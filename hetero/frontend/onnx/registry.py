@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from hetero.frontend.translation import TranslatorRegistry
-from hetero.graph import Op
+from hetero.graph import Op, Output
 
 translators = TranslatorRegistry()
 translator = translators.register
@@ -16,9 +16,9 @@ find_translator = translators.find
 
 
 def register_direct(
-    operations: Mapping[str, Callable[..., Op]], input_count: int, since: int = 1, domain: str = ""
+    operations: Mapping[str, Callable[..., Op | Output]], input_count: int, since: int = 1, domain: str = ""
 ) -> None:
-    """Register operators that become one operation, of their first ``input_count`` inputs and without attributes."""
+    """Register translators that pass an operator's first ``input_count`` inputs to a function, without attributes."""
     for op_type, operation in operations.items():
         translator(op_type, since=since, domain=domain)(
             lambda node, operation=operation: operation(*(node.get_input(index) for index in range(input_count)))

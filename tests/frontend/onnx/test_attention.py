@@ -130,7 +130,7 @@ def test_a_query_that_looks_at_nothing(cap):
 def test_heads_that_do_not_fit():
     node = helper.make_node("Attention", ["q", "k", "v"], ["y"])
     given = {"q": floats(2, 3, 3, WIDTH)} | {name: floats(2, 2, 5, WIDTH) for name in "kv"}
-    with pytest.raises(hetero.HeteroError, match="3 heads of queries cannot share 2 heads of keys"):
+    with pytest.raises(hetero.HeteroError, match="3 query heads are not a multiple of 2 key heads"):
         hetero.Core().read_model(make_model([node], given, ["y"], opset=23).SerializeToString())
 
 

@@ -335,7 +335,7 @@ WRONG = {
     ),
     "an axis that is not there": (
         SCAN.replace("scan_input_axes = [0, 1]", "scan_input_axes = [0, 2]"),
-        "axis 2 is none",
+        "axis 2 is out of range",
     ),
 }
 

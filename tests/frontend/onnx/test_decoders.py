@@ -1,6 +1,6 @@
 """Decoders of unknown batch and length, as torch.onnx.export(dynamo=True, opset_version=23) writes them.
 
-The shape of heads is a Concat of lengths of the input, -1 and the width of a head.
+The shape of heads is a Concat of lengths of the input, -1 and the head size.
 """
 
 import numpy as np

@@ -108,5 +108,5 @@ def test_a_sink():
 
 
 def test_what_is_not_supported():
-    with pytest.raises(hetero.HeteroError, match="qk_output is supported only as 0"):
+    with pytest.raises(hetero.HeteroError, match="qk_output is supported only with the value 0"):
         hetero.Core().read_model(model_of(inputs(1, 2), {"qk_output": 1}))

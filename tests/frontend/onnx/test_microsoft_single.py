@@ -129,8 +129,13 @@ def test_formulas(case):
     ("message", "kind", "inputs", "attributes"),
     [
         ("the metric cosine is not supported", "CDist", [W, W], {"metric": "cosine"}),
-        ("only onesided", "Rfft", [X], {"normalized": 1}),
-        ("channels_last is supported only as 0", "CausalConvWithState", [X, floats(3, 1, 2)], {"channels_last": 1}),
+        ("attribute normalized is supported only", "Rfft", [X], {"normalized": 1}),
+        (
+            "channels_last is supported only with the value 0",
+            "CausalConvWithState",
+            [X, floats(3, 1, 2)],
+            {"channels_last": 1},
+        ),
         ("activation must be none", "CausalConvWithState", [X, floats(3, 1, 2)], {"activation": "relu"}),
         ("several axes", "BiasSoftmax", [X, floats(1, 3, 8)], {"axis": 1, "is_inner_broadcast": 0}),
     ],

@@ -1,4 +1,4 @@
-"""Translators of ONNX operators, one file a family; importing them enters them in the registry."""
+"""Translators of ONNX operators, one file per family. Importing this package registers them."""
 
 from hetero.frontend.onnx.translators import (  # noqa: F401
     activation,

@@ -14,7 +14,8 @@ from hetero.types import Type
 
 
 @translator("Cast")
-def cast_to_name(node: OnnxNodeContext) -> Translation:
+def cast_1(node: OnnxNodeContext) -> Translation:
+    # In operator set 1 the target type is a string.
     name = node.get_attribute("to")
     if name not in dict(TensorProto.DataType.items()):
         raise FrontendError(f"there is no element type {name}")

@@ -1,4 +1,4 @@
-"""Convolutions."""
+"""Convolution, transposed convolution and deformable convolution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hetero.graph import Output
 
 
 class WindowAttributes(NamedTuple):
-    """How a window slides: one number for each spatial axis; auto_pad in OpenVINO's words."""
+    """The sliding-window attributes, with one number per spatial axis and auto_pad as OpenVINO spells it."""
 
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
@@ -24,13 +24,13 @@ class WindowAttributes(NamedTuple):
 
 
 def read_window_attributes(node: OnnxNodeContext, count: int) -> WindowAttributes:
-    """The attributes that ONNX's convolutions and poolings share, for ``count`` spatial axes."""
+    """Read the attributes that convolution and pooling share, for ``count`` spatial axes. Raises FrontendError."""
     ones, zeros = (1,) * count, (0,) * (2 * count)
     strides, dilations = node.get_attribute("strides", ones), node.get_attribute("dilations", ones)
     pads = node.get_attribute("pads", zeros)
-    for name, numbers, wanted in (("strides", strides, ones), ("dilations", dilations, ones), ("pads", pads, zeros)):
-        if len(numbers) != len(wanted):
-            raise FrontendError(f"{name} has {len(numbers)} values instead of {len(wanted)}")
+    for name, values, default in (("strides", strides, ones), ("dilations", dilations, ones), ("pads", pads, zeros)):
+        if len(values) != len(default):
+            raise FrontendError(f"{name} has {len(values)} values instead of {len(default)}")
     auto_pad = node.get_attribute("auto_pad", "NOTSET").lower().replace("notset", "explicit")
     return WindowAttributes(strides, dilations, pads[:count], pads[count:], auto_pad)
 
@@ -41,7 +41,7 @@ def convolution(node: OnnxNodeContext) -> Translation:
 
 
 def convolve(node: OnnxNodeContext, data: Output, filters: Output) -> Output:
-    """The convolution of data and filters, by the attributes of the node."""
+    """Return the convolution of data and filters with the attributes of the node, without bias."""
     windows = read_window_attributes(node, rank_of(filters) - 2)
     groups = node.get_attribute("group", 1)
     operation = ops.Convolution if groups == 1 else ops.GroupConvolution
@@ -101,10 +101,10 @@ def deformable_convolution(node: OnnxNodeContext) -> Translation:
 
 
 def _by_group(filters: Output, groups: int) -> Output:
-    """Filters ``[O, I/G, …]`` as ``[G, O/G, I/G, …]``; those of a transposed convolution ``[I, O/G, …]`` likewise."""
+    """Reshape filters ``[O, I/G, …]`` to ``[G, O/G, I/G, …]``, or those of ConvTranspose ``[I, O/G, …]`` likewise."""
     first = filters.partial_shape[0]
     if groups < 1 or (first.is_static and first.get_length() % groups):
-        raise FrontendError(f"filters {filters.partial_shape} cannot be shared among {groups} groups")
+        raise FrontendError(f"filters of shape {filters.partial_shape} cannot be split into {groups} groups")
     if filters.partial_shape.is_static:
         return reshape(filters, (groups, first.get_length() // groups, *filters.shape[1:]))
     others = ops.Slice(ops.ShapeOf(filters), int64([1]), int64([rank_of(filters)]), int64([1]))
@@ -120,28 +120,29 @@ def _with_bias(node: OnnxNodeContext, result: Output, index: int = 2) -> Transla
 def _transposed_pads(
     node: OnnxNodeContext, windows: WindowAttributes, padding: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Pads at the begin and the end, and output padding, by the formulas of ONNX's ConvTranspose."""
-    wanted = node.get_attribute("output_shape", None)
-    if not wanted and windows.auto_pad == "explicit":
+    """Return pads_begin, pads_end and output padding, by the formulas of the ConvTranspose specification."""
+    output_shape = node.get_attribute("output_shape", None)
+    if not output_shape and windows.auto_pad == "explicit":
         return windows.pads_begin, windows.pads_end, padding
-    if not wanted and windows.auto_pad == "valid":
+    if not output_shape and windows.auto_pad == "valid":
         return (0,) * len(padding), (0,) * len(padding), padding
     lengths = node.get_input(1).partial_shape[2:]
     if lengths.is_dynamic and not node.has_attribute("kernel_shape"):
         raise FrontendError("auto_pad and output_shape need filters of known shape")
     kernel = lengths.to_shape() if lengths.is_static else node.get_attribute("kernel_shape")
-    surplus = [(k - 1) * d + 1 - s + p for k, d, s, p in zip(kernel, windows.dilations, windows.strides, padding)]
-    if wanted:
+    total_pads = [(k - 1) * d + 1 - s + p for k, d, s, p in zip(kernel, windows.dilations, windows.strides, padding)]
+    if output_shape:
         lengths = node.get_input(0).partial_shape[2:]
         if lengths.is_dynamic:
             raise FrontendError("output_shape needs an input of known shape")
-        # The last numbers are those of the spatial axes, whether or not batch and channels are given.
-        surplus = [
-            more + length * stride - out
-            for more, length, stride, out in zip(surplus, lengths.to_shape(), windows.strides, wanted[-len(kernel) :])
+        # output_shape may contain batch and channels before the spatial lengths.
+        spatial = output_shape[-len(kernel) :]
+        total_pads = [
+            total + length * stride - out
+            for total, length, stride, out in zip(total_pads, lengths.to_shape(), windows.strides, spatial)
         ]
-    halves = [max(total, 0) // 2 for total in surplus]
-    others = [max(total, 0) - half for total, half in zip(surplus, halves)]
-    begin, end = (halves, others) if windows.auto_pad == "same_upper" else (others, halves)
-    grown = [p + max(-total, 0) for p, total in zip(padding, surplus)]
-    return tuple(begin), tuple(end), tuple(grown)
+    smaller = [max(total, 0) // 2 for total in total_pads]
+    larger = [max(total, 0) - half for total, half in zip(total_pads, smaller)]
+    begin, end = (smaller, larger) if windows.auto_pad == "same_upper" else (larger, smaller)
+    output_padding = [p + max(-total, 0) for p, total in zip(padding, total_pads)]
+    return tuple(begin), tuple(end), tuple(output_padding)

@@ -1,4 +1,4 @@
-"""Operators that read images and find objects in them."""
+"""Image decoding and non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hetero.frontend.translation import Translation
 def non_max_suppression(node: OnnxNodeContext) -> Translation:
     boxes, scores, *numbers = (node.get_optional_input(i) for i in range(5))
     if numbers[2] is None:
-        numbers[2] = np.array(-np.inf, np.float32)  # without a threshold every box may be kept
+        numbers[2] = np.array(-np.inf, np.float32)  # without score_threshold every box may be selected
     encoding = "center" if node.get_attribute("center_point_box", 0) else "corner"
-    kept = ops.NonMaxSuppression(boxes, scores, *numbers, box_encoding=encoding, sort_result_descending=False)
-    return kept.output(0)
+    selected = ops.NonMaxSuppression(boxes, scores, *numbers, box_encoding=encoding, sort_result_descending=False)
+    return selected.output(0)
 
 
 @translator("ImageDecoder", since=20)

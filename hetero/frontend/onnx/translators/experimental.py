@@ -1,4 +1,4 @@
-"""Operators that ONNX once had on trial and took back, which old files still hold."""
+"""Experimental operators that ONNX has removed, which old files still contain."""
 
 from __future__ import annotations
 
@@ -53,23 +53,23 @@ def image_scaler(node: OnnxNodeContext) -> Translation:
 
 @translator("Crop")
 def crop(node: OnnxNodeContext) -> Translation:
-    """What ``border``, left, top, right and bottom, leaves of an image, or of it the height and width of ``scale``."""
-    border, lengths = node.get_attribute("border"), node.get_attribute("scale", None)
-    if len(border) != 4 or (lengths is not None and len(lengths) != 2):
-        raise FrontendError(f"border must be four numbers and scale two, but they are {border} and {lengths}")
+    """Remove ``border`` (left, top, right, bottom) from an image, or keep a part of size ``scale`` at left and top."""
+    border, size = node.get_attribute("border"), node.get_attribute("scale", None)
+    if len(border) != 4 or (size is not None and len(size) != 2):
+        raise FrontendError(f"border must be four numbers and scale two, but they are {border} and {size}")
     left, top, right, bottom = border
-    if lengths is None:
+    if size is None:
         pads = ((0, 0, -top, -left), (0, 0, -bottom, -right))
         return ops.Pad(node.get_input(0), *map(int64, pads), "constant")
-    ends = int64([top + lengths[0], left + lengths[1]])
+    ends = int64([top + size[0], left + size[1]])
     return ops.Slice(node.get_input(0), int64([top, left]), ends, int64([1, 1]), int64([2, 3]))
 
 
 @translator("MeanVarianceNormalization")
-def mean_variance_normalization_of_images(node: OnnxNodeContext) -> Translation:
+def mean_variance_normalization_1(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     axes = range(1 if node.get_attribute("across_channels", 0) else 2, rank_of(value))
-    # Over the batch too, as the version that stayed has it by default.
+    # Over the batch axis too, like the default of version 9.
     axes = (0, *axes)
     return ops.MVN(value, int64(axes), bool(node.get_attribute("normalize_variance", 1)), 1e-9, "outside_sqrt")
 

@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matrix multiplication, gemm and einsum."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def matmul(node: OnnxNodeContext) -> Translation:
 
 @translator("Gemm")
 def gemm(node: OnnxNodeContext) -> Translation:
-    """alpha·A·B + beta·C, where A and B may be transposed."""
+    """Return alpha·A·B + beta·C, with A and B optionally transposed."""
     transposed = [bool(node.get_attribute(name, 0)) for name in ("transA", "transB")]
     product = ops.MatMul(node.get_input(0), node.get_input(1), *transposed).output(0)
     product = _scaled(product, node.get_attribute("alpha", 1.0))
