@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
-from hetero.graph import Constant, Node, Output, is_constant
+from hetero.graph import Constant, Node, Output, as_output, is_constant
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension
 
@@ -49,6 +49,12 @@ def _axis_error(axis: int, rank: int) -> FrontendError:
 def scalar_like(value: Output, number: float) -> Constant:
     """Return a scalar constant of the value's element type."""
     return Constant(np.array(number, value.element_type.to_dtype()))
+
+
+def multiply_by(value: Output | Node, factor: float) -> Output:
+    """Multiply a value by a number; without an operation if the number is 1."""
+    value = as_output(value)
+    return value if factor == 1 else ops.Multiply(value, scalar_like(value, factor)).output(0)
 
 
 def int64(numbers: Sequence[int] | int) -> Constant:

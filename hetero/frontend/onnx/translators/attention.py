@@ -15,7 +15,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, rank_of, scalar_like
+from hetero.frontend.values import arange, int64, length_of, multiply_by, rank_of, scalar_like
 from hetero.graph import Op, Output
 from hetero.types import Type
 
@@ -86,7 +86,7 @@ def _attend_in_steps(
     scale = node.get_attribute("scale", None)
     root = math.sqrt(scale if scale is not None else _known(query, -1, "the head size") ** -0.5)
     steps: dict[int, Op] = {}
-    parts = (ops.Multiply(part, scalar_like(part, root)) for part in (query, key))
+    parts = (multiply_by(part, root) for part in (query, key))
     scores: Op = ops.MatMul(*parts, False, True)
     steps[_PRODUCT] = scores
     cap = node.get_attribute("softcap", 0.0)

@@ -10,43 +10,40 @@ from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.activation import thresholded_relu
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, per_channel, rank_of, scalar_like
-from hetero.graph import Constant, Output
+from hetero.frontend.values import int64, multiply_by, per_channel, rank_of, scalar_like
+from hetero.graph import Constant
 
 translator("ThresholdedRelu")(thresholded_relu)
-
-
-def _times(value: Output, factor: float) -> Output:
-    return ops.Multiply(value, scalar_like(value, factor)).output(0)
 
 
 @translator("Affine")
 def affine(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
-    return ops.Add(_times(value, node.get_attribute("alpha", 1.0)), scalar_like(value, node.get_attribute("beta", 0.0)))
+    product = multiply_by(value, node.get_attribute("alpha", 1.0))
+    return ops.Add(product, scalar_like(value, node.get_attribute("beta", 0.0)))
 
 
 @translator("Scale")
 def scale(node: OnnxNodeContext) -> Translation:
-    return _times(node.get_input(0), node.get_attribute("scale", 1.0))
+    return multiply_by(node.get_input(0), node.get_attribute("scale", 1.0))
 
 
 @translator("ScaledTanh")
 def scaled_tanh(node: OnnxNodeContext) -> Translation:
-    angle = _times(node.get_input(0), node.get_attribute("beta", 1.0))
-    return _times(ops.Tanh(angle).output(0), node.get_attribute("alpha", 1.0))
+    scaled = multiply_by(node.get_input(0), node.get_attribute("beta", 1.0))
+    return multiply_by(ops.Tanh(scaled), node.get_attribute("alpha", 1.0))
 
 
 @translator("ParametricSoftplus")
 def parametric_softplus(node: OnnxNodeContext) -> Translation:
-    scaled = _times(node.get_input(0), node.get_attribute("beta", 1.0))
-    return _times(ops.SoftPlus(scaled).output(0), node.get_attribute("alpha", 1.0))
+    scaled = multiply_by(node.get_input(0), node.get_attribute("beta", 1.0))
+    return multiply_by(ops.SoftPlus(scaled), node.get_attribute("alpha", 1.0))
 
 
 @translator("ImageScaler")
 def image_scaler(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
-    scaled = _times(value, node.get_attribute("scale", 1.0))
+    scaled = multiply_by(value, node.get_attribute("scale", 1.0))
     bias = Constant(np.array(node.get_attribute("bias", (0.0,)), value.element_type.to_dtype())).output(0)
     return ops.Add(scaled, per_channel(bias, rank_of(value)))
 

@@ -19,7 +19,7 @@ from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.normalization import rms_norm
 from hetero.frontend.onnx.translators.rotary import rotate
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, scalar_like
+from hetero.frontend.values import arange, int64, length_of, multiply_by, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -100,7 +100,7 @@ def _attend(node: OnnxNodeContext, query: Output, key: Output, value: Output, ma
     if cap:
         if sink is not None:
             raise FrontendError("softcap with a sink is not supported")
-        scores = ops.MatMul(ops.Multiply(query, scalar_like(query, scale / cap)), key, False, True)
+        scores = ops.MatMul(multiply_by(query, scale / cap), key, False, True)
         scores = ops.Multiply(ops.Tanh(scores), scalar_like(query, cap))
         if mask.element_type == Type.boolean:
             scores = ops.Select(mask, scores, scalar_like(query, -np.inf))

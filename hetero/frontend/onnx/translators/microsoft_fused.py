@@ -10,12 +10,21 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.matmul import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, normalize_axis, per_channel, rank_of, scalar_like
+from hetero.frontend.values import (
+    arange,
+    int64,
+    length_of,
+    multiply_by,
+    normalize_axis,
+    per_channel,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 from hetero.types import Type
@@ -82,19 +91,16 @@ def fused_matmul(node: OnnxNodeContext) -> Translation:
             value = ops.Transpose(value, int64([*range(1, rank - 1), 0, rank - 1])).output(0)
         values.append(value)
     transposed = [bool(node.get_attribute(f"trans{name}", 0)) for name in "AB"]
-    product = ops.MatMul(*values, *transposed)
-    alpha = node.get_attribute("alpha", 1.0)
-    return product if alpha == 1 else ops.Multiply(product, scalar_like(values[0], alpha))
+    return multiply_by(ops.MatMul(*values, *transposed), node.get_attribute("alpha", 1.0))
 
 
-@translator("Gelu", domain=DOMAIN)
-def gelu(node: OnnxNodeContext) -> Translation:
-    return ops.Gelu(node.get_input(0), "erf")
+def _bias_add(data: Output, bias: Output, skip: Output) -> Op:
+    return ops.Add(ops.Add(data, bias), skip)
 
 
-@translator("BiasGelu", domain=DOMAIN)
-def bias_gelu(node: OnnxNodeContext) -> Translation:
-    return ops.Gelu(ops.Add(node.get_input(0), node.get_input(1)), "erf")
+register_direct({"Gelu": lambda data: ops.Gelu(data, "erf")}, 1, domain=DOMAIN)
+register_direct({"BiasGelu": lambda data, bias: ops.Gelu(ops.Add(data, bias), "erf")}, 2, domain=DOMAIN)
+register_direct({"BiasAdd": _bias_add}, 3, domain=DOMAIN)
 
 
 @translator("FastGelu", domain=DOMAIN)
@@ -120,11 +126,6 @@ def bias_split_gelu(node: OnnxNodeContext) -> Translation:
     """Return the first half of the last axis times Gelu of the second half."""
     left, right = ops.Split(ops.Add(node.get_input(0), node.get_input(1)), int64(-1), 2).outputs()
     return ops.Multiply(left, ops.Gelu(right, "erf"))
-
-
-@translator("BiasAdd", domain=DOMAIN)
-def bias_add(node: OnnxNodeContext) -> Translation:
-    return ops.Add(ops.Add(node.get_input(0), node.get_input(1)), node.get_input(2))
 
 
 @translator("BiasDropout", domain=DOMAIN)

@@ -27,8 +27,8 @@ from hetero.frontend.quantization import (
     subtract_zero_point,
 )
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import flatten, int64, rank_of, reshape, scalar_like
-from hetero.graph import Op, Output
+from hetero.frontend.values import flatten, int64, multiply_by, rank_of, reshape, scalar_like
+from hetero.graph import Op, Output, as_output
 from hetero.types import Type
 
 translator("QuantizeLinear", domain=DOMAIN)(quantize_linear)
@@ -43,7 +43,7 @@ def _dequantized_input(node: OnnxNodeContext, index: int) -> Output:
 
 def _quantize_result(node: OnnxNodeContext, value: Output | Op, index: int, kind: Type) -> Output:
     """Quantize a result by the scale in the input of this index and the zero point in the next one."""
-    value = value if isinstance(value, Output) else value.output(0)
+    value = as_output(value)
     scale, zero_point = as_scalar(node.get_input(index)), node.get_optional_input(index + 1)
     return quantize(value, scale, None if zero_point is None else as_scalar(zero_point), kind)
 
@@ -150,7 +150,7 @@ def qgemm(node: OnnxNodeContext) -> Translation:
     if node.has_input(6):
         total = ops.Add(total, node.get_input(6)).output(0)
     scale = ops.Multiply(node.get_input(1), b_scale).output(0)
-    scale = ops.Multiply(scale, scalar_like(scale, node.get_attribute("alpha", 1.0))).output(0)
+    scale = multiply_by(scale, node.get_attribute("alpha", 1.0))
     if not node.has_input(7):
         return ops.Multiply(ops.Convert(total, Type.f32), scale)
     zero_point = node.get_optional_input(8)

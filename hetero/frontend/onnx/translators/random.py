@@ -1,4 +1,4 @@
-"""Operators that draw random numbers."""
+"""Random number generators."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ def _type(node: OnnxNodeContext, default: Type) -> Type:
 
 
 def _seed(node: OnnxNodeContext) -> int:
-    """The seed, a float, by its bits, with one above them so that no seed is 0; 0 where numbers shall differ."""
+    """Return the bits of the float seed with bit 32 set, so that it is not 0; 0, a random seed, without a seed."""
     if not node.has_attribute("seed"):
         return 0
     return int(np.float32(node.get_attribute("seed")).view(np.uint32)) | 1 << 32
 
 
 def _uniform(node: OnnxNodeContext, shape: Output, kind: Type, low: float, high: float, stream: int = 1) -> Output:
+    """Draw numbers from [low, high). ``stream`` distinguishes several draws with the same seed."""
     limits = (np.array(limit, kind.to_dtype()) for limit in (low, high))
     seed = _seed(node)
     return ops.RandomUniform(shape, *limits, kind, seed, stream if seed else 0).output(0)
 
 
 def uniform_like(node: OnnxNodeContext, value: Output) -> Output:
-    """As many numbers from 0 up to 1, in f32, as the value has elements, by the seed of the node."""
+    """Draw f32 numbers from [0, 1) in the shape of a value, with the seed of the node."""
     return _uniform(node, ops.ShapeOf(value).output(0), Type.f32, 0, 1)
 
 
 def _normal(node: OnnxNodeContext, shape: Output, kind: Type) -> Translation:
-    """By the transformation of Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
+    """Draw by the method of Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
     number = partial(np.array, dtype=kind.to_dtype())
     radius = ops.Sqrt(ops.Multiply(ops.Log(ops.Subtract(number(1), _uniform(node, shape, kind, 0, 1))), number(-2)))
     angle = _uniform(node, shape, kind, 0, 2 * math.pi, stream=2)
@@ -78,8 +79,8 @@ def random_normal_like(node: OnnxNodeContext) -> Translation:
 @translator("Bernoulli", since=15)
 def bernoulli(node: OnnxNodeContext) -> Translation:
     probability = node.get_input(0)
-    drawn = _uniform(node, ops.ShapeOf(probability).output(0), probability.element_type, 0, 1)
-    return ops.Convert(ops.Less(drawn, probability), _type(node, probability.element_type))
+    random = _uniform(node, ops.ShapeOf(probability).output(0), probability.element_type, 0, 1)
+    return ops.Convert(ops.Less(random, probability), _type(node, probability.element_type))
 
 
 @translator("Multinomial", since=7)

@@ -1,4 +1,4 @@
-"""Pooling of regions of interest."""
+"""Region-of-interest pooling."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def max_roi_pool(node: OnnxNodeContext) -> Translation:
 
 
 @translator("RoiAlign", since=10)
-def roi_align(node: OnnxNodeContext) -> Translation:
+def roi_align_10(node: OnnxNodeContext) -> Translation:
     return _roi_align(node, "asymmetric")
 
 
 @translator("RoiAlign", since=16)
-def roi_align_of_choice(node: OnnxNodeContext) -> Translation:
-    # What ONNX calls half_pixel shifts by a half after the scale, not before it too.
+def roi_align(node: OnnxNodeContext) -> Translation:
+    # ONNX's half_pixel shifts by 0.5 only after the scale, which OpenVINO calls half_pixel_for_nn.
     half_pixel = node.get_attribute("coordinate_transformation_mode", "half_pixel") == "half_pixel"
     return _roi_align(node, "half_pixel_for_nn" if half_pixel else "asymmetric")
 
