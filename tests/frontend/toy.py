@@ -1,4 +1,4 @@
-"""A frontend for tests, of models in JSON that are built like those of frameworks that have no frontend yet.
+"""A frontend for tests, for JSON models in the style of frameworks that have no frontend yet.
 
 Ports are named as in PaddlePaddle, or counted; what is constant may be an input, as attributes are in TorchScript::
 
@@ -30,7 +30,7 @@ def relu(node):
 
 
 class ToyFrontEnd(FrontEnd):
-    """Reads the models whose "format" is its name."""
+    """A reader of the models whose "format" is its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -86,7 +86,7 @@ class ToyNode(NodeContext):
 
 
 def toy(framework, op_type, inputs, outputs=("y",), constants=None, **attributes):
-    """A model of one node. Its inputs are those of the values that the node reads which are not constant."""
+    """Return a model of one node, whose inputs are the node's inputs that are not constant."""
     constants = constants or {}
     node = {"type": op_type, "inputs": inputs, "outputs": outputs, "attributes": attributes}
     read = dict.fromkeys(name for name in _flat(inputs) if name is not None and name not in constants)
@@ -95,12 +95,12 @@ def toy(framework, op_type, inputs, outputs=("y",), constants=None, **attributes
 
 
 def _flat(ports):
-    """The values of ports, named or not."""
+    """Return the values of ports, which may be a dict by name or a list."""
     return [value for values in ports.values() for value in values] if isinstance(ports, dict) else list(ports)
 
 
 def _places(ports):
-    """The indices of the values of each named port."""
+    """Return the indices of the values of each named port."""
     places, count = {}, 0
     for name, values in ports.items():
         places[name] = range(count, count + len(values))

@@ -1,4 +1,4 @@
-"""Where a model may come from, how its weights stay where they are, and what is said of bad files."""
+"""Sources of ONNX models, weights without copies, and messages about invalid files."""
 
 import io
 import subprocess
@@ -118,7 +118,7 @@ def test_detached_file_is_the_same_model(name):
 
 
 def _tensors(graph):
-    """All tensors of a graph and of the graphs inside of its nodes."""
+    """Yield all tensors of a graph and its subgraphs."""
     attributes = [attribute for node in graph.node for attribute in node.attribute]
     inner = [tensor for a in attributes if a.type == onnx.AttributeProto.GRAPH for tensor in _tensors(a.g)]
     return [*graph.initializer, *(a.t for a in attributes if a.type == onnx.AttributeProto.TENSOR), *inner]
@@ -292,7 +292,7 @@ def test_missing_files(tmp_path):
         OnnxFrontEnd().convert(io.StringIO("text"))
 
 
-def test_asking_leaves_a_file_where_it_is():
+def test_supported_keeps_the_position_of_an_open_file():
     file = io.BytesIO(b"begin" + matmul_model().SerializeToString())
     file.seek(5)
     assert OnnxFrontEnd().supported(file)
@@ -308,7 +308,7 @@ def test_truncated_file(tmp_path, left):
         OnnxFrontEnd().convert(path)
 
 
-def test_any_damage_is_told_as_such():
+def test_any_damage_is_reported():
     content = matmul_model().SerializeToString()
     generator = np.random.default_rng(0)
     failures = 0

@@ -1,4 +1,4 @@
-"""Every translated operator, in the versions that differ, against ONNX Runtime."""
+"""Every translated operator, in each version that differs, against ONNX Runtime."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""ONNX's quantized operators against ONNX Runtime, and in types that it does not take against onnx's reference."""
+"""Quantized operators against ONNX Runtime, or against ONNX's reference for types that ONNX Runtime lacks."""
 
 import ml_dtypes
 import numpy as np
