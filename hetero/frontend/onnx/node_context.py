@@ -14,9 +14,10 @@ from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.onnx.functions import domain_of
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
-from hetero.frontend.onnx.tensors import TensorReader
+from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
 from hetero.graph import Output
+from hetero.types import Type
 
 
 class OnnxNodeContext(NodeContext):
@@ -61,6 +62,11 @@ class OnnxNodeContext(NodeContext):
 
     def has_attribute(self, name: str) -> bool:
         return name in self._attributes
+
+    def get_type_attribute(self, name: str, default: Type | None) -> Type | None:
+        """Return the element type that an attribute states as TensorProto.DataType; the default if missing or 0."""
+        number = self.get_attribute(name, 0)
+        return element_type(number) if number else default
 
     def check_only_supported(self, **values: Any) -> None:
         """Raise FrontendError if an attribute has another value than the one that is supported."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.tensors import element_type
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, int64, length_of, scalar_like
 
 
 @translator("EyeLike", since=9)
 def eye_like(node: OnnxNodeContext) -> Translation:
-    value, number = node.get_input(0), node.get_attribute("dtype", None)
-    kind = value.element_type if number is None else element_type(number)
+    value = node.get_input(0)
     rows, columns = (length_of(value, axis) for axis in (0, 1))
-    return ops.Eye(rows, columns, int64(node.get_attribute("k", 0)), kind)
+    return ops.Eye(
+        rows, columns, int64(node.get_attribute("k", 0)), node.get_type_attribute("dtype", value.element_type)
+    )
 
 
 @translator("Trilu", since=14)

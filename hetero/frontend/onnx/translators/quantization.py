@@ -6,7 +6,6 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.tensors import element_type
 from hetero.frontend.onnx.translators.convolution import convolve
 from hetero.frontend.quantization import (
     broadcast_along_axis,
@@ -31,17 +30,15 @@ from hetero.types import Type
 def quantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
     zero_point = node.get_optional_input(2)
-    output_dtype, precision = node.get_attribute("output_dtype", 0), node.get_attribute("precision", 0)
-    requested = element_type(output_dtype) if output_dtype else None
+    requested = node.get_type_attribute("output_dtype", None)
     kind = zero_point.element_type if zero_point is not None else requested or Type.u8
     if requested not in (None, kind):
         raise FrontendError(f"output_dtype is {requested}, but the zero point is {kind}")
-    default = scale.element_type if scale.element_type in _PRECISIONS else Type.f32
-    computed = element_type(precision) if precision else default
+    precision = scale.element_type if scale.element_type in _PRECISIONS else Type.f32
+    precision = node.get_type_attribute("precision", precision)
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
-    value, scale = (
-        ops.Convert(v, computed).output(0) for v in (value, broadcast_along_axis(scale, value, axis, block))
-    )
+    scale = ops.Convert(broadcast_along_axis(scale, value, axis, block), precision).output(0)
+    value = ops.Convert(value, precision).output(0)
     if zero_point is not None:
         zero_point = broadcast_along_axis(zero_point, value, axis, block)
     return quantize(value, scale, zero_point, kind, bool(node.get_attribute("saturate", 1)))
@@ -52,13 +49,8 @@ def dequantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
     zero_point = broadcast_along_axis(node.get_input(2), value, axis, block) if node.has_input(2) else None
-    number = node.get_attribute("output_dtype", 0)
-    return dequantize(
-        value,
-        broadcast_along_axis(scale, value, axis, block),
-        zero_point,
-        element_type(number) if number else scale.element_type,
-    )
+    kind = node.get_type_attribute("output_dtype", scale.element_type)
+    return dequantize(value, broadcast_along_axis(scale, value, axis, block), zero_point, kind)
 
 
 # The types in which QuantizeLinear may divide.

@@ -6,7 +6,6 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.tensors import element_type
 from hetero.frontend.translation import Translation
 from hetero.types import Type
 
@@ -31,8 +30,7 @@ def sequence_construct(node: OnnxNodeContext) -> Translation:
 
 @translator("SequenceEmpty")
 def sequence_empty(node: OnnxNodeContext) -> Translation:
-    number = node.get_attribute("dtype", None)
-    return ops.SequenceEmpty(Type.f32 if number is None else element_type(number))
+    return ops.SequenceEmpty(node.get_type_attribute("dtype", Type.f32))
 
 
 @translator("SplitToSequence")

@@ -10,11 +10,11 @@ from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
-from hetero.frontend.onnx.tensors import element_type
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import arange, int64, length_of, rank_of
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
+from hetero.types import Type
 
 
 @translator("DFT", since=17)
@@ -94,9 +94,9 @@ def window(node: OnnxNodeContext) -> Translation:
     for index, weight in enumerate(others, 1):
         angle = ops.Divide(ops.Multiply(number, np.float32(2 * math.pi * index)), period)
         total = ops.Add(total, ops.Multiply(ops.Cos(angle), np.float32(weight)))
-    return ops.Convert(total, element_type(node.get_attribute("output_datatype", 1)))
+    return ops.Convert(total, node.get_type_attribute("output_datatype", Type.f32))
 
 
 @translator("MelWeightMatrix", since=17)
 def mel_weight_matrix(node: OnnxNodeContext) -> Translation:
-    return ops.MelWeightMatrix(*node.get_inputs(), element_type(node.get_attribute("output_datatype", 1)))
+    return ops.MelWeightMatrix(*node.get_inputs(), node.get_type_attribute("output_datatype", Type.f32))
