@@ -54,18 +54,10 @@ def celu(node: OnnxNodeContext) -> Translation:
 
 
 @translator("Selu")
-def selu_1(node: OnnxNodeContext) -> Translation:
-    # Operator set 1 rounds the default coefficients.
-    return _selu(node, 1.6732, 1.0507)
-
-
-@translator("Selu", since=6)
 def selu(node: OnnxNodeContext) -> Translation:
-    return _selu(node, 1.67326319217681884765625, 1.05070102214813232421875)
-
-
-def _selu(node: OnnxNodeContext, alpha: float, gamma: float) -> Translation:
-    value = node.get_input(0)
+    value, alpha, gamma = node.get_input(0), 1.67326319217681884765625, 1.05070102214813232421875
+    if node.get_opset_version() < 6:
+        alpha, gamma = 1.6732, 1.0507
     factors = (node.get_attribute("alpha", alpha), node.get_attribute("gamma", gamma))
     return ops.Selu(value, *(scalar_like(value, factor) for factor in factors))
 

@@ -14,7 +14,7 @@ from hetero.graph import Output
 
 
 class WindowAttributes(NamedTuple):
-    """The sliding-window attributes, with one number per spatial axis and auto_pad as OpenVINO spells it."""
+    """The sliding-window attributes as the operations take them, with one number per spatial axis."""
 
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
@@ -45,16 +45,8 @@ def convolve(node: OnnxNodeContext, data: Output, filters: Output) -> Output:
     windows = read_window_attributes(node, rank_of(filters) - 2)
     groups = node.get_attribute("group", 1)
     operation = ops.Convolution if groups == 1 else ops.GroupConvolution
-    result = operation(
-        data,
-        filters if groups == 1 else _by_group(filters, groups),
-        strides=windows.strides,
-        pads_begin=windows.pads_begin,
-        pads_end=windows.pads_end,
-        dilations=windows.dilations,
-        auto_pad=windows.auto_pad,
-    )
-    return result.output(0)
+    filters = filters if groups == 1 else _by_group(filters, groups)
+    return operation(data, filters, **windows._asdict()).output(0)
 
 
 @translator("ConvTranspose")
@@ -64,35 +56,23 @@ def transposed_convolution(node: OnnxNodeContext) -> Translation:
     windows = read_window_attributes(node, count)
     padding = node.get_attribute("output_padding", (0,) * count)
     begin, end, padding = _transposed_pads(node, windows, padding)
+    windows = windows._replace(pads_begin=begin, pads_end=end, auto_pad="explicit")
     groups = node.get_attribute("group", 1)
     operation = ops.ConvolutionBackpropData if groups == 1 else ops.GroupConvolutionBackpropData
-    result = operation(
-        data,
-        filters if groups == 1 else _by_group(filters, groups),
-        strides=windows.strides,
-        pads_begin=begin,
-        pads_end=end,
-        dilations=windows.dilations,
-        auto_pad="explicit",
-        output_padding=padding,
-    )
-    return _with_bias(node, result.output(0))
+    filters = filters if groups == 1 else _by_group(filters, groups)
+    return _with_bias(node, operation(data, filters, **windows._asdict(), output_padding=padding).output(0))
 
 
 @translator("DeformConv", since=19)
 def deformable_convolution(node: OnnxNodeContext) -> Translation:
     filters = node.get_input(1)
-    windows = read_window_attributes(node, rank_of(filters) - 2)
+    windows = read_window_attributes(node, rank_of(filters) - 2)._replace(auto_pad="explicit")
     result = ops.DeformableConvolution(
         node.get_input(0),
         node.get_input(2),
         filters,
-        strides=windows.strides,
-        pads_begin=windows.pads_begin,
-        pads_end=windows.pads_end,
-        dilations=windows.dilations,
+        **windows._asdict(),
         mask=node.get_optional_input(4),
-        auto_pad="explicit",
         group=node.get_attribute("group", 1),
         deformable_group=node.get_attribute("offset_group", 1),
         bilinear_interpolation_pad=True,

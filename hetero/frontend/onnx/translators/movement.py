@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from hetero import ops
@@ -126,15 +124,7 @@ def _split(node: OnnxNodeContext, lengths: Output | None) -> Translation:
 
 @translator("Pad")
 def pad_1(node: OnnxNodeContext) -> Translation:
-    return _pad_by_attributes(node, node.get_attribute("paddings"))
-
-
-@translator("Pad", since=2)
-def pad_2(node: OnnxNodeContext) -> Translation:
-    return _pad_by_attributes(node, node.get_attribute("pads"))
-
-
-def _pad_by_attributes(node: OnnxNodeContext, pads: Sequence[int]) -> Translation:
+    pads = node.get_attribute("pads" if node.get_opset_version() > 1 else "paddings")
     pad_value = scalar_like(node.get_input(0), node.get_attribute("value", 0.0))
     return _pad_constant(node, np.array(pads, np.int64), pad_value.output(0))
 

@@ -28,17 +28,9 @@ def max_pool_of(node: OnnxNodeContext, value: Output) -> ops.MaxPool:
     """Return the max pooling of a value with the attributes of the node."""
     kernel = node.get_attribute("kernel_shape")
     windows = read_window_attributes(node, len(kernel))
+    rounding = _rounding(node, windows)
     return ops.MaxPool(
-        value,
-        strides=windows.strides,
-        dilations=windows.dilations,
-        pads_begin=windows.pads_begin,
-        pads_end=windows.pads_end,
-        kernel_shape=kernel,
-        rounding_type=_rounding(node, windows),
-        auto_pad=windows.auto_pad,
-        index_element_type="i64",
-        axis=0,
+        value, **windows._asdict(), kernel_shape=kernel, rounding_type=rounding, index_element_type="i64", axis=0
     )
 
 
@@ -88,16 +80,9 @@ def global_lp_pool(node: OnnxNodeContext) -> Translation:
 def _average(
     node: OnnxNodeContext, value: Output, windows: WindowAttributes, rounding: str, exclude_pad: bool
 ) -> Output:
+    kernel = node.get_attribute("kernel_shape")
     return ops.AvgPool(
-        value,
-        strides=windows.strides,
-        pads_begin=windows.pads_begin,
-        pads_end=windows.pads_end,
-        kernel_shape=node.get_attribute("kernel_shape"),
-        exclude_pad=exclude_pad,
-        rounding_type=rounding,
-        auto_pad=windows.auto_pad,
-        dilations=windows.dilations,
+        value, **windows._asdict(), kernel_shape=kernel, exclude_pad=exclude_pad, rounding_type=rounding
     ).output(0)
 
 
