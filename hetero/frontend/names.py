@@ -28,15 +28,15 @@ def name_new_nodes(outputs: Sequence[Output], name: str, named: set[Node], uniqu
 
     ``named``: the nodes that have names already. The new nodes are added to it.
     """
-    waiting = [output.node for output in reversed(outputs)]
+    worklist = [output.node for output in reversed(outputs)]
     first = outputs[0].node if outputs else None
-    while waiting:
-        node = waiting.pop()
+    while worklist:
+        node = worklist.pop()
         if node in named:
             continue
         named.add(node)
         node.friendly_name = name if node is first else unique.take(f"{name}/{node.get_type_name()}")
-        waiting += [value.node for value in reversed(node.input_values())]
+        worklist += [value.node for value in reversed(node.input_values())]
 
 
 def name_first_output(name: str, outputs: Sequence[Output | None]) -> None:

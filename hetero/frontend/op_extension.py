@@ -37,13 +37,13 @@ class OpExtension(ConversionExtension):
 
     def __init__(self, *arguments: Any, domain: str | None = None, framework: str = "", **keywords: Any) -> None:
         mapping = OperationMapping.of(arguments, keywords)
-        named, self._mapping = mapping.operation, mapping
-        self.operation = _find_operation(named) if isinstance(named, str) else named
+        operation, self._mapping = mapping.operation, mapping
+        self.operation = _find_operation(operation) if isinstance(operation, str) else operation
         if not self.operation.is_declared():
             self.operation.unconnected()  # type_info exists after the first construction
         super().__init__(mapping.fw_type_name or self.operation.type_info.name, self._make, domain, framework)
-        self._known = self._attributes_known()
-        self._check_attributes(self._known)
+        self._known_names = self._attribute_names()
+        self._check_attributes(self._known_names)
         indices = [source for source in mapping.attr_names_map.values() if isinstance(source, int)]
         self._end_of_inputs = min(indices, default=None)
 
@@ -51,7 +51,7 @@ class OpExtension(ConversionExtension):
         # An IR file contains the operation itself, whichever framework the model came from.
         return framework == "ir" or super().is_for(framework)
 
-    def _attributes_known(self) -> set[str] | None:
+    def _attribute_names(self) -> set[str] | None:
         """Return the attribute names; None if the class has visit_attributes, so that only an instance knows them."""
         bases = self.operation.__mro__[: self.operation.__mro__.index(Op)]
         if any("visit_attributes" in vars(base) for base in bases):
@@ -77,7 +77,7 @@ class OpExtension(ConversionExtension):
     def _make(self, node: NodeContext) -> ConversionResult:
         attributes = _Attributes(node, self._mapping, self.operation)
         operation = self.operation.of(self._inputs_of(node), attributes)
-        if self._known is None:
+        if self._known_names is None:
             self._check_attributes(attributes.requested)
         names = self._mapping.out_names_vec
         return self._named_outputs(operation, names, node) if names else operation
@@ -127,30 +127,30 @@ class OperationMapping(NamedTuple):
     @classmethod
     def of(cls, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> OperationMapping:
         """Assign positional arguments to parameters by their type: name, list of names, or map. Raises GraphError."""
-        given, wrong = dict(keywords), [value for value in arguments if not isinstance(value, _ANY_KIND)]
+        named, invalid = dict(keywords), [value for value in arguments if not isinstance(value, _ANY_KIND)]
         for kind, keys in _KINDS.items():
             values = [value for value in arguments if isinstance(value, kind)]
-            if len(values) == 1 and "ov_type_name" in given and "ov_type_name" in keys:
+            if len(values) == 1 and "ov_type_name" in named and "ov_type_name" in keys:
                 keys = keys[1:]
-            wrong += values[len(keys) :]
-            wrong += [key for key, _ in zip(keys, values) if key in given]
-            given.update(zip(keys, values))
+            invalid += values[len(keys) :]
+            invalid += [key for key, _ in zip(keys, values) if key in named]
+            named.update(zip(keys, values))
         known = [key for keys in _KINDS.values() for key in keys]
-        wrong += [key for key in given if key not in known]
-        if wrong:
+        invalid += [key for key in named if key not in known]
+        if invalid:
             raise GraphError(
-                f"OpExtension cannot take {', '.join(map(str, wrong))}: it takes, in this order, {', '.join(known)}"
+                f"OpExtension cannot take {', '.join(map(str, invalid))}: it takes, in this order, {', '.join(known)}"
             )
-        operation = given.get("ov_type_name") or given.get("fw_type_name")
+        operation = named.get("ov_type_name") or named.get("fw_type_name")
         if not (isinstance(operation, str) or (isinstance(operation, type) and issubclass(operation, Op))):
             raise GraphError(f"OpExtension of {operation!r}: give the name of an operation, or its class")
         return cls(
             operation,
-            given.get("fw_type_name"),
-            list(given.get("in_names_vec") or ()),
-            list(given.get("out_names_vec") or ()),
-            dict(given.get("attr_names_map") or {}),
-            dict(given.get("attr_values_map") or {}),
+            named.get("fw_type_name"),
+            list(named.get("in_names_vec") or ()),
+            list(named.get("out_names_vec") or ()),
+            dict(named.get("attr_names_map") or {}),
+            dict(named.get("attr_values_map") or {}),
         )
 
 

@@ -56,11 +56,11 @@ class OperatorResolver:
         """
         missing: dict[str, list[str]] = {}
         seen: set[FunctionKey] = set()
-        waiting = [(nodes, versions)]
-        while waiting:
-            nodes, versions = waiting.pop()
+        worklist = [(nodes, versions)]
+        while worklist:
+            nodes, versions = worklist.pop()
             for node in nodes:
-                waiting += [(inner.node, versions) for inner in _graphs_in(node.attribute)]
+                worklist += [(inner.node, versions) for inner in _graphs_in(node.attribute)]
                 operator = self.find(node, versions)
                 if operator is None:
                     domain = domain_of(node.domain)
@@ -70,7 +70,7 @@ class OperatorResolver:
                 if isinstance(operator, (FunctionProto, StandardFunction)) and key not in seen:
                     seen.add(key)
                     body = operator if isinstance(operator, FunctionProto) else operator.fixed_body()
-                    waiting += [(body.node, self.versions_in(body))] if body else []
+                    worklist += [(body.node, self.versions_in(body))] if body else []
         if missing:
             raise FrontendError(
                 "there is no translation of " + "; ".join(f"{o} ({_nodes(names)})" for o, names in missing.items())

@@ -171,8 +171,8 @@ def group_heads(mask: Output, groups: int, members: int) -> Output:
     if mask.partial_shape[rank - 3] == 1:
         return ops.Unsqueeze(mask, int64([rank - 3])).output(0)
     if mask.partial_shape[rank - 3].is_dynamic:
-        whole = int64([1] * (rank - 3) + [groups * members, 1, 1])
-        mask = ops.Broadcast(mask, whole, broadcast_spec="BIDIRECTIONAL").output(0)
+        shape = int64([1] * (rank - 3) + [groups * members, 1, 1])
+        mask = ops.Broadcast(mask, shape, broadcast_spec="BIDIRECTIONAL").output(0)
     batch = [length_of(mask, [0])] if rank > 3 else []
     shape = ops.Concat([*batch, int64([groups, members]), length_of(mask, [rank - 2, rank - 1])], 0)
     return ops.Reshape(mask, shape, False).output(0)

@@ -42,13 +42,13 @@ def value_range(node: OnnxNodeContext) -> Translation:
 
 @translator("Shape")
 def shape(node: OnnxNodeContext) -> Translation:
-    whole = ops.ShapeOf(node.get_input(0))
+    full_shape = ops.ShapeOf(node.get_input(0))
     start, end = node.get_attribute("start", 0), node.get_attribute("end", None)
     if start == 0 and end is None:
-        return whole
+        return full_shape
     # Slice handles negative and out-of-range numbers like ONNX's start and end.
     end = np.iinfo(np.int64).max if end is None else end
-    return ops.Slice(whole, np.array([start]), np.array([end]), np.array([1]), np.array([0]))
+    return ops.Slice(full_shape, np.array([start]), np.array([end]), np.array([1]), np.array([0]))
 
 
 @translator("Size")

@@ -27,7 +27,8 @@ _BETAS = {"affine": 0.0, "hardsigmoid": 0.5, "scaledtanh": 1.0}
 class _Network:
     """The inputs and attributes of a recurrent node, in the batch-first layout of OpenVINO's operation sets.
 
-    ``attributes``: one dict for each direction. ``bias``: the input biases and the recurrent biases.
+    ``x``, ``w``, ``r``: the data, the input weights and the recurrent weights. ``bias``: the input biases and the
+    recurrent biases. ``attributes``: one dict for each direction.
     """
 
     x: Output
@@ -58,6 +59,7 @@ def gru(node: OnnxNodeContext) -> Translation:
     def make(network: _Network, attributes: dict) -> ops.GRUSequence:
         bias = ops.Add(*network.bias)
         if linear:
+            # GRUSequence then needs the input and the recurrent bias of the hidden gate separately.
             (z, r, _), (_, _, recurrent) = (ops.Split(part, int64(1), 3).outputs() for part in (bias, network.bias[1]))
             data = ops.Split(network.bias[0], int64(1), 3).output(2)
             bias = ops.Concat([z, r, data, recurrent], 1)
