@@ -67,6 +67,14 @@ def length_of(value: Output | Node, axis: int | Sequence[int]) -> Output:
     return ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)).output(0)
 
 
+def known_length(value: Output, axis: int, what: str) -> int:
+    """Return the length of an axis. Raises FrontendError, which calls the length ``what``, if it is unknown."""
+    shape = value.partial_shape
+    if not shape.has_rank or shape[axis].is_dynamic:
+        raise FrontendError(f"{what} must be known")
+    return shape[axis].get_length()
+
+
 def arange(length: Output | Node) -> Output:
     """Return the i64 vector 0 … length - 1."""
     return ops.Range(int64(0), length, int64(1), "i64").output(0)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import reduce
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, scalar_like
+from hetero.frontend.values import arange, int64, known_length, scalar_like
 from hetero.graph import Output
 
 
@@ -20,9 +19,7 @@ def affine_grid(node: OnnxNodeContext) -> Translation:
     The coordinate of the last dimension comes first.
     """
     theta, size = node.get_input(0), node.get_input(1)
-    if not theta.partial_shape.has_rank or theta.partial_shape[1].is_dynamic:
-        raise FrontendError("dimension 1 of theta, the number of spatial dimensions, must be known")
-    count = theta.partial_shape[1].get_length()
+    count = known_length(theta, 1, "dimension 1 of theta, the number of spatial dimensions,")
     align = bool(node.get_attribute("align_corners", 0))
     terms = [_column(theta, count, count)]
     for dimension in range(count):

@@ -15,7 +15,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, multiply_by, rank_of, scalar_like
+from hetero.frontend.values import arange, int64, known_length, length_of, multiply_by, rank_of, scalar_like
 from hetero.graph import Op, Output
 from hetero.types import Type
 
@@ -54,12 +54,14 @@ def _attend(
     node: OnnxNodeContext, query: Output, key: Output, value: Output, mask: Output | None
 ) -> tuple[Output, Output | None]:
     """Return the result ``[B, N, S, H]`` and the scores ``[B, N, S, T]``, or None if the scores are not needed."""
-    heads, groups = (_known(part, 1, "the number of heads") for part in (query, key))
+    heads, groups = (known_length(part, 1, "the number of heads") for part in (query, key))
     if groups != heads:
         if heads % groups:
             raise FrontendError(f"{heads} query heads are not a multiple of {groups} key heads")
         # Query heads that share a key head are adjacent.
-        query = ops.Reshape(query, int64([0, groups, heads // groups, -1, _known(query, 3, "the head size")]), True)
+        query = ops.Reshape(
+            query, int64([0, groups, heads // groups, -1, known_length(query, 3, "the head size")]), True
+        )
         key, value = (ops.Unsqueeze(part, int64([2])).output(0) for part in (key, value))
         mask = None if mask is None else group_heads(mask, groups, heads // groups)
         query = query.output(0)
@@ -73,7 +75,7 @@ def _attend(
         result = ops.ScaledDotProductAttention(query, key, value, mask, number, causal).output(0)
     if groups != heads:
         result = ops.Reshape(
-            result, int64([0, heads, -1, _known(value, 4, "the head size of the values")]), True
+            result, int64([0, heads, -1, known_length(value, 4, "the head size of the values")]), True
         ).output(0)
         scores = None if scores is None else _ungroup_heads(scores, heads)
     return result, scores
@@ -84,7 +86,7 @@ def _attend_in_steps(
 ) -> tuple[Output, Output]:
     """Compute attention with MatMul and Softmax; return the result and the scores of qk_matmul_output_mode."""
     scale = node.get_attribute("scale", None)
-    root = math.sqrt(scale if scale is not None else _known(query, -1, "the head size") ** -0.5)
+    root = math.sqrt(scale if scale is not None else known_length(query, -1, "the head size") ** -0.5)
     steps: dict[int, Op] = {}
     parts = (multiply_by(part, root) for part in (query, key))
     scores: Op = ops.MatMul(*parts, False, True)
@@ -197,13 +199,6 @@ def _query_positions(query: Output) -> Output:
 def _positions(heads: Output) -> Output:
     """Return 0 … S - 1 for heads ``[…, S, H]``."""
     return arange(length_of(heads, -2))
-
-
-def _known(value: Output, axis: int, what: str) -> int:
-    """Return the length of an axis. Raises FrontendError if it is unknown; ``what`` names it in the message."""
-    if value.partial_shape[axis].is_dynamic:
-        raise FrontendError(f"{what} must be known")
-    return value.partial_shape[axis].get_length()
 
 
 @translator("LinearAttention", since=27)

@@ -7,7 +7,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, scalar_like
+from hetero.frontend.values import int64, known_length, length_of, scalar_like
 from hetero.graph import Op, Output
 
 
@@ -20,9 +20,7 @@ def causal_convolution(node: OnnxNodeContext) -> Translation:
     """
     node.check_only_supported(state_window=0, channels_last=0, ndim=1)
     value, filters, dilation = node.get_input(0), node.get_input(1), node.get_attribute("dilation", 1)
-    if not filters.partial_shape.has_rank or filters.partial_shape[2].is_dynamic:
-        raise FrontendError("the size of the filters must be known")
-    past = (filters.partial_shape[2].get_length() - 1) * dilation
+    past = (known_length(filters, 2, "the size of the filters") - 1) * dilation
     padded = ops.Concat([node.get_input(3) if node.has_input(3) else _zeros(value, past), value], 2).output(0)
     grouped = ops.Unsqueeze(filters, int64([1]))
     result: Op = ops.GroupConvolution(padded, grouped, [1], [0], [0], [dilation])

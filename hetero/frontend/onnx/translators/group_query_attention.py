@@ -19,7 +19,7 @@ from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.onnx.translators.normalization import rms_norm
 from hetero.frontend.onnx.translators.rotary import rotate
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, multiply_by, scalar_like
+from hetero.frontend.values import arange, int64, known_length, length_of, multiply_by, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -88,13 +88,14 @@ def _attend(node: OnnxNodeContext, query: Output, key: Output, value: Output, ma
     """Return softmax(Q·Kᵀ·scale + mask)·V as ``[B, S, N·H]``; the query heads of a group share keys and values."""
     groups = node.get_attribute("kv_num_heads")
     members = node.get_attribute("num_heads") // groups
-    query = ops.Reshape(query, int64([0, groups, members, -1, _head_size(query)]), True).output(0)
+    head_size = known_length(query, -1, "the head size")
+    query = ops.Reshape(query, int64([0, groups, members, -1, head_size]), True).output(0)
     key, value = (ops.Unsqueeze(part, int64([2])).output(0) for part in (key, value))
     mask = ops.Unsqueeze(mask, int64([1, 2])).output(0)
     if node.has_input(10):
         bias = group_heads(node.get_input(10), groups, members)
         mask = ops.Select(mask, bias, scalar_like(query, -np.inf)).output(0)
-    scale = node.get_attribute("scale", 0.0) or 1 / math.sqrt(_head_size(query))
+    scale = node.get_attribute("scale", 0.0) or 1 / math.sqrt(head_size)
     cap = node.get_attribute("softcap", 0.0)
     sink = _sink(node, query, groups, members)
     if cap:
@@ -109,7 +110,8 @@ def _attend(node: OnnxNodeContext, query: Output, key: Output, value: Output, ma
         result = ops.MatMul(ops.Softmax(scores, -1), value, False, False)
     else:
         result = ops.ScaledDotProductAttention(query, key, value, mask, scalar_like(query, scale), sink=sink)
-    return join_heads(ops.Reshape(result, int64([0, groups * members, -1, _head_size(value)]), True).output(0))
+    head_size = known_length(value, -1, "the head size of the values")
+    return join_heads(ops.Reshape(result, int64([0, groups * members, -1, head_size]), True).output(0))
 
 
 def _sink(node: OnnxNodeContext, query: Output, groups: int, members: int) -> Output | None:
@@ -120,13 +122,6 @@ def _sink(node: OnnxNodeContext, query: Output, groups: int, members: int) -> Ou
         zeros = np.zeros((1, groups, members, 1, 1), query.element_type.to_dtype())
         return ops.Constant(zeros).output(0)
     return None
-
-
-def _head_size(heads: Output) -> int:
-    """Return the head size. Raises FrontendError if it is unknown."""
-    if heads.partial_shape[-1].is_dynamic:
-        raise FrontendError("the head size must be known")
-    return heads.partial_shape[-1].get_length()
 
 
 def _int64(value: Output) -> Output:

@@ -16,7 +16,7 @@ from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.attention import join_heads, split_heads
 from hetero.frontend.onnx.translators.microsoft_fused import DOMAIN
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, length_of, rank_of, scalar_like
+from hetero.frontend.values import arange, int64, known_length, length_of, rank_of, scalar_like
 from hetero.graph import Op, Output
 
 # The default mask_filter_value, which is added to masked scores.
@@ -120,12 +120,9 @@ def _append(past: Output | Op, new: Output) -> Output:
 
 def _attend(node: OnnxNodeContext, query: Output, key: Output, content: Output, masks: list[Output | None]) -> Output:
     """Return softmax(Q·Kᵀ·scale + masks)·V of heads ``[B, N, S, H]``, as ``[B, S, N·H]``."""
-    size = query.partial_shape[3]
     scale = node.get_attribute("scale", 0.0)
     if not scale:
-        if size.is_dynamic:
-            raise FrontendError("without attribute scale the head size must be known")
-        scale = 1 / math.sqrt(size.get_length())
+        scale = 1 / math.sqrt(known_length(query, 3, "without attribute scale the head size"))
     scores: Op = ops.Multiply(ops.MatMul(query, key, False, True), scalar_like(query, scale))
     if node.get_attribute("unidirectional", 0):
         scores = ops.Add(scores, _causal_mask(query, key, node.get_attribute("mask_filter_value", _MASKED)))

@@ -19,7 +19,7 @@ from hetero.frontend.onnx.translators.pooling import max_pool_of
 from hetero.frontend.onnx.translators.sampling import grid_sample
 from hetero.frontend.onnx.translators.selection import gather_nd
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import arange, int64, rank_of, scalar_like
+from hetero.frontend.values import arange, int64, known_length, rank_of, scalar_like
 from hetero.graph import Op
 from hetero.types import Type
 
@@ -113,9 +113,7 @@ def relative_position_bias(node: OnnxNodeContext) -> Translation:
     Each short distance has its own bucket; the other buckets cover ranges of distances that grow exponentially.
     """
     table, (queries, keys) = node.get_input(0), (arange(ops.Squeeze(node.get_input(index))) for index in (1, 2))
-    if table.partial_shape[0].is_dynamic:
-        raise FrontendError("the number of buckets must be known")
-    buckets = table.partial_shape[0].get_length()
+    buckets = known_length(table, 0, "the number of buckets")
     distance = ops.Subtract(keys, ops.Unsqueeze(queries, int64([1])))
     offset: Op | None = None
     if node.get_attribute("is_bidirectional", 0):

@@ -12,7 +12,7 @@ from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
 from hetero.frontend.onnx.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, scalar_like
+from hetero.frontend.values import int64, known_length, length_of, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -118,7 +118,7 @@ def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: S
     x, w, r = (node.get_input(index) for index in range(3))
     batch_first, direction = node.get_attribute("layout", 0), node.get_attribute("direction", "forward")
     directions = 2 if direction == "bidirectional" else 1
-    size = node.get_attribute("hidden_size", None) or _hidden_size(r)
+    size = node.get_attribute("hidden_size", None) or known_length(r, -1, "hidden_size or the shape of R")
     x = x if batch_first else _swap_batch(x)
     batch, time = length_of(x, [0]), length_of(x, [1])
     lengths = node.get_input(4) if node.has_input(4) else ops.Broadcast(time, batch).output(0)
@@ -169,12 +169,6 @@ def _split_directions(network: _Network) -> list[_Network]:
         _Network(network.x, states[k], network.lengths, w, r, bias[k], peepholes[k], "", [])
         for k, (w, r) in enumerate(weights)
     ]
-
-
-def _hidden_size(r: Output) -> int:
-    if not r.partial_shape.has_rank or not r.partial_shape[-1].is_static:
-        raise FrontendError("attribute hidden_size is required if the shape of R is unknown")
-    return r.partial_shape[-1].get_length()
 
 
 def _swap_batch(value: Output) -> Output:
