@@ -40,12 +40,12 @@ class TranslatorRegistry:
     def register(self, *op_types: str, since: int = 1, domain: str = "") -> Callable[[Translator], Translator]:
         """Return a decorator that registers a translator of these operators from version ``since`` on."""
 
-        def register(function: Translator) -> Translator:
+        def decorate(function: Translator) -> Translator:
             for op_type in op_types:
                 self.by_operator.setdefault((domain, op_type), {})[since] = function
             return function
 
-        return register
+        return decorate
 
     def find(self, op_type: str, version: int = 1, domain: str = "") -> Translator | None:
         """Return the operator's newest translator that is not newer than ``version``, or None."""

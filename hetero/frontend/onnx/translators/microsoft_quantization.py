@@ -37,15 +37,17 @@ translator("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
 
 def _dequantized_input(node: OnnxNodeContext, index: int) -> Output:
     """Dequantize an input. Its scale and zero point are the next two inputs."""
-    scale, zero_point = as_scalar(node.get_input(index + 1)), node.get_optional_input(index + 2)
-    return dequantize(node.get_input(index), scale, None if zero_point is None else as_scalar(zero_point), Type.f32)
+    return dequantize(node.get_input(index), *_scale_and_zero_point(node, index + 1), Type.f32)
 
 
 def _quantize_result(node: OnnxNodeContext, value: Output | Op, index: int, kind: Type) -> Output:
     """Quantize a result by the scale in the input of this index and the zero point in the next one."""
-    value = as_output(value)
-    scale, zero_point = as_scalar(node.get_input(index)), node.get_optional_input(index + 1)
-    return quantize(value, scale, None if zero_point is None else as_scalar(zero_point), kind)
+    return quantize(as_output(value), *_scale_and_zero_point(node, index), kind)
+
+
+def _scale_and_zero_point(node: OnnxNodeContext, index: int) -> tuple[Output, Output | None]:
+    zero_point = node.get_optional_input(index + 1)
+    return as_scalar(node.get_input(index)), None if zero_point is None else as_scalar(zero_point)
 
 
 def _binary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
@@ -91,9 +93,8 @@ def _reduce_mean(node: OnnxNodeContext, value: Output) -> Op:
 
 def _global_average_pool(node: OnnxNodeContext, value: Output) -> Op:
     rank = rank_of(value)
-    return ops.ReduceMean(
-        value, int64(range(1, rank - 1) if node.get_attribute("channels_last", 0) else range(2, rank)), True
-    )
+    axes = range(1, rank - 1) if node.get_attribute("channels_last", 0) else range(2, rank)
+    return ops.ReduceMean(value, int64(axes), True)
 
 
 def _average_pool(node: OnnxNodeContext, value: Output) -> Output:
