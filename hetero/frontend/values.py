@@ -20,7 +20,7 @@ _MAX_RANK = 64
 def rank_of(value: Output) -> int:
     """Return the rank of a value. Raises FrontendError if it is unknown."""
     if not value.partial_shape.has_rank:
-        raise FrontendError("it can be translated only for inputs of known rank")
+        raise FrontendError("it needs inputs of known rank")
     return len(value.partial_shape)
 
 

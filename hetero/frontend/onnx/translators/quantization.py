@@ -16,12 +16,7 @@ from hetero.frontend.quantization import (
     subtract_zero_point,
 )
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import (
-    int64,
-    per_channel,
-    rank_of,
-    scalar_like,
-)
+from hetero.frontend.values import int64, per_channel, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
