@@ -1,4 +1,4 @@
-"""Readers of model formats: one folder a format."""
+"""Frontends, the readers of model formats, with one folder per format, and their extensions."""
 
 from hetero.frontend.extension import ConversionExtension, Extension
 from hetero.frontend.framework_map import framework_map

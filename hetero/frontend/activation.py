@@ -1,4 +1,4 @@
-"""Activation functions that formats state otherwise than OpenVINO's operations do."""
+"""Activation functions that several formats define differently from OpenVINO's operations."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hetero.graph import Output
 
 
 def prelu_broadcasting(value: Output, slope: Output) -> Output:
-    """x where x > 0, else slope · x, with a slope that broadcasts as numpy has it.
+    """Return x where x > 0, else slope · x, with a slope that broadcasts as in numpy.
 
-    PRelu-1 takes a slope of one dimension as one for each channel.
+    PRelu-1 differs: it takes a slope of rank 1 as one slope for each channel.
     """
     if slope.partial_shape.has_rank:
-        one_dimension = len(slope.partial_shape) == 1
-        return ops.PRelu(value, reshape(slope, (1, -1)) if one_dimension else slope).output(0)
+        is_vector = len(slope.partial_shape) == 1
+        return ops.PRelu(value, reshape(slope, (1, -1)) if is_vector else slope).output(0)
     zero = scalar_like(value, 0)
     negative = ops.Multiply(ops.Minimum(value, zero), slope)
     return ops.Add(ops.Maximum(value, zero), negative).output(0)

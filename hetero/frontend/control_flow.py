@@ -1,4 +1,4 @@
-"""If and Loop from subgraphs, which formats have in the same way."""
+"""If and loop operations from translated subgraphs, shared by the formats."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ from hetero.ops.port_maps import (
 
 
 def make_if(condition: Output, bodies: Sequence[Body]) -> ops.If:
-    """The If of two bodies, the first for true, whose parameters are all for captured values."""
+    """Return an If with a then body and an else body, whose parameters all stand for captured values."""
     captured = list(dict.fromkeys(value for body in bodies for value in body.captured))
-    made = ops.If(condition)
-    made.set_arguments([condition, *captured])
+    operation = ops.If(condition)
+    operation.set_arguments([condition, *captured])
     for index, body in enumerate(bodies):
-        places = [1 + captured.index(value) for value in body.captured]
-        made.set_function(index, body.model)
-        made.set_input_descriptions(index, [InvariantInputDescription(p, i) for i, p in enumerate(places)])
-        made.set_output_descriptions(index, [BodyOutputDescription(i, i) for i in range(len(body.model.results))])
-    made.infer()
-    return made
+        inputs = [1 + captured.index(value) for value in body.captured]
+        operation.set_function(index, body.model)
+        operation.set_input_descriptions(index, [InvariantInputDescription(p, i) for i, p in enumerate(inputs)])
+        operation.set_output_descriptions(index, [BodyOutputDescription(i, i) for i in range(len(body.model.results))])
+    operation.infer()
+    return operation
 
 
-def build_for_all_iterations(
-    build: Callable[[list[Parameter]], Body], initial: Sequence[Output], first_result: int
-) -> Body:
-    """The body, translated for what the carried values are in every iteration, not only in the first.
+def build_loop_body(build: Callable[[list[Parameter]], Body], initial: Sequence[Output], first_result: int) -> Body:
+    """Translate a loop body for carried values whose shapes hold in every iteration, not only in the first.
 
-    Translators may use shapes that are known, so where a value changes its shape the body is translated again.
+    ``build`` translates the body for the given carried values. Translators use known shapes, so a body that changes a
+    carried shape is translated again with a wider shape, until the shapes no longer change. ``first_result``: the index
+    of the first carried value among the body's results. Raises FrontendError if an element type changes.
     """
-    kinds = [(value.element_type, value.partial_shape) for value in initial]
+    types = [(value.element_type, value.partial_shape) for value in initial]
     while True:
-        carried = [Parameter(*kind) for kind in kinds]
+        carried = [Parameter(*type_and_shape) for type_and_shape in types]
         body = build(carried)
         results = body.model.outputs[first_result : first_result + len(carried)]
-        widened = [widen(*kind, result.element_type, result.partial_shape) for kind, result in zip(kinds, results)]
-        for kind, wide, result in zip(kinds, widened, results):
+        widened = [widen(*old, result.element_type, result.partial_shape) for old, result in zip(types, results)]
+        for old, wide, result in zip(types, widened, results):
             if wide is None:
                 name = result.node.friendly_name.removesuffix("/result")
-                raise FrontendError(f"'{name}' is {result.element_type}, but what it takes the place of is {kind[0]}")
-        if widened == kinds:
+                raise FrontendError(
+                    f"loop body result '{name}' is {result.element_type}, but its initial value is {old[0]}"
+                )
+        if widened == types:
             return body
-        kinds = widened
+        types = widened
 
 
 def connect(
-    made: SubGraphOp,
+    operation: SubGraphOp,
     body: Body,
     arguments: Sequence[Output],
     inputs: Sequence[InputDescription],
     outputs: Sequence[OutputDescription],
 ) -> SubGraphOp:
-    """Give the node its body, arguments and ports, and besides what the body reads of the graph around it."""
-    place = len(body.model.parameters) - len(body.captured)
-    invariant = [
-        InvariantInputDescription(len(arguments) + index, place + index) for index in range(len(body.captured))
-    ]
-    made.set_arguments([*arguments, *body.captured])
-    made.set_function(body.model)
-    made.set_input_descriptions([*inputs, *invariant])
-    made.set_output_descriptions(outputs)
-    made.infer()
-    return made
+    """Set the body, arguments and port descriptions of a loop, and connect the values that its body captures."""
+    first = len(body.model.parameters) - len(body.captured)
+    captured = [InvariantInputDescription(len(arguments) + index, first + index) for index in range(len(body.captured))]
+    operation.set_arguments([*arguments, *body.captured])
+    operation.set_function(body.model)
+    operation.set_input_descriptions([*inputs, *captured])
+    operation.set_output_descriptions(outputs)
+    operation.infer()
+    return operation

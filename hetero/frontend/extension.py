@@ -1,4 +1,4 @@
-"""Extensions: what a user teaches frontends, above all how operators that they do not know are translated."""
+"""Extension, the base class of user-defined additions to frontends, and ConversionExtension for unknown operators."""
 
 from __future__ import annotations
 
@@ -16,69 +16,68 @@ from hetero.messages import get_logger
 log = get_logger("hetero.frontend")
 
 Converter = Callable[[NodeContext], ConversionResult]
-# Formats of which OpenVINO uses two names.
+# OpenVINO uses two names for these formats.
 _FRAMEWORKS = {"tf": "tensorflow", "tflite": "tensorflow_lite"}
 
 
 class Extension:
-    """What can be given to ``Core.add_extension``.
+    """Base class of the objects that ``Core.add_extension`` accepts.
 
-    ``framework``: the name of the frontend that it is meant for, as "onnx"; "" is for all. ``place``: the file and the
-    line where it was made, "" for none.
+    ``framework``: the name of the frontend that uses it, for example "onnx"; "" for all frontends. ``source_location``:
+    "file:line" of the code that created it, for messages; "" if unknown.
     """
 
     framework = ""
-    place = ""
+    source_location = ""
 
     def __new__(cls, *arguments: Any, **keywords: Any) -> Extension:
-        made = super().__new__(cls)
-        made.place = _place_of_caller()
-        return made
+        extension = super().__new__(cls)
+        extension.source_location = _caller_location()
+        return extension
 
     def is_for(self, framework: str) -> bool:
-        """Whether it is meant for the frontend of this name."""
+        """Return whether the frontend of this name uses the extension."""
         return self.framework == "" or framework_name(self.framework) == framework_name(framework)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}{self._told_place()}"
+        return f"{type(self).__name__}{self._location_suffix()}"
 
-    def _told_place(self) -> str:
-        return f" ({self.place})" if self.place else ""
+    def _location_suffix(self) -> str:
+        return f" ({self.source_location})" if self.source_location else ""
 
 
 class ConversionExtension(Extension):
-    """Operators of a type are translated by a function: ``ConversionExtension("MyRelu", convert)``.
+    """A function that translates all operators of one type: ``ConversionExtension("MyRelu", convert)``.
 
-    ``converter(node)`` gets the node as a NodeContext and returns what takes its place: a node, an output, a list of
-    them; a dict of the names of outputs and the values of each; or a list of NamedOutput. ``domain``: the one of the
-    operators that are meant, in formats that have domains; those of all domains where it is None. Raises GraphError for
-    what is no function.
+    ``converter(node)`` gets the node as a NodeContext and returns the values that replace its outputs: a node, an
+    output, a list of them, a dict from output names to values, or a list of NamedOutput. ``domain``: the domain of the
+    operators, in formats that have domains; None for all domains. Raises GraphError if ``converter`` is not callable.
     """
 
     def __init__(self, op_type: str, converter: Converter, domain: str | None = None, framework: str = "") -> None:
         self.op_type, self.domain, self.framework = op_type, domain, framework
         self._converter = converter
         if isinstance(converter, FunctionType):
-            self.place = f"{converter.__code__.co_filename}:{converter.__code__.co_firstlineno}"
+            self.source_location = f"{converter.__code__.co_filename}:{converter.__code__.co_firstlineno}"
         if not callable(converter):
-            raise GraphError(f"{self!r}: {converter!r} is no function of a NodeContext")
+            raise GraphError(f"{self!r}: {converter!r} is not a function of a NodeContext")
 
     def get_op_type(self) -> str:
         return self.op_type
 
     def get_converter(self) -> Callable[[NodeContext], list[Output]]:
-        """The translation into the node's outputs in order, whose errors name the extension.
+        """Return the function that translates a node to the list of its outputs.
 
-        It raises FrontendError for whatever the function raises, and for outputs that are not the node's.
+        It raises FrontendError, naming the extension, for any error of the converter and for a wrong result.
         """
         return self._convert
 
     def matches(self, op_type: str, domain: str) -> bool:
-        """Whether the extension is meant for an operator of this type and domain."""
+        """Return whether the extension translates operators of this type and domain."""
         return op_type == self.op_type and self.domain in (None, domain)
 
     def hides(self, other: Extension) -> bool:
-        """Whether there are operators that both are for."""
+        """Return whether some operator matches both extensions, so that the one added later hides the other."""
         return (
             isinstance(other, ConversionExtension)
             and other.op_type == self.op_type
@@ -94,25 +93,25 @@ class ConversionExtension(Extension):
             raise FrontendError(f"{self!r}: {problem}") from error
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__} of {self.op_type}{self._told_place()}"
+        return f"{type(self).__name__} of {self.op_type}{self._location_suffix()}"
 
 
 def framework_name(name: str) -> str:
-    """The one name that a format has here, of the several that OpenVINO has for some."""
+    """Return hetero's name of a format, for any of the names that OpenVINO has for it."""
     return _FRAMEWORKS.get(name, name)
 
 
 def add_extensions(extensions: list[Extension], more: Iterable[Extension]) -> None:
-    """Append extensions; the log warns of those that are hidden by a later one for the same operators."""
+    """Append extensions, with a warning in the log for each extension that a later one hides."""
     for extension in more:
         for other in extensions:
             if isinstance(extension, ConversionExtension) and extension.hides(other):
-                log.warning("%r is used, and no longer %r", extension, other)
+                log.warning("%r replaces %r", extension, other)
         extensions.append(extension)
 
 
 def conversion_for(extensions: Sequence[Extension], op_type: str, domain: str = "") -> ConversionExtension | None:
-    """The extension that translates an operator: the last of those that match; None where none does."""
+    """Return the extension that translates an operator, which is the last one that matches, or None."""
     for extension in reversed(extensions):
         if isinstance(extension, ConversionExtension) and extension.matches(op_type, domain):
             return extension
@@ -120,12 +119,12 @@ def conversion_for(extensions: Sequence[Extension], op_type: str, domain: str = 
 
 
 def is_part_of_hetero(module: str) -> bool:
-    """Whether a module of this name is hetero's own."""
+    """Return whether the module name belongs to the package hetero."""
     return module == "hetero" or module.startswith("hetero.")
 
 
-def _place_of_caller() -> str:
-    """The file and line of the innermost caller outside hetero."""
+def _caller_location() -> str:
+    """Return "file:line" of the innermost caller outside hetero, or "" if there is none."""
     frame = sys._getframe(1)
     while frame is not None and is_part_of_hetero(frame.f_globals.get("__name__", "")):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""framework_map: a class of an operation says itself which operators of which formats it stands for."""
+"""framework_map, a class decorator that maps operators of model formats to a user-defined operation."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from hetero.frontend.op_extension import OpExtension
 from hetero.graph import Op
 
 Operation = TypeVar("Operation", bound=type[Op])
-# What a class keeps its extensions under.
+# The attribute of an operation class that holds its extensions.
 _MAPS = "_framework_maps"
 
 
 def framework_map(framework: str, *arguments: Any, **keywords: Any) -> Callable[[Operation], Operation]:
-    """Decorator: the operation stands for an operator of a format, as C++'s OPENVINO_FRAMEWORK_MAP has it::
+    """Return a decorator that maps an operator of a format to the operation, like OPENVINO_FRAMEWORK_MAP in C++::
 
         @framework_map("onnx", "CustomOp", {"mode": "fw_mode"}, {"axis": -1})
         @framework_map("paddle", ["X"], ["Out"], "CustomOp")
         @framework_map("pytorch", "my::custom_op", {"mode": 1}, {"axis": -1})
         class CustomOp(Op): ...
 
-    The arguments are the operator's type, the class's own by default, and those of OpExtension. ``Core.add_extension``
-    of the class adds one OpExtension for each. Raises GraphError as OpExtension does.
+    The arguments are the operator's type, by default that of the class, and the arguments of OpExtension.
+    ``Core.add_extension`` adds one OpExtension for each decorator of a class. Raises GraphError like OpExtension.
     """
 
     def add(operation: Operation) -> Operation:
@@ -35,5 +35,5 @@ def framework_map(framework: str, *arguments: Any, **keywords: Any) -> Callable[
 
 
 def framework_maps(operation: type[Op]) -> list[OpExtension]:
-    """What a class is mapped from, without what its bases are."""
+    """Return the extensions of a class's own decorators, without those of its base classes."""
     return vars(operation).get(_MAPS, [])

@@ -1,4 +1,4 @@
-"""FrontEnd: what a reader of a model format is."""
+"""FrontEnd, the base class of the readers of model formats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetero.frontend.extension_loader import as_extensions
 from hetero.frontend.reading_extensions import DecoderTransformationExtension, ProgressReporterExtension
 from hetero.graph import Model
 
-# A file's path, its bytes, an open file of it, or an object of the format's own library.
+# The path of a file, its bytes, an open binary file, or an object of the format's own library.
 ModelSource = str | os.PathLike | bytes | BinaryIO | Any
 
 
@@ -27,30 +27,30 @@ class FrontEnd(ABC):
         return self.name
 
     def add_extension(self, extension: Any) -> None:
-        """Use what ``Core.add_extension`` takes in conversions to come, of which formats know different kinds.
+        """Add an extension, in any form that ``Core.add_extension`` accepts, for later conversions.
 
-        What is meant for other formats is left out. Raises GraphError and FrontendError as Core's method does.
+        Extensions for other formats are ignored. Raises GraphError and FrontendError like ``Core.add_extension``.
         """
-        added = [one for one in as_extensions(extension) if one.is_for(self.name)]
+        added = [item for item in as_extensions(extension) if item.is_for(self.name)]
         self.extensions = (*self.extensions, *added)
 
     @abstractmethod
     def supported(self, source: ModelSource) -> bool:
-        """Whether the source is of this format, judged by its content alone (required).
+        """Return whether the source is of this format, judged by its content alone (required).
 
-        A damaged file of the format is of the format. False, not an error, for what is not there or cannot be read;
-        an open file is left at the place where it was.
+        True also for a damaged file of the format. Returns False, without an error, for a source that is missing or
+        cannot be read. The position of an open file stays the same.
         """
 
     @abstractmethod
     def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
-        """The model in the source (required). Raises FrontendError when it cannot be read or translated.
+        """Read the source and return its model (required). Raises FrontendError if it cannot be read or translated.
 
-        ``weights``: where they are, for formats that keep them elsewhere.
+        ``weights``: the source of the weights, for formats that keep them in a separate file.
         """
 
     def transform_decoded(self, decoded: Any) -> None:
-        """Let the extensions change what the format's decoder has read. Raises FrontendError for what they raise."""
+        """Apply the DecoderTransformationExtensions to a decoded model. Raises FrontendError for any error in them."""
         for extension in self.extensions:
             if isinstance(extension, DecoderTransformationExtension):
                 try:
@@ -59,7 +59,7 @@ class FrontEnd(ABC):
                     raise FrontendError(f"{extension!r}: {type(error).__name__}: {error}") from error
 
     def report_progress(self, total_steps: int, completed_steps: int) -> None:
-        """Tell the extensions that ask for it how far the reading has come."""
+        """Report the number of converted nodes to the ProgressReporterExtensions."""
         for extension in self.extensions:
             if isinstance(extension, ProgressReporterExtension):
                 extension.report_progress(completed_steps / total_steps, total_steps, completed_steps)

@@ -1,4 +1,4 @@
-"""Values whose channels are the last axis, as TensorFlow has them, and operations that take them second."""
+"""Transposes between channels-last layout, as in TensorFlow, and channels-first layout, as in OpenVINO."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from hetero.graph import Node, Output, as_output
 
 
 def channels_second(value: Output) -> Output:
-    """``[N, …, C]`` as ``[N, C, …]``."""
+    """Transpose ``[N, …, C]`` to ``[N, C, …]``."""
     rank = rank_of(value)
     return transpose(value, (0, rank - 1, *range(1, rank - 1)))
 
 
 def channels_last(value: Output | Node) -> Output:
-    """``[N, C, …]`` as ``[N, …, C]``."""
+    """Transpose ``[N, C, …]`` to ``[N, …, C]``."""
     value = as_output(value)
     rank = rank_of(value)
     return transpose(value, (0, *range(2, rank), 1))

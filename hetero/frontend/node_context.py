@@ -1,4 +1,4 @@
-"""NodeContext: what a translator sees of the node that it translates."""
+"""NodeContext, a node of a model file as its translator sees it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hetero.frontend.subgraph import Subgraph
 from hetero.graph import Output
 from hetero.types import Type
 
-# The default of an attribute that must be there.
+# The default value of a required attribute.
 REQUIRED: Any = object()
-# What numbers and strings can be asked for as.
+# The types that numbers and strings can be converted to.
 DataType = Callable[[Any], Any] | Type
 
 
 class NodeContext(ABC):
-    """One node of a model in its own format, with inputs that are translated already, None where left out.
+    """One node of a model file. Its inputs are translated already; an omitted input is None.
 
-    A format states how attributes are read, and what it has of names of inputs and outputs, versions and subgraphs.
+    Each format has a subclass that reads attributes and, if the format has them, named ports, versions and subgraphs.
     """
 
     def __init__(self, op_type: str, name: str, inputs: Sequence[Output | None], output_size: int) -> None:
@@ -31,89 +31,89 @@ class NodeContext(ABC):
 
     @property
     def name(self) -> str:
-        """The node's name, for messages and for the operation that takes its place."""
+        """The node's name, for messages and for the operation that replaces it."""
         return self._name
 
     def get_op_type(self) -> str:
-        """The type of the operation in the format's own words."""
+        """Return the operator type as the format spells it."""
         return self._op_type
 
     def get_opset_version(self) -> int:
-        """The version of the operation set, or of the operation, that the node is meant by; 0 without versions."""
+        """Return the version of the node's operator set or operator; 0 in formats without versions."""
         return 0
 
     def get_input_size(self, name: str | None = None) -> int:
-        """The number of inputs, or of values of the input of a name; those counted that are left out between others."""
-        return len(self._inputs) if name is None else len(self.get_input_places(name))
+        """Return the number of inputs, or of values of a named input. Omitted inputs between others count."""
+        return len(self._inputs) if name is None else len(self.get_input_indices(name))
 
     def has_input(self, index: int | str) -> bool:
-        """Whether an input, by index or name, is given a value."""
-        places = self.get_input_places(index) if isinstance(index, str) else [index]
-        return any(0 <= place < len(self._inputs) and self._inputs[place] is not None for place in places)
+        """Return whether an input, by index or name, has a value."""
+        indices = self.get_input_indices(index) if isinstance(index, str) else [index]
+        return any(0 <= i < len(self._inputs) and self._inputs[i] is not None for i in indices)
 
     def get_input(self, index: int | str, index_in_list: int = 0) -> Output:
-        """The value that an input reads: by index, by name, or by name and place where the name is of a list.
+        """Return the value of an input by index, by name, or by name and index within a variadic input.
 
-        Raises FrontendError when the input is left out.
+        Raises FrontendError if the input is omitted.
         """
         if isinstance(index, str):
-            places = self.get_input_places(index)
-            if not 0 <= index_in_list < len(places):
-                raise FrontendError(f"input '{index}' is missing, or its value {index_in_list} is")
-            index = places[index_in_list]
+            indices = self.get_input_indices(index)
+            if not 0 <= index_in_list < len(indices):
+                raise FrontendError(f"value {index_in_list} of input '{index}' is missing")
+            index = indices[index_in_list]
         if not self.has_input(index):
             raise FrontendError(f"input {index} is missing")
         return self._inputs[index]  # type: ignore[return-value]
 
     def get_optional_input(self, index: int | str) -> Output | None:
-        """The value that an input reads, None where the input is left out."""
+        """Return the value of an input, or None if the input is omitted."""
         return self.get_input(index) if self.has_input(index) else None
 
     def get_inputs(self) -> list[Output]:
-        """All inputs, for operators that take any number of them."""
+        """Return the values of all inputs. Raises FrontendError if one is omitted."""
         return [self.get_input(index) for index in range(len(self._inputs))]
 
-    def get_input_places(self, name: str) -> Sequence[int]:
-        """The indices of the values of a named input, one of a name that is not of a list.
+    def get_input_indices(self, name: str) -> Sequence[int]:
+        """Return the indices of the values of a named input: several for a variadic input, else at most one.
 
-        Raises FrontendError where the node has no names for its inputs (as here) or no such name.
+        Raises FrontendError if the inputs of the node have no names (the default) or not this one.
         """
-        raise FrontendError(f"inputs of {self._op_type} have no names here: '{name}' must be an index")
+        raise FrontendError(f"the inputs of {self._op_type} have no names: use an index instead of '{name}'")
 
     def with_inputs(self, inputs: Sequence[Output | None]) -> NodeContext:
-        """The node as if it had other inputs."""
+        """Return a copy of the node with other inputs."""
         changed = copy.copy(self)
         changed._inputs = inputs
         return changed
 
     def get_output_size(self, name: str | None = None) -> int:
-        """The number of outputs, or of values of the output of a name."""
-        return self._output_size if name is None else len(self.get_output_places(name))
+        """Return the number of outputs, or of values of a named output."""
+        return self._output_size if name is None else len(self.get_output_indices(name))
 
     def get_output_names(self) -> list[str]:
-        """The names of outputs in order, one of a list once; empty where the format gives them none."""
+        """Return the names of the outputs in order, a variadic output once; empty if the outputs have no names."""
         return []
 
-    def get_output_places(self, name: str) -> Sequence[int]:
-        """The indices of the values of a named output. Raises FrontendError as ``get_input_places`` does."""
-        raise FrontendError(f"outputs of {self._op_type} have no names here: '{name}' must be an index")
+    def get_output_indices(self, name: str) -> Sequence[int]:
+        """Return the indices of the values of a named output. Raises FrontendError like ``get_input_indices``."""
+        raise FrontendError(f"the outputs of {self._op_type} have no names: use an index instead of '{name}'")
 
     def has_output(self, index: int) -> bool:
-        """Whether anybody may read an output."""
+        """Return whether an output exists and may be read."""
         return 0 <= index < self._output_size
 
     @abstractmethod
     def has_attribute(self, name: str) -> bool:
-        """Whether the node states an attribute."""
+        """Return whether the node has a value for an attribute."""
 
     @abstractmethod
     def read_attribute(self, name: str) -> Any:
-        """The value of an attribute that the node states: a number, a str, a sequence of them, an array, a Type …"""
+        """Return the value of a present attribute: a number, a str, a sequence of them, an array, a Type …"""
 
     def get_attribute(self, name: str, default_value: Any = REQUIRED, dtype: DataType | None = None) -> Any:
-        """An attribute as a Python value, of numbers and strings as ``dtype`` where it is given: ``int``, ``Type.f32``.
+        """Return an attribute as a Python value, converted to ``dtype`` if given, for example ``int`` or ``Type.f32``.
 
-        Raises FrontendError when it is left out and there is no default, or is not what ``dtype`` can be made of.
+        Raises FrontendError if the attribute is missing and has no default, or cannot be converted to ``dtype``.
         """
         if not self.has_attribute(name):
             if default_value is REQUIRED:
@@ -124,10 +124,10 @@ class NodeContext(ABC):
     def get_values_from_const_input(
         self, index: int | str, default_value: Any = REQUIRED, dtype: DataType | None = None
     ) -> Any:
-        """The contents of a constant input: of a scalar a Python value, else a flat list of them.
+        """Return the contents of a constant input: a Python value for a scalar, else a flat list of values.
 
-        ``default_value`` is for an input that is left out. Raises FrontendError where there is none then, where the
-        contents are not known before the model runs, or are not what ``dtype`` can be made of.
+        ``default_value`` replaces an omitted input. Raises FrontendError if the input is omitted and has no default, is
+        not constant, or cannot be converted to ``dtype``.
         """
         from hetero.ops.values import exact_value
 
@@ -140,16 +140,16 @@ class NodeContext(ABC):
         return _converted(values, dtype, f"input {index}")
 
     def get_subgraph_size(self) -> int:
-        """How many graphs the node has: branches and bodies of control flow."""
+        """Return the number of subgraphs: branches and bodies of control flow."""
         return 0
 
     def get_subgraph(self, index: int) -> Subgraph:
-        """One of its graphs. Raises FrontendError where there is none of this index."""
+        """Return a subgraph by index. Raises FrontendError if the index is out of range."""
         raise FrontendError(f"it has {self.get_subgraph_size()} graphs, none of index {index}")
 
 
 def _converted(value: Any, dtype: DataType | None, what: str) -> Any:
-    """The value as ``dtype``, each element of a sequence or an array."""
+    """Return a value, or each element of a sequence or array, converted to ``dtype``; ``what`` is for messages."""
     if dtype is None:
         return value
     convert = np.dtype(dtype.to_dtype()).type if isinstance(dtype, Type) else dtype

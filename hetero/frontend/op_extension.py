@@ -1,4 +1,4 @@
-"""OpExtension: an operator of a framework becomes one operation."""
+"""OpExtension, the translation of a framework's operator to one operation."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from hetero.graph import Node, Op, Output
 
 
 class OpExtension(ConversionExtension):
-    """Operators of a type become one operation of ours: ``OpExtension("Relu", "MyRelu")``, ``OpExtension(MyClass)``.
+    """A mapping from a framework's operator to one operation: ``OpExtension("Relu", "MyRelu")``, ``OpExtension(MyOp)``.
 
-    The arguments are OpenVINO's, each of which may be left out or given by its name::
+    The arguments are those of OpenVINO. Each may be omitted or passed as a keyword::
 
         OpExtension(ov_type_name, fw_type_name, in_names_vec, out_names_vec, attr_names_map, attr_values_map)
 
-    ``ov_type_name``: the class of the operation, or its name in the newest operation set that has it, or in one by
-    "opset1.MatMul". ``fw_type_name``: the operator's type, the same name by default. ``in_names_vec``: the operator's
-    inputs by name in the order in which the operation takes them, all of them in their own order by default.
-    ``out_names_vec``: the names of the operator's outputs in the order of the operation's.
+    ``ov_type_name``: the operation's class, its name in the newest operation set that has it, or its name in a given
+    operation set, for example "opset1.MatMul". ``fw_type_name``: the operator's type, by default the operation's name.
+    ``in_names_vec``: the names of the operator's inputs in the order of the operation's inputs; by default all inputs
+    in their own order. ``out_names_vec``: the names of the operator's outputs in the order of the operation's outputs.
 
-    Attributes go by the names of the factory's parameters or by those in IR files, which are OpenVINO's where the two
-    differ (``min_value`` and ``min`` of Clamp). One has the value that ``attr_values_map`` gives for it, else that of
-    the operator's attribute of the name which ``attr_names_map`` gives for it, its own by default, else its default.
-    Where that map gives a number, it is what that input is, a constant; only the inputs before the first such are
-    inputs of the operation then.
+    Attributes are named as the factory's parameters or as in IR files, if the two differ (``min_value`` and ``min`` of
+    Clamp). The value of an attribute comes from ``attr_values_map``, else from the operator's attribute that
+    ``attr_names_map`` names (by default the one of the same name), else it is the operation's default. A number in
+    ``attr_names_map`` is the index of a constant input that holds the value; the operation's inputs are then only those
+    before the first such input.
 
-    ``domain``, ``framework``: as ConversionExtension has them. Raises GraphError where there is no such operation,
-    where a map names an attribute that it does not have, and for other arguments.
+    ``domain``, ``framework``: as in ConversionExtension. Raises GraphError if there is no such operation, if a map
+    names an attribute that the operation does not have, and for any other invalid argument.
     """
 
     def __init__(self, *arguments: Any, domain: str | None = None, framework: str = "", **keywords: Any) -> None:
         mapping = OperationMapping.of(arguments, keywords)
-        named, self._mapping = mapping.operation, mapping
-        self.operation = _find_operation(named) if isinstance(named, str) else named
+        operation, self._mapping = mapping.operation, mapping
+        self.operation = _find_operation(operation) if isinstance(operation, str) else operation
         if not self.operation.is_declared():
-            self.operation.unconnected()  # as every reader will make it; only then it tells its type
+            self.operation.unconnected()  # type_info exists after the first construction
         super().__init__(mapping.fw_type_name or self.operation.type_info.name, self._make, domain, framework)
-        self._known = self._attributes_known()
-        self._check_attributes(self._known)
+        self._known_names = self._attribute_names()
+        self._check_attributes(self._known_names)
         indices = [source for source in mapping.attr_names_map.values() if isinstance(source, int)]
         self._end_of_inputs = min(indices, default=None)
 
     def is_for(self, framework: str) -> bool:
-        # An IR holds the operation itself, from wherever it came there.
+        # An IR file contains the operation itself, whichever framework the model came from.
         return framework == "ir" or super().is_for(framework)
 
-    def _attributes_known(self) -> set[str] | None:
-        """The names of the attributes; None where they are known of a node alone, which shows them to a visitor."""
+    def _attribute_names(self) -> set[str] | None:
+        """Return the attribute names; None if the class has visit_attributes, so that only an instance knows them."""
         bases = self.operation.__mro__[: self.operation.__mro__.index(Op)]
         if any("visit_attributes" in vars(base) for base in bases):
             return None
@@ -60,7 +60,7 @@ class OpExtension(ConversionExtension):
         return {name for attribute in declared for name in (attribute.name, attribute.ir_name)}
 
     def _check_attributes(self, known: set[str] | None) -> None:
-        """Raises GraphError where a map names an attribute that is not known, or both maps one."""
+        """Raise GraphError if a map names an unknown attribute, or one attribute is both an input and a value."""
         names, values = self._mapping.attr_names_map, self._mapping.attr_values_map
         kind = self.operation.type_info.name
         for name in [*names, *values]:
@@ -76,11 +76,11 @@ class OpExtension(ConversionExtension):
 
     def _make(self, node: NodeContext) -> ConversionResult:
         attributes = _Attributes(node, self._mapping, self.operation)
-        made = self.operation.of(self._inputs_of(node), attributes)
-        if self._known is None:
-            self._check_attributes(attributes.asked)
+        operation = self.operation.of(self._inputs_of(node), attributes)
+        if self._known_names is None:
+            self._check_attributes(attributes.requested)
         names = self._mapping.out_names_vec
-        return self._named_outputs(made, names, node) if names else made
+        return self._named_outputs(operation, names, node) if names else operation
 
     def _inputs_of(self, node: NodeContext) -> list[Output]:
         if self._mapping.in_names_vec:
@@ -92,20 +92,20 @@ class OpExtension(ConversionExtension):
             count -= 1
         return [node.get_input(index) for index in range(count)]
 
-    def _named_outputs(self, made: Node, names: Sequence[str], node: NodeContext) -> dict[str, list[Output]]:
-        """The operation's outputs by the names of the operator's, without those that the operator leaves out."""
-        if len(names) != made.get_output_size():
+    def _named_outputs(self, operation: Node, names: Sequence[str], node: NodeContext) -> dict[str, list[Output]]:
+        """Return the operation's outputs by the operator's output names, without outputs that the operator omits."""
+        if len(names) != operation.get_output_size():
             raise FrontendError(
-                f"{made.get_type_name()} has {made.get_output_size()} outputs, but out_names_vec {len(names)}"
+                f"{operation.get_type_name()} has {operation.get_output_size()} outputs, but out_names_vec {len(names)}"
             )
-        there, found = node.get_output_names(), {}
-        for name, output in zip(names, made.outputs()):
-            if name in there or not there:
-                found.setdefault(name, []).append(output)
-        return found
+        present, by_name = node.get_output_names(), {}
+        for name, output in zip(names, operation.outputs()):
+            if name in present or not present:
+                by_name.setdefault(name, []).append(output)
+        return by_name
 
 
-# What each kind of positional argument is, in order.
+# The parameters that positional arguments of each type are for, in order.
 _KINDS = {
     (str, type): ("ov_type_name", "fw_type_name"),
     (list, tuple): ("in_names_vec", "out_names_vec"),
@@ -126,43 +126,47 @@ class OperationMapping(NamedTuple):
 
     @classmethod
     def of(cls, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> OperationMapping:
-        """Arguments under their names: names, lists of names and maps are told apart by kind. Raises GraphError."""
-        given, wrong = dict(keywords), [value for value in arguments if not isinstance(value, _ANY_KIND)]
+        """Assign positional arguments to parameters by their type: name, list of names, or map. Raises GraphError."""
+        named, invalid = dict(keywords), [value for value in arguments if not isinstance(value, _ANY_KIND)]
         for kind, keys in _KINDS.items():
             values = [value for value in arguments if isinstance(value, kind)]
-            if len(values) == 1 and "ov_type_name" in given and "ov_type_name" in keys:
+            if len(values) == 1 and "ov_type_name" in named and "ov_type_name" in keys:
                 keys = keys[1:]
-            wrong += values[len(keys) :]
-            wrong += [key for key, _ in zip(keys, values) if key in given]
-            given.update(zip(keys, values))
+            invalid += values[len(keys) :]
+            invalid += [key for key, _ in zip(keys, values) if key in named]
+            named.update(zip(keys, values))
         known = [key for keys in _KINDS.values() for key in keys]
-        wrong += [key for key in given if key not in known]
-        if wrong:
-            told = ", ".join(map(str, wrong))
-            raise GraphError(f"OpExtension cannot take {told}: it takes, in this order, {', '.join(known)}")
-        operation = given.get("ov_type_name") or given.get("fw_type_name")
+        invalid += [key for key in named if key not in known]
+        if invalid:
+            raise GraphError(
+                f"OpExtension cannot take {', '.join(map(str, invalid))}: it takes, in this order, {', '.join(known)}"
+            )
+        operation = named.get("ov_type_name") or named.get("fw_type_name")
         if not (isinstance(operation, str) or (isinstance(operation, type) and issubclass(operation, Op))):
             raise GraphError(f"OpExtension of {operation!r}: give the name of an operation, or its class")
         return cls(
             operation,
-            given.get("fw_type_name"),
-            list(given.get("in_names_vec") or ()),
-            list(given.get("out_names_vec") or ()),
-            dict(given.get("attr_names_map") or {}),
-            dict(given.get("attr_values_map") or {}),
+            named.get("fw_type_name"),
+            list(named.get("in_names_vec") or ()),
+            list(named.get("out_names_vec") or ()),
+            dict(named.get("attr_names_map") or {}),
+            dict(named.get("attr_values_map") or {}),
         )
 
 
 class _Attributes(Mapping):
-    """The values of an operation's attributes, of those that a node and the maps of an extension have one for."""
+    """The values of an operation's attributes, as far as a node or the maps of an extension define them.
+
+    ``requested``: the names that were looked up.
+    """
 
     def __init__(self, node: NodeContext, mapping: OperationMapping, operation: type[Op]) -> None:
         self._node, self._mapping = node, mapping
         self._ir_names = {attribute.name: attribute.ir_name for attribute in operation.attributes_declared}
-        self.asked: set[str] = set()
+        self.requested: set[str] = set()
 
     def __getitem__(self, name: str) -> Any:
-        self.asked.add(name)
+        self.requested.add(name)
         names = dict.fromkeys([name, self._ir_names.get(name, name)])
         values, sources = self._mapping.attr_values_map, self._mapping.attr_names_map
         for known in names:
@@ -185,12 +189,12 @@ class _Attributes(Mapping):
 
 
 def _inputs_by_names(node: NodeContext, names: Sequence[str]) -> list[Output]:
-    inputs, left_out = [], None
+    inputs, omitted = [], None
     for name in names:
         if not node.has_input(name):
-            left_out = name
-        elif left_out is not None:
-            raise FrontendError(f"input '{left_out}' is missing, but '{name}' after it is not")
+            omitted = name
+        elif omitted is not None:
+            raise FrontendError(f"input '{omitted}' is missing, but '{name}' after it is not")
         else:
             inputs += [node.get_input(name, index) for index in range(node.get_input_size(name))]
     return inputs

@@ -1,6 +1,6 @@
-"""Quantized numbers: a number is (integer - zero point) · scale.
+"""Quantization and dequantization: a real number is (integer - zero point) · scale.
 
-Sums of products of integers are made in i32, so they are exact.
+Integer matrix products and convolutions accumulate in i32, so they are exact.
 """
 
 from __future__ import annotations
@@ -9,47 +9,49 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.values import int64, length_of, normalized, rank_of, reshape
+from hetero.frontend.values import arange, int64, length_of, normalize_axis, rank_of, reshape
 from hetero.graph import Output, is_constant
 from hetero.types import Type
 
 
-def spread(parameter: Output, value: Output, axis: int, block: int = 0) -> Output:
-    """A scale or a zero point in a shape that broadcasts to the value: it is one for all, for each place or block of
-    an axis."""
+def broadcast_along_axis(parameter: Output, value: Output, axis: int, block: int = 0) -> Output:
+    """Return a scale or zero point in a shape that broadcasts to the value.
+
+    The parameter is a scalar, a vector along ``axis``, or, with a ``block`` size, has one number for each block of the
+    axis.
+    """
     shape = parameter.partial_shape
     if shape.has_rank and len(shape) == 0:
         return parameter
     if shape == [1] and not block:
-        return one(parameter)
+        return as_scalar(parameter)
     rank = rank_of(value)
-    axis = normalized(axis, rank)
+    axis = normalize_axis(axis, rank)
     if block:
-        length = length_of(value, axis)
-        places = ops.Divide(ops.Range(int64(0), length, int64(1), "i64"), int64(block))
-        return ops.Gather(parameter, places, int64(axis)).output(0)
+        blocks = ops.Divide(arange(length_of(value, axis)), int64(block))
+        return ops.Gather(parameter, blocks, int64(axis)).output(0)
     return reshape(parameter, (*[1] * axis, -1, *[1] * (rank - axis - 1)))
 
 
-def one(parameter: Output) -> Output:
-    """A vector of one element as a scalar, so that it adds no dimension to a scalar."""
+def as_scalar(parameter: Output) -> Output:
+    """Return a vector of one element as a scalar, which keeps the rank of scalars in arithmetic."""
     return reshape(parameter, ()) if parameter.partial_shape == [1] else parameter
 
 
 def quantize(value: Output, scale: Output, zero_point: Output | None, kind: Type, saturate: bool = True) -> Output:
-    """Numbers as integers of a kind, or as f8: rounded to the nearest, halves to even, and kept in the kind's range."""
-    # Halves do not hold all integers of 16 bits.
-    return quantize_quotient(converted(ops.Divide(value, scale).output(0), Type.f32), zero_point, kind, saturate)
+    """Quantize to an integer type or f8: divide by the scale, round half to even, saturate to the range of ``kind``."""
+    # f16 cannot represent all 16-bit integers, so the rest is computed in f32.
+    return quantize_scaled(converted(ops.Divide(value, scale).output(0), Type.f32), zero_point, kind, saturate)
 
 
-def quantize_quotient(
+def quantize_scaled(
     scaled: Output,
     zero_point: Output | None,
     kind: Type,
     saturate: bool = True,
     limits: tuple[int, int] | None = None,
 ) -> Output:
-    """The same for numbers that are divided by the scale already, f32. ``limits`` of integers: a narrower range."""
+    """Quantize f32 numbers that are divided by the scale already. ``limits``: a narrower range of integers."""
     if kind.is_integral():
         scaled = ops.Round(scaled, "half_to_even").output(0)
     if zero_point is not None and not is_zero(zero_point):
@@ -63,15 +65,15 @@ def quantize_quotient(
 
 
 def dequantize(value: Output, scale: Output, zero_point: Output | None, kind: Type) -> Output:
-    """Integers, or f8, as numbers of a kind, computed in f32."""
-    # Integers of 32 bits do not fit into f32 before the zero point is gone.
+    """Return (value - zero_point) · scale as real numbers of type ``kind``, computed in f32."""
+    # f32 cannot represent all i32 values, so the zero point is subtracted in i32.
     exact = Type.i32 if value.element_type is Type.i32 else Type.f32
-    number = converted(less_zero_point(value, zero_point, exact), Type.f32)
+    number = converted(subtract_zero_point(value, zero_point, exact), Type.f32)
     return converted(ops.Multiply(number, converted(scale, Type.f32)).output(0), kind)
 
 
-def less_zero_point(value: Output, zero_point: Output | None, kind: Type) -> Output:
-    """Integers less their zero point, as a kind that holds them exactly."""
+def subtract_zero_point(value: Output, zero_point: Output | None, kind: Type) -> Output:
+    """Return integers minus their zero point, computed in the type ``kind``, which must represent them exactly."""
     number = converted(value, kind)
     if zero_point is None or is_zero(zero_point):
         return number
@@ -79,9 +81,10 @@ def less_zero_point(value: Output, zero_point: Output | None, kind: Type) -> Out
 
 
 def converted(value: Output, kind: Type) -> Output:
+    """Return the value with this element type, without an operation if it has the type already."""
     return value if value.element_type is kind else ops.Convert(value, kind).output(0)
 
 
 def is_zero(zero_point: Output) -> bool:
-    """Whether all zero points are known to be 0."""
+    """Return whether the zero points are constant and all 0."""
     return is_constant(zero_point) and not zero_point.node.data.astype(np.float32).any()

@@ -1,4 +1,4 @@
-"""Extensions that frontends use while they read a model, besides those that translate operators."""
+"""Extensions of the reading of a model: progress reports and changes to the decoded model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hetero.frontend.extension import Extension
 
 
 class ProgressReporterExtension(Extension):
-    """Is told how far the reading of a model has come: ``ProgressReporterExtension(callback)``.
+    """A callback that reports the progress of reading a model: ``ProgressReporterExtension(callback)``.
 
-    ``callback(progress, total_steps, completed_steps)`` is called by the frontend, with ``progress`` from 0 to 1. What
-    it raises ends the reading.
+    The frontend calls ``callback(progress, total_steps, completed_steps)`` with ``progress`` from 0 to 1. An exception
+    in the callback ends the reading.
     """
 
     def __init__(self, callback: Callable[[float, int, int], None] = lambda progress, total, completed: None) -> None:
@@ -23,12 +23,12 @@ class ProgressReporterExtension(Extension):
 
 
 class DecoderTransformationExtension(Extension):
-    """Changes what the decoder of a format has read, before any of it is translated.
+    """A function that changes a decoded model before its operators are translated.
 
-    ``transformation(decoded)`` changes it in place; what it returns is not looked at (OpenVINO's functions tell whether
-    they changed anything). OpenVINO hands over a Model of nodes of the framework. Here it is the decoder's own form: of
-    ONNX files an onnx.ModelProto, in which large tensors are only noted where they are in the file. ``framework``: the
-    name of the frontend that it is meant for, such as "onnx"; "" is for all that have a decoder.
+    ``transformation(decoded)`` changes the model in place. Its result is ignored (in OpenVINO it says whether the model
+    changed). OpenVINO passes a Model of framework nodes; here ``decoded`` is the decoder's own form: for ONNX an
+    onnx.ModelProto, in which large tensors are references to their position in the file. ``framework``: the name of the
+    frontend that uses it, for example "onnx"; "" for all frontends with a decoder.
     """
 
     def __init__(self, transformation: Callable[[Any], Any], framework: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The bytes of a model, from wherever the user has it."""
+"""Reading of model sources: paths, bytes and open files as one view of bytes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ _noted: ContextVar[dict[str, Stamp] | None] = ContextVar("noted files", default=
 
 
 class SourceBytes(NamedTuple):
-    """What a message calls the source, its bytes, and the path where it is a file."""
+    """The name of a source in messages, its bytes, and its path if it is a file."""
 
     label: str
     data: memoryview
     path: Path | None
 
 
-def read_source(source: ModelSource, format_name: str, keep_place: bool = False) -> SourceBytes:
-    """The bytes of a path, mapped, of bytes or of an open binary file, which ``keep_place`` leaves where it was.
+def read_source(source: ModelSource, format_name: str, keep_position: bool = False) -> SourceBytes:
+    """Return the bytes of a path (memory-mapped), of a bytes object or of an open binary file.
 
-    Raises FrontendError where it cannot be read or is none of these.
+    ``keep_position``: restore the position of an open file afterwards. Raises FrontendError for a source that cannot be
+    read or is of another type.
     """
     label = f"the {format_name} model"
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -43,10 +44,10 @@ def read_source(source: ModelSource, format_name: str, keep_place: bool = False)
             raise FrontendError(f"the model file {path} cannot be read: {reason}") from error
     if not hasattr(source, "read"):
         raise FrontendError(f"{type(source).__name__} cannot hold {label}: give a path, bytes or an open file")
-    place = source.tell() if keep_place else 0
+    position = source.tell() if keep_position else 0
     content = source.read()
-    if keep_place:
-        source.seek(place)
+    if keep_position:
+        source.seek(position)
     if not isinstance(content, bytes):
         raise FrontendError("the model file must be opened in binary mode")
     return SourceBytes(label, memoryview(content), None)
@@ -54,7 +55,7 @@ def read_source(source: ModelSource, format_name: str, keep_place: bool = False)
 
 @contextlib.contextmanager
 def noting_files() -> Iterator[dict[str, Stamp]]:
-    """The files that are mapped within the ``with`` block, by their absolute paths."""
+    """Record the files that are mapped within the ``with`` block: a dict from absolute paths to their stamps."""
     noted: dict[str, Stamp] = {}
     token = _noted.set(noted)
     try:
@@ -64,12 +65,12 @@ def noting_files() -> Iterator[dict[str, Stamp]]:
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """What changes when a file does: its size in bytes and the time of its last change in nanoseconds."""
+    """Return the size of a file in bytes and the time of its last change in nanoseconds."""
     return status.st_size, status.st_mtime_ns
 
 
 def map_file(path: Path) -> memoryview:
-    """The contents of a regular file, mapped for reading; an empty file gives an empty view. Raises OSError."""
+    """Map a regular file into memory for reading. An empty file gives an empty view. Raises OSError."""
     with open_regular(path) as file:
         noted = _noted.get()
         if noted is not None:

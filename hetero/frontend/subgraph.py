@@ -1,4 +1,4 @@
-"""Subgraphs: graphs among what a node states, which may read values of the graphs around them."""
+"""Subgraphs of control flow nodes, which may read values of the graphs that contain them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hetero.errors import FrontendError
 from hetero.graph import Constant, Model, Node, Output, Parameter, UniqueNames
 
 
-class Host:
-    """A Model in the making: the names that are taken, and what it reads of the graph around it."""
+class ModelScope:
+    """The state of a Model under construction: its node names, and the values it captures from the outer graph."""
 
     def __init__(self) -> None:
         self.unique = UniqueNames()
@@ -20,7 +20,7 @@ class Host:
         self._constants: dict[Output, Constant] = {}
 
     def capture(self, value: Output, name: str) -> Output:
-        """What stands in this Model for a value of the graph around it: a Parameter, or the same Constant."""
+        """Return this Model's value for a value of the outer graph: a Parameter, or a copy of a Constant."""
         if isinstance(value.node, Constant):
             if value not in self._constants:
                 self._constants[value] = self.name(Constant(value.node.data), name)
@@ -33,21 +33,21 @@ class Host:
         return self.captured[value].output(0)
 
     def name(self, node: Any, name: str) -> Any:
-        """The node, under this name or one like it that is free."""
+        """Give a node this name, with a suffix if it is taken, and return the node."""
         node.friendly_name = self.unique.take(name)
         self.named.add(node)
         return node
 
 
 class Body(NamedTuple):
-    """A subgraph as a Model. Its parameters are the subgraph's inputs and then those for the ``captured`` values."""
+    """A translated subgraph. The model's parameters are the subgraph's inputs, then one for each ``captured`` value."""
 
     model: Model
     captured: list[Output]
 
 
 class Subgraph(ABC):
-    """A graph among what a node states, to be translated for inputs of the types at hand."""
+    """A graph in an attribute of a node. It is translated when the types and shapes of its inputs are known."""
 
     name: str
     input_count: int
@@ -55,19 +55,19 @@ class Subgraph(ABC):
 
     @abstractmethod
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
-        """The subgraph as a Model, in which these nodes are its inputs, which may read ``parameters``.
+        """Translate the subgraph to a Model with these ``parameters``. Raises FrontendError.
 
-        Raises FrontendError.
+        ``inputs``: the nodes that stand for the subgraph's inputs, which are parameters or computed from them.
         """
 
     @abstractmethod
     def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
-        """The outputs of the subgraph, of nodes that are part of the graph around it and whose names begin with this.
+        """Translate the subgraph into the outer graph and return its outputs. Raises FrontendError.
 
-        Raises FrontendError.
+        The friendly names of the new nodes begin with ``name``.
         """
 
-    def check_input_count(self, given: int) -> None:
-        """Raises FrontendError where it does not take so many inputs."""
-        if given != self.input_count:
-            raise FrontendError(f"its graph '{self.name}' has {self.input_count} inputs, but is given {given}")
+    def check_input_count(self, count: int) -> None:
+        """Raise FrontendError if the subgraph does not take this number of inputs."""
+        if count != self.input_count:
+            raise FrontendError(f"its graph '{self.name}' has {self.input_count} inputs, but is given {count}")

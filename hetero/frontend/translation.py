@@ -1,72 +1,101 @@
-"""What a translator gives for a node of a model."""
+"""Translators, which convert one node of a model file, their registry, and the values that they return."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
 from hetero.graph import Node, Output, as_output
 
-# What takes the place of a node's outputs: the node that makes all of them, or a value for each.
+# The result of a translator: the node that makes all outputs of the file's node, or one value for each output.
 Translation = Node | Output | Sequence[Node | Output]
+
+# A function of the format's own NodeContext.
+Translator = Callable[[Any], Translation]
 
 
 class NamedOutput(NamedTuple):
-    """A value that takes the place of an output, and the output's name; "" for one that has none."""
+    """A value that replaces an output, with the output's name; "" for an output without a name."""
 
     name: str
     port: Node | Output
 
 
-# What the function of an extension may give: also the values of each name, or values in order with their names.
+# The result of an extension's converter: a Translation, values by output name, or named values in order.
 ConversionResult = Translation | Mapping[str, Translation] | Sequence[NamedOutput]
 
 
+class TranslatorRegistry:
+    """The translators of one format, by domain, operator type and version.
+
+    Formats without domains use the domain "", formats without versions the version 1. ``by_operator``: the translators
+    by version, for each (domain, operator type).
+    """
+
+    def __init__(self) -> None:
+        self.by_operator: dict[tuple[str, str], dict[int, Translator]] = {}
+
+    def register(self, *op_types: str, since: int = 1, domain: str = "") -> Callable[[Translator], Translator]:
+        """Return a decorator that registers a translator of these operators from version ``since`` on."""
+
+        def decorate(function: Translator) -> Translator:
+            for op_type in op_types:
+                self.by_operator.setdefault((domain, op_type), {})[since] = function
+            return function
+
+        return decorate
+
+    def find(self, op_type: str, version: int = 1, domain: str = "") -> Translator | None:
+        """Return the operator's newest translator that is not newer than ``version``, or None."""
+        by_version = self.by_operator.get((domain, op_type), {})
+        return by_version.get(max((since for since in by_version if since <= version), default=-1))
+
+
 def as_outputs(translation: Translation) -> list[Output]:
-    """The values that take the place of a node's outputs, in order."""
+    """Return the values of a translation as a list, one for each output of the translated node."""
     if isinstance(translation, Node):
         return translation.outputs()
     return [translation] if isinstance(translation, Output) else [as_output(value) for value in translation]
 
 
 def outputs_of(result: ConversionResult, node: NodeContext) -> list[Output]:
-    """The values that take the place of the outputs of ``node``, in order.
+    """Return the values of a converter's result, in the order of the outputs of ``node``.
 
-    Raises FrontendError for what is no such value, and where names are not those of the node's outputs.
+    Raises FrontendError if the result is not a ConversionResult, or has names that are not those of the node's outputs.
     """
     if isinstance(result, Mapping):
-        return _by_names(result, node)
+        return _outputs_by_name(result, node)
     parts = result if isinstance(result, (list, tuple)) else [result]
     if parts and all(_is_named(part) for part in parts):
-        return _indexed_and_named(parts, node)
+        return _named_outputs_in_order(parts, node)
     if not all(isinstance(part, (Node, Output)) for part in parts):
         raise FrontendError(f"it returns {result!r}, not a node or outputs")
     return as_outputs(result)
 
 
-def _by_names(result: Mapping[str, Translation], node: NodeContext) -> list[Output]:
-    names = _names_of(node)
+def _outputs_by_name(result: Mapping[str, Translation], node: NodeContext) -> list[Output]:
+    names = _output_names(node)
     for name in result:
         if name not in names:
             raise FrontendError(f"it returns an output '{name}', but the outputs are {', '.join(names)}")
-    found: dict[int, Output] = {}
+    by_index: dict[int, Output] = {}
     for name in names:
         if name not in result:
             raise FrontendError(f"it returns no output '{name}'")
-        values, places = outputs_of(result[name], node), node.get_output_places(name)
-        if len(values) != len(places):
-            raise FrontendError(f"it returns {len(values)} values of output '{name}', which has {len(places)}")
-        found.update(zip(places, values))
-    return [found[place] for place in sorted(found)]
+        values, indices = outputs_of(result[name], node), node.get_output_indices(name)
+        if len(values) != len(indices):
+            raise FrontendError(f"it returns {len(values)} values of output '{name}', which has {len(indices)}")
+        by_index.update(zip(indices, values))
+    return [by_index[index] for index in sorted(by_index)]
 
 
-def _indexed_and_named(result: Sequence[NamedOutput], node: NodeContext) -> list[Output]:
-    names = _names_of(node) if any(name for name, _ in result) else []
-    for place, (name, _) in enumerate(result):
-        if name and (name not in names or place not in node.get_output_places(name)):
-            raise FrontendError(f"it returns '{name}' as output {place}, but the outputs are {', '.join(names)}")
+def _named_outputs_in_order(result: Sequence[NamedOutput], node: NodeContext) -> list[Output]:
+    names = _output_names(node) if any(name for name, _ in result) else []
+    for index, (name, _) in enumerate(result):
+        if name and (name not in names or index not in node.get_output_indices(name)):
+            raise FrontendError(f"it returns '{name}' as output {index}, but the outputs are {', '.join(names)}")
     return [as_output(port) for _, port in result]
 
 
@@ -76,8 +105,8 @@ def _is_named(part: Any) -> bool:
     )
 
 
-def _names_of(node: NodeContext) -> list[str]:
+def _output_names(node: NodeContext) -> list[str]:
     names = node.get_output_names()
     if not names:
-        raise FrontendError(f"it returns outputs by names, but those of {node.get_op_type()} have no names here")
+        raise FrontendError(f"it returns outputs by name, but the outputs of {node.get_op_type()} have no names")
     return names

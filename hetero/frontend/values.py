@@ -1,4 +1,4 @@
-"""What translators need of all formats: small operations on values."""
+"""Small building blocks for the translators of all formats: constants, shapes, axes, reshapes."""
 
 from __future__ import annotations
 
@@ -9,79 +9,107 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
-from hetero.graph import Constant, Output, is_constant
+from hetero.graph import Constant, Node, Output, as_output, is_constant
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension
 
-# How many dimensions numpy's arrays can have.
-_MOST_DIMENSIONS = 64
+# The maximum rank of numpy arrays.
+_MAX_RANK = 64
 
 
 def rank_of(value: Output) -> int:
-    """The rank of a value. Raises FrontendError where the translation needs it but it is not known."""
+    """Return the rank of a value. Raises FrontendError if it is unknown."""
     if not value.partial_shape.has_rank:
-        raise FrontendError("it can be translated only for inputs of known rank")
+        raise FrontendError("it needs inputs of known rank")
     return len(value.partial_shape)
 
 
 def dimension_count(numbers: Output) -> int:
-    """How many dimensions a vector has numbers for. Raises FrontendError where it is not known, or more than can be."""
+    """Return the length of a vector with one number for each dimension of a shape.
+
+    Raises FrontendError if the length is unknown or above the maximum rank.
+    """
     count = numbers.partial_shape[0] if rank_of(numbers) == 1 else Dimension()
-    if count.is_dynamic or count.get_length() > _MOST_DIMENSIONS:
-        raise FrontendError(
-            f"numbers of shape {numbers.partial_shape} must be for {_MOST_DIMENSIONS} dimensions at most"
-        )
+    if count.is_dynamic or count.get_length() > _MAX_RANK:
+        raise FrontendError(f"numbers of shape {numbers.partial_shape} must be for {_MAX_RANK} dimensions at most")
     return count.get_length()
 
 
-def normalized(axis: int, rank: int) -> int:
-    """The axis counted from the front. Raises FrontendError where the rank has no such axis."""
+def normalize_axis(axis: int, rank: int) -> int:
+    """Return a possibly negative axis as one from 0 to rank - 1. Raises FrontendError if it is out of range."""
     if not -rank <= axis < rank:
-        raise FrontendError(f"axis {axis} is none of a value of rank {rank}")
+        raise _axis_error(axis, rank)
     return axis % rank
 
 
+def _axis_error(axis: int, rank: int) -> FrontendError:
+    return FrontendError(f"axis {axis} is out of range for rank {rank}")
+
+
 def scalar_like(value: Output, number: float) -> Constant:
-    """A scalar of the value's element type."""
+    """Return a scalar constant of the value's element type."""
     return Constant(np.array(number, value.element_type.to_dtype()))
 
 
+def multiply_by(value: Output | Node, factor: float) -> Output:
+    """Multiply a value by a number; without an operation if the number is 1."""
+    value = as_output(value)
+    return value if factor == 1 else ops.Multiply(value, scalar_like(value, factor)).output(0)
+
+
 def int64(numbers: Sequence[int] | int) -> Constant:
+    """Return an i64 scalar or vector constant."""
     return Constant(np.array(numbers, np.int64))
 
 
-def length_of(value: Output, axis: int) -> Output:
-    """The length of an axis, as a scalar that is known when the model runs."""
+def length_of(value: Output | Node, axis: int | Sequence[int]) -> Output:
+    """Return the length of an axis as an i64 scalar, or of a sequence of axes as a vector, computed at run time."""
     return ops.Gather(ops.ShapeOf(value), int64(axis), int64(0)).output(0)
 
 
-def known_input(node: NodeContext, index: int, name: str) -> np.ndarray:
-    """The contents of an input. Raises FrontendError where they are not known before the model runs."""
+def known_length(value: Output, axis: int, what: str) -> int:
+    """Return the length of an axis. Raises FrontendError, which calls the length ``what``, if it is unknown."""
+    shape = value.partial_shape
+    if not shape.has_rank or shape[axis].is_dynamic:
+        raise FrontendError(f"{what} must be known")
+    return shape[axis].get_length()
+
+
+def arange(length: Output | Node) -> Output:
+    """Return the i64 vector 0 … length - 1."""
+    return ops.Range(int64(0), length, int64(1), "i64").output(0)
+
+
+def constant_input(node: NodeContext, index: int, name: str) -> np.ndarray:
+    """Return the contents of a constant input. Raises FrontendError if they depend on the model's inputs."""
     value = exact_value(node.get_input(index))
     if value is None:
-        raise FrontendError(f"its input {name} must be known before the model runs")
+        raise FrontendError(f"input {name} must be known before the model runs")
     return value
 
 
 def constant_array(value: Output) -> np.ndarray | None:
-    """The contents of a Constant; None of other values, of which what is known may change with the inputs' shapes."""
+    """Return the contents of a Constant, or None for any other value.
+
+    A known value of another node does not count: it may change when the model's inputs are reshaped.
+    """
     return value.node.data if is_constant(value) else None
 
 
 def reshape(value: Output, shape: Sequence[int]) -> Output:
-    """The value in another shape, 0 copying a dimension; a constant as another view of its array, without a copy."""
+    """Reshape a value; 0 copies a dimension. A constant becomes a new constant, a view of the same array."""
     if 0 not in shape and (constant := _of_constant(value, lambda data: data.reshape(shape))):
         return constant
     return ops.Reshape(value, int64(shape), True).output(0)
 
 
 def transpose(value: Output, order: Sequence[int]) -> Output:
-    """The value with its axes in another order; a constant as another view of its array, without a copy."""
+    """Permute the axes of a value. A constant becomes a new constant, a view of the same array."""
     return _of_constant(value, lambda data: data.transpose(order)) or ops.Transpose(value, int64(order)).output(0)
 
 
 def _of_constant(value: Output, view: Callable[[np.ndarray], np.ndarray]) -> Output | None:
-    """A constant of a view of the array, of one kept in a narrower type too; None of a value that is none."""
+    """Apply ``view`` to the array of a constant, or of a constant below a Convert; return None for other values."""
     if is_constant(value):
         return Constant(view(value.node.data)).output(0)
     node = value.node
@@ -91,10 +119,10 @@ def _of_constant(value: Output, view: Callable[[np.ndarray], np.ndarray]) -> Out
 
 
 def flatten(value: Output, axis: int) -> Output:
-    """The value as a matrix: the dimensions before ``axis`` times those from it on."""
+    """Reshape a value to a matrix: rows from the dimensions before ``axis``, columns from the others."""
     rank = rank_of(value)
     if not -rank <= axis <= rank:
-        raise FrontendError(f"axis {axis} is none of a value of rank {rank}")
+        raise _axis_error(axis, rank)
     axis = axis + rank if axis < 0 else axis
     shape = value.partial_shape
     if axis <= 1:
@@ -109,9 +137,5 @@ def flatten(value: Output, axis: int) -> Output:
 
 
 def per_channel(vector: Output, rank: int) -> Output:
-    """A vector with one element a channel, in a shape that broadcasts to data of this rank."""
+    """Reshape a vector of one number per channel to broadcast to ``[N, C, …]`` data of this rank."""
     return reshape(vector, (1, -1, *[1] * (rank - 2)))
-
-
-def spatial_axes(value: Output) -> Constant:
-    return int64(range(2, rank_of(value)))

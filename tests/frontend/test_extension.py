@@ -1,4 +1,4 @@
-"""Extensions of frontends: operators that hetero does not know, or is to translate otherwise."""
+"""Frontend extensions: translations of unknown operators, and other translations of known ones."""
 
 import logging
 import re
@@ -32,7 +32,7 @@ class CustomElu(Op):
 
 
 class Visited(Op):
-    """alpha · x, in the manner of openvino.Op."""
+    """alpha · x, written like an openvino.Op."""
 
     def __init__(self, inputs=None):
         super().__init__(self)
@@ -54,7 +54,7 @@ class Visited(Op):
 
 
 def model(op_type, domain="my.domain", inputs=1, **attributes) -> bytes:
-    """x → y by one operator."""
+    """Return a model x → y of one operator."""
     node = helper.make_node(op_type, ["x"] * inputs, ["y"], name="mine", domain=domain, **attributes)
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [5]) for name in "xy"]
     graph = helper.make_graph([node], "model", value[:1], value[1:])
@@ -70,7 +70,7 @@ def read(content, *extensions):
 
 
 def made(content, *extensions) -> Op:
-    """The operation that y comes from."""
+    """Return the operation that produces y."""
     node = read(content, *extensions).results[0].input_value(0).node
     assert node.friendly_name == "mine"
     return node
@@ -115,7 +115,7 @@ def test_translations(op_type, attributes, extension, expected):
         ({}, OpExtension(CustomElu, attr_values_map={"alpha": 2, "beta": 5}), {"alpha": 2, "beta": 5}),
     ],
 )
-def test_attributes_of_an_operation_of_ones_own(attributes, extension, expected):
+def test_attributes_of_a_user_defined_operation(attributes, extension, expected):
     node = made(model("CustomElu", **attributes), [extension])
     assert type(node) is CustomElu and node.get_attributes() == expected
 
@@ -150,8 +150,8 @@ def test_an_operation_that_shows_its_attributes_to_a_visitor(attributes, extensi
         ("MySelect", {"axis": 0}, ("Softmax", "MySelect")),
     ],
 )
-def test_as_openvino_has_it(op_type, attributes, arguments):
-    """The same arguments mean the same there."""
+def test_like_openvino(op_type, attributes, arguments):
+    """The same arguments have the same effect in OpenVINO."""
     content = model(op_type, "" if op_type == "Elu" else "my.domain", **attributes)
     core = openvino.Core()
     names = [argument for argument in arguments if isinstance(argument, str)]
@@ -171,27 +171,27 @@ def test_ir_files_know_the_operations_of_all_extensions():
     )
 
 
-def test_an_extension_comes_before_what_hetero_knows():
+def test_an_extension_takes_precedence_over_a_translator():
     extension = ConversionExtension("Relu", lambda node: ops.Negative(node.get_input(0)))
     np.testing.assert_array_equal(run(model("Relu", domain=""), extension), -X)
     np.testing.assert_array_equal(run(model("Relu", domain="")), np.maximum(X, 0))  # other Cores are not concerned
 
 
-def test_a_domain_is_kept_to():
+def test_an_extension_applies_to_its_domain_only():
     other = onnx_frontend.OpExtension("Relu", "MyRelu", "other.domain")
     with pytest.raises(FrontendError, match=r"there is no translation of my.domain.MyRelu of version 1 \(node mine\)"):
         read(model("MyRelu"), other)
     np.testing.assert_array_equal(run(model("MyRelu"), OpExtension("Negative", "MyRelu"), other), -X)
 
 
-def test_of_two_the_later_wins_with_a_warning(caplog):
+def test_the_later_of_two_extensions_wins_with_a_warning(caplog):
     first = OpExtension("Relu", "Mine")
     with caplog.at_level(logging.WARNING, "hetero"):
         assert type(made(model("Mine"), first, OpExtension("Exp", "Mine"))) is ops.Exp
     lines = Path(__file__).read_text().splitlines()
     line = 1 + lines.index('    first = OpExtension("Relu", "Mine")')
     here = re.escape(__file__)
-    told = rf"OpExtension of Mine \({here}:{line + 2}\) is used, and no longer OpExtension of Mine \({here}:{line}\)"
+    told = rf"OpExtension of Mine \({here}:{line + 2}\) replaces OpExtension of Mine \({here}:{line}\)"
     assert re.search(told, caplog.text)
 
 
@@ -210,20 +210,20 @@ def test_extensions_for_different_operators_do_not_hide_each_other(first, second
     assert not caplog.text
 
 
-def test_one_of_a_package_is_hidden_by_that_of_a_user(monkeypatch, caplog):
+def test_a_users_extension_hides_that_of_a_package(monkeypatch, caplog):
     registry = installed_plugins()
     monkeypatch.setattr(registry, "extensions", [lambda: OpExtension("Relu", "Mine")])
     registry.__dict__.pop("made_extensions", None)
     try:
         with caplog.at_level(logging.WARNING, "hetero"):
             assert type(made(model("Mine"), OpExtension("Exp", "Mine"))) is ops.Exp
-        assert "is used, and no longer" in caplog.text
+        assert "replaces" in caplog.text
     finally:
         registry.__dict__.pop("made_extensions", None)
 
 
 def test_packages_register_extensions(monkeypatch):
-    """They are made when the first model is read; one that fails is told, and does no harm to others."""
+    """They are created when the first model is read; one that fails is logged and does not affect the others."""
     calls = []
 
     def broken():
@@ -263,9 +263,9 @@ def raises(node):
         (OpExtension(CustomElu, "Mine"), "OpExtension of Mine .*py:\\d+.: CustomElu: attribute alpha is missing"),
         (OpExtension(Visited, "Mine", {"alfa": "a"}), "py:\\d+.: Visited has no attribute alfa; it has alpha, mode"),
         (OpExtension("Add", "Mine"), "OpExtension of Mine .*py:\\d+.: Add: it has 1 inputs, but takes 2 to 2"),
-        (OpExtension("Relu", "Mine", ["X"], ["Y"]), "inputs of Mine have no names here: 'X' must be an index"),
-        (ConversionExtension("Mine", lambda node: {"Y": relu(node)}), "but those of Mine have no names here"),
-        (ConversionExtension("Mine", lambda node: [NamedOutput("Y", relu(node))]), "of Mine have no names here"),
+        (OpExtension("Relu", "Mine", ["X"], ["Y"]), "the inputs of Mine have no names: use an index instead of 'X'"),
+        (ConversionExtension("Mine", lambda node: {"Y": relu(node)}), "but the outputs of Mine have no names"),
+        (ConversionExtension("Mine", lambda node: [NamedOutput("Y", relu(node))]), "of Mine have no names"),
     ],
 )  # fmt: skip
 def test_errors_name_node_and_extension(extension, message):
@@ -288,13 +288,13 @@ def test_errors_name_node_and_extension(extension, message):
         (lambda: OpExtension(7), "OpExtension cannot take 7"),
         (lambda: OpExtension(int), "OpExtension of <class 'int'>: give the name of an operation, or its class"),
         (lambda: OpExtension(), "OpExtension of None: give the name of an operation"),
-        (lambda: ConversionExtension("Mine", "Relu"), "ConversionExtension of Mine .*py:\\d+.: 'Relu' is no function"),
+        (lambda: ConversionExtension("Mine", "Relu"), "ConversionExtension of Mine .*: 'Relu' is not a function"),
         (lambda: OpExtension("Relu", "Mine", None, {"x": 1}), "Relu has no attribute x; it has none"),
         (lambda: Core().add_extension(7), "7 cannot be an extension: give an extension, an operation's class"),
         (lambda: Core().add_extension([OpExtension("Relu"), int]), "<class 'int'> cannot be an extension"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_at_once(make, message):
+def test_invalid_extensions_are_refused_at_construction(make, message):
     with pytest.raises(GraphError, match=message):
         make()
 

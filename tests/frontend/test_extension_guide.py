@@ -23,7 +23,7 @@ X = np.float32([-2, -0.5, 0, 0.5, 2])
 
 @pytest.fixture(autouse=True)
 def _frontends(monkeypatch):
-    """Frontends of more frameworks, registered as packages do it."""
+    """Register frontends for more frameworks like a package does."""
     registry = installed_plugins()
     toys = [lambda name=name: ToyFrontEnd(name) for name in ("paddle", "pytorch", "tensorflow")]
     monkeypatch.setattr(registry, "frontends", [*toys, *registry.frontends])
@@ -60,7 +60,7 @@ class CustomElu(SameType):
 
 
 def onnx_model(op_type, domain="", **attributes) -> bytes:
-    """x → y by one operator."""
+    """Return a model x → y of one operator."""
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [5]) for name in "xy"]
     node = helper.make_node(op_type, ["x"], ["y"], name="mine", domain=domain, **attributes)
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("my.domain", 1)]
@@ -75,7 +75,7 @@ def read(content, *extensions):
 
 
 def made(content, *extensions) -> Op:
-    """The operation that the first output comes from."""
+    """Return the operation that produces the first output."""
     node = read(content, *extensions).results[0].input_value(0).node
     assert node.friendly_name == "mine"
     return node
@@ -122,7 +122,7 @@ FW_ATTRIBUTES = {"attr1": "fw_attr1", "attr2": "fw_attr2"}
         ({"fw_attr1": "c", "attr2": 4}, OpExtension(CustomOperation, {"attr1": "fw_attr1"}, {"attr2": 5}), ("c", 5)),
     ],
 )
-def test_attributes_by_the_same_name_by_another_and_as_a_constant(attributes, extension, expected):
+def test_attributes_by_the_same_name_by_another_name_and_as_a_value(attributes, extension, expected):
     node = made(onnx_model("CustomOperation", "my.domain", **attributes), extension)
     assert (node.attr1, node.attr2) == expected
 
@@ -136,7 +136,7 @@ def test_attributes_by_the_same_name_by_another_and_as_a_constant(attributes, ex
     ],
 )
 def test_inputs_and_outputs_by_name(attributes, maps, expected):
-    """The framework writes its ports in another order than the operation has them."""
+    """The framework's ports have another order than those of the operation."""
     ports = {"B": ["b"], "C": ["c"], "A": ["a"]}, {"Y": ["second"], "X": ["first"]}
     content = toy("paddle", "CustomOperation", *ports, **attributes)
     model = read(content, OpExtension(TwoOutputs, ["A", "B", "C"], ["X", "Y"], *maps))
@@ -148,7 +148,7 @@ def test_inputs_and_outputs_by_name(attributes, maps, expected):
 
 
 def test_an_attribute_from_an_input_and_one_that_is_constant():
-    """aten::elu has alpha as its second input, and two more after it which are 1 and not of the operation."""
+    """aten::elu has alpha as its second input, and two more inputs, 1 and 1, that the operation does not have."""
     constants = {"alpha": 0.25, "scale": 1.0, "input_scale": 1.0}
     content = toy("pytorch", "aten::elu", ["x", "alpha", "scale", "input_scale"], constants=constants)
     node = made(content, OpExtension(CustomElu, "aten::elu", {"alpha": 1}, {"beta": 1.0}))
@@ -223,7 +223,7 @@ def test_hardtanh_takes_its_bounds_from_constant_inputs():
 
 
 def test_topk_with_named_outputs():
-    """PaddlePaddle's has its outputs by name, and here the other way round than TopK."""
+    """The outputs of PaddlePaddle's operator have names, and the reverse order of TopK's outputs."""
 
     def convert(node):
         x, k = node.get_input("X"), node.get_input("K") if node.has_input("K") else node.get_attribute("k")
@@ -240,7 +240,7 @@ def test_topk_with_named_outputs():
 
 
 def test_topk_with_indexed_and_named_outputs():
-    """TensorFlow's has its outputs by index and by name."""
+    """The outputs of TensorFlow's operator have indices and names."""
 
     def convert(node):
         top = opset11.topk(node.get_input(0), node.get_input(1), -1, "max", "value", "i32")

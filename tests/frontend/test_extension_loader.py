@@ -46,7 +46,7 @@ def model(op_type) -> bytes:
 
 
 def made(op_type, *given):
-    """The name of the class that an operator becomes."""
+    """Return the class name of the operation that an operator is translated to."""
     core = Core()
     core.add_extension(given)
     return type(core.read_model(model(op_type)).results[0].input_value(0).node).__name__
@@ -61,7 +61,7 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("form", [str, lambda path: path])
 def test_all_that_a_file_defines(file, form):
-    """Its extensions, and its classes that no extension of it is for; not what it imports, Op among it."""
+    """Its extensions, and its operation classes without an extension, but no imported classes such as Op."""
     found = {op_type: made(op_type, form(file)) for op_type in ("Plain", "MyMapped", "MyRenamed", "MyNegative")}
     assert found == {"Plain": "Plain", "MyMapped": "Mapped", "MyRenamed": "Renamed", "MyNegative": "Negative"}
     for op_type in ("Mapped", "mapped", "Renamed", "Op"):
@@ -96,7 +96,7 @@ def test_a_file_that_changes_is_read_anew(file):
     assert made("MyNegative", file) == "Exp"
 
 
-def test_files_of_one_name_are_different_modules(file, tmp_path):
+def test_files_of_the_same_name_are_different_modules(file, tmp_path):
     other = tmp_path / "other" / file.name
     other.parent.mkdir()
     other.write_text("from hetero.frontend import OpExtension\nrelu = OpExtension('Relu', 'Mine')\n")
@@ -110,7 +110,7 @@ def test_files_of_one_name_are_different_modules(file, tmp_path):
         ("import hetero\n\nhetero.no_such\n", r"my_ops.py cannot be loaded \(.*my_ops.py:3\): AttributeError: "),
         ("def broken(:\n", r"my_ops.py cannot be loaded \(.*my_ops.py:1\): SyntaxError: "),
         ("import acme_missing\n", r"my_ops.py cannot be loaded \(.*my_ops.py:1\): ModuleNotFoundError: "),
-        ("x = 1\n", "my_ops.py holds no extensions: no Extension, no class of an operation"),
+        ("x = 1\n", "my_ops.py holds no extensions: it needs an Extension or an operation's class"),
         ("extensions = [7]\n", "7 cannot be an extension"),
         (
             "from hetero.frontend import OpExtension\n\nOpExtension('Elu', {'alfa': 'a'})\n",
@@ -118,7 +118,7 @@ def test_files_of_one_name_are_different_modules(file, tmp_path):
         ),
     ],
 )
-def test_files_that_are_wrong(file, text, message):
+def test_invalid_files(file, text, message):
     file.write_text(text)
     with pytest.raises((FrontendError, GraphError), match=message):
         Core().add_extension(file)
@@ -134,7 +134,7 @@ def test_files_that_are_wrong(file, text, message):
         ("acme_missing.ops", "the extensions of acme_missing.ops cannot be loaded: ModuleNotFoundError: "),
     ],
 )
-def test_what_is_no_file_of_extensions(given, message):
+def test_sources_other_than_extension_files_are_refused(given, message):
     with pytest.raises(FrontendError, match=message):
         Core().add_extension(given)
 
@@ -143,7 +143,7 @@ def test_errors_and_warnings_name_the_class_of_a_file(file, caplog):
     core = Core()
     core.add_extension([file, OpExtension("Relu", "Plain")])
     line = 1 + OPERATIONS.splitlines().index("class Plain(Op):")
-    assert f"no longer OpExtension of Plain ({file}:{line})" in caplog.text
+    assert f"replaces OpExtension of Plain ({file}:{line})" in caplog.text
 
 
 def test_functions_of_a_file_are_named_by_their_line(file):

@@ -1,4 +1,4 @@
-"""Extensions for frameworks that name the inputs and outputs of operators, some of which stand for lists."""
+"""Extensions for frameworks with named inputs and outputs, some of them variadic."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.frontend.toy import ToyFrontEnd, toy
 
 
 class Several(Op):
-    """Two outputs from any number of inputs."""
+    """An operation with any number of inputs and two outputs."""
 
     inputs = ("*x",)
     output_size = 2
@@ -26,7 +26,7 @@ def convert(content, extension):
 
 
 def sources(model):
-    """The index of the output of the last operation that each output of the model comes from."""
+    """Return, for each output of the model, the index of the last operation's output that it comes from."""
     return [result.input_value(0).index for result in model.results]
 
 
@@ -38,16 +38,16 @@ IN = {"A": ["a1", "a2"], "B": ["b"]}
 SEVERAL = OpExtension(Several, "several", ["B", "A", "C"], ["X", "Y"])
 
 
-def test_lists_of_inputs_and_names_that_are_left_out():
+def test_variadic_and_omitted_named_inputs():
     model = convert(toy("paddle", "several", IN, {"X": ["x"], "Y": ["y"]}), SEVERAL)
     assert inputs_of(model) == ["b", "a1", "a2"] and sources(model) == [0, 1]
 
 
-def test_outputs_that_the_model_leaves_out():
+def test_omitted_outputs():
     assert sources(convert(toy("paddle", "several", IN, {"Y": ["y"]}), SEVERAL)) == [1]
 
 
-def test_a_list_of_outputs_of_one_name():
+def test_variadic_outputs():
     listed = OpExtension(Several, "several", ["A"], ["X", "X"])
     assert sources(convert(toy("paddle", "several", IN, {"X": ["x1", "x2"]}), listed)) == [0, 1]
 
@@ -86,7 +86,7 @@ def relu(node):
     ],
 )
 def test_what_does_not_fit_the_names_is_told(extension, message):
-    """With the node, the extension, and the file and line of that."""
+    """The message names the node, the extension, and the extension's file and line."""
     with pytest.raises(FrontendError, match=rf"f node 'mine': \w+ of f \(.*test_named_ports.py:\d+\): .*{message}"):
         convert(toy("paddle", "f", IN, {"X": ["x"], "Y": ["y"]}), extension)
 

@@ -1,4 +1,4 @@
-"""Extensions that frontends use while they read: reports of progress, and changes of what the decoder has read."""
+"""Extensions of the reading of a model: progress reports and changes to the decoded model."""
 
 import io
 
@@ -16,7 +16,7 @@ X = np.float32([-2, -0.5, 0, 0.5, 2])
 
 
 def onnx_model(*op_types) -> bytes:
-    """A chain of operators."""
+    """Return a model of a chain of operators."""
     value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [5]) for name in ("v0", f"v{len(op_types)}")]
     nodes = [helper.make_node(op_type, [f"v{n}"], [f"v{n + 1}"]) for n, op_type in enumerate(op_types)]
     imports = [helper.make_opsetid("", 17)]

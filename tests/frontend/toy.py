@@ -1,4 +1,4 @@
-"""A frontend for tests, of models in JSON that are built like those of frameworks that have no frontend yet.
+"""A frontend for tests, for JSON models in the style of frameworks that have no frontend yet.
 
 Ports are named as in PaddlePaddle, or counted; what is constant may be an input, as attributes are in TorchScript::
 
@@ -16,13 +16,12 @@ from hetero.errors import FrontendError
 from hetero.frontend import FrontEnd, NodeContext
 from hetero.frontend.extension import conversion_for
 from hetero.frontend.names import name_new_nodes
-from hetero.frontend.subgraph import Host
-from hetero.frontend.translation import as_outputs
-from hetero.frontend.translators import Translators
+from hetero.frontend.subgraph import ModelScope
+from hetero.frontend.translation import TranslatorRegistry, as_outputs
 from hetero.graph import Constant, Model, Parameter
 from hetero.ops import Relu
 
-translators = Translators()
+translators = TranslatorRegistry()
 
 
 @translators.register("relu")
@@ -31,7 +30,7 @@ def relu(node):
 
 
 class ToyFrontEnd(FrontEnd):
-    """Reads the models whose "format" is its name."""
+    """A reader of the models whose "format" is its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -40,7 +39,7 @@ class ToyFrontEnd(FrontEnd):
         return isinstance(source, bytes) and json.loads(source)["format"] == self.name
 
     def convert(self, source, weights=None):
-        written, host = json.loads(source), Host()
+        written, host = json.loads(source), ModelScope()
         self.transform_decoded(written)
         values = {name: Parameter(np.float32, shape) for name, shape in written["inputs"].items()}
         parameters = list(values.values())
@@ -68,15 +67,15 @@ class ToyNode(NodeContext):
         super().__init__(described["type"], described.get("name", "mine"), inputs, len(_flat(described["outputs"])))
         self._described = described
 
-    def get_input_places(self, name):
+    def get_input_indices(self, name):
         ports = self._described["inputs"]
-        return _places(ports).get(name, ()) if isinstance(ports, dict) else super().get_input_places(name)
+        return _places(ports).get(name, ()) if isinstance(ports, dict) else super().get_input_indices(name)
 
     def get_output_names(self):
         ports = self._described["outputs"]
         return list(ports) if isinstance(ports, dict) else []
 
-    def get_output_places(self, name):
+    def get_output_indices(self, name):
         return _places(self._described["outputs"])[name]
 
     def has_attribute(self, name):
@@ -87,7 +86,7 @@ class ToyNode(NodeContext):
 
 
 def toy(framework, op_type, inputs, outputs=("y",), constants=None, **attributes):
-    """A model of one node. Its inputs are those of the values that the node reads which are not constant."""
+    """Return a model of one node, whose inputs are the node's inputs that are not constant."""
     constants = constants or {}
     node = {"type": op_type, "inputs": inputs, "outputs": outputs, "attributes": attributes}
     read = dict.fromkeys(name for name in _flat(inputs) if name is not None and name not in constants)
@@ -96,12 +95,12 @@ def toy(framework, op_type, inputs, outputs=("y",), constants=None, **attributes
 
 
 def _flat(ports):
-    """The values of ports, named or not."""
+    """Return the values of ports, which may be a dict by name or a list."""
     return [value for values in ports.values() for value in values] if isinstance(ports, dict) else list(ports)
 
 
 def _places(ports):
-    """The indices of the values of each named port."""
+    """Return the indices of the values of each named port."""
     places, count = {}, 0
     for name, values in ports.items():
         places[name] = range(count, count + len(values))

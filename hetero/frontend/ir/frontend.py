@@ -32,7 +32,7 @@ class IrFrontEnd(FrontEnd):
 
     def supported(self, source: ModelSource) -> bool:
         try:
-            return b"<net" in read_source(source, "IR", keep_place=True).data[:_SNIFFED_BYTES].tobytes()
+            return b"<net" in read_source(source, "IR", keep_position=True).data[:_SNIFFED_BYTES].tobytes()
         except FrontendError:
             return False
 

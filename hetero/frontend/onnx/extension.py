@@ -1,4 +1,4 @@
-"""Extensions for ONNX alone, with the arguments that OpenVINO's have, the domain among them."""
+"""Extensions for ONNX models only, with the same arguments as in OpenVINO, including the operator's domain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ConversionExtension(extension.ConversionExtension):
 
 
 class OpExtension(op_extension.OpExtension):
-    """As the one for all formats, with the operator's domain as third name, or as ``fw_domain``::
+    """The OpExtension for all formats, with the operator's domain as third name or as ``fw_domain``::
 
     OpExtension(ov_type_name, fw_type_name, fw_domain, attr_names_map, attr_values_map)
     """

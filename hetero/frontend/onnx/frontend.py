@@ -1,4 +1,4 @@
-"""OnnxFrontEnd: reads ONNX models."""
+"""OnnxFrontEnd, the reader of ONNX models."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hetero.graph import Model
 
 
 class OnnxFrontEnd(FrontEnd):
-    """Reads ONNX models from a path, bytes, an open binary file or an onnx.ModelProto.
+    """The reader of ONNX models from a path, bytes, an open binary file or an onnx.ModelProto.
 
-    Weights are used where they are: a file is mapped into memory, not read, and must not change while the model lives.
+    Weights are not copied: a file is memory-mapped, and must not change while the model is in use.
     """
 
     name = "onnx"
@@ -26,17 +26,17 @@ class OnnxFrontEnd(FrontEnd):
         if isinstance(source, ModelProto):
             return True
         try:
-            return looks_like_model(read_source(source, "ONNX", keep_place=True).data)
+            return looks_like_model(read_source(source, "ONNX", keep_position=True).data)
         except FrontendError:
             return False
 
     def convert(self, source: ModelSource, weights: ModelSource | None = None) -> Model:
-        """The model. Friendly names are those of the ONNX nodes, tensor names those of the ONNX values.
+        """Return the model, with friendly names from the ONNX nodes and tensor names from the ONNX values.
 
         ``rt_info`` has ``metadata`` (a dict of str), ``producer_name`` and ``producer_version``. Raises FrontendError.
         """
         if weights is not None:
-            raise FrontendError("an ONNX model tells itself where its weights are: read_model takes none for it")
+            raise FrontendError("an ONNX model refers to its weights itself: read_model takes no weights for it")
         if isinstance(source, ModelProto):
             label, proto, tensors = "the ONNX model", source, TensorReader(None, None)
         else:
@@ -48,7 +48,7 @@ class OnnxFrontEnd(FrontEnd):
             raise FrontendError(f"{label}: {error}") from error
 
     def _transformed(self, proto: ModelProto) -> ModelProto:
-        """What the extensions make of what the decoder has read; the user's own object stays as it is."""
+        """Apply the DecoderTransformationExtensions to a copy of the model, if there are any."""
         if not any(isinstance(extension, DecoderTransformationExtension) for extension in self.extensions):
             return proto
         copy = ModelProto()
@@ -58,7 +58,7 @@ class OnnxFrontEnd(FrontEnd):
 
 
 def _parse(label: str, data: memoryview) -> ModelProto:
-    """The model without its large tensors. Raises FrontendError."""
+    """Parse a model file, without its large tensors. Raises FrontendError."""
     from google.protobuf.message import DecodeError
 
     if not looks_like_model(data):

@@ -1,4 +1,4 @@
-"""From a parsed ONNX graph to a hetero Model: values by their names, node by node."""
+"""GraphBuilder, which translates the nodes of an ONNX graph into a Model."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension
-from hetero.frontend.names import let_stand_for, name_new_nodes
+from hetero.frontend.names import name_first_output, name_new_nodes
 from hetero.frontend.onnx.functions import StandardFunction, domain_of, with_attributes
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.operators import Operator, Operators
+from hetero.frontend.onnx.operators import Operator, OperatorResolver
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
 from hetero.frontend.onnx.tensors import TensorReader
-from hetero.frontend.onnx.value_types import declared_types, narrowed, value_type
-from hetero.frontend.subgraph import Host
+from hetero.frontend.onnx.value_types import declared_types, narrow_shape, value_type
+from hetero.frontend.subgraph import ModelScope
 from hetero.frontend.translation import as_outputs
 from hetero.graph import Constant, Model, Output, Parameter, Result
 
-# How deep functions and subgraphs may lie in each other, and how many nodes they may come to: a small file of
-# functions that call each other can stand for more nodes than any memory holds.
-DEEPEST = 40
-MOST_NODES = 300_000
+# Limits on the nesting of functions and subgraphs, and on the total number of nodes in them: a small file with
+# functions that call each other can expand to more nodes than fit into memory.
+MAX_DEPTH = 40
+MAX_INNER_NODES = 300_000
 
 
 def build_model(
@@ -32,115 +32,119 @@ def build_model(
     extensions: Sequence[Extension] = (),
     report_progress: Callable[[int, int], None] = lambda total_steps, completed_steps: None,
 ) -> Model:
-    """The model, with its metadata in rt_info. ``report_progress`` is told of each node of its graph.
+    """Return the model, with its metadata in rt_info. Raises FrontendError, which lists all unknown operators.
 
-    Raises FrontendError, for all unknown operators at once.
+    ``report_progress`` is called after each node of the main graph.
     """
-    operators = Operators(proto, extensions)
+    operators = OperatorResolver(proto, extensions)
     operators.check(proto.graph.node, operators.versions)
-    model = _build_main(proto.graph, Reading(operators, tensors, report_progress))
+    model = _build_main_graph(proto.graph, ImportContext(operators, tensors, report_progress))
     model.rt_info["metadata"] = {entry.key: entry.value for entry in proto.metadata_props}
     model.rt_info["producer_name"], model.rt_info["producer_version"] = proto.producer_name, proto.producer_version
     return model
 
 
-def _build_main(graph: GraphProto, reading: Reading) -> Model:
-    builder = GraphBuilder(reading, Host(), reading.operators.versions)
+def _build_main_graph(graph: GraphProto, context: ImportContext) -> Model:
+    builder = GraphBuilder(context, ModelScope(), context.operators.versions)
     initialized = {tensor.name for tensor in graph.initializer}
     parameters = [builder.add_parameter(info) for info in graph.input if info.name not in initialized]
-    reading.has_open_inputs = any(parameter.partial_shape.is_dynamic for parameter in parameters)
+    context.has_dynamic_inputs = any(parameter.partial_shape.is_dynamic for parameter in parameters)
     return Model(builder.results_of(graph), parameters, graph.name)
 
 
-class Reading:
-    """What is the same for all graphs of a model."""
+class ImportContext:
+    """The state that all graphs of a model share while the model is read."""
 
     def __init__(
-        self, operators: Operators, tensors: TensorReader, report_progress: Callable[[int, int], None]
+        self, operators: OperatorResolver, tensors: TensorReader, report_progress: Callable[[int, int], None]
     ) -> None:
         self.operators, self.tensors, self.report_progress = operators, tensors, report_progress
-        self.has_open_inputs = False
-        self._nodes_inside = 0
+        self.has_dynamic_inputs = False
+        self._inner_nodes = 0
 
-    def count_inside(self, nodes: int) -> None:
-        """Count nodes of functions and subgraphs. Raises FrontendError where they are too many."""
-        self._nodes_inside += nodes
-        if self._nodes_inside > MOST_NODES:
-            raise FrontendError(f"its functions and subgraphs come to more than {MOST_NODES} nodes")
+    def count_inner_nodes(self, count: int) -> None:
+        """Count nodes of functions and subgraphs. Raises FrontendError if there are too many."""
+        self._inner_nodes += count
+        if self._inner_nodes > MAX_INNER_NODES:
+            raise FrontendError(f"its functions and subgraphs have more than {MAX_INNER_NODES} nodes in total")
 
 
 class BoundAttribute(NamedTuple):
-    """An attribute, and the graph whose values a graph in it can read."""
+    """An attribute, and the builder of the graph whose values a graph in the attribute can read."""
 
     proto: AttributeProto
-    surroundings: GraphBuilder
+    outer: GraphBuilder
 
 
 class GraphBuilder:
-    """Translates the nodes of a graph into a Model in the making, its host.
+    """A translator of one graph: the main graph, a subgraph, or the body of a called function.
 
-    ``outer``: the builder of the graph around it, whose values it can read. ``attributes``: those of the call, in a
-    function. ``prefix``: begins the names of its nodes, in a function or graph that becomes part of another.
+    ``scope``: the Model under construction. A subgraph that becomes a Model of its own has its own scope; an inlined
+    subgraph or function shares the scope of the outer graph. ``versions``: operator set versions by domain. ``outer``:
+    the builder of the outer graph, whose values the graph can read. ``attributes``: the attributes of the call, in a
+    function. ``prefix``: the begin of the node names, in an inlined graph. ``calls``: the enclosing functions ("" for a
+    subgraph), outermost first.
     """
 
     def __init__(
         self,
-        reading: Reading,
-        host: Host,
+        context: ImportContext,
+        scope: ModelScope,
         versions: Mapping[str, int],
         outer: GraphBuilder | None = None,
         attributes: Mapping[str, BoundAttribute] | None = None,
         prefix: str = "",
         calls: tuple[str, ...] = (),
     ) -> None:
-        self._reading, self.host, self._versions, self._outer = reading, host, versions, outer
+        self._context, self.scope, self._versions, self._outer = context, scope, versions, outer
         self._attributes, self._prefix, self._calls = attributes or {}, prefix, calls
         self._initializers: dict[str, TensorProto] = {}
         self._declared = declared_types(())
-        # None stands for an input of a function that its caller leaves out.
+        # None: an input of a function that its caller omits.
         self._values: dict[str, Output | None] = {}
 
-    def enter(self, host: Host, prefix: str = "") -> GraphBuilder:
-        """A builder for a graph within this one; with the same host it needs a prefix for its names."""
+    def enter(self, scope: ModelScope, prefix: str = "") -> GraphBuilder:
+        """Return a builder for a subgraph. In the same scope, it needs a prefix for its node names."""
         calls = (*self._calls, "")
         _check_depth(calls)
-        return GraphBuilder(self._reading, host, self._versions, self, self._attributes, prefix, calls)
+        return GraphBuilder(self._context, scope, self._versions, self, self._attributes, prefix, calls)
 
     def add_parameter(self, info: ValueInfoProto) -> Parameter:
+        """Add an input of the main graph. Raises FrontendError if its type is not supported."""
         try:
             parameter = Parameter(*value_type(info.type))
         except FrontendError as error:
             raise FrontendError(f"input '{info.name}': {error}") from error
-        self.host.name(parameter, info.name)
+        self.scope.name(parameter, info.name)
         self.define(info.name, parameter.output(0))
         return parameter
 
     def define(self, name: str, output: Output | None) -> None:
-        """Let a value be known by a name. Raises FrontendError where there is one of this name."""
+        """Define the value of a name. Raises FrontendError if the name is defined already."""
         if name in self._values:
-            raise FrontendError(f"the value '{name}' is made twice")
+            raise FrontendError(f"the value '{name}' is defined twice")
         self._values[name] = output
         if name in self._declared and output is not None and output.partial_shape.is_dynamic:
-            # Set on the output alone: translators and the inference of later nodes use it, but it is gone as soon as
-            # shapes are inferred again, in a clone or after a reshape, to which the lengths in the file need not apply.
-            declared, open_inputs = self._declared[name], self._reading.has_open_inputs
-            output.partial_shape = narrowed(output.partial_shape, declared, open_inputs)
-        # Within what becomes part of another graph names are its own, and another value may have the same there.
+            # Set on the output only. Translators and the shape inference of later nodes use it. The next inference, in
+            # a clone or after a reshape, drops it: the declared lengths need not hold for other input shapes.
+            declared, dynamic_inputs = self._declared[name], self._context.has_dynamic_inputs
+            output.partial_shape = narrow_shape(output.partial_shape, declared, dynamic_inputs)
+        # The value names of an inlined graph are local to it: a value of the outer graph may have the same name.
         if output is not None and not self._prefix:
             output.names.add(name)
 
     def results_of(self, graph: GraphProto) -> list[Result]:
-        """Translate a graph, whose inputs are defined already, into its Results."""
+        """Translate a graph whose inputs are defined already, and return its Results."""
         results = []
         for info, value in zip(graph.output, self.values_of(graph)):
-            result = Result(value, name=self.host.unique.take(f"{info.name}/result"))
-            # Only the graph's own name for it: the value may have others, of Identity nodes.
+            result = Result(value, name=self.scope.unique.take(f"{info.name}/result"))
+            # Only the name of the graph output: the value may have more names, from Identity nodes.
             result.output(0).names = {info.name}
             results.append(result)
         return results
 
     def values_of(self, graph: GraphProto) -> list[Output]:
-        """Translate a graph, whose inputs are defined already, and give what it hands out."""
+        """Translate a graph whose inputs are defined already, and return the values of its outputs."""
         if graph.sparse_initializer:
             raise FrontendError(f"sparse tensors such as '{graph.sparse_initializer[0].values.name}' are not supported")
         for tensor in graph.initializer:
@@ -149,7 +153,9 @@ class GraphBuilder:
             self._initializers[tensor.name] = tensor
         for node in graph.node:
             for name in self._initializers.keys() & set(node.output):
-                raise FrontendError(f"'{name}' is an initializer and also made by {node.op_type} node '{node.name}'")
+                raise FrontendError(
+                    f"'{name}' is an initializer and also an output of {node.op_type} node '{node.name}'"
+                )
         self._declared = declared_types([*graph.value_info, *graph.output])
         self._translate_all(graph.node)
         reader = f"the output of the graph '{graph.name}'" if self._calls else "the model's output"
@@ -157,30 +163,29 @@ class GraphBuilder:
 
     def _translate_all(self, nodes: Sequence[NodeProto]) -> None:
         if self._calls:
-            self._reading.count_inside(len(nodes))
-        # Inputs and the nodes of the file keep their names; whatever is made besides takes one that is left.
-        own = [node.name or next(iter(node.output), node.op_type) for node in nodes]
-        names = [self.host.unique.take(f"{self._prefix}{name}") for name in own]
+            self._context.count_inner_nodes(len(nodes))
+        # Reserve the names of the file's nodes first, so that nodes which translators add do not take them.
+        names = [node.name or next(iter(node.output), node.op_type) for node in nodes]
+        names = [self.scope.unique.take(f"{self._prefix}{name}") for name in names]
         for index, (node, name) in enumerate(zip(nodes, names)):
             self._translate(node, name)
             if not self._calls:
-                self._reading.report_progress(len(nodes), index + 1)
+                self._context.report_progress(len(nodes), index + 1)
 
     def _translate(self, node: NodeProto, name: str) -> None:
-        place = f"{node.op_type} node '{name}'"
-        inputs = [self._required(read, place, True) if read else None for read in node.input]
+        label = f"{node.op_type} node '{name}'"
+        inputs = [self._required(read, label, True) if read else None for read in node.input]
         try:
-            operator = self._reading.operators.find(node, self._versions)
+            operator = self._context.operators.find(node, self._versions)
             outputs = self._outputs_of(node, name, inputs, operator)
-            wanted = sum(map(bool, node.output[len(outputs) :]))
-            if wanted:
+            if any(node.output[len(outputs) :]):
                 raise FrontendError(f"only its first {len(outputs)} of {len(node.output)} outputs are supported")
         except Exception as error:
-            # The file is not to be trusted, so anything may go wrong over it.
-            raise FrontendError(f"{place}: {error}") from error
-        for written, output in zip(node.output, outputs):
-            if written:
-                self.define(written, output)
+            # A damaged or malicious file may cause any exception.
+            raise FrontendError(f"{label}: {error}") from error
+        for output_name, output in zip(node.output, outputs):
+            if output_name:
+                self.define(output_name, output)
 
     def _outputs_of(
         self, node: NodeProto, name: str, inputs: list[Output | None], operator: Operator
@@ -188,21 +193,21 @@ class GraphBuilder:
         attributes = self._attributes_of(node)
         if isinstance(operator, (FunctionProto, StandardFunction)):
             return self._call(node, name, inputs, attributes, operator)
-        seen = {key: _as_seen(attribute) for key, attribute in attributes.items()}
+        values = {key: _attribute_value(attribute) for key, attribute in attributes.items()}
         version = self._versions.get(domain_of(node.domain), 1)
-        outputs = as_outputs(operator(OnnxNodeContext(node, name, inputs, seen, self._reading.tensors, version)))
-        name_new_nodes(outputs, name, self.host.named, self.host.unique)
+        outputs = as_outputs(operator(OnnxNodeContext(node, name, inputs, values, self._context.tensors, version)))
+        name_new_nodes(outputs, name, self.scope.named, self.scope.unique)
         return outputs
 
     def _attributes_of(self, node: NodeProto) -> dict[str, BoundAttribute]:
-        """The attributes by name; in a function some are those of its call, and may be left out there."""
-        found = {}
+        """Return a node's attributes by name; in a function, with references to the call's attributes resolved."""
+        resolved = {}
         for attribute in node.attribute:
             if not attribute.ref_attr_name:
-                found[attribute.name] = BoundAttribute(attribute, self)
+                resolved[attribute.name] = BoundAttribute(attribute, self)
             elif attribute.ref_attr_name in self._attributes:
-                found[attribute.name] = self._attributes[attribute.ref_attr_name]
-        return found
+                resolved[attribute.name] = self._attributes[attribute.ref_attr_name]
+        return resolved
 
     def _call(
         self,
@@ -212,7 +217,7 @@ class GraphBuilder:
         attributes: dict[str, BoundAttribute],
         function: FunctionProto | StandardFunction,
     ) -> list[Output | None]:
-        """The outputs of a function, whose nodes become part of this graph."""
+        """Inline the body of a function and return its outputs, None for those that the node omits."""
         called = f"{node.domain}.{node.op_type}.{node.overload}"
         if called in self._calls:
             raise FrontendError(f"the function {node.op_type} calls itself")
@@ -222,63 +227,61 @@ class GraphBuilder:
             defaults = function.defaults.values()
             resolved = with_attributes(node, {key: attribute.proto for key, attribute in attributes.items()})
             function = function.body_for(resolved, inputs)
-            self._reading.operators.check(function.node, self._reading.operators.versions_in(function))
-            outer = self  # a graph among the attributes, which the function takes up, may read values from here
+            self._context.operators.check(function.node, self._context.operators.versions_in(function))
+            outer = self  # a subgraph attribute, which becomes part of the body, may read values of this graph
         else:
             defaults, outer = function.attribute_proto, None
         if len(inputs) > len(function.input):
-            raise FrontendError(f"it has {len(inputs)} inputs, but the function {len(function.input)}")
-        versions = self._reading.operators.versions_in(function)
-        inside = GraphBuilder(self._reading, self.host, versions, outer, None, f"{name}/", calls)
-        inside._attributes = {a.name: BoundAttribute(a, inside) for a in defaults} | attributes
+            raise FrontendError(f"it has {len(inputs)} inputs, but the function takes {len(function.input)}")
+        versions = self._context.operators.versions_in(function)
+        body = GraphBuilder(self._context, self.scope, versions, outer, None, f"{name}/", calls)
+        body._attributes = {a.name: BoundAttribute(a, body) for a in defaults} | attributes
         for index, formal in enumerate(function.input):
-            inside.define(formal, inputs[index] if index < len(inputs) else None)
-        inside._declared = declared_types(function.value_info)
-        inside._translate_all(function.node)
-        # A function need not make what its caller does not take.
+            body.define(formal, inputs[index] if index < len(inputs) else None)
+        body._declared = declared_types(function.value_info)
+        body._translate_all(function.node)
+        # Outputs that the caller omits need not exist in the body.
         outputs = [
-            inside._required(made, f"the function {node.op_type}", True) if wanted else None
-            for made, wanted in zip(function.output, node.output)
+            body._required(formal, f"the function {node.op_type}", True) if actual else None
+            for formal, actual in zip(function.output, node.output)
         ]
-        let_stand_for(name, outputs)
+        name_first_output(name, outputs)
         return outputs
 
-    def _required(self, name: str, reader: str, may_be_left_out: bool = False) -> Output | None:
-        """The value of a name. Raises FrontendError where there is none."""
-        found = self._find(name)
-        if found is _ABSENT or (found is None and not may_be_left_out):
-            raise FrontendError(f"{reader} reads the value '{name}', which nothing before it makes")
-        return found
+    def _required(self, name: str, reader: str, may_be_omitted: bool = False) -> Output | None:
+        """Return the value of a name. Raises FrontendError if it is undefined or, by default, omitted (None)."""
+        value = self._find(name)
+        if value is _UNDEFINED or (value is None and not may_be_omitted):
+            raise FrontendError(f"{reader} reads the value '{name}', which no node before it produces")
+        return value
 
     def _find(self, name: str) -> Output | None:
-        """The value of a name here or in the graphs around; _ABSENT where there is none."""
+        """Return the value of a name in this graph or in the outer graphs, or _UNDEFINED."""
         if name in self._values:
             return self._values[name]
         if name in self._initializers:
-            constant = Constant(self._reading.tensors.read(self._initializers[name]))
-            self.host.name(constant, self._prefix + name)
+            constant = Constant(self._context.tensors.read(self._initializers[name]))
+            self.scope.name(constant, self._prefix + name)
             self.define(name, constant.output(0))
             return constant.output(0)
         if self._outer is None:
-            return _ABSENT
-        found = self._outer._find(name)
-        if found is None or found is _ABSENT or self._outer.host is self.host:
-            return found
-        return self.host.capture(found, name)
+            return _UNDEFINED
+        value = self._outer._find(name)
+        if value is None or value is _UNDEFINED or self._outer.scope is self.scope:
+            return value
+        return self.scope.capture(value, name)
 
 
-# What a name stands for that nothing has.
-_ABSENT: Output = object()  # type: ignore[assignment]
+# The result of a lookup for a name that has no value.
+_UNDEFINED: Output = object()  # type: ignore[assignment]
 
 
 def _check_depth(calls: Sequence[str]) -> None:
-    if len(calls) > DEEPEST:
-        raise FrontendError(f"functions and subgraphs lie more than {DEEPEST} deep in each other")
+    if len(calls) > MAX_DEPTH:
+        raise FrontendError(f"functions and subgraphs are nested more than {MAX_DEPTH} deep")
 
 
-def _as_seen(attribute: BoundAttribute) -> AttributeProto | OnnxSubgraph:
-    """An attribute as translators see it."""
+def _attribute_value(attribute: BoundAttribute) -> AttributeProto | OnnxSubgraph:
+    """Return an attribute in the form that OnnxNodeContext takes, with a graph as OnnxSubgraph."""
     proto = attribute.proto
-    if proto.type != AttributeProto.GRAPH:
-        return proto
-    return OnnxSubgraph(proto.g, attribute.surroundings)
+    return OnnxSubgraph(proto.g, attribute.outer) if proto.type == AttributeProto.GRAPH else proto

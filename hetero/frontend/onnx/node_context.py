@@ -1,4 +1,4 @@
-"""OnnxNodeContext: an ONNX node as its translator sees it."""
+"""OnnxNodeContext, an ONNX node as its translator sees it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
 from hetero.frontend.onnx.functions import domain_of
 from hetero.frontend.onnx.subgraph import OnnxSubgraph
-from hetero.frontend.onnx.tensors import TensorReader
+from hetero.frontend.onnx.tensors import TensorReader, element_type
 from hetero.frontend.onnx.value_types import value_type
 from hetero.graph import Output
+from hetero.types import Type
 
 
 class OnnxNodeContext(NodeContext):
-    """A node, its inputs, its attributes, the reader for tensors among them, and the version it is meant by.
+    """A NodeContext of an ONNX node, with the reader of its tensor attributes and the version of its operator set.
 
-    An attribute is a number, a str, a tuple of them, an array of a tensor, a type with its shape, or a Subgraph.
-    Inputs and outputs of operators that the onnx package knows have the names that ONNX's specification gives them.
+    An attribute is a number, a str, a tuple of these, an array (of a tensor), a type with its shape, or a Subgraph.
+    Inputs and outputs have the names of the ONNX specification if the onnx package knows the operator.
     """
 
     def __init__(
@@ -42,19 +43,19 @@ class OnnxNodeContext(NodeContext):
         return self._version
 
     def get_domain(self) -> str:
-        """The domain of the operator, such as "com.microsoft"; ONNX's own is ""."""
+        """Return the domain of the operator, for example "com.microsoft"; ONNX's own domain is ""."""
         return domain_of(self._node.domain)
 
-    def get_input_places(self, name: str) -> Sequence[int]:
+    def get_input_indices(self, name: str) -> Sequence[int]:
         formal = self._formal_names("inputs")
-        return _places(formal, name, len(self._inputs)) if formal else super().get_input_places(name)
+        return _indices(formal, name, len(self._inputs)) if formal else super().get_input_indices(name)
 
     def get_output_names(self) -> list[str]:
         return [name for name, _ in self._formal_names("outputs")][: self.get_output_size()]
 
-    def get_output_places(self, name: str) -> Sequence[int]:
+    def get_output_indices(self, name: str) -> Sequence[int]:
         formal = self._formal_names("outputs")
-        return _places(formal, name, self.get_output_size()) if formal else super().get_output_places(name)
+        return _indices(formal, name, self.get_output_size()) if formal else super().get_output_indices(name)
 
     def has_output(self, index: int) -> bool:
         return super().has_output(index) and bool(self._node.output[index])
@@ -62,14 +63,25 @@ class OnnxNodeContext(NodeContext):
     def has_attribute(self, name: str) -> bool:
         return name in self._attributes
 
+    def get_type_attribute(self, name: str, default: Type | None) -> Type | None:
+        """Return the element type that an attribute states as TensorProto.DataType; the default if missing or 0."""
+        number = self.get_attribute(name, 0)
+        return element_type(number) if number else default
+
+    def check_only_supported(self, **values: Any) -> None:
+        """Raise FrontendError if an attribute has another value than the one that is supported."""
+        for name, value in values.items():
+            if self.get_attribute(name, value) != value:
+                raise FrontendError(f"attribute {name} is supported only with the value {value}")
+
     def read_attribute(self, name: str) -> Any:
         attribute = self._attributes[name]
         if isinstance(attribute, OnnxSubgraph):
             return attribute
-        if attribute.type in _PLAIN:
-            return getattr(attribute, _PLAIN[attribute.type])
-        if attribute.type in _LISTS:
-            return tuple(getattr(attribute, _LISTS[attribute.type]))
+        if attribute.type in _NUMBER_FIELDS:
+            return getattr(attribute, _NUMBER_FIELDS[attribute.type])
+        if attribute.type in _LIST_FIELDS:
+            return tuple(getattr(attribute, _LIST_FIELDS[attribute.type]))
         if attribute.type == AttributeProto.STRING:
             return attribute.s.decode()
         if attribute.type == AttributeProto.STRINGS:
@@ -80,13 +92,13 @@ class OnnxNodeContext(NodeContext):
             return self._tensors.read(attribute.t)
         if attribute.type == AttributeProto.TYPE_PROTO:
             return value_type(attribute.tp)
-        raise FrontendError(f"attribute {name} is of a kind that is not supported")
+        raise FrontendError(f"attribute {name} has an unsupported type")
 
     def get_subgraph_size(self) -> int:
         return len(self._subgraphs())
 
     def get_subgraph(self, index: int) -> OnnxSubgraph:
-        """One of the graphs among its attributes, in the order of the file."""
+        """Return one of the graphs in the node's attributes, in the order of the file."""
         subgraphs = self._subgraphs()
         return subgraphs[index] if 0 <= index < len(subgraphs) else super().get_subgraph(index)
 
@@ -99,7 +111,7 @@ class OnnxNodeContext(NodeContext):
 
 @functools.cache
 def _formal_names(op_type: str, version: int, domain: str, ports: str) -> tuple[tuple[str, bool], ...]:
-    """The name of each of an operator's "inputs" or "outputs", and whether it is of a list; () for one not known."""
+    """Return (name, is variadic) of each of an operator's "inputs" or "outputs"; () if the operator is unknown."""
     try:
         schema = onnx.defs.get_schema(op_type, version, domain)
     except onnx.defs.SchemaError:
@@ -108,13 +120,14 @@ def _formal_names(op_type: str, version: int, domain: str, ports: str) -> tuple[
     return tuple((port.name, port.option == variadic) for port in getattr(schema, ports))
 
 
-def _places(formal: Sequence[tuple[str, bool]], name: str, count: int) -> Sequence[int]:
-    """The indices of a name among ``count`` values. Raises FrontendError where it is not among the names."""
-    for place, (known, is_list) in enumerate(formal):
+def _indices(formal: Sequence[tuple[str, bool]], name: str, count: int) -> Sequence[int]:
+    """Return the indices of a named port among ``count`` values. Raises FrontendError if there is no such name."""
+    for index, (known, is_variadic) in enumerate(formal):
         if known == name:
-            return range(place, count if is_list else min(place + 1, count))
+            return range(index, count if is_variadic else min(index + 1, count))
     raise FrontendError(f"there is no '{name}': the names are {', '.join(known for known, _ in formal)}")
 
 
-_PLAIN = {AttributeProto.INT: "i", AttributeProto.FLOAT: "f"}
-_LISTS = {AttributeProto.INTS: "ints", AttributeProto.FLOATS: "floats"}
+# The fields of AttributeProto that hold numbers and lists of numbers.
+_NUMBER_FIELDS = {AttributeProto.INT: "i", AttributeProto.FLOAT: "f"}
+_LIST_FIELDS = {AttributeProto.INTS: "ints", AttributeProto.FLOATS: "floats"}

@@ -1,4 +1,4 @@
-"""What each operator of a model is: one with a translator, or a function."""
+"""OperatorResolver, which finds the translator or the function of each operator of a model."""
 
 from __future__ import annotations
 
@@ -10,29 +10,33 @@ from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
 from hetero.frontend.onnx import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.onnx.functions import FunctionKey, StandardFunction, domain_of, functions_of, versions_of
-from hetero.frontend.onnx.registry import Translator, find_translator
+from hetero.frontend.onnx.registry import find_translator
+from hetero.frontend.translation import Translator
 
-# How many names of nodes a message lists.
-_NAMES_LISTED = 3
+# Maximum number of node names in a message.
+_MAX_NAMES = 3
 
 Operator = Translator | FunctionProto | StandardFunction
 
 
-class Operators:
-    """The operators that a model may use, in the versions of its operator sets; extensions come before all else."""
+class OperatorResolver:
+    """The operators that a model may use, in the versions of the operator sets that it imports.
+
+    Extensions take precedence over hetero's translators, and these over functions.
+    """
 
     def __init__(self, model: ModelProto, extensions: Sequence[Extension] = ()) -> None:
         self._extensions = extensions
-        # Files older than operator sets mean the first.
+        # Files older than operator sets use version 1.
         self.versions = {"": 1} | versions_of(model.opset_import)
         self._functions = functions_of(model)
 
     def versions_in(self, function: FunctionProto) -> dict[str, int]:
-        """The operator sets by which the nodes of a function are meant."""
+        """Return the operator set versions, by domain, that the nodes of a function use."""
         return self.versions | versions_of(function.opset_import)
 
     def find(self, node: NodeProto, versions: Mapping[str, int]) -> Operator | None:
-        """A translator, else a function of the model, else one of ONNX; None where there is none of them."""
+        """Return a translator, else a function of the model, else a function of ONNX, else None."""
         domain = domain_of(node.domain)
         version = versions.get(domain, 1)
         extension = conversion_for(self._extensions, node.op_type, domain)
@@ -46,27 +50,27 @@ class Operators:
         )
 
     def check(self, nodes: Iterable[NodeProto], versions: Mapping[str, int]) -> None:
-        """Raises one FrontendError for all operators that are missing, of these nodes, their subgraphs and functions.
+        """Raise one FrontendError that lists all unsupported operators of the nodes, their subgraphs and functions.
 
-        Not looked into are functions of ONNX that depend on the types of inputs, which are not known yet.
+        Functions of ONNX that depend on input types are not checked: these types are not known yet.
         """
         missing: dict[str, list[str]] = {}
         seen: set[FunctionKey] = set()
-        waiting = [(nodes, versions)]
-        while waiting:
-            nodes, versions = waiting.pop()
+        worklist = [(nodes, versions)]
+        while worklist:
+            nodes, versions = worklist.pop()
             for node in nodes:
-                waiting += [(inner.node, versions) for inner in _graphs_in(node.attribute)]
+                worklist += [(inner.node, versions) for inner in _graphs_in(node.attribute)]
                 operator = self.find(node, versions)
                 if operator is None:
                     domain = domain_of(node.domain)
                     name = f"{domain or 'ai.onnx'}.{node.op_type} of version {versions.get(domain, 1)}"
-                    missing.setdefault(name, []).append(node.name or next(iter(node.output), "without a name"))
+                    missing.setdefault(name, []).append(node.name or next(iter(node.output), "(unnamed)"))
                 key = (node.domain, node.op_type, node.overload)
                 if isinstance(operator, (FunctionProto, StandardFunction)) and key not in seen:
                     seen.add(key)
                     body = operator if isinstance(operator, FunctionProto) else operator.fixed_body()
-                    waiting += [(body.node, self.versions_in(body))] if body else []
+                    worklist += [(body.node, self.versions_in(body))] if body else []
         if missing:
             raise FrontendError(
                 "there is no translation of " + "; ".join(f"{o} ({_nodes(names)})" for o, names in missing.items())
@@ -78,6 +82,6 @@ def _graphs_in(attributes: Iterable[AttributeProto]) -> list[GraphProto]:
 
 
 def _nodes(names: Iterable[str]) -> str:
-    names = [str(name) for name in names]  # a damaged name is one of bytes
-    more = f" and {len(names) - _NAMES_LISTED} more" if len(names) > _NAMES_LISTED else ""
-    return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_NAMES_LISTED]) + more
+    names = [str(name) for name in names]  # the name in a damaged file may be bytes
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ("nodes " if len(names) > 1 else "node ") + ", ".join(names[:_MAX_NAMES]) + more

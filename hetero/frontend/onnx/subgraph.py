@@ -1,4 +1,4 @@
-"""The graphs among the attributes of If, Loop and Scan."""
+"""OnnxSubgraph, a graph in an attribute of If, Loop or Scan."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from onnx import GraphProto
 
-from hetero.frontend.names import let_stand_for
-from hetero.frontend.subgraph import Body, Host, Subgraph
+from hetero.frontend.names import name_first_output
+from hetero.frontend.subgraph import Body, ModelScope, Subgraph
 from hetero.graph import Model, Node, Output, Parameter
 
 if TYPE_CHECKING:
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
 
 
 class OnnxSubgraph(Subgraph):
-    """A graph among a node's attributes, and the builder of the graph that the attribute is written in."""
+    """A graph in a node's attribute, and the builder of the outer graph, which contains the attribute."""
 
-    def __init__(self, graph: GraphProto, surroundings: GraphBuilder) -> None:
-        self._graph, self._surroundings = graph, surroundings
+    def __init__(self, graph: GraphProto, outer: GraphBuilder) -> None:
+        self._graph, self._outer = graph, outer
         self.name, self.input_count, self.output_count = graph.name, len(graph.input), len(graph.output)
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
         self.check_input_count(len(inputs))
-        host = Host()
-        builder = self._surroundings.enter(host)
+        scope = ModelScope()
+        builder = self._outer.enter(scope)
         for info, node in zip(self._graph.input, inputs):
-            host.name(node, info.name)
+            scope.name(node, info.name)
             builder.define(info.name, node.output(0))
         for parameter in parameters:
-            if parameter not in host.named:
-                host.name(parameter, parameter.friendly_name)
+            if parameter not in scope.named:
+                scope.name(parameter, parameter.friendly_name)
         results = builder.results_of(self._graph)
-        return Body(Model(results, [*parameters, *host.captured.values()], self._graph.name), list(host.captured))
+        return Body(Model(results, [*parameters, *scope.captured.values()], self._graph.name), list(scope.captured))
 
     def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
         self.check_input_count(len(inputs))
-        builder = self._surroundings.enter(self._surroundings.host, f"{name}/")
+        builder = self._outer.enter(self._outer.scope, f"{name}/")
         for info, value in zip(self._graph.input, inputs):
             builder.define(info.name, value)
         outputs = builder.values_of(self._graph)
-        let_stand_for(name, outputs)
+        name_first_output(name, outputs)
         return outputs

@@ -1,4 +1,4 @@
-"""ONNX tensors as numpy arrays, in place where their bytes are: in the mapped file, or in one beside it."""
+"""TensorReader, which reads ONNX tensors as numpy arrays, without a copy of mapped files and external data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TYPES = {
 
 
 def element_type(data_type: int) -> Type:
-    """The Type for a TensorProto.DataType. Raises FrontendError for one that hetero does not have."""
+    """Return the Type of a TensorProto.DataType. Raises FrontendError if hetero does not support it."""
     if data_type not in _TYPES:
         known = data_type in TensorProto.DataType.values()
         name = TensorProto.DataType.Name(data_type) if known else f"number {data_type}"
@@ -37,15 +37,15 @@ def element_type(data_type: int) -> Type:
 
 
 def data_type(element_type: Type) -> int:
-    """The TensorProto.DataType of a Type, 0 for one that ONNX does not have."""
+    """Return the TensorProto.DataType of a Type; UNDEFINED (0) if ONNX does not have it."""
     return next((number for number, kind in _TYPES.items() if kind is element_type), TensorProto.UNDEFINED)
 
 
 class TensorReader:
-    """Makes arrays of the TensorProtos of one model.
+    """A reader of the TensorProtos of one model as arrays.
 
-    ``model``: the bytes of the file, which hold the tensors that wire.detach_tensors took out; ``folder``: where files
-    with external data may lie. None for what there is not.
+    ``model``: the bytes of the file, for the tensors that wire.detach_tensors replaced by references, or None.
+    ``folder``: the folder of files with external data, or None for models that are not files.
     """
 
     def __init__(self, model: memoryview | None, folder: Path | None) -> None:
@@ -53,7 +53,7 @@ class TensorReader:
         self._files: dict[str, memoryview] = {}
 
     def read(self, tensor: TensorProto) -> np.ndarray:
-        """The array, not to be written to. Raises FrontendError where type, shape and data do not fit."""
+        """Return a tensor as a read-only array. Raises FrontendError if its type, shape and data do not match."""
         try:
             return self._read(tensor)
         except (ValueError, TypeError, FrontendError) as error:
@@ -81,7 +81,7 @@ class TensorReader:
         return np.frombuffer(data, kind.to_dtype()).reshape(shape)
 
     def _external(self, tensor: TensorProto, needed: int) -> memoryview:
-        """The bytes that the tensor refers to, as far as they are there."""
+        """Return the external data of a tensor, which is shorter than ``needed`` if the file is truncated."""
         entries = {entry.key: entry.value for entry in tensor.external_data}
         offset, length = int(entries.get("offset", 0)), int(entries.get("length", needed))
         if offset < 0 or length < 0:
@@ -94,7 +94,9 @@ class TensorReader:
                 raise FrontendError("it is external data without a location")
             return self._model
         if self._folder is None:
-            raise FrontendError(f"its data is in the file {location}: give the model by its path for that to be found")
+            raise FrontendError(
+                f"its data is in the file {location}, which is found only if the model is given by its path"
+            )
         if location not in self._files:
             try:
                 path = (self._folder / location).resolve()

@@ -1,4 +1,4 @@
-"""The types of ONNX values: tensors, sequences of them, and optional ones."""
+"""Conversion of ONNX value types: tensors, sequences and optional values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ log = logging.getLogger("hetero.frontend")
 
 
 def value_type(proto: TypeProto) -> tuple[ElementType, PartialShape]:
-    """Element type and shape; a sequence or an optional is a scalar. Raises FrontendError for other kinds."""
+    """Return the element type and shape of an ONNX type. Raises FrontendError for maps and sparse tensors.
+
+    A sequence or an optional value is a scalar of a container type.
+    """
     kind = proto.WhichOneof("value")
     if kind == "tensor_type":
         return element_type(proto.tensor_type.elem_type), _shape(proto.tensor_type)
@@ -31,48 +34,48 @@ def value_type(proto: TypeProto) -> tuple[ElementType, PartialShape]:
 def _shape(tensor_type: TypeProto.Tensor) -> PartialShape:
     if not tensor_type.HasField("shape"):
         return PartialShape.dynamic()
-    # A dimension with a name, with none, or of a negative length may have any length.
+    # A dimension with a name, without a value or with a negative value is dynamic.
     lengths = [d.dim_value if d.HasField("dim_value") else -1 for d in tensor_type.shape.dim]
     return PartialShape([length if length >= 0 else -1 for length in lengths])
 
 
 def declared_types(infos: Iterable[ValueInfoProto]) -> dict[str, TypeProto]:
-    """The types that a graph states of its values, by name."""
+    """Return the declared types of values by name."""
     return {info.name: info.type for info in infos}
 
 
-def narrowed(inferred: PartialShape, declared: TypeProto, open_inputs: bool) -> PartialShape:
-    """The inferred shape with the lengths that a value_info of the file states and inference leaves open.
+def narrow_shape(inferred: PartialShape, declared: TypeProto, has_dynamic_inputs: bool) -> PartialShape:
+    """Return the inferred shape with its dynamic dimensions replaced by those of the file's value_info.
 
-    A value_info may be wrong, most often because it dates from before the inputs were made dynamic. So one without an
-    unknown length is ignored if a length of the model's inputs is unknown (``open_inputs``), and a length where
-    inference finds that of an input, which the caller chooses. One that contradicts the inferred shape is ignored too.
-    Names of dimensions say nothing here. Lengths of 0 and shapes without dimensions are what some exporters write for
-    what they do not know.
+    A value_info may be wrong, most often because it is older than the change that made the inputs dynamic. Therefore it
+    is ignored if it is fully static while the model has dynamic inputs, and if it contradicts the inferred shape. A
+    single dimension is ignored if inference knows it to equal a dynamic dimension of an input, which the caller
+    chooses. Names of dimensions are ignored. Some exporters write the length 0, or a shape without dimensions, for
+    unknown ones.
     """
     stated = [max(d.dim_value, 0) for d in declared.tensor_type.shape.dim]
-    if not stated or len(stated) > MAX_RANK or (open_inputs and all(stated)):
+    if not stated or len(stated) > MAX_RANK or (has_dynamic_inputs and all(stated)):
         return inferred
     if not inferred.has_rank:
         return PartialShape([length or -1 for length in stated])
-    if not any(said and known.is_dynamic and not known.symbol for known, said in zip(inferred, stated)):
+    if not any(length and known.is_dynamic and not known.symbol for known, length in zip(inferred, stated)):
         return inferred
-    if len(inferred) != len(stated) or not all(known.compatible(said or -1) for known, said in zip(inferred, stated)):
-        log.debug("a value_info that says %s is ignored: the inferred shape is %s", stated, inferred)
+    if len(inferred) != len(stated) or not all(known.compatible(n or -1) for known, n in zip(inferred, stated)):
+        log.debug("value_info %s is ignored: it contradicts the inferred shape %s", stated, inferred)
         return inferred
-    return PartialShape([said if said and not known.symbol else known for known, said in zip(inferred, stated)])
+    return PartialShape([length if length and not known.symbol else known for known, length in zip(inferred, stated)])
 
 
 def type_proto(value: Output) -> TypeProto:
-    """The type of a value as ONNX writes it. What is not known of it is left out."""
+    """Return the type of a value as a TypeProto, without its unknown parts."""
     return _proto_of(value.element_type, value.partial_shape)
 
 
 def _proto_of(kind: ElementType, shape: PartialShape) -> TypeProto:
     proto = TypeProto()
     if isinstance(kind, ContainerType):
-        inner = proto.sequence_type if isinstance(kind, SequenceType) else proto.optional_type
-        inner.elem_type.CopyFrom(_proto_of(kind.element_type, kind.partial_shape))
+        container = proto.sequence_type if isinstance(kind, SequenceType) else proto.optional_type
+        container.elem_type.CopyFrom(_proto_of(kind.element_type, kind.partial_shape))
         return proto
     proto.tensor_type.elem_type = data_type(kind)
     if shape.has_rank:

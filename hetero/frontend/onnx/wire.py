@@ -1,7 +1,7 @@
-"""ONNX files as protobuf writes them: take out the large tensors before the rest is parsed.
+"""Protobuf wire format of ONNX files: removal of large tensors before the file is parsed.
 
-Parsing a file as a whole would copy every weight. Here the bytes of large tensors are replaced by a reference to their
-place in the file, in the form that ONNX has for external data, but without a location. Wire format:
+Parsing the whole file would copy every weight. Here the bytes of large tensors are replaced by references to their
+offset in the file: external data of ONNX without a location. Wire format:
 https://protobuf.dev/programming-guides/encoding, field numbers: onnx.proto.
 """
 
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Payloads shorter than this stay where they are.
-SMALLEST_DETACHED = 1024
-# As deep as protobuf itself goes.
-_DEEPEST = 100
+# Minimum size in bytes of a payload that is detached.
+MIN_DETACHED_SIZE = 1024
+# Maximum nesting of messages, which is protobuf's own limit.
+_MAX_DEPTH = 100
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 
-# The fields that lead to the bytes of tensors: by field number, the fields of the message in it; None is the bytes.
+# The fields on the path to tensor bytes: a dict from field number to the fields of its message, or None for the bytes.
 _TENSOR: dict = {9: None}
 _ATTRIBUTE: dict = {5: _TENSOR, 10: _TENSOR}
 _NODE: dict = {5: _ATTRIBUTE}
@@ -28,17 +28,17 @@ _FUNCTION: dict = {7: _NODE, 11: _ATTRIBUTE}
 _MODEL: dict = {7: _GRAPH, 25: _FUNCTION}
 
 _GRAPH_OF_MODEL = 7
-# The fields of ModelProto and how each is written.
+# The wire type of each field of ModelProto.
 _MODEL_WIRE_TYPES = {1: _VARINT, 5: _VARINT} | dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25, 26), _LENGTH)
 _EXTERNAL_DATA, _DATA_LOCATION, _EXTERNAL = 13, 14, 1
 
 
 class WireError(ValueError):
-    """Bytes that are not a message."""
+    """Bytes that are not a protobuf message."""
 
 
 class Field(NamedTuple):
-    """A field of a message: its number, its wire type, where its key begins and where its payload lies."""
+    """A field of a message: its number, its wire type, the offset of its key, and the begin and end of its payload."""
 
     number: int
     wire_type: int
@@ -48,7 +48,7 @@ class Field(NamedTuple):
 
 
 def looks_like_model(data: memoryview) -> bool:
-    """Whether bytes are those of a ModelProto with a graph, whole or cut off in it."""
+    """Return whether the bytes are a ModelProto with a graph, complete or truncated within the graph."""
     try:
         for field in _fields(data, 0, len(data)):
             if _MODEL_WIRE_TYPES.get(field.number) != field.wire_type:
@@ -56,32 +56,34 @@ def looks_like_model(data: memoryview) -> bool:
             if field.number == _GRAPH_OF_MODEL:
                 return True
     except WireError as error:
-        return isinstance(error, _CutOff) and error.number == _GRAPH_OF_MODEL
+        return isinstance(error, _TruncatedField) and error.number == _GRAPH_OF_MODEL
     return False
 
 
 def detach_tensors(data: memoryview) -> bytes:
-    """A ModelProto in which large tensors are external data at an offset of ``data``.
+    """Return the serialized ModelProto with its large tensors replaced by external data at an offset of ``data``.
 
-    Raises WireError where the bytes are not a message or end within one.
+    Raises WireError if the bytes are not a message or are truncated.
     """
     return b"".join(_rewrite(data, 0, len(data), _MODEL, 0))
 
 
-class _CutOff(WireError):
+class _TruncatedField(WireError):
+    """A field of this number that ends after the end of its message."""
+
     def __init__(self, number: int, problem: str) -> None:
         super().__init__(problem)
         self.number = number
 
 
 def _rewrite(data: memoryview, begin: int, end: int, message: dict, depth: int) -> list[bytes | memoryview]:
-    """The message between two places, in pieces."""
-    if depth > _DEEPEST:
-        raise WireError(f"graphs are nested more than {_DEEPEST} deep")
+    """Return the message between two offsets in pieces, with its large tensors replaced by references."""
+    if depth > _MAX_DEPTH:
+        raise WireError(f"graphs are nested more than {_MAX_DEPTH} deep")
     pieces: list[bytes | memoryview] = []
     copied = begin
     for field in _fields(data, begin, end):
-        if field.wire_type != _LENGTH or field.end - field.begin < SMALLEST_DETACHED or field.number not in message:
+        if field.wire_type != _LENGTH or field.end - field.begin < MIN_DETACHED_SIZE or field.number not in message:
             continue
         pieces.append(data[copied : field.key])
         inner = message[field.number]
@@ -96,19 +98,20 @@ def _rewrite(data: memoryview, begin: int, end: int, message: dict, depth: int) 
 
 
 def _reference(offset: int, length: int) -> bytes:
-    """The fields of a TensorProto that say where its data is."""
+    """Return the serialized fields of a TensorProto that refer to external data at an offset of the file."""
     entries = (_entry("offset", offset), _entry("length", length))
     location = _varint(_DATA_LOCATION << 3 | _VARINT) + _varint(_EXTERNAL)
     return b"".join(_length_prefix(_EXTERNAL_DATA, len(entry)) + entry for entry in entries) + location
 
 
 def _entry(key: str, value: int) -> bytes:
-    """A StringStringEntryProto."""
+    """Return a serialized StringStringEntryProto."""
     texts = key.encode(), str(value).encode()
     return b"".join(_length_prefix(number, len(text)) + text for number, text in enumerate(texts, 1))
 
 
 def _length_prefix(number: int, length: int) -> bytes:
+    """Return the key and the length that precede a payload of a length-delimited field."""
     return _varint(number << 3 | _LENGTH) + _varint(length)
 
 
@@ -122,9 +125,10 @@ def _varint(value: int) -> bytes:
 
 
 def _fields(data: memoryview, begin: int, end: int) -> Iterator[Field]:
-    place = begin
-    while place < end:
-        key, payload = _read_varint(data, place, end)
+    """Yield the fields of the message between two offsets. Raises WireError."""
+    offset = begin
+    while offset < end:
+        key, payload = _read_varint(data, offset, end)
         number, wire_type = key >> 3, key & 7
         if wire_type == _LENGTH:
             length, payload = _read_varint(data, payload, end)
@@ -134,24 +138,24 @@ def _fields(data: memoryview, begin: int, end: int) -> Iterator[Field]:
         elif wire_type in _FIXED_SIZES:
             after = payload + _FIXED_SIZES[wire_type]
         else:
-            raise WireError(f"byte {place} is not the beginning of a field")
+            raise WireError(f"byte {offset} is not the beginning of a field")
         if after > end:
-            raise _CutOff(
-                number, f"the field at byte {place} should end at byte {after}, but its message ends at {end}"
+            raise _TruncatedField(
+                number, f"the field at byte {offset} should end at byte {after}, but its message ends at {end}"
             )
-        yield Field(number, wire_type, place, payload, after)
-        place = after
+        yield Field(number, wire_type, offset, payload, after)
+        offset = after
 
 
-def _read_varint(data: memoryview, place: int, end: int) -> tuple[int, int]:
-    """A number, and the place after it."""
+def _read_varint(data: memoryview, offset: int, end: int) -> tuple[int, int]:
+    """Return the number at an offset, and the offset after it. Raises WireError."""
     value = 0
     for shift in range(0, 70, 7):
-        if place >= end:
-            raise WireError(f"the message ends within a number at byte {place}")
-        byte = data[place]
-        place += 1
+        if offset >= end:
+            raise WireError(f"the message ends within a number at byte {offset}")
+        byte = data[offset]
+        offset += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, place
-    raise WireError(f"the number before byte {place} is too long")
+            return value, offset
+    raise WireError(f"the number before byte {offset} is too long")

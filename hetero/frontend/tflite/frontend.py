@@ -21,7 +21,7 @@ class TfliteFrontEnd(FrontEnd):
 
     def supported(self, source: ModelSource) -> bool:
         try:
-            return bytes(read_source(source, "TensorFlow Lite", keep_place=True).data[_IDENTIFIER]) == b"TFL3"
+            return bytes(read_source(source, "TensorFlow Lite", keep_position=True).data[_IDENTIFIER]) == b"TFL3"
         except FrontendError:
             return False
 

@@ -8,15 +8,14 @@ import numpy as np
 
 from hetero.errors import FrontendError
 from hetero.frontend.extension import Extension, conversion_for
-from hetero.frontend.names import let_stand_for, name_new_nodes
-from hetero.frontend.subgraph import Body, Host, Subgraph
+from hetero.frontend.names import name_first_output, name_new_nodes
+from hetero.frontend.subgraph import Body, ModelScope, Subgraph
 from hetero.frontend.tflite import translators as _  # noqa: F401 (fills the registry)
 from hetero.frontend.tflite.decoded import DecodedGraph, DecodedModel, DecodedOperator, DecodedTensor
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translators
 from hetero.frontend.tflite.variables import BodyVariables, Variables
-from hetero.frontend.translation import as_outputs
-from hetero.frontend.translators import Translator
+from hetero.frontend.translation import Translator, as_outputs
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 
 # Maximum nesting depth of graphs.
@@ -39,7 +38,7 @@ def build_model(
     context.check()
     graph = decoded.graphs[0]
     variables = Variables()
-    builder = GraphBuilder(context, 0, Host(), variables)
+    builder = GraphBuilder(context, 0, ModelScope(), variables)
     parameters = [builder.add_parameter(index) for index in graph.inputs]
     results = builder.results()
     for signature in decoded.signatures:
@@ -99,7 +98,7 @@ class GraphBuilder:
         self,
         context: ModelContext,
         index: int,
-        host: Host,
+        host: ModelScope,
         variables: Variables,
         prefix: str = "",
         callers: tuple[int, ...] = (),
@@ -201,7 +200,7 @@ class TfliteSubgraph(Subgraph):
     """A graph that an operator calls. It can access only the variables of the graphs around it."""
 
     def __init__(
-        self, context: ModelContext, index: int, host: Host, variables: Variables, callers: tuple[int, ...]
+        self, context: ModelContext, index: int, host: ModelScope, variables: Variables, callers: tuple[int, ...]
     ) -> None:
         if not 0 <= index < len(context.decoded.graphs):
             raise FrontendError(f"there is no graph {index}")
@@ -212,7 +211,7 @@ class TfliteSubgraph(Subgraph):
         self._host, self._variables = host, variables
 
     def build(self, inputs: Sequence[Node], parameters: Sequence[Parameter]) -> Body:
-        host = Host()
+        host = ModelScope()
         variables = BodyVariables(self._variables, host.capture)
         for name, node in zip(self.input_names, inputs):
             host.name(node, name)
@@ -226,11 +225,11 @@ class TfliteSubgraph(Subgraph):
 
     def inline(self, inputs: Sequence[Output], name: str) -> list[Output]:
         outputs = self.translate_into(self._host, self._variables, inputs, f"{name}/")
-        let_stand_for(name, outputs)
+        name_first_output(name, outputs)
         return outputs
 
     def translate_into(
-        self, host: Host, variables: Variables, inputs: Sequence[Output], prefix: str = ""
+        self, host: ModelScope, variables: Variables, inputs: Sequence[Output], prefix: str = ""
     ) -> list[Output]:
         """Translate the graph into another Model under construction; return its outputs. Raises FrontendError."""
         self.check_input_count(len(inputs))

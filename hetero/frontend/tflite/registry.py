@@ -1,7 +1,7 @@
 """Registry of the translators of TensorFlow Lite operators."""
 
-from hetero.frontend.translators import Translators
+from hetero.frontend.translation import TranslatorRegistry
 
-translators = Translators()
+translators = TranslatorRegistry()
 # Decorator that registers a translator for operator types, by their names in the schema's BuiltinOperator.
 translator = translators.register

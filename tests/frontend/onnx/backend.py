@@ -29,12 +29,12 @@ _core = hetero.Core()
 
 
 def cases() -> dict[str, TestCase]:
-    """All cases by name."""
+    """Return all cases by name."""
     return onnx_cases.cases(*KINDS)
 
 
 def run_case(case: TestCase, device: str) -> None:
-    """Raises AssertionError where a result is not the expected one, and what reading and running the model raise."""
+    """Run a case. Raises AssertionError for a wrong result, and any error of reading and running the model."""
     onnx_cases.check_case(_core.compile_model(onnx_cases.read_case(_core, case), device), case)
 
 

@@ -1,4 +1,4 @@
-"""Running a small ONNX model by the reference, operation by operation, and by ONNX Runtime."""
+"""Helpers that run a small ONNX model with the reference implementation and with ONNX Runtime."""
 
 import numpy as np
 import onnx
@@ -11,7 +11,7 @@ from hetero.reference import evaluate
 
 
 def make_model(nodes, inputs, outputs=("y",), initializers=None, opset=13, shapes=None):
-    """An ONNX model; ``inputs`` and ``initializers`` are arrays by name, ``shapes`` overrides declared input shapes."""
+    """Return an ONNX model. ``inputs``, ``initializers``: arrays by name. ``shapes``: declared input shapes."""
     shapes = shapes or {}
     graph = helper.make_graph(
         nodes,
@@ -43,7 +43,7 @@ def operator_model(kind, inputs, attributes, outputs, domain="", opset=20) -> on
 def assert_as_onnxruntime(
     proto: onnx.ModelProto, inputs: list[np.ndarray], tolerance: float = 1e-5, device: str = "TEMPLATE"
 ) -> None:
-    """The device gives an ``operator_model`` the types, shapes and results of ONNX Runtime, strings too."""
+    """Assert that the device returns ONNX Runtime's types, shapes and results for an ``operator_model``."""
     expected = run_onnxruntime(proto, {f"x{i}": array for i, array in enumerate(inputs)})
     compiled = hetero.Core().compile_model(proto, device)
     results = compiled(list(inputs))
@@ -60,7 +60,7 @@ def assert_as_onnxruntime(
 
 
 def run_reference(model: Model, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The outputs by name, one operation after the other."""
+    """Evaluate a model operation by operation and return its outputs by name."""
     arrays = {}
     outputs = {}
     for node in model.get_ordered_ops():
@@ -88,7 +88,7 @@ def run_onnxruntime(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> di
 
 
 def assert_close(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: float = 1e-4) -> None:
-    """Same names, types and shapes, and no difference above ``tolerance`` of the largest magnitude."""
+    """Assert equal names, types and shapes, and no difference above ``tolerance`` of the largest magnitude."""
     assert list(found) == list(expected)
     for name, wanted in expected.items():
         array = found[name]

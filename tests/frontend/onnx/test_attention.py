@@ -1,4 +1,4 @@
-"""ONNX's Attention beside ONNX Runtime's, or where that lacks something beside ONNX's own evaluator."""
+"""Attention of ONNX, against ONNX Runtime, or against ONNX's reference evaluator where ONNX Runtime lacks a feature."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def inputs(queries=3, keys=5, groups=HEADS, past=0):
 
 
 def compare(given, opset=23, outputs=1, oracle=run_onnxruntime, **attributes):
-    """Shapes known and unknown, but for the heads and their width."""
+    """Static and dynamic shapes; the number of heads and the head size are always static."""
     names, made = [name if name in given else "" for name in NAMES], OUTPUTS[:outputs]
     while not names[-1]:
         names.pop()
@@ -82,8 +82,8 @@ def test_scores_as_output(groups, mode, cap):
     compare(given, 25, 4, by_reference, qk_matmul_output_mode=mode, softcap=cap)
 
 
-def test_plain_scores_as_output_beside_a_cap():
-    """These have no cap, as ONNX's text and its function say; its evaluator gives capped ones."""
+def test_raw_scores_as_output_with_softcap():
+    """They are not capped, as in ONNX's specification and function; its evaluator returns capped ones."""
     given = inputs()
     node = helper.make_node("Attention", list(given), OUTPUTS, softcap=0.5)
     model = make_model([node], given, OUTPUTS, opset=25)
@@ -100,7 +100,7 @@ def test_heads_in_one_axis(causal, groups):
 
 
 @pytest.mark.parametrize("causal", [0, 1])
-def test_ends_of_sequences(causal):
+def test_sequence_lengths(causal):
     given = inputs(groups=GROUPS) | {"ends": np.array([4, 5])}
     compare(given, 24, oracle=by_reference, is_causal=causal)
 
@@ -121,13 +121,13 @@ def test_a_mask_for_fewer_keys(cap, mask):
 
 
 @pytest.mark.parametrize("cap", [0.0, 0.5])
-def test_a_query_that_looks_at_nothing(cap):
+def test_a_query_without_visible_keys(cap):
     mask = np.ones((3, 5), bool)
     mask[1] = False
     compare(inputs() | {"mask": mask}, 25, 1, by_reference, softcap=cap)
 
 
-def test_heads_that_do_not_fit():
+def test_head_counts_that_do_not_match():
     node = helper.make_node("Attention", ["q", "k", "v"], ["y"])
     given = {"q": floats(2, 3, 3, WIDTH)} | {name: floats(2, 2, 5, WIDTH) for name in "kv"}
     with pytest.raises(hetero.HeteroError, match="the number of query heads, 3, must be a multiple of that of keys, 2"):
@@ -178,6 +178,6 @@ def test_linear_attention_without_steps():
         ("the number of query heads, 4, must be a multiple of that of keys, 3", ("linear", 0, 0, 3)),
     ],
 )
-def test_linear_attention_that_does_not_fit(message, arguments):
+def test_linear_attention_with_wrong_shapes(message, arguments):
     with pytest.raises(hetero.HeteroError, match=message):
         hetero.Core().read_model(linear_attention(*arguments)[0])

@@ -34,7 +34,7 @@ def expected(name: str, device: str) -> str:
 
 @pytest.fixture(autouse=True)
 def same_every_time(monkeypatch):
-    """What is random without a seed does not change, so that no case passes by chance."""
+    """Fix the seeds of random operators, so that no case passes by chance."""
     monkeypatch.setattr(random.secrets, "randbits", lambda bits: 1)
 
 

@@ -24,7 +24,7 @@ def run(proto: onnx.ModelProto, inputs: dict[str, np.ndarray], device: str = "TE
 
 
 def same(proto: onnx.ModelProto, *cases: dict[str, np.ndarray]) -> None:
-    """Results are ONNX Runtime's for all inputs; also of a clone, and through HETERO."""
+    """Assert ONNX Runtime's results for all inputs, also from a clone and on HETERO."""
     model = hetero.Core().read_model(proto)
     for inputs in cases:
         expected = run_onnxruntime(proto, inputs)
@@ -221,7 +221,7 @@ def test_values_of_unknown_rank_from_branches_can_be_split():
         np.testing.assert_array_equal(np.concatenate([found["y"], found["z"]]), whole)
 
 
-def test_a_name_of_a_body_hides_that_of_the_graph_around_it():
+def test_a_name_in_a_body_hides_the_outer_one():
     proto = parse("""(float[3] x, bool c) => (float[3] y, float[3] z) {
         t = Exp (x)
         y, z = If (c) <
@@ -242,8 +242,8 @@ def test_a_name_of_a_body_hides_that_of_the_graph_around_it():
     np.testing.assert_allclose(run(proto, {"x": x, **scalars(c=False)})["y"], exp, rtol=1e-6)
 
 
-def test_what_a_body_hands_out_is_nobody_elses_memory():
-    """Initializers of a body, and inputs handed on, stay what they are when a result is written to."""
+def test_results_of_a_body_do_not_share_memory():
+    """Writing to a result changes neither the initializers of a body nor the inputs that it returns."""
     proto = parse("""(float[2] x, bool c) => (float[2] y) {
         y = If (c) <
             then_branch = a () => (float[2] p) <float[2] k = {1.0, 2.0}> { p = Identity (k) },
@@ -277,8 +277,8 @@ def test_operations_have_the_names_of_the_nodes():
     assert [scan.friendly_name for scan in scans] == ["last"]
 
 
-def test_bodies_lie_deep_in_each_other():
-    """As deep as protobuf reads them."""
+def test_deeply_nested_bodies():
+    """The maximum depth that protobuf reads."""
     graph, other = "k () => (float[1] r) { r = Relu (x) }", "e () => (float[1] q) { q = Neg (x) }"
     for _ in range(30):
         graph = f"k () => (float[1] r) {{ r = If (c) <then_branch = {graph}, else_branch = {other}> }}"
@@ -298,7 +298,7 @@ IF_WITH = """(float[3] x, bool c) => (float[3] y) {{
 WRONG = {
     "the type changes": (
         LOOP_WITH.format(outputs="bool g, int64[3] t", nodes="g = Identity (going) t = Cast <to = 7> (s)"),
-        "Loop node 'y': 't' is i64, but what it takes the place of is f32",
+        "Loop node 'y': loop body result 't' is i64, but its initial value is f32",
     ),
     "an output is missing": (
         LOOP_WITH.format(outputs="bool g", nodes="g = Identity (going)"),
@@ -310,7 +310,7 @@ WRONG = {
     ),
     "a value that nobody makes": (
         LOOP_WITH.format(outputs="bool g, float[3] t", nodes="g = Identity (going) t = Add (s, nothing)"),
-        "Loop node 'y': Add node 't' reads the value 'nothing', which nothing before it makes",
+        "Loop node 'y': Add node 't' reads the value 'nothing', which no node before it produces",
     ),
     "an output that nobody makes": (
         LOOP_WITH.format(outputs="bool g, float[3] nothing", nodes="g = Identity (going)"),
@@ -335,13 +335,13 @@ WRONG = {
     ),
     "an axis that is not there": (
         SCAN.replace("scan_input_axes = [0, 1]", "scan_input_axes = [0, 2]"),
-        "axis 2 is none",
+        "axis 2 is out of range",
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_is_refused_in_one_sentence(name):
+def test_invalid_models_are_refused_in_one_sentence(name):
     text, message = WRONG[name]
     with pytest.raises(FrontendError, match=message) as raised:
         hetero.Core().read_model(parse(text))

@@ -1,4 +1,4 @@
-"""Convolutions with seldom attributes, against ONNX Runtime."""
+"""Convolutions with rarely used attributes, against ONNX Runtime."""
 
 import pytest
 

@@ -45,7 +45,7 @@ CASES_OF_EACH = 5
 
 
 def schemas() -> dict[str, list[int]]:
-    """The versions of each operator, but for those that deprecate it."""
+    """Return the versions of each operator without those that deprecate it."""
     versions = defaultdict(list)
     for schema in onnx.defs.get_all_schemas_with_history():
         if schema.domain == "" and not schema.deprecated:
@@ -57,7 +57,7 @@ VERSIONS = schemas()
 
 
 def single_nodes():
-    """ONNX's cases of one node, by its operator."""
+    """Return ONNX's test cases of one node, by operator."""
     found = defaultdict(list)
     for case in cases().values():
         if case.model and len(case.model.graph.node) == 1 and not RANDOM.search(case.name):
@@ -69,7 +69,7 @@ SINGLE_NODES = single_nodes()
 
 
 def in_version(case, version):
-    """The case in a model of this operator set; None where the operator set has no such node."""
+    """Return the case in a model of this operator set, or None if the operator set has no such node."""
     if len(case.model.opset_import) > 1:
         return None
     model = copy.deepcopy(case.model)
@@ -89,7 +89,7 @@ def test_every_operator_is_translated():
     assert [(name, v) for name, versions in VERSIONS.items() for v in versions if not is_translated(name, v)] == []
 
 
-def test_what_is_tried_elsewhere_is_there():
+def test_operators_tested_elsewhere_exist():
     for file, operators in ELSEWHERE.items():
         text = Path(__file__).with_name(f"{file}.py").read_text()
         assert [name for name in operators if not re.search(rf"\b{name}\b", text)] == []

@@ -1,4 +1,4 @@
-"""ONNX files that are damaged or made to do harm: read or refused in words, soon and in little memory."""
+"""Damaged and malicious ONNX files are read or refused with a message, fast and with little memory."""
 
 import functools
 
@@ -17,7 +17,7 @@ def constant(name, value):
 
 
 def branch(name, operation):
-    """A body of one operation on the outer value r."""
+    """Return a body of one operation on the outer value r."""
     result = helper.make_tensor_value_info(f"{name}_out", TensorProto.FLOAT, None)
     return helper.make_graph([helper.make_node(operation, ["r"], [result.name])], name, [], [result])
 
@@ -103,14 +103,14 @@ def test_truncated():
             OnnxFrontEnd().convert(content[:length])
 
 
-def test_a_name_that_is_no_text():
-    """A longer name takes in the bytes of other fields."""
+def test_a_name_that_is_not_text():
+    """A longer name covers the bytes of other fields."""
     with pytest.raises(FrontendError, match="there is no translation"):
         OnnxFrontEnd().convert(sample().replace(b"\x04last", b"\x18last"))
 
 
-def test_what_is_run_later_fails_in_words():
-    """Numbers that make huge tensors are known when the model is read; it is refused, or when it runs."""
+def test_errors_at_run_time_have_messages():
+    """Sizes of huge tensors are refused when the model is read or when it runs."""
     shape = helper.make_node("ConstantOfShape", ["shape"], ["y"])
     graph = helper.make_graph(
         [shape], "g", [], [onnx.ValueInfoProto(name="y")], [constant("shape", [1 << 40, 1 << 20])]
@@ -121,8 +121,8 @@ def test_what_is_run_later_fails_in_words():
 
 
 @pytest.mark.parametrize("kind", ["tensor", "attribute"])
-def test_strings_of_which_one_is_long_do_not_fill_the_memory(kind):
-    """numpy gives each element the room of the longest one: here 30 GB."""
+def test_one_long_string_does_not_fill_the_memory(kind):
+    """numpy allocates the size of the longest string for each element: here 30 GB."""
     texts = [b"x" * 220_000, *[b"y"] * 35_000]
     tensor = TensorProto(name="c", data_type=TensorProto.STRING, dims=[len(texts)], string_data=texts)
     node = helper.make_node("Constant", [], ["y"], name="n")

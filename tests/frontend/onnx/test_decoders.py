@@ -1,6 +1,6 @@
 """Decoders of unknown batch and length, as torch.onnx.export(dynamo=True, opset_version=23) writes them.
 
-The shape of heads is a Concat of lengths of the input, -1 and the width of a head.
+The shape of heads is a Concat of lengths of the input, -1 and the head size.
 """
 
 import numpy as np
@@ -102,7 +102,7 @@ def test_the_number_of_heads_is_inferred(allowzero):
     assert found == ["[?,4,?,16]", "[?,2,?,16]", "[?,2,?,16]"]
 
 
-def test_the_number_of_heads_that_rotary_embedding_states():
+def test_the_number_of_heads_from_rotary_embedding():
     text = """(float[b, n, s, 16] x, float[12, 8] cos, float[12, 8] sin, int64[b, s] places) => (y) {
         turned = RotaryEmbedding <num_heads = 4> (x, cos, sin, places)
         y = Attention (turned, turned, turned)

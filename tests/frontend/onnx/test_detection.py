@@ -62,7 +62,7 @@ def test_images_of_all_modes(kind, mode):
 
 
 @pytest.mark.parametrize("length", [0, 10, 60])
-def test_damaged_files_have_no_pixels(length):
+def test_damaged_images_are_empty(length):
     stream = BytesIO()
     Image.fromarray(RNG.integers(0, 256, (20, 20, 3), np.uint8)).save(stream, "PNG")
     data = np.frombuffer(stream.getvalue()[:length], np.uint8)
@@ -77,7 +77,7 @@ def test_images_that_fill_the_memory_are_refused():
         decoder("RGB")([np.frombuffer(header, np.uint8)])
 
 
-def test_what_is_not_bytes_is_refused():
+def test_inputs_other_than_bytes_are_refused():
     node = helper.make_node("ImageDecoder", ["x"], ["y"])
     with pytest.raises(hetero.HeteroError, match="input 0 must be u8"):
         compiled(make_model([node], {"x": np.zeros(3, np.float32)}, opset=20))

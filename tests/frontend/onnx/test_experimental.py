@@ -1,4 +1,4 @@
-"""Operators that ONNX took back, against ONNX Runtime, which still runs them."""
+"""Operators that ONNX removed, against ONNX Runtime, which still runs them."""
 
 import numpy as np
 import onnxruntime

@@ -1,4 +1,4 @@
-"""Where a model may come from, how its weights stay where they are, and what is said of bad files."""
+"""Sources of ONNX models, weights without copies, and messages about invalid files."""
 
 import io
 import subprocess
@@ -13,7 +13,7 @@ from onnx import TensorProto, TypeProto, ValueInfoProto, helper, numpy_helper
 
 from hetero.errors import FrontendError
 from hetero.frontend.onnx import OnnxFrontEnd
-from hetero.frontend.onnx.wire import SMALLEST_DETACHED, detach_tensors
+from hetero.frontend.onnx.wire import MIN_DETACHED_SIZE, detach_tensors
 from hetero.graph import is_constant
 from tests import zoo
 from tests.frontend.onnx.compare import make_model, run_reference
@@ -112,13 +112,13 @@ def test_detached_file_is_the_same_model(name):
             tensor.ClearField("external_data")
             tensor.ClearField("data_location")
             references += 1
-    large = [t for t in _tensors(whole.graph) if len(t.raw_data) >= SMALLEST_DETACHED]
+    large = [t for t in _tensors(whole.graph) if len(t.raw_data) >= MIN_DETACHED_SIZE]
     assert references == len(large)
     assert detached == whole
 
 
 def _tensors(graph):
-    """All tensors of a graph and of the graphs inside of its nodes."""
+    """Yield all tensors of a graph and its subgraphs."""
     attributes = [attribute for node in graph.node for attribute in node.attribute]
     inner = [tensor for a in attributes if a.type == onnx.AttributeProto.GRAPH for tensor in _tensors(a.g)]
     return [*graph.initializer, *(a.t for a in attributes if a.type == onnx.AttributeProto.TENSOR), *inner]
@@ -169,7 +169,7 @@ def test_bad_external_data(tmp_path, changes, message):
 
 
 def test_external_data_needs_a_path(tmp_path):
-    with pytest.raises(FrontendError, match="give the model by its path"):
+    with pytest.raises(FrontendError, match="found only if the model is given by its path"):
         OnnxFrontEnd().convert(external_model(tmp_path).read_bytes())
 
 
@@ -198,16 +198,16 @@ def set_tensor(**fields):
 CONTENT_ERRORS = {
     "reads nothing": (
         add_nodes(("Relu", ["nothing"], ["z"], "r")),
-        "Relu node 'r' reads the value 'nothing', which nothing before it makes",
+        "Relu node 'r' reads the value 'nothing', which no node before it produces",
     ),
     "no output": (
         edited(lambda graph: graph.output.add(name="absent")),
-        "the model's output reads the value 'absent', which nothing before it makes",
+        "the model's output reads the value 'absent', which no node before it produces",
     ),
-    "made twice": (add_nodes(("Relu", ["x"], ["y"], "r")), "the value 'y' is made twice"),
+    "made twice": (add_nodes(("Relu", ["x"], ["y"], "r")), "the value 'y' is defined twice"),
     "made by a node and an initializer": (
         edited(lambda graph: graph.node.insert(0, helper.make_node("Relu", ["x"], ["w"], "r"))),
-        "'w' is an initializer and also made by Relu node 'r'",
+        "'w' is an initializer and also an output of Relu node 'r'",
     ),
     "two initializers": (
         edited(lambda graph: graph.initializer.append(graph.initializer[0])),
@@ -292,7 +292,7 @@ def test_missing_files(tmp_path):
         OnnxFrontEnd().convert(io.StringIO("text"))
 
 
-def test_asking_leaves_a_file_where_it_is():
+def test_supported_keeps_the_position_of_an_open_file():
     file = io.BytesIO(b"begin" + matmul_model().SerializeToString())
     file.seek(5)
     assert OnnxFrontEnd().supported(file)
@@ -308,7 +308,7 @@ def test_truncated_file(tmp_path, left):
         OnnxFrontEnd().convert(path)
 
 
-def test_any_damage_is_told_as_such():
+def test_any_damage_is_reported():
     content = matmul_model().SerializeToString()
     generator = np.random.default_rng(0)
     failures = 0

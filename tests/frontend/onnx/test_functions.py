@@ -1,4 +1,4 @@
-"""Functions: those that a model defines, and those that ONNX gives for its own operators."""
+"""ONNX functions, defined by a model or by ONNX itself."""
 
 import numpy as np
 import onnx
@@ -53,7 +53,7 @@ def test_functions_with_attributes_and_functions_in_them():
     assert {"t", "y"} <= set(names)
 
 
-def test_a_function_called_twice_has_values_of_its_own_each_time():
+def test_two_calls_of_a_function_have_separate_values():
     nodes = "z = me.scaled <shift = 1.0> (x) w = me.scaled <shift = 2.0> (z) y = Sub (w, z)"
     model = hetero.Core().read_model(parse(GRAPH.format(nodes), SCALED))
     names = [name for node in model.get_ops() for output in node.outputs() for name in output.names]
@@ -61,7 +61,7 @@ def test_a_function_called_twice_has_values_of_its_own_each_time():
     same(parse(GRAPH.format(nodes), SCALED), x=X)
 
 
-def test_inputs_and_outputs_may_be_left_out():
+def test_inputs_and_outputs_may_be_omitted():
     optional = "clamped (x, low, high) => (y, z) { y = Clip (x, low, high) z = Neg (x) }"
     graph = "(float[2, 3] x, float l) => (float[2, 3] y, float[2, 3] v)"
     proto = parse(graph + "{ y = me.clamped (x, , l) w, v = me.clamped (x, l) }", optional)
@@ -95,7 +95,7 @@ def test_a_function_called_in_a_body():
     same(parse(text, SCALED), x=X, n=np.array(3))
 
 
-def test_overloads_are_functions_of_their_own():
+def test_overloads_are_separate_functions():
     proto = parse(GRAPH.format("y = me.f (x)"), "f (x) => (y) { y = Neg (x) }", "f (x) => (y) { y = Exp (x) }")
     proto.functions[1].overload = "second"
     np.testing.assert_array_equal(run(proto, x=X)["y"], -X)
@@ -113,20 +113,15 @@ def test_large_tensors_of_functions_stay_in_the_file():
 
 
 def leave_out(monkeypatch, *op_types):
-    """Let there be no translators of these operators."""
-    kept = {key: value for key, value in registry.translators._by_operator.items() if key[1] not in op_types}
-    monkeypatch.setattr(registry.translators, "_by_operator", kept)
+    """Remove the translators of these operators."""
+    kept = {key: value for key, value in registry.translators.by_operator.items() if key[1] not in op_types}
+    monkeypatch.setattr(registry.translators, "by_operator", kept)
 
 
 @pytest.fixture
 def _without_translators(monkeypatch):
-    """Only the operators that ONNX's functions are made of have translators."""
-    left = {
-        key: value
-        for key, value in registry.translators._by_operator.items()
-        if key[1] not in {name for name, _, _ in EXPANDED}
-    }
-    monkeypatch.setattr(registry.translators, "_by_operator", left)
+    """Remove the translators of all operators that ONNX defines as functions."""
+    leave_out(monkeypatch, *(name for name, _, _ in EXPANDED))
 
 
 # Operators that ONNX gives as functions, fixed ones and ones that depend on the types of the inputs.
@@ -140,16 +135,16 @@ EXPANDED = [
 
 @pytest.mark.usefixtures("_without_translators")
 @pytest.mark.parametrize(("op_type", "opset", "attributes"), EXPANDED)
-def test_operators_that_onnx_gives_as_functions(op_type, opset, attributes):
+def test_operators_that_onnx_defines_as_functions(op_type, opset, attributes):
     proto = parse(GRAPH.format(f"y = {op_type} (x)"), opset=opset)
     proto.ir_version = 8
     proto.graph.node[0].attribute.extend(onnx.helper.make_attribute(*pair) for pair in attributes.items())
     same(proto, x=X)
 
 
-def test_a_translator_comes_before_a_function_of_the_model(monkeypatch):
+def test_a_translator_takes_precedence_over_a_function_of_the_model(monkeypatch):
     proto = parse(GRAPH.format("y = me.f (x)"), "f (x) => (y) { y = Neg (x) }")
-    monkeypatch.setattr(registry.translators, "_by_operator", dict(registry.translators._by_operator))
+    monkeypatch.setattr(registry.translators, "by_operator", dict(registry.translators.by_operator))
     registry.translator("f", domain="me")(lambda node: Exp(node.get_input(0)))
     np.testing.assert_allclose(run(proto, x=X)["y"], np.exp(X), rtol=1e-6)
 
@@ -165,15 +160,15 @@ WRONG = {
         "f0 (x)",
         "the function f0 calls itself",
     ),
-    "too deep": (CHAIN, "f50 (x)", "functions and subgraphs lie more than 40 deep in each other"),
-    "too many inputs": (DOUBLING[:1], "f0 (x, x)", "it has 2 inputs, but the function 1"),
+    "too deep": (CHAIN, "f50 (x)", "functions and subgraphs are nested more than 40 deep"),
+    "too many inputs": (DOUBLING[:1], "f0 (x, x)", "it has 2 inputs, but the function takes 1"),
     "an output that nobody makes": (
         ["f0 (x) => (y) { z = Neg (x) }"], "f0 (x)",
-        "f0 node 'y': the function f0 reads the value 'y', which nothing before it makes",
+        "f0 node 'y': the function f0 reads the value 'y', which no node before it produces",
     ),
     "a value of the graph outside": (
         ["f0 (z) => (y) { y = Add (z, x) }"], "f0 (x)",
-        "f0 node 'y': Add node 'y/y' reads the value 'x', which nothing before it makes",
+        "f0 node 'y': Add node 'y/y' reads the value 'x', which no node before it produces",
     ),
     "operators that nobody knows": (
         ["f0 (x) => (y) { t = me.f1 (x) y = Foo (t) }", "f1 (x) => (y) { y = me.bar (x) }"], "f0 (x)",
@@ -183,27 +178,22 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_functions_that_cannot_be_are_refused(name):
+def test_invalid_functions_are_refused(name):
     functions, call, message = WRONG[name]
     with pytest.raises(FrontendError, match=message) as raised:
         hetero.Core().read_model(parse(GRAPH.format(f"y = me.{call}"), *functions))
     assert "\n" not in str(raised.value)
 
 
-def test_a_small_file_that_stands_for_too_many_nodes_is_refused(monkeypatch):
-    monkeypatch.setattr("hetero.frontend.onnx.graph.MOST_NODES", 1000)
-    with pytest.raises(FrontendError, match="its functions and subgraphs come to more than 1000 nodes"):
+def test_a_small_file_that_expands_to_too_many_nodes_is_refused(monkeypatch):
+    monkeypatch.setattr("hetero.frontend.onnx.graph.MAX_INNER_NODES", 1000)
+    with pytest.raises(FrontendError, match="its functions and subgraphs have more than 1000 nodes in total"):
         hetero.Core().read_model(parse(GRAPH.format("y = me.f30 (x)"), *DOUBLING))
 
 
-def test_operators_missing_in_a_function_of_onnx_are_named(monkeypatch):
+def test_unknown_operators_in_a_function_of_onnx_are_named(monkeypatch):
     """LayerNormalization's function depends on the types of its inputs, Softsign's does not."""
-    kept = {
-        k: v
-        for k, v in registry.translators._by_operator.items()
-        if k[1] not in ("LayerNormalization", "Softsign", "Abs", "Sqrt")
-    }
-    monkeypatch.setattr(registry.translators, "_by_operator", kept)
+    leave_out(monkeypatch, "LayerNormalization", "Softsign", "Abs", "Sqrt")
     layer = parse("(float[2, 3] x, float[3] s) => (float[2, 3] y) { y = LayerNormalization (x, s) }")
     with pytest.raises(
         FrontendError, match=r"LayerNormalization node 'y': .* no translation of ai.onnx.Sqrt of version"

@@ -1,4 +1,4 @@
-"""GroupQueryAttention beside ONNX Runtime's: prompts, single tokens, caches that grow and caches with room."""
+"""GroupQueryAttention against ONNX Runtime: prompts, single tokens, growing caches and caches with spare capacity."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def test_caches_that_grow(batch, new, past, rotate, packed):
 
 
 @pytest.mark.parametrize("interleaved", [0, 1])
-def test_a_cache_with_room(interleaved):
+def test_a_cache_with_spare_capacity(interleaved):
     compare(inputs(2, 1, 4, 3) | rotary(), present=5, do_rotary=1, rotary_interleaved=interleaved)
 
 
@@ -108,5 +108,5 @@ def test_a_sink():
 
 
 def test_what_is_not_supported():
-    with pytest.raises(hetero.HeteroError, match="qk_output is supported only as 0"):
+    with pytest.raises(hetero.HeteroError, match="qk_output is supported only with the value 0"):
         hetero.Core().read_model(model_of(inputs(1, 2), {"qk_output": 1}))

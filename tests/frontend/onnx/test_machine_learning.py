@@ -88,7 +88,7 @@ def test_label_encoder_of_tensors():
 
 
 def test_nan_is_a_key():
-    """As the specification says; ONNX Runtime knows it only in the newer version."""
+    """By the specification; ONNX Runtime supports only the newer version."""
     keys, values = [float("nan"), 1.0], [5.0, 6.0]
     attributes = {"keys_floats": keys, "values_floats": values, "default_float": 1.5}
     compare("LabelEncoder", [X], attributes, 1, opset=4)
@@ -97,14 +97,14 @@ def test_nan_is_a_key():
 
 
 def test_a_regressor_of_one_target_has_a_transform():
-    """ONNX Runtime leaves it out then."""
+    """ONNX Runtime ignores it in this case."""
     attributes = {"targets": 1, **ONE, "post_transform": "LOGISTIC"}
     found = hetero.Core().compile_model(model_of("LinearRegressor", [KNOWN], attributes, 1), "TEMPLATE")([KNOWN])[0]
     sums = KNOWN @ np.array(ONE["coefficients"])[:, None] + 0.1
     np.testing.assert_allclose(found, 1 / (1 + np.exp(-sums)), rtol=1e-5)
 
 
-def test_of_equal_keys_the_last_counts():
+def test_the_last_of_equal_keys_is_used():
     attributes = {"keys_strings": ["a", "b", "a"], "values_int64s": [7, 8, 9]}
     found = hetero.Core().compile_model(model_of("LabelEncoder", [WORDS], attributes, 1), "TEMPLATE")([WORDS])[0]
     assert found.tolist() == [[9, 8], [-1, 9], [-1, 8]]
@@ -117,7 +117,7 @@ def test_probit_is_the_inverse_of_the_normal_distribution():
     np.testing.assert_allclose(found, [[-1.2816], [0], [1.96]], atol=5e-3)
 
 
-def test_what_is_no_category_is_an_error_where_that_is_said():
+def test_unknown_categories_are_an_error_with_zeros_0():
     attributes = {"cats_strings": ["a", "b"], "zeros": 0}
     compiled = hetero.Core().compile_model(model_of("OneHotEncoder", [WORDS], attributes, 1), "TEMPLATE")
     with pytest.raises((hetero.HeteroError, ValueError), match="no label is known for"):

@@ -1,4 +1,4 @@
-"""Losses, dropout, and operators of operator sets that ONNX Runtime does not run, against their formulas."""
+"""Losses, dropout, and operators of operator sets that ONNX Runtime does not support, against their formulas."""
 
 import math
 
@@ -49,21 +49,21 @@ def test_losses(op_type, weights, ignored, reduction, opset):
 
 
 @pytest.mark.parametrize("ignored", [-1, 255])
-def test_a_class_that_is_ignored_need_not_be_one(ignored):
+def test_ignore_index_may_be_out_of_range(ignored):
     classes = np.array([0, ignored, 2], np.int64)
     scores = normal(3, 4)
     found, _ = translated("NegativeLogLikelihoodLoss", scores, classes, opset=13, ignore_index=ignored)
     assert found[0] == pytest.approx(-(scores[0, 0] + scores[2, 2]) / 2)
 
 
-def test_logarithms_of_a_loss():
+def test_log_probabilities_as_output():
     inputs = [SCORES, CLASSES]
     found, model = translated("SoftmaxCrossEntropyLoss", *inputs, opset=13, outputs=2)
     assert_close(dict(zip(("y0", "y1"), found)), run_onnxruntime(model, feed(inputs)))
 
 
-def test_a_reduction_that_is_none():
-    with pytest.raises(FrontendError, match="reduction product"):
+def test_an_unknown_reduction():
+    with pytest.raises(FrontendError, match="reduction must be none, sum or mean, but is product"):
         translated("NegativeLogLikelihoodLoss", SCORES, CLASSES, opset=13, reduction="product")
 
 
@@ -208,14 +208,14 @@ NOTHING = np.zeros((2, 0, 3), np.float32)
         ("ReduceLogSumExp", [np.full((1, 2, 1), 1e4, np.float32)], np.full((1, 1, 1), 1e4 + math.log(2), np.float32)),
     ],
 )
-def test_reductions_of_nothing_and_of_truth(op_type, inputs, expected):
+def test_reductions_of_empty_and_boolean_values(op_type, inputs, expected):
     (found,), _ = translated(op_type, *inputs, np.int64([1]), opset=20)
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize("pads", [[1, 2, 0, 1], [5, 0, 0, 7], [-1, 0, 0, -1]], ids=str)
-def test_pads_around(pads):
+def test_pad_mode_wrap(pads):
     value = normal(3, 4)
     inputs = [value, np.array(pads, np.int64)]
     (found,), model = translated("Pad", *inputs, opset=19, mode="wrap")
@@ -248,7 +248,7 @@ def test_affine_grid(size, align):
 def test_affine_grid_of_unknown_dimensions():
     model = make_model([helper.make_node("AffineGrid", ["x0", "x1"], ["y"])], feed([X, np.int64([1, 1, 2, 2])]),
                        opset=20, shapes={"x0": ("n", "d", "e")})  # fmt: skip
-    with pytest.raises(FrontendError, match="where theta tells"):
+    with pytest.raises(FrontendError, match="the number of spatial dimensions, must be known"):
         OnnxFrontEnd().convert(model.SerializeToString())
 
 

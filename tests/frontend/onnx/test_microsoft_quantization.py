@@ -1,4 +1,4 @@
-"""Quantized operators of the domain com.microsoft, against ONNX Runtime, whose operators they are."""
+"""Quantized operators of the domain com.microsoft, against ONNX Runtime."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ FUSED = {"SkipLayerNormalization", "BiasGelu", "FusedMatMul"}
 
 
 class Builder:
-    """Nodes and weights of a graph; every operator makes one value."""
+    """The nodes and weights of a graph; every operator has one output."""
 
     def __init__(self):
         self.nodes, self.weights, self.random = [], [], np.random.default_rng(6)
@@ -40,7 +40,7 @@ class Builder:
         return self.add("Transpose", apart, perm=order)
 
     def mask(self, name):
-        """0 where there is a word, -10000 elsewhere."""
+        """0 for a word, -10000 elsewhere."""
         whole = self.add("Unsqueeze", self.add("Unsqueeze", name, self.constant([1])), self.constant([2]))
         there = self.add("Cast", whole, to=onnx.TensorProto.FLOAT)
         missing = self.add("Sub", self.constant(np.float32(1)), there)

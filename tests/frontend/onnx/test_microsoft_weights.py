@@ -78,7 +78,7 @@ def test_weights_that_are_not_transposed(kind):
 
 
 REFUSED = [
-    (n_bits(4, 64, 16)._replace(attributes=dict(K=64, N=5, bits=5, block_size=16)), "codes of 5 bits"),
+    (n_bits(4, 64, 16)._replace(attributes=dict(K=64, N=5, bits=5, block_size=16)), "bits must be 2, 4 or 8, but is 5"),
     (n_bits(4, 64, 16)._replace(attributes=dict(K=64, N=5, bits=4, block_size=16, weight_prepacked=1)), "prepacked"),
     (case("GatherBlockQuantized", Known(NARROW), ROWS, Known(normal(7, 3)), block_size=16, quantize_axis=0), "are 0"),
     (case("MatMulBnb4", normal(3, 4), codes(U8, 8), normal(1), K=4, N=4, block_size=16, quant_type=0), "must be known"),

@@ -1,4 +1,4 @@
-"""What an ONNX model's names, shapes and notes become."""
+"""Names, shapes and metadata of converted ONNX models."""
 
 import numpy as np
 import onnx
@@ -70,7 +70,7 @@ def test_all_friendly_names_differ():
     assert {"same", "g"} <= set(names)
 
 
-def test_every_friendly_name_of_the_zoo_is_its_own():
+def test_friendly_names_of_zoo_models_are_unique():
     for name in zoo.ONNX:
         model = OnnxFrontEnd().convert(zoo.path(name))
         names = [node.friendly_name for node in model.get_ordered_ops()]
@@ -101,7 +101,7 @@ def test_inputs_with_initializers_are_constants():
     assert [i.any_name for i in OnnxFrontEnd().convert(proto).inputs] == ["x"]
 
 
-def test_notes():
+def test_metadata():
     proto = make_model([helper.make_node("Relu", ["x"], ["y"])], {"x": DATA})
     proto.graph.name, proto.producer_name, proto.producer_version = "the graph", "the maker", "3.1"
     proto.metadata_props.add(key="character", value="a\nb")

@@ -1,4 +1,4 @@
-"""What a translator or an extension sees of an ONNX node."""
+"""OnnxNodeContext, as translators and extensions use it."""
 
 import numpy as np
 import onnx
@@ -49,7 +49,7 @@ def raises(look, message, **node):
         seen(look, **node)
 
 
-def test_what_a_node_is():
+def test_type_version_and_domain():
     assert seen(lambda n: (n.name, n.get_op_type(), n.get_domain(), n.get_opset_version())) == ("mine", "Clip", "", 17)
     assert seen(lambda n: (n.get_domain(), n.get_opset_version()), "Own", domain="my.domain") == ("my.domain", 3)
 
@@ -65,11 +65,11 @@ def test_inputs_have_the_names_of_the_specification():
     raises(lambda n: n.has_input("max"), "there is no 'max': the names are input", opset=6)
 
 
-def test_a_name_may_be_of_a_list():
+def test_variadic_inputs():
     concat = {"op_type": "Concat", "inputs": ["x", "high", "low"], "axis": 0}
     assert seen(lambda n: n.get_input_size("inputs"), **concat) == 3
     assert seen(lambda n: [n.get_input("inputs", i) for i in range(3)] == n.get_inputs(), **concat)
-    raises(lambda n: n.get_input("inputs", 3), "input 'inputs' is missing, or its value 3 is", **concat)
+    raises(lambda n: n.get_input("inputs", 3), "value 3 of input 'inputs' is missing", **concat)
 
 
 def test_outputs_have_names_too():
@@ -80,9 +80,9 @@ def test_outputs_have_names_too():
     assert seen(lambda n: [n.has_output(index) for index in range(4)], "Split", *split) == [True, False, True, False]
 
 
-def test_operators_that_onnx_does_not_know_have_no_names():
-    raises(lambda n: n.get_input("X"), "inputs of Own have no names here: 'X' must be an index", op_type="Own")
-    raises(lambda n: n.get_output_size("Y"), "outputs of Own have no names here", op_type="Own")
+def test_unknown_operators_have_no_port_names():
+    raises(lambda n: n.get_input("X"), "inputs of Own have no names: use an index instead of 'X'", op_type="Own")
+    raises(lambda n: n.get_output_size("Y"), "outputs of Own have no names", op_type="Own")
     assert seen(lambda n: n.get_output_names(), "Own") == []
 
 

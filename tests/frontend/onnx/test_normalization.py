@@ -1,4 +1,4 @@
-"""ONNX's normalizations beside ONNX Runtime's."""
+"""Normalization operators against ONNX Runtime."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_results(case):
         assert_close(run_reference(OnnxFrontEnd().convert(model), inputs), expected, tolerance)
 
 
-def test_a_norm_that_is_none():
+def test_an_unknown_norm():
     node = helper.make_node("LpNormalization", ["x"], ["y"], p=3)
     with pytest.raises(FrontendError, match="p must be 1 or 2, but is 3"):
         OnnxFrontEnd().convert(make_model([node], {"x": X}))
@@ -66,7 +66,7 @@ def test_a_norm_that_is_none():
 
 @pytest.mark.parametrize(("of_data", "of_scale"), [(np.float16, np.float32), (np.float32, np.float16)])
 def test_a_scale_of_another_type(of_data, of_scale):
-    """ONNX Runtime wants one type: beside ONNX's own evaluator."""
+    """Against ONNX's reference evaluator, because ONNX Runtime needs one type for all."""
     inputs = {"x": random(2, 6, 8, dtype=of_data), "scale": random(8, dtype=of_scale)}
     model = make_model([helper.make_node("RMSNormalization", list(inputs), ["y"])], inputs, opset=23)
     (expected,) = ReferenceEvaluator(model).run(["y"], inputs)

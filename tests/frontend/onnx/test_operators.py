@@ -1,4 +1,4 @@
-"""Every translated operator, in the versions that differ, against ONNX Runtime."""
+"""Every translated operator, in each version that differs, against ONNX Runtime."""
 
 from typing import NamedTuple
 
@@ -350,7 +350,7 @@ REFUSED = [
     (case("Cast", X, to=TensorProto.COMPLEX64), "the element type COMPLEX64 is not supported"),
     (case("Softmax", X, opset=11, axis=3), "axis 3"),
     (case("Conv", IMAGE, F4, pads=[1, 1]), "pads has 2 values instead of 4"),
-    (case("Conv", IMAGE, F2, group=4), "cannot be shared among 4 groups"),
+    (case("Conv", IMAGE, F2, group=4), "cannot be split into 4 groups"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""A network as ONNX Runtime's tools quantize it, in each of their formats, against ONNX Runtime."""
+"""A network quantized by ONNX Runtime's tools, in each of their formats, against ONNX Runtime."""
 
 import numpy as np
 import onnx

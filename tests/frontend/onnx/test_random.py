@@ -1,4 +1,4 @@
-"""Random operators: types, shapes, seeds and distributions; ONNX fixes no numbers."""
+"""Random operators: types, shapes, seeds and distributions. ONNX does not define the numbers."""
 
 import numpy as np
 import pytest

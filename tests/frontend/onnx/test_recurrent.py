@@ -1,4 +1,4 @@
-"""ONNX's RNN, GRU and LSTM beside ONNX Runtime's."""
+"""RNN, GRU and LSTM against ONNX Runtime."""
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def test_activations_and_clip(op_type, direction):
 
 
 @EACH
-def test_other_functions_in_the_other_direction(op_type):
+def test_different_activations_per_direction(op_type):
     functions = FUNCTIONS[op_type] + ["Sigmoid", "Tanh", "Tanh"][: len(FUNCTIONS[op_type])]
     compare(op_type, direction="bidirectional", activations=functions)
 
@@ -105,7 +105,7 @@ def test_functions(function, alpha, beta):
     compare("RNN", activations=[function], **{name: values for name, values in numbers.items() if values})
 
 
-def test_numbers_are_for_the_functions_that_take_them():
+def test_alpha_and_beta_go_to_the_activations_that_have_them():
     compare("LSTM", activations=["Sigmoid", "LeakyRelu", "Elu"], activation_alpha=[0.3, 0.6])
 
 
@@ -121,8 +121,8 @@ def test_input_forget(given):
 
 @EACH
 @pytest.mark.parametrize("direction", ["forward", "bidirectional"])
-def test_batches_first(op_type, direction):
-    """ONNX Runtime does not know this layout: the results are those of the other, turned."""
+def test_batch_first_layout(op_type, direction):
+    """ONNX Runtime does not support this layout: the results are the transposed results of the other layout."""
     gates = slice(None, 8 if op_type == "LSTM" else 6)
     values = tensors(op_type, 2 if direction == "bidirectional" else 1)
     outputs = ["Y", "Y_h", "Y_c"][: 3 if op_type == "LSTM" else 2]

@@ -1,4 +1,4 @@
-"""Resize in the ways that Interpolate does not have, against onnx's reference.
+"""Features of Resize that Interpolate lacks, against ONNX's reference.
 
 ONNX Runtime drops the fraction of a resized length where it computes corners, and smooths as Pillow does.
 """
@@ -47,7 +47,7 @@ def test_like_the_reference(inputs, attributes, dynamic):
         assert_close(run_reference(OnnxFrontEnd().convert(proto), arrays), expected)
 
 
-def test_whole_numbers_are_rounded_and_kept_in_their_range():
+def test_integers_are_rounded_and_saturated():
     image = np.array([[0, 255, 0, 255, 255]], np.uint8)
     node = helper.make_node("Resize", ["x", "", "s"], ["y"], mode="cubic", exclude_outside=1)
     model = make_model([node], {"x": image}, initializers={"s": np.float32([1, 2])}, opset=19)
@@ -57,7 +57,7 @@ def test_whole_numbers_are_rounded_and_kept_in_their_range():
     np.testing.assert_array_equal(found, np.clip(np.round(wanted), 0, 255).astype(np.uint8))
 
 
-def test_a_crop_needs_its_part():
+def test_tf_crop_and_resize_needs_a_roi():
     node = helper.make_node("Resize", ["x", "", "s"], ["y"], coordinate_transformation_mode="tf_crop_and_resize")
     model = make_model([node], {"x": IMAGE}, initializers={"s": FRACTIONS}, opset=19)
     with pytest.raises(HeteroError, match="input 1 is missing"):

@@ -1,4 +1,4 @@
-"""Operators that pick, write, order and move elements, against ONNX Runtime."""
+"""Selection, scatter, sorting and rearrangement of elements, against ONNX Runtime."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def test_like_onnxruntime(item, dynamic):
     ],
     ids=str,
 )
-def test_how_many_numbers_there_are_need_not_be_known(item):
+def test_a_dynamic_number_of_axes(item):
     proto, inputs = model_of(item, dynamic=False)
     expected = run_onnxruntime(proto, inputs)
     for value in proto.graph.input:

@@ -42,7 +42,7 @@ CASES = {
 
 
 def make_model(nodes) -> onnx.ModelProto:
-    """A model of a chain of nodes: the value "out" is the one before's result, the last one's is the output."""
+    """Return a model of a chain of nodes. "out" is the result of the previous node, and of the model."""
     made = []
     for index, (kind, inputs, attributes) in enumerate(nodes):
         names = [f"out{index - 1}" if name == "out" else name for name in inputs]
@@ -93,7 +93,7 @@ def test_an_optional_may_be_empty():
     [(3, "takes a list of arrays"), ([X, X.astype(np.int32)], "an item must have the element type f32, but has int32")],
     ids=["no list", "wrong type"],
 )
-def test_what_is_no_sequence_is_refused(given, message):
+def test_inputs_other_than_sequences_are_refused(given, message):
     compiled = hetero.Core().compile_model(make_model(CASES["erase the last"]), "TEMPLATE")
     with pytest.raises(hetero.HeteroError, match=message):
         compiled({"x": X, "y": Y, "s": given, "o": X})

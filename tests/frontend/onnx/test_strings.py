@@ -48,7 +48,7 @@ def test_as_onnxruntime(name):
     assert_as_onnxruntime(operator_model(*CASES[name]), CASES[name][1])
 
 
-def test_what_is_no_string_is_refused():
+def test_inputs_other_than_strings_are_refused():
     compiled = hetero.Core().compile_model(operator_model(*CASES["concat"]), "TEMPLATE")
     with pytest.raises(hetero.HeteroError, match="input 'x0' takes strings, but the array has int64"):
         compiled([np.arange(6), WORDS])

@@ -14,7 +14,7 @@ ALL = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANC
 
 
 def random_trees(modes=("BRANCH_LEQ",), trees=7, seed=0, kind="target", targets=1, sign=0, missing=False):
-    """Attributes of an ensemble of trees of random shapes; weights of a sign, or of both where that is 0."""
+    """Return attributes of an ensemble of random trees, with weights of one sign, or of both if ``sign`` is 0."""
     rng = np.random.default_rng(seed)
     names = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
     nodes = {name: [] for name in names}
@@ -93,8 +93,8 @@ def test_whole_numbers():
     compare("TreeEnsembleClassifier", [WHOLE], {"classlabels_int64s": [7, 8, 9], **trees}, 2, opset=1)
 
 
-def test_the_better_of_two_classes():
-    """As the specification says; ONNX Runtime says 1 where the second has any score above 0."""
+def test_binary_classes():
+    """By the specification; ONNX Runtime returns 1 if the second class has any score above 0."""
     trees = random_trees(kind="class", targets=2, trees=5, sign=1)
     attributes = {"classlabels_int64s": [7, 8], **trees}
     labels, scores = hetero.Core().compile_model(
@@ -107,7 +107,7 @@ def test_the_better_of_two_classes():
 
 
 def as_tensors(attributes, names):
-    """The attributes, those of the names as tensors of f64."""
+    """Return the attributes, those named as f64 tensors."""
     tensors = {f"{name}_as_tensor": helper.make_tensor(name, TensorProto.DOUBLE, [len(attributes[name])],
                                                        attributes[name]) for name in names}  # fmt: skip
     return {name: value for name, value in attributes.items() if name not in names} | tensors
@@ -143,7 +143,7 @@ def test_one_table_of_nodes_and_leaves(aggregate):
     np.testing.assert_allclose(compiled([rows])[0], np.stack([first, second], axis=1), rtol=1e-6)
 
 
-def test_a_node_that_is_not_there_is_refused():
+def test_a_missing_node_is_refused():
     trees = random_trees()
     trees["target_nodeids"][3] = 99
     proto = model_of("TreeEnsembleRegressor", [X], {"n_targets": 1, **trees}, 1, opset=3)
@@ -151,13 +151,13 @@ def test_a_node_that_is_not_there_is_refused():
         hetero.Core().compile_model(proto, "TEMPLATE")
 
 
-def test_features_that_are_not_there_are_refused():
+def test_missing_features_are_refused():
     proto = model_of("TreeEnsembleRegressor", [X[:, :2]], {"n_targets": 1, **random_trees()}, 1, opset=3)
     with pytest.raises(hetero.HeteroError, match="data must have 5 features or more"):
         hetero.Core().compile_model(proto, "TEMPLATE")
 
 
-def test_nodes_in_a_circle_are_refused():
+def test_cycles_are_refused():
     data = [ops.Constant(np.array(values)) for values in ([0], [0.5], [0], [0], [0], [0], [0], [[1.0]])]
     ensemble = ops.TreeEnsemble(ops.Constant(X), *data, ops.Constant(np.zeros((0, 0))))
     with pytest.raises(ValueError, match="go round in a circle"):

@@ -1,4 +1,4 @@
-"""The shapes that a file states of values, where inference cannot tell them."""
+"""Shapes from a file's value_info, for dimensions that inference leaves open."""
 
 import numpy as np
 import onnx.parser
@@ -27,7 +27,7 @@ PLACES = {
 
 
 def model_of(stated: str = "", place: str = "graph", inputs: str = INPUTS) -> onnx.ModelProto:
-    """A model of attention among heads, with types stated in the graph whose nodes do it."""
+    """Return a model of multi-head attention, with declared types in the graph that contains its nodes."""
     imports = 'opset_import: ["": 23, "me": 1]'
     nodes, function = PLACES[place]
     text = f"<ir_version: 10, {imports}> g ({inputs}) => (y) {stated if place == 'graph' else ''} {{ {nodes} }}"
@@ -36,7 +36,7 @@ def model_of(stated: str = "", place: str = "graph", inputs: str = INPUTS) -> on
 
 
 def same(model: onnx.ModelProto | hetero.Model, place: str, shapes=SHAPES) -> None:
-    """Results are ONNX Runtime's without what is stated, which it takes for all lengths that it is given."""
+    """Assert the results of ONNX Runtime for the model without value_info, which ONNX Runtime takes as facts."""
     compiled, proto = hetero.Core().compile_model(model, "TEMPLATE"), model_of("", place)
     for shape in shapes:
         x = np.random.default_rng(1).standard_normal((shape[0], np.prod(shape[1:]))).astype(np.float32)
@@ -45,7 +45,7 @@ def same(model: onnx.ModelProto | hetero.Model, place: str, shapes=SHAPES) -> No
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_stated_is_known(place):
+def test_declared_shapes_are_used(place):
     # The second dates from before the inputs were made dynamic.
     for stated in ("", "<float[1, 4, 3, 16] h>"):
         with pytest.raises(FrontendError, match=UNKNOWN):
@@ -53,13 +53,13 @@ def test_what_is_stated_is_known(place):
     same(model_of("<float[1, 4, s, 16] h>", place), place)
 
 
-def test_of_an_output():
+def test_declared_shape_of_an_output():
     proto = model_of()
     proto.graph.output.append(helper.make_tensor_value_info("h", TensorProto.FLOAT, [None, 4, None, 16]))
     assert [str(output.partial_shape) for output in hetero.Core().read_model(proto).outputs] == ["[?,4,?,16]"] * 2
 
 
-def test_it_holds_at_reading_only():
+def test_declared_shapes_are_dropped_after_reading():
     model = hetero.Core().read_model(model_of("<float[1, 4, 3, 16] h>", inputs=STATIC))
     assert str(model.output().partial_shape) == "[1,4,3,16]"
     assert str(model.clone().output().partial_shape) == "[?,?,?,?]"
@@ -86,7 +86,7 @@ STATED = [
 
 
 @pytest.mark.parametrize(("operator", "given", "stated", "expected"), STATED, ids=str)
-def test_what_cannot_be_is_ignored(operator, given, stated, expected):
+def test_contradictory_shapes_are_ignored(operator, given, stated, expected):
     infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, s) for name, s in (("x", given), ("y", stated))]
     graph = helper.make_graph([helper.make_node(operator, ["x"], ["y"])], "g", infos[:1], infos[1:])
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)

@@ -1,46 +1,7 @@
-"""Translators of ONNX operators, one file a family; importing them enters them in the registry."""
+"""Translators of ONNX operators, one file per family. Importing this package registers all of them."""
 
-from hetero.frontend.onnx.translators import (  # noqa: F401
-    activation,
-    affine_grid,
-    attention,
-    causal_convolution,
-    constant,
-    control_flow,
-    conversion,
-    convolution,
-    cumulative,
-    detection,
-    dropout,
-    elementwise,
-    experimental,
-    group_query_attention,
-    loss,
-    machine_learning,
-    matmul,
-    matrices,
-    microsoft,
-    microsoft_attention,
-    microsoft_others,
-    microsoft_quantization,
-    microsoft_weights,
-    movement,
-    normalization,
-    pooling,
-    quantization,
-    random,
-    recurrent,
-    reduction,
-    resize,
-    roi,
-    rotary,
-    sampling,
-    scatter,
-    selection,
-    sequences,
-    signal,
-    sorting,
-    strings,
-    training,
-    trees,
-)
+import importlib
+import pkgutil
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -3,47 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.activation import prelu_broadcasting
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import flatten, int64, length_of, normalized, rank_of, scalar_like
-from hetero.graph import Op, Output, as_output
+from hetero.frontend.onnx.registry import register_direct, translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import flatten, int64, length_of, normalize_axis, rank_of, scalar_like
+from hetero.graph import Op, Output
 from hetero.ops.values import exact_value
 
-
-@translator("Relu")
-def relu(node: OnnxNodeContext) -> Translation:
-    return ops.Relu(node.get_input(0))
-
-
-@translator("Sigmoid")
-def sigmoid(node: OnnxNodeContext) -> Translation:
-    return ops.Sigmoid(node.get_input(0))
-
-
-@translator("Softplus")
-def softplus(node: OnnxNodeContext) -> Translation:
-    return ops.SoftPlus(node.get_input(0))
-
-
-@translator("Softsign")
-def softsign(node: OnnxNodeContext) -> Translation:
-    return ops.SoftSign(node.get_input(0))
-
-
-@translator("Mish", since=18)
-def mish(node: OnnxNodeContext) -> Translation:
-    return ops.Mish(node.get_input(0))
-
-
-@translator("HardSwish", since=14)
-def hard_swish(node: OnnxNodeContext) -> Translation:
-    return ops.HSwish(node.get_input(0))
+register_direct({"Relu": ops.Relu, "Sigmoid": ops.Sigmoid, "Softplus": ops.SoftPlus, "Softsign": ops.SoftSign}, 1)
+register_direct({"HardSwish": ops.HSwish}, 1, since=14)
+register_direct({"Mish": ops.Mish}, 1, since=18)
+# Like PRelu-1, PRelu takes a slope of rank 1 as one slope for each channel before operator set 7.
+register_direct({"PRelu": ops.PRelu}, 2)
 
 
 @translator("Swish", since=24)
@@ -70,24 +47,17 @@ def elu(node: OnnxNodeContext) -> Translation:
 
 @translator("Celu", since=12)
 def celu(node: OnnxNodeContext) -> Translation:
-    # max(0, x) + min(0, a·(exp(x/a) - 1)) is a·elu(x/a) with elu's own alpha 1.
+    # max(0, x) + min(0, a·(exp(x/a) - 1)) is a·elu(x/a), where elu has alpha 1.
     value = node.get_input(0)
     alpha = scalar_like(value, node.get_attribute("alpha", 1.0))
     return ops.Multiply(ops.Elu(ops.Divide(value, alpha), 1.0), alpha)
 
 
 @translator("Selu")
-def selu_of_few_digits(node: OnnxNodeContext) -> Translation:
-    return _selu(node, 1.6732, 1.0507)
-
-
-@translator("Selu", since=6)
 def selu(node: OnnxNodeContext) -> Translation:
-    return _selu(node, 1.67326319217681884765625, 1.05070102214813232421875)
-
-
-def _selu(node: OnnxNodeContext, alpha: float, gamma: float) -> Translation:
-    value = node.get_input(0)
+    value, alpha, gamma = node.get_input(0), 1.67326319217681884765625, 1.05070102214813232421875
+    if node.get_opset_version() < 6:
+        alpha, gamma = 1.6732, 1.0507
     factors = (node.get_attribute("alpha", alpha), node.get_attribute("gamma", gamma))
     return ops.Selu(value, *(scalar_like(value, factor) for factor in factors))
 
@@ -96,12 +66,6 @@ def _selu(node: OnnxNodeContext, alpha: float, gamma: float) -> Translation:
 def leaky_relu(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     return ops.PRelu(value, scalar_like(value, node.get_attribute("alpha", 0.01)))
-
-
-@translator("PRelu")
-def prelu_by_channel(node: OnnxNodeContext) -> Translation:
-    # PRelu-1 too takes a slope of one dimension as one for each channel.
-    return ops.PRelu(node.get_input(0), node.get_input(1))
 
 
 @translator("PRelu", since=7)
@@ -132,12 +96,12 @@ def hard_sigmoid(node: OnnxNodeContext) -> Translation:
 
 
 @translator("Clip")
-def clip_without_limits(node: OnnxNodeContext) -> Translation:
+def clip_1(node: OnnxNodeContext) -> Translation:
     return ops.Clamp(node.get_input(0), node.get_attribute("min", -math.inf), node.get_attribute("max", math.inf))
 
 
 @translator("Clip", since=6)
-def clip_by_attributes(node: OnnxNodeContext) -> Translation:
+def clip_6(node: OnnxNodeContext) -> Translation:
     limits = np.finfo(np.float32)
     return ops.Clamp(
         node.get_input(0), node.get_attribute("min", float(limits.min)), node.get_attribute("max", float(limits.max))
@@ -161,45 +125,27 @@ def clip(node: OnnxNodeContext) -> Translation:
     return value
 
 
-def _over_axis(node: OnnxNodeContext, operation: type[Op]) -> Translation:
+def _along_axis(node: OnnxNodeContext, operation: Callable[[Output, int], Op]) -> Translation:
     return operation(node.get_input(0), node.get_attribute("axis", -1))
 
 
-def _over_all_from_axis(node: OnnxNodeContext, operation: type[Op]) -> Translation:
-    """Before operator set 13 these work on the matrix that flattening the value at the axis gives."""
-    value, axis = node.get_input(0), node.get_attribute("axis", 1)
-    rank = rank_of(value)
-    if not -rank <= axis < max(rank, 1):
-        raise FrontendError(f"axis {axis} is none of a value of rank {rank}")
-    axis = axis % rank
+def _along_axis_and_later(node: OnnxNodeContext, operation: Callable[[Output, int], Op]) -> Translation:
+    """Apply the operation to the rows of the value flattened at the axis, as before operator set 13."""
+    value = node.get_input(0)
+    axis = normalize_axis(node.get_attribute("axis", 1), rank_of(value))
     if all(dimension == 1 for dimension in value.partial_shape[axis + 1 :]):
         return operation(value, axis)
-    rows = operation(flatten(value, axis), 1)
-    return ops.Reshape(rows, _shape(value), False)
-
-
-def _shape(value: Output) -> Output:
-    return as_output(ops.ShapeOf(value))
-
-
-for _type, _operation in {"Softmax": ops.Softmax, "LogSoftmax": ops.LogSoftmax}.items():
-    translator(_type)(lambda node, operation=_operation: _over_all_from_axis(node, operation))
-    translator(_type, since=13)(lambda node, operation=_operation: _over_axis(node, operation))
-
-
-@translator("Hardmax")
-def hardmax_from_axis(node: OnnxNodeContext) -> Translation:
-    return _over_all_from_axis(node, _hardmax)
-
-
-@translator("Hardmax", since=13)
-def hardmax(node: OnnxNodeContext) -> Translation:
-    return _hardmax(node.get_input(0), node.get_attribute("axis", -1))
+    return ops.Reshape(operation(flatten(value, axis), 1), ops.ShapeOf(value), False)
 
 
 def _hardmax(value: Output, axis: int) -> Op:
-    """One at the first largest element along the axis, zeros elsewhere."""
-    axis = normalized(axis, rank_of(value))
+    """Return 1 at the first largest element along the axis, 0 elsewhere."""
+    axis = normalize_axis(axis, rank_of(value))
     best = ops.TopK(value, int64(1), axis, "max", "value", "i64").output(1)
     length = length_of(value, axis)
     return ops.OneHot(ops.Squeeze(best, int64([axis])), length, scalar_like(value, 1), scalar_like(value, 0), axis)
+
+
+for _type, _operation in {"Softmax": ops.Softmax, "LogSoftmax": ops.LogSoftmax, "Hardmax": _hardmax}.items():
+    translator(_type)(lambda node, operation=_operation: _along_axis_and_later(node, operation))
+    translator(_type, since=13)(lambda node, operation=_operation: _along_axis(node, operation))

@@ -1,46 +1,46 @@
-"""AffineGrid: where each point of an image is found in another one that is turned, scaled and moved."""
+"""AffineGrid: the sampling points of an affine transformation, for GridSample."""
 
 from __future__ import annotations
 
 from functools import reduce
 
 from hetero import ops
-from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import arange, int64, known_length, scalar_like
 from hetero.graph import Output
-from hetero.types import Type
 
 
 @translator("AffineGrid", since=20)
 def affine_grid(node: OnnxNodeContext) -> Translation:
-    """``[N, …, n]``: theta ``[N, n, n + 1]`` times the coordinates of each place, the last dimension's first, and 1."""
+    """Return the grid ``[N, …, n]``: theta ``[N, n, n + 1]`` times the homogeneous coordinates of each output point.
+
+    The coordinate of the last dimension comes first.
+    """
     theta, size = node.get_input(0), node.get_input(1)
-    if not theta.partial_shape.has_rank or theta.partial_shape[1].is_dynamic:
-        raise FrontendError("it can be translated only where theta tells the number of dimensions")
-    count = theta.partial_shape[1].get_length()
+    count = known_length(theta, 1, "dimension 1 of theta, the number of spatial dimensions,")
     align = bool(node.get_attribute("align_corners", 0))
     terms = [_column(theta, count, count)]
     for dimension in range(count):
         length = ops.Gather(size, int64(2 + dimension), int64(0)).output(0)
-        places = ops.Unsqueeze(_coordinates(length, theta, align), int64(range(1, count - dimension + 1)))
-        terms.append(ops.Multiply(places, _column(theta, count - 1 - dimension, count)).output(0))
+        points = ops.Unsqueeze(_coordinates(length, theta, align), int64(range(1, count - dimension + 1)))
+        terms.append(ops.Multiply(points, _column(theta, count - 1 - dimension, count)).output(0))
     return reduce(ops.Add, terms)
 
 
 def _column(theta: Output, index: int, count: int) -> Output:
-    """A column of each matrix as ``[N, 1, …, 1, n]``."""
+    """Return a column of each matrix as ``[N, 1, …, 1, n]``."""
     column = ops.Gather(theta, int64(index), int64(2))
     return ops.Unsqueeze(column, int64(range(1, count + 1))).output(0)
 
 
 def _coordinates(length: Output, theta: Output, align: bool) -> Output:
-    """Numbers from -1 to 1: of the corners of ``length`` places where they are aligned, else of their centres."""
-    places = ops.Convert(ops.Range(int64(0), length, int64(1), Type.i64), theta.element_type)
+    """Return ``length`` coordinates from -1 to 1: of pixel corners if ``align``, else of pixel centers."""
+    points = ops.Convert(arange(length), theta.element_type)
     steps = ops.Maximum(ops.Subtract(length, int64(1)), int64(1)) if align else length
     step = ops.Divide(scalar_like(theta, 2), ops.Convert(steps, theta.element_type))
     first = scalar_like(theta, -1)
     if not align:
         first = ops.Add(first, ops.Divide(step, scalar_like(theta, 2)))
-    return ops.Add(ops.Multiply(places, step), first).output(0)
+    return ops.Add(ops.Multiply(points, step), first).output(0)

@@ -1,44 +1,40 @@
-"""Convolution over time that looks at the past only, which is kept from one run to the next."""
+"""Causal convolution over time, with the last elements of the previous call as its state."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, known_length, length_of, scalar_like
 from hetero.graph import Op, Output
-
-# Attributes of ONNX Runtime's operator that are supported with this value only.
-_PLAIN = {"state_window": 0, "channels_last": 0, "ndim": 1}
 
 
 @translator("CausalConvWithState", since=27)
 @translator("CausalConvWithState", domain="com.microsoft")
 def causal_convolution(node: OnnxNodeContext) -> Translation:
-    """Of ``[B, C, T]`` with a filter ``[C, 1, k]`` for each channel; the state are the last elements before these."""
-    for name, plain in _PLAIN.items():
-        if node.get_attribute(name, plain) != plain:
-            raise FrontendError(f"{name} is supported only as {plain}")
+    """Convolve ``[B, C, T]`` with one filter ``[C, 1, k]`` per channel; return the result and the new state.
+
+    The state ``[B, C, (k - 1) · dilation]`` holds the elements before the input.
+    """
+    node.check_only_supported(state_window=0, channels_last=0, ndim=1)
     value, filters, dilation = node.get_input(0), node.get_input(1), node.get_attribute("dilation", 1)
-    if not filters.partial_shape.has_rank or filters.partial_shape[2].is_dynamic:
-        raise FrontendError("the size of the filters must be known")
-    past = (filters.partial_shape[2].get_length() - 1) * dilation
-    whole = ops.Concat([node.get_input(3) if node.has_input(3) else _zeros(value, past), value], 2).output(0)
+    past = (known_length(filters, 2, "the size of the filters") - 1) * dilation
+    padded = ops.Concat([node.get_input(3) if node.has_input(3) else _zeros(value, past), value], 2).output(0)
     grouped = ops.Unsqueeze(filters, int64([1]))
-    result: Op = ops.GroupConvolution(whole, grouped, [1], [0], [0], [dilation])
+    result: Op = ops.GroupConvolution(padded, grouped, [1], [0], [0], [dilation])
     if node.has_input(2):
         result = ops.Add(result, ops.Unsqueeze(node.get_input(2), int64([1])))
     activation = node.get_attribute("activation", "none")
     if activation not in ("none", "silu", "swish"):
         raise FrontendError(f"activation must be none, silu or swish, but is {activation}")
     result = result if activation == "none" else ops.Swish(result)
-    length = ops.Gather(ops.ShapeOf(whole), int64([2]), int64(0))
-    state = ops.Slice(whole, ops.Subtract(length, int64(past)), length, int64([1]), int64([2]))
+    length = length_of(padded, [2])
+    state = ops.Slice(padded, ops.Subtract(length, int64(past)), length, int64([1]), int64([2]))
     return [result.output(0), state.output(0)]
 
 
 def _zeros(value: Output, count: int) -> Output:
-    """As many zeros for each channel."""
-    channels = ops.Slice(ops.ShapeOf(value), int64([0]), int64([2]), int64([1]), int64([0]))
-    return ops.Broadcast(scalar_like(value, 0), ops.Concat([channels, int64([count])], 0)).output(0)
+    """Return zeros ``[B, C, count]``."""
+    return ops.Broadcast(scalar_like(value, 0), ops.Concat([length_of(value, [0, 1]), int64([count])], 0)).output(0)

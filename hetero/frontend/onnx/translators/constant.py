@@ -1,4 +1,4 @@
-"""Values made from nothing or from a shape alone."""
+"""Constants, ranges and shapes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.graph import Constant
 
-# How an array is made from each attribute that may hold the value of a Constant; a tensor is one already.
-_FORMS = {
+# The attributes that may hold the value of a Constant, with the numpy type of those that are not tensors.
+_VALUE_TYPES = {
     "value": None, "value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64,
     "value_string": np.str_, "value_strings": np.str_,
 }  # fmt: skip
@@ -19,10 +20,10 @@ _FORMS = {
 
 @translator("Constant")
 def constant(node: OnnxNodeContext) -> Translation:
-    for name, dtype in _FORMS.items():
+    for name, dtype in _VALUE_TYPES.items():
         if node.has_attribute(name):
             return Constant(np.asarray(node.get_attribute(name), dtype))
-    raise FrontendError(f"it has none of the attributes {', '.join(_FORMS)}")
+    raise FrontendError(f"it needs one of the attributes {', '.join(_VALUE_TYPES)}")
 
 
 @translator("ConstantOfShape", since=9)
@@ -41,13 +42,13 @@ def value_range(node: OnnxNodeContext) -> Translation:
 
 @translator("Shape")
 def shape(node: OnnxNodeContext) -> Translation:
-    whole = ops.ShapeOf(node.get_input(0))
+    full_shape = ops.ShapeOf(node.get_input(0))
     start, end = node.get_attribute("start", 0), node.get_attribute("end", None)
     if start == 0 and end is None:
-        return whole
-    # Slice counts from the end and cuts what lies beyond it, as ONNX's start and end do.
+        return full_shape
+    # Slice handles negative and out-of-range numbers like ONNX's start and end.
     end = np.iinfo(np.int64).max if end is None else end
-    return ops.Slice(whole, np.array([start]), np.array([end]), np.array([1]), np.array([0]))
+    return ops.Slice(full_shape, np.array([start]), np.array([end]), np.array([1]), np.array([0]))
 
 
 @translator("Size")

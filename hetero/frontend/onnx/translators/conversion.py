@@ -7,13 +7,15 @@ from onnx import TensorProto
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.translation import Translation
 from hetero.types import Type
 
 
 @translator("Cast")
-def cast_to_name(node: OnnxNodeContext) -> Translation:
+def cast_1(node: OnnxNodeContext) -> Translation:
+    # In operator set 1 the target type is a string.
     name = node.get_attribute("to")
     if name not in dict(TensorProto.DataType.items()):
         raise FrontendError(f"there is no element type {name}")

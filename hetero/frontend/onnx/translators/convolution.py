@@ -1,4 +1,4 @@
-"""Convolutions."""
+"""Convolution, transposed convolution and deformable convolution."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import NamedTuple
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, per_channel, rank_of, reshape
 from hetero.graph import Output
 
 
-class Windows(NamedTuple):
-    """How a window slides: one number for each spatial axis; auto_pad in OpenVINO's words."""
+class WindowAttributes(NamedTuple):
+    """The sliding-window attributes as the operations take them, with one number per spatial axis."""
 
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
@@ -22,16 +23,16 @@ class Windows(NamedTuple):
     auto_pad: str
 
 
-def read_windows(node: OnnxNodeContext, count: int) -> Windows:
-    """The attributes that ONNX's convolutions and poolings share, for ``count`` spatial axes."""
+def read_window_attributes(node: OnnxNodeContext, count: int) -> WindowAttributes:
+    """Read the attributes that convolution and pooling share, for ``count`` spatial axes. Raises FrontendError."""
     ones, zeros = (1,) * count, (0,) * (2 * count)
     strides, dilations = node.get_attribute("strides", ones), node.get_attribute("dilations", ones)
     pads = node.get_attribute("pads", zeros)
-    for name, numbers, wanted in (("strides", strides, ones), ("dilations", dilations, ones), ("pads", pads, zeros)):
-        if len(numbers) != len(wanted):
-            raise FrontendError(f"{name} has {len(numbers)} values instead of {len(wanted)}")
+    for name, values, default in (("strides", strides, ones), ("dilations", dilations, ones), ("pads", pads, zeros)):
+        if len(values) != len(default):
+            raise FrontendError(f"{name} has {len(values)} values instead of {len(default)}")
     auto_pad = node.get_attribute("auto_pad", "NOTSET").lower().replace("notset", "explicit")
-    return Windows(strides, dilations, pads[:count], pads[count:], auto_pad)
+    return WindowAttributes(strides, dilations, pads[:count], pads[count:], auto_pad)
 
 
 @translator("Conv")
@@ -40,58 +41,38 @@ def convolution(node: OnnxNodeContext) -> Translation:
 
 
 def convolve(node: OnnxNodeContext, data: Output, filters: Output) -> Output:
-    """The convolution of data and filters, by the attributes of the node."""
-    windows = read_windows(node, rank_of(filters) - 2)
+    """Return the convolution of data and filters with the attributes of the node, without bias."""
+    windows = read_window_attributes(node, rank_of(filters) - 2)
     groups = node.get_attribute("group", 1)
     operation = ops.Convolution if groups == 1 else ops.GroupConvolution
-    result = operation(
-        data,
-        filters if groups == 1 else _by_group(filters, groups),
-        strides=windows.strides,
-        pads_begin=windows.pads_begin,
-        pads_end=windows.pads_end,
-        dilations=windows.dilations,
-        auto_pad=windows.auto_pad,
-    )
-    return result.output(0)
+    filters = filters if groups == 1 else _by_group(filters, groups)
+    return operation(data, filters, **windows._asdict()).output(0)
 
 
 @translator("ConvTranspose")
 def transposed_convolution(node: OnnxNodeContext) -> Translation:
     data, filters = node.get_input(0), node.get_input(1)
     count = rank_of(filters) - 2
-    windows = read_windows(node, count)
+    windows = read_window_attributes(node, count)
     padding = node.get_attribute("output_padding", (0,) * count)
     begin, end, padding = _transposed_pads(node, windows, padding)
+    windows = windows._replace(pads_begin=begin, pads_end=end, auto_pad="explicit")
     groups = node.get_attribute("group", 1)
     operation = ops.ConvolutionBackpropData if groups == 1 else ops.GroupConvolutionBackpropData
-    result = operation(
-        data,
-        filters if groups == 1 else _by_group(filters, groups),
-        strides=windows.strides,
-        pads_begin=begin,
-        pads_end=end,
-        dilations=windows.dilations,
-        auto_pad="explicit",
-        output_padding=padding,
-    )
-    return _with_bias(node, result.output(0))
+    filters = filters if groups == 1 else _by_group(filters, groups)
+    return _with_bias(node, operation(data, filters, **windows._asdict(), output_padding=padding).output(0))
 
 
 @translator("DeformConv", since=19)
 def deformable_convolution(node: OnnxNodeContext) -> Translation:
     filters = node.get_input(1)
-    windows = read_windows(node, rank_of(filters) - 2)
+    windows = read_window_attributes(node, rank_of(filters) - 2)._replace(auto_pad="explicit")
     result = ops.DeformableConvolution(
         node.get_input(0),
         node.get_input(2),
         filters,
-        strides=windows.strides,
-        pads_begin=windows.pads_begin,
-        pads_end=windows.pads_end,
-        dilations=windows.dilations,
+        **windows._asdict(),
         mask=node.get_optional_input(4),
-        auto_pad="explicit",
         group=node.get_attribute("group", 1),
         deformable_group=node.get_attribute("offset_group", 1),
         bilinear_interpolation_pad=True,
@@ -100,10 +81,10 @@ def deformable_convolution(node: OnnxNodeContext) -> Translation:
 
 
 def _by_group(filters: Output, groups: int) -> Output:
-    """Filters ``[O, I/G, …]`` as ``[G, O/G, I/G, …]``; those of a transposed convolution ``[I, O/G, …]`` likewise."""
+    """Reshape filters ``[O, I/G, …]`` to ``[G, O/G, I/G, …]``, or those of ConvTranspose ``[I, O/G, …]`` likewise."""
     first = filters.partial_shape[0]
     if groups < 1 or (first.is_static and first.get_length() % groups):
-        raise FrontendError(f"filters {filters.partial_shape} cannot be shared among {groups} groups")
+        raise FrontendError(f"filters of shape {filters.partial_shape} cannot be split into {groups} groups")
     if filters.partial_shape.is_static:
         return reshape(filters, (groups, first.get_length() // groups, *filters.shape[1:]))
     others = ops.Slice(ops.ShapeOf(filters), int64([1]), int64([rank_of(filters)]), int64([1]))
@@ -117,30 +98,31 @@ def _with_bias(node: OnnxNodeContext, result: Output, index: int = 2) -> Transla
 
 
 def _transposed_pads(
-    node: OnnxNodeContext, windows: Windows, padding: tuple[int, ...]
+    node: OnnxNodeContext, windows: WindowAttributes, padding: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Pads at the begin and the end, and output padding, by the formulas of ONNX's ConvTranspose."""
-    wanted = node.get_attribute("output_shape", None)
-    if not wanted and windows.auto_pad == "explicit":
+    """Return pads_begin, pads_end and output padding, by the formulas of the ConvTranspose specification."""
+    output_shape = node.get_attribute("output_shape", None)
+    if not output_shape and windows.auto_pad == "explicit":
         return windows.pads_begin, windows.pads_end, padding
-    if not wanted and windows.auto_pad == "valid":
+    if not output_shape and windows.auto_pad == "valid":
         return (0,) * len(padding), (0,) * len(padding), padding
     lengths = node.get_input(1).partial_shape[2:]
     if lengths.is_dynamic and not node.has_attribute("kernel_shape"):
         raise FrontendError("auto_pad and output_shape need filters of known shape")
     kernel = lengths.to_shape() if lengths.is_static else node.get_attribute("kernel_shape")
-    surplus = [(k - 1) * d + 1 - s + p for k, d, s, p in zip(kernel, windows.dilations, windows.strides, padding)]
-    if wanted:
+    total_pads = [(k - 1) * d + 1 - s + p for k, d, s, p in zip(kernel, windows.dilations, windows.strides, padding)]
+    if output_shape:
         lengths = node.get_input(0).partial_shape[2:]
         if lengths.is_dynamic:
             raise FrontendError("output_shape needs an input of known shape")
-        # The last numbers are those of the spatial axes, whether or not batch and channels are given.
-        surplus = [
-            more + length * stride - out
-            for more, length, stride, out in zip(surplus, lengths.to_shape(), windows.strides, wanted[-len(kernel) :])
+        # output_shape may contain batch and channels before the spatial lengths.
+        spatial = output_shape[-len(kernel) :]
+        total_pads = [
+            total + length * stride - out
+            for total, length, stride, out in zip(total_pads, lengths.to_shape(), windows.strides, spatial)
         ]
-    halves = [max(total, 0) // 2 for total in surplus]
-    others = [max(total, 0) - half for total, half in zip(surplus, halves)]
-    begin, end = (halves, others) if windows.auto_pad == "same_upper" else (others, halves)
-    grown = [p + max(-total, 0) for p, total in zip(padding, surplus)]
-    return tuple(begin), tuple(end), tuple(grown)
+    smaller = [max(total, 0) // 2 for total in total_pads]
+    larger = [max(total, 0) - half for total, half in zip(total_pads, smaller)]
+    begin, end = (smaller, larger) if windows.auto_pad == "same_upper" else (larger, smaller)
+    output_padding = [p + max(-total, 0) for p, total in zip(padding, total_pads)]
+    return tuple(begin), tuple(end), tuple(output_padding)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 
 _OPERATIONS = {"CumSum": ops.CumSum, "CumProd": ops.CumProd}
 

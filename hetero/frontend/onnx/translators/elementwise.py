@@ -8,19 +8,21 @@ from functools import reduce
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, normalized, rank_of, scalar_like
+from hetero.frontend.onnx.registry import register_direct, translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, normalize_axis, rank_of, scalar_like
 from hetero.graph import Op, Output
 
-_UNARY: dict[str, type[Op]] = {
+_UNARY: dict[str, Callable[[Output], Op | Output]] = {
     "Abs": ops.Abs, "Acos": ops.Acos, "Asin": ops.Asin, "Atan": ops.Atan, "Ceil": ops.Ceiling, "Cos": ops.Cos,
     "Cosh": ops.Cosh, "Erf": ops.Erf, "Exp": ops.Exp, "Floor": ops.Floor, "Log": ops.Log, "Neg": ops.Negative,
     "Not": ops.LogicalNot, "Sign": ops.Sign, "Sin": ops.Sin, "Sinh": ops.Sinh, "Sqrt": ops.Sqrt, "Tan": ops.Tan,
     "Tanh": ops.Tanh, "Acosh": ops.Acosh, "Asinh": ops.Asinh, "Atanh": ops.Atanh, "BitwiseNot": ops.BitwiseNot,
-    "Det": ops.Det,
+    "Det": ops.Det, "Identity": lambda value: value,
+    "Reciprocal": lambda value: ops.Divide(scalar_like(value, 1), value),
 }  # fmt: skip
 
-# From operator set 7 on these broadcast as numpy does, before by the attributes broadcast and axis.
+# They broadcast like numpy from operator set 7 on, and by the attributes broadcast and axis before.
 _BINARY: dict[str, type[Op]] = {
     "Add": ops.Add, "And": ops.LogicalAnd, "Equal": ops.Equal, "Greater": ops.Greater,
     "GreaterOrEqual": ops.GreaterEqual, "Less": ops.Less, "LessOrEqual": ops.LessEqual, "Mul": ops.Multiply,
@@ -31,43 +33,28 @@ _BINARY: dict[str, type[Op]] = {
 _VARIADIC: dict[str, type[Op]] = {"Max": ops.Maximum, "Min": ops.Minimum, "Sum": ops.Add}
 
 
-def _unary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
-    return lambda node: operation(node.get_input(0))
-
-
-def _binary(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
-    return lambda node: operation(node.get_input(0), node.get_input(1))
-
-
-def _aligned(node: OnnxNodeContext) -> tuple[Output, Output]:
-    """Both inputs of an old operator, the second with the dimensions that the attribute axis gives it."""
+def _aligned_inputs(node: OnnxNodeContext) -> tuple[Output, Output]:
+    """Return both inputs of an operator before set 7, the second with trailing axes by the attribute axis."""
     first, second = node.get_input(0), node.get_input(1)
     if not node.get_attribute("broadcast", 0) or not node.has_attribute("axis"):
         return first, second
     axis, ranks = node.get_attribute("axis"), (rank_of(first), rank_of(second))
-    behind = ranks[0] - normalized(axis, ranks[0]) - ranks[1]
-    if behind < 0:
-        raise FrontendError(f"a value of rank {ranks[1]} does not fit at axis {axis} of one of rank {ranks[0]}")
-    if not behind:
+    trailing = ranks[0] - normalize_axis(axis, ranks[0]) - ranks[1]
+    if trailing < 0:
+        raise FrontendError(f"an input of rank {ranks[1]} does not fit at axis {axis} of one of rank {ranks[0]}")
+    if not trailing:
         return first, second
-    return first, ops.Unsqueeze(second, int64(range(ranks[1], ranks[1] + behind))).output(0)
+    return first, ops.Unsqueeze(second, int64(range(ranks[1], ranks[1] + trailing))).output(0)
 
 
-def _old_binary(operation: Callable[..., Op]) -> Callable[[OnnxNodeContext], Translation]:
-    return lambda node: operation(*_aligned(node))
-
-
-def _variadic(operation: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
-    return lambda node: [reduce(operation, node.get_inputs())]
-
-
-for _type, _operation in _UNARY.items():
-    translator(_type)(_unary(_operation))
+register_direct(_UNARY, 1)
+register_direct({"IsNaN": ops.IsNaN}, 1, since=9)
+register_direct(_BINARY, 2, since=7)
+register_direct({"Where": ops.Select}, 3, since=9)
 for _type, _operation in _BINARY.items():
-    translator(_type)(_old_binary(_operation))
-    translator(_type, since=7)(_binary(_operation))
+    translator(_type)(lambda node, operation=_operation: operation(*_aligned_inputs(node)))
 for _type, _operation in _VARIADIC.items():
-    translator(_type)(_variadic(_operation))
+    translator(_type)(lambda node, operation=_operation: [reduce(operation, node.get_inputs())])
 
 
 @translator("Mean")
@@ -77,26 +64,26 @@ def mean(node: OnnxNodeContext) -> Translation:
 
 
 @translator("Div")
-def old_div(node: OnnxNodeContext) -> Translation:
-    return ops.Divide(*_aligned(node), m_pythondiv=False)
+def div_1(node: OnnxNodeContext) -> Translation:
+    return ops.Divide(*_aligned_inputs(node), m_pythondiv=False)
 
 
 @translator("Div", since=7)
 def div(node: OnnxNodeContext) -> Translation:
-    # ONNX rounds the quotient of integers towards 0.
+    # ONNX truncates the quotient of integers toward 0.
     return ops.Divide(node.get_input(0), node.get_input(1), m_pythondiv=False)
 
 
 @translator("Mod", since=10)
 def mod(node: OnnxNodeContext) -> Translation:
-    # The sign of the result is that of the dividend with fmod, else that of the divisor.
+    # With fmod the result has the sign of the dividend, else of the divisor.
     operation = ops.Mod if node.get_attribute("fmod", 0) else ops.FloorMod
     return operation(node.get_input(0), node.get_input(1))
 
 
 @translator("Pow")
-def old_power(node: OnnxNodeContext) -> Translation:
-    return ops.Power(*_aligned(node))
+def pow_1(node: OnnxNodeContext) -> Translation:
+    return ops.Power(*_aligned_inputs(node))
 
 
 @translator("BitShift", since=11)
@@ -104,7 +91,7 @@ def bit_shift(node: OnnxNodeContext) -> Translation:
     operations = {"LEFT": ops.BitwiseLeftShift, "RIGHT": ops.BitwiseRightShift}
     direction = node.get_attribute("direction")
     if direction not in operations:
-        raise FrontendError(f"direction {direction} is none of LEFT and RIGHT")
+        raise FrontendError(f"direction must be LEFT or RIGHT, but is {direction}")
     return operations[direction](node.get_input(0), node.get_input(1))
 
 
@@ -115,18 +102,8 @@ def power(node: OnnxNodeContext) -> Translation:
         return ops.Power(base, exponent)
     if base.element_type.is_real():
         return ops.Power(base, ops.Convert(exponent, base.element_type))
-    # An integer to the power of another type: the result is of the base's type again.
+    # An integer base and an exponent of another type: computed in the exponent's type, returned in the base's.
     return ops.Convert(ops.Power(ops.Convert(base, exponent.element_type), exponent), base.element_type)
-
-
-@translator("Reciprocal")
-def reciprocal(node: OnnxNodeContext) -> Translation:
-    return ops.Divide(scalar_like(node.get_input(0), 1), node.get_input(0))
-
-
-@translator("IsNaN", since=9)
-def is_nan(node: OnnxNodeContext) -> Translation:
-    return ops.IsNaN(node.get_input(0))
 
 
 @translator("IsInf", since=10)
@@ -138,13 +115,3 @@ def is_inf(node: OnnxNodeContext) -> Translation:
 @translator("Round", since=11)
 def round_half_to_even(node: OnnxNodeContext) -> Translation:
     return ops.Round(node.get_input(0), "half_to_even")
-
-
-@translator("Where", since=9)
-def where(node: OnnxNodeContext) -> Translation:
-    return ops.Select(node.get_input(0), node.get_input(1), node.get_input(2))
-
-
-@translator("Identity")
-def identity(node: OnnxNodeContext) -> Translation:
-    return node.get_input(0)

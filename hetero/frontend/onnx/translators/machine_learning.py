@@ -1,4 +1,4 @@
-"""Operators of ONNX's machine learning, but for trees."""
+"""Operators of the domain ai.onnx.ml, except tree ensembles."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.scores import class_labels, post_transform, two_classes
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.translators.normalization import divide_by_norm
+from hetero.frontend.onnx.translators.scores import best_labels, binary_classes, class_labels, post_transform
+from hetero.frontend.quantization import converted
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Output
 from hetero.types import Type
 
 _DOMAIN = "ai.onnx.ml"
-_KINDS = {"strings": np.str_, "int64s": np.int64, "floats": np.float32}
+# The attribute suffixes of LabelEncoder's keys and values with their numpy types, and its defaults by dtype.kind.
+_TABLE_TYPES = {"strings": np.str_, "int64s": np.int64, "floats": np.float32}
 _DEFAULTS = {"U": "_Unused", "i": -1, "f": -0.0}
-
-
-def _single(value: Output) -> Output:
-    """The value as f32, of which the results are."""
-    return value if value.element_type is Type.f32 else ops.Convert(value, "f32").output(0)
 
 
 def _vector(node: OnnxNodeContext, name: str) -> Constant:
@@ -31,8 +30,8 @@ def _vector(node: OnnxNodeContext, name: str) -> Constant:
 
 @translator("ArrayFeatureExtractor", domain=_DOMAIN)
 def array_feature_extractor(node: OnnxNodeContext) -> Translation:
-    picked = ops.Gather(node.get_input(0), reshape(node.get_input(1), (-1,)), int64(-1))
-    return ops.Unsqueeze(picked, int64([0])) if rank_of(node.get_input(0)) == 1 else picked
+    features = ops.Gather(node.get_input(0), reshape(node.get_input(1), (-1,)), int64(-1))
+    return ops.Unsqueeze(features, int64([0])) if rank_of(node.get_input(0)) == 1 else features
 
 
 @translator("Binarizer", domain=_DOMAIN)
@@ -44,55 +43,49 @@ def binarizer(node: OnnxNodeContext) -> Translation:
 
 @translator("Scaler", domain=_DOMAIN)
 def scaler(node: OnnxNodeContext) -> Translation:
-    return ops.Multiply(ops.Subtract(_single(node.get_input(0)), _vector(node, "offset")), _vector(node, "scale"))
+    value = converted(node.get_input(0), Type.f32)
+    return ops.Multiply(ops.Subtract(value, _vector(node, "offset")), _vector(node, "scale"))
 
 
 @translator("Normalizer", domain=_DOMAIN)
 def normalizer(node: OnnxNodeContext) -> Translation:
-    value, norm = _single(node.get_input(0)), node.get_attribute("norm", "MAX")
-    axis = int64([-1])
-    if norm == "MAX":
-        size = ops.ReduceMax(value, axis, True)
-    elif norm == "L1":
-        size = ops.ReduceL1(value, axis, True)
-    elif norm == "L2":
-        size = ops.ReduceL2(value, axis, True)
-    else:
-        raise FrontendError(f"norm {norm} is not known")
-    none = ops.Equal(size, scalar_like(value, 0))
-    return ops.Divide(value, ops.Select(none, scalar_like(value, 1), size))
+    norms = {"MAX": ops.ReduceMax, "L1": ops.ReduceL1, "L2": ops.ReduceL2}
+    value, name = converted(node.get_input(0), Type.f32), node.get_attribute("norm", "MAX")
+    if name not in norms:
+        raise FrontendError(f"norm must be MAX, L1 or L2, but is {name}")
+    return divide_by_norm(value, norms[name](value, int64([-1]), True))
 
 
 @translator("Imputer", domain=_DOMAIN)
 def imputer(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     if value.element_type.is_real():
-        missing, instead = node.get_attribute("replaced_value_float", 0.0), node.get_attribute("imputed_value_floats")
+        missing, imputed = node.get_attribute("replaced_value_float", 0.0), node.get_attribute("imputed_value_floats")
     else:
-        missing, instead = node.get_attribute("replaced_value_int64", 0), node.get_attribute("imputed_value_int64s")
+        missing, imputed = node.get_attribute("replaced_value_int64", 0), node.get_attribute("imputed_value_int64s")
     is_missing = ops.IsNaN(value) if np.isnan(missing) else ops.Equal(value, scalar_like(value, missing))
-    return ops.Select(is_missing, Constant(np.array(instead, value.element_type.to_dtype())), value)
+    return ops.Select(is_missing, Constant(np.array(imputed, value.element_type.to_dtype())), value)
 
 
 @translator("FeatureVectorizer", domain=_DOMAIN)
 def feature_vectorizer(node: OnnxNodeContext) -> Translation:
-    """Each input flattened to rows, cut or filled up with zeros to its length, and all side by side."""
+    """Concatenate the inputs as rows, each truncated or padded with zeros to its length in inputdimensions."""
     parts = []
     for value, length in zip(node.get_inputs(), node.get_attribute("inputdimensions")):
-        rows = _single(reshape(value, (1, -1)) if rank_of(value) == 1 else reshape(value, (0, -1)))
+        rows = converted(reshape(value, (1, -1) if rank_of(value) == 1 else (0, -1)), Type.f32)
         padded = ops.Pad(rows, int64([0, 0]), int64([0, length]), "constant", scalar_like(rows, 0))
         parts.append(ops.Slice(padded, int64([0]), int64([length]), int64([1]), int64([1])))
     return ops.Concat(parts, 1)
 
 
 def _table(node: OnnxNodeContext, name: str) -> np.ndarray:
-    """The keys or values of a LabelEncoder."""
+    """Return the keys or values of a LabelEncoder. Raises FrontendError if they are missing."""
     if node.has_attribute(f"{name}_tensor"):
         return np.asarray(node.get_attribute(f"{name}_tensor")).reshape(-1)
-    for kind, dtype in _KINDS.items():
-        if node.has_attribute(f"{name}_{kind}"):
-            return np.array(node.get_attribute(f"{name}_{kind}"), dtype)
-    raise FrontendError(f"it has no {name}")
+    for suffix, dtype in _TABLE_TYPES.items():
+        if node.has_attribute(f"{name}_{suffix}"):
+            return np.array(node.get_attribute(f"{name}_{suffix}"), dtype)
+    raise FrontendError(f"attribute {name} is missing")
 
 
 @translator("LabelEncoder", since=2, domain=_DOMAIN)
@@ -106,19 +99,19 @@ def label_encoder(node: OnnxNodeContext) -> Translation:
 
 
 @translator("LabelEncoder", domain=_DOMAIN)
-def label_encoder_of_strings(node: OnnxNodeContext) -> Translation:
-    return _between(node, np.array(node.get_attribute("classes_strings"), np.str_), None)
+def label_encoder_1(node: OnnxNodeContext) -> Translation:
+    texts = np.array(node.get_attribute("classes_strings"), np.str_)
+    return _encode_or_decode(node, texts, np.arange(texts.size))
 
 
 @translator("CategoryMapper", domain=_DOMAIN)
 def category_mapper(node: OnnxNodeContext) -> Translation:
     texts = np.array(node.get_attribute("cats_strings"), np.str_)
-    return _between(node, texts, np.array(node.get_attribute("cats_int64s"), np.int64))
+    return _encode_or_decode(node, texts, np.array(node.get_attribute("cats_int64s"), np.int64))
 
 
-def _between(node: OnnxNodeContext, texts: np.ndarray, numbers: np.ndarray | None) -> Translation:
-    """Numbers of texts, or texts of numbers, by what the input is."""
-    numbers = np.arange(texts.size) if numbers is None else numbers
+def _encode_or_decode(node: OnnxNodeContext, texts: np.ndarray, numbers: np.ndarray) -> Translation:
+    """Map strings to numbers if the input has strings, else numbers to strings."""
     if node.get_input(0).element_type is Type.string:
         default = np.array(node.get_attribute("default_int64", -1), np.int64)
         return ops.LabelEncoder(node.get_input(0), texts, numbers, default)
@@ -135,15 +128,15 @@ def one_hot_encoder(node: OnnxNodeContext) -> Translation:
         keys = np.array(node.get_attribute("cats_int64s"), np.int64)
         value = ops.Convert(value, "i64").output(0)
     numbers = np.arange(keys.size)
-    default = np.array(-1) if node.get_attribute("zeros", 1) else None  # without, what is no category is an error
+    default = np.array(-1) if node.get_attribute("zeros", 1) else None  # without a default an unknown category fails
     index = ops.LabelEncoder(value, keys, numbers, default)
     return ops.Convert(ops.Equal(ops.Unsqueeze(index, int64([-1])), Constant(numbers)), "f32")
 
 
 def _linear(node: OnnxNodeContext, count: int) -> Output:
-    """The sums ``[rows, count]`` of features by coefficients, and intercepts."""
+    """Return features · coefficients + intercepts, ``[rows, count]``."""
     value = node.get_input(0)
-    value = _single(reshape(value, (1, -1)) if rank_of(value) == 1 else value)
+    value = converted(reshape(value, (1, -1)) if rank_of(value) == 1 else value, Type.f32)
     coefficients = np.array(node.get_attribute("coefficients"), np.float32).reshape(count, -1)
     intercepts: Sequence[float] = node.get_attribute("intercepts", ()) or (0.0,) * count
     products = ops.MatMul(value, Constant(coefficients), False, True)
@@ -162,7 +155,5 @@ def linear_classifier(node: OnnxNodeContext) -> Translation:
     count = len(node.get_attribute("intercepts", ())) or len(labels)
     scores = _linear(node, count)
     if count == 1:
-        return two_classes(scores, labels, transform, 0, is_chance=transform == "NONE")
-    best = ops.TopK(scores, int64(1), 1, "max", "value", "i64").output(1)
-    label = ops.Gather(Constant(labels), ops.Squeeze(best, int64([1])), int64(0))
-    return label.output(0), post_transform(scores, transform)
+        return binary_classes(scores, labels, transform, 0, is_probability=transform == "NONE")
+    return best_labels(scores, labels), post_transform(scores, transform)

@@ -1,12 +1,12 @@
-"""Matrix products."""
+"""Matrix multiplication, gemm and einsum."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import scalar_like
-from hetero.graph import Output
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import multiply_by
 
 
 @translator("MatMul")
@@ -16,17 +16,13 @@ def matmul(node: OnnxNodeContext) -> Translation:
 
 @translator("Gemm")
 def gemm(node: OnnxNodeContext) -> Translation:
-    """alpha·A·B + beta·C, where A and B may be transposed."""
+    """Return alpha·A·B + beta·C, with A and B optionally transposed."""
     transposed = [bool(node.get_attribute(name, 0)) for name in ("transA", "transB")]
-    product = ops.MatMul(node.get_input(0), node.get_input(1), *transposed).output(0)
-    product = _scaled(product, node.get_attribute("alpha", 1.0))
+    product = ops.MatMul(node.get_input(0), node.get_input(1), *transposed)
+    product = multiply_by(product, node.get_attribute("alpha", 1.0))
     if not node.has_input(2):
         return product
-    return ops.Add(product, _scaled(node.get_input(2), node.get_attribute("beta", 1.0)))
-
-
-def _scaled(value: Output, factor: float) -> Output:
-    return value if factor == 1 else ops.Multiply(value, scalar_like(value, factor)).output(0)
+    return ops.Add(product, multiply_by(node.get_input(2), node.get_attribute("beta", 1.0)))
 
 
 @translator("Einsum", since=12)

@@ -1,4 +1,4 @@
-"""Pooling over windows."""
+"""Max, average and Lp pooling."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.translators.convolution import Windows, read_windows
-from hetero.frontend.values import int64, rank_of, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.onnx.translators.convolution import WindowAttributes, read_window_attributes
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, length_of, rank_of, scalar_like
 from hetero.graph import Output
 
 
@@ -20,24 +21,16 @@ def max_pool(node: OnnxNodeContext) -> Translation:
     result = max_pool_of(node, value)
     if not node.has_output(1) or not node.get_attribute("storage_order", 0):
         return result
-    return result.output(0), _column_major(result.output(1), value, len(result.kernel_shape))
+    return result.output(0), _to_column_major(result.output(1), value, len(result.kernel_shape))
 
 
 def max_pool_of(node: OnnxNodeContext, value: Output) -> ops.MaxPool:
-    """The largest values in windows of the value, by the attributes of the node."""
+    """Return the max pooling of a value with the attributes of the node."""
     kernel = node.get_attribute("kernel_shape")
-    windows = read_windows(node, len(kernel))
+    windows = read_window_attributes(node, len(kernel))
+    rounding = _rounding(node, windows)
     return ops.MaxPool(
-        value,
-        strides=windows.strides,
-        dilations=windows.dilations,
-        pads_begin=windows.pads_begin,
-        pads_end=windows.pads_end,
-        kernel_shape=kernel,
-        rounding_type=_rounding(node, windows),
-        auto_pad=windows.auto_pad,
-        index_element_type="i64",
-        axis=0,
+        value, **windows._asdict(), kernel_shape=kernel, rounding_type=rounding, index_element_type="i64", axis=0
     )
 
 
@@ -47,21 +40,22 @@ def average_pool(node: OnnxNodeContext) -> Translation:
 
 
 def average_pool_of(node: OnnxNodeContext, value: Output) -> Output:
-    """The averages over windows of the value, by the attributes of the node."""
-    windows = read_windows(node, len(node.get_attribute("kernel_shape")))
+    """Return the average pooling of a value with the attributes of the node."""
+    windows = read_window_attributes(node, len(node.get_attribute("kernel_shape")))
     rounding, include = _rounding(node, windows), bool(node.get_attribute("count_include_pad", 0))
     if not include or rounding == "floor" or not any(windows.pads_begin + windows.pads_end):
         return _average(node, value, windows, rounding, not include)
-    # What a window has beyond the padding does not count: after a Pad it is outside of the data.
+    # With ceil_mode a window may extend beyond the padding, where elements do not count, unlike those of the padding.
+    # An explicit Pad makes the elements beyond it the excluded padding of the pooling.
     padded = _pad(value, windows.pads_begin, windows.pads_end)
-    return _begun_in(value, windows, _average(node, padded, _without_pads(windows), "ceil", True))
+    return _drop_outer_windows(value, windows, _average(node, padded, _without_pads(windows), "ceil", True))
 
 
 @translator("LpPool")
 def lp_pool(node: OnnxNodeContext) -> Translation:
-    """The p-th root of the sum of p-th powers, from the average of these over all of the window, padding too."""
+    """Return the p-th root of the sum of p-th powers: the average over the window, padding included, times its size."""
     kernel, power = node.get_attribute("kernel_shape"), node.get_attribute("p", 2)
-    windows = read_windows(node, len(kernel))
+    windows = read_window_attributes(node, len(kernel))
     value = node.get_input(0)
     powers = _power(ops.Abs(value).output(0), power)
     if _rounding(node, windows) == "floor":
@@ -69,7 +63,7 @@ def lp_pool(node: OnnxNodeContext) -> Translation:
     else:
         ends = [end + stride - 1 for end, stride in zip(windows.pads_end, windows.strides)]
         padded = _pad(powers, windows.pads_begin, ends)
-        average = _begun_in(value, windows, _average(node, padded, _without_pads(windows), "floor", False))
+        average = _drop_outer_windows(value, windows, _average(node, padded, _without_pads(windows), "floor", False))
     return _power(ops.Multiply(average, scalar_like(value, math.prod(kernel))).output(0), 1 / power)
 
 
@@ -83,43 +77,36 @@ def global_lp_pool(node: OnnxNodeContext) -> Translation:
     return _power(ops.ReduceSum(powers, axes, True).output(0), 1 / power)
 
 
-def _average(node: OnnxNodeContext, value: Output, windows: Windows, rounding: str, exclude_pad: bool) -> Output:
+def _average(
+    node: OnnxNodeContext, value: Output, windows: WindowAttributes, rounding: str, exclude_pad: bool
+) -> Output:
+    kernel = node.get_attribute("kernel_shape")
     return ops.AvgPool(
-        value,
-        strides=windows.strides,
-        pads_begin=windows.pads_begin,
-        pads_end=windows.pads_end,
-        kernel_shape=node.get_attribute("kernel_shape"),
-        exclude_pad=exclude_pad,
-        rounding_type=rounding,
-        auto_pad=windows.auto_pad,
-        dilations=windows.dilations,
+        value, **windows._asdict(), kernel_shape=kernel, exclude_pad=exclude_pad, rounding_type=rounding
     ).output(0)
 
 
-def _rounding(node: OnnxNodeContext, windows: Windows) -> str:
-    """ONNX leaves out a last window that would begin behind the data, as PyTorch does."""
+def _rounding(node: OnnxNodeContext, windows: WindowAttributes) -> str:
+    """Return the rounding type. With ceil_mode ONNX omits a last window that begins after the data, like PyTorch."""
     return "ceil_torch" if node.get_attribute("ceil_mode", 0) and windows.auto_pad == "explicit" else "floor"
 
 
-def _without_pads(windows: Windows) -> Windows:
+def _without_pads(windows: WindowAttributes) -> WindowAttributes:
     zeros = (0,) * len(windows.strides)
     return windows._replace(pads_begin=zeros, pads_end=zeros)
 
 
 def _pad(value: Output, begin: tuple[int, ...], end: tuple[int, ...] | list[int]) -> Output:
-    """The value with zeros around its spatial axes."""
+    """Pad the spatial axes with zeros."""
     return ops.Pad(value, int64((0, 0, *begin)), int64((0, 0, *end)), "constant", scalar_like(value, 0)).output(0)
 
 
-def _begun_in(value: Output, windows: Windows, pooled: Output) -> Output:
-    """The pooled values of those windows that begin in front of the end of the value."""
-    axes = int64(range(2, 2 + len(windows.strides)))
-    lengths = ops.Gather(ops.ShapeOf(value), axes, np.int64(0))
-    strides = np.array(windows.strides)
-    stops = ops.Divide(ops.Add(lengths, np.array(windows.pads_begin) + strides - 1), strides)
+def _drop_outer_windows(value: Output, windows: WindowAttributes, pooled: Output) -> Output:
+    """Remove the results of the windows that begin after the end of the unpadded value."""
+    axes, strides = range(2, 2 + len(windows.strides)), np.array(windows.strides)
+    counts = ops.Divide(ops.Add(length_of(value, axes), np.array(windows.pads_begin) + strides - 1), strides)
     ones = np.ones_like(strides)
-    return ops.Slice(pooled, ones - 1, stops, ones, axes).output(0)
+    return ops.Slice(pooled, ones - 1, counts, ones, int64(axes)).output(0)
 
 
 def _power(value: Output, power: float) -> Output:
@@ -130,18 +117,18 @@ def _power(value: Output, power: float) -> Output:
     return ops.Power(value, scalar_like(value, power)).output(0)
 
 
-def _column_major(indices: Output, data: Output, count: int) -> Output:
-    """Indices into data in which the first of the ``count`` spatial axes changes fastest, from those into the data."""
-    shape = ops.ShapeOf(data)
-    lengths = [ops.Gather(shape, int64(axis), np.int64(0)).output(0) for axis in range(2, 2 + count)]
-    plane = ops.ReduceProd(ops.Gather(shape, int64(range(2, 2 + count)), np.int64(0)), int64([0]), False)
+def _to_column_major(indices: Output, data: Output, count: int) -> Output:
+    """Convert flat indices into the data to column-major ones: the first of ``count`` spatial axes changes fastest."""
+    axes = range(2, 2 + count)
+    plane = ops.ReduceProd(length_of(data, axes), int64([0]), False)
     inner = ops.FloorMod(indices, plane)
     result = ops.Subtract(indices, inner)
-    step = int64(1).output(0)
-    rest = plane.output(0)
-    for length in lengths:
-        rest = ops.Divide(rest, length).output(0)
-        place = ops.FloorMod(ops.Divide(inner, rest), length)
-        result = ops.Add(result, ops.Multiply(place, step))
-        step = ops.Multiply(step, length).output(0)
+    column_stride = int64(1).output(0)
+    row_stride = plane.output(0)
+    for axis in axes:
+        length = length_of(data, axis)
+        row_stride = ops.Divide(row_stride, length).output(0)
+        coordinate = ops.FloorMod(ops.Divide(inner, row_stride), length)
+        result = ops.Add(result, ops.Multiply(coordinate, column_stride))
+        column_stride = ops.Multiply(column_stride, length).output(0)
     return result.output(0)

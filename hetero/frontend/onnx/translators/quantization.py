@@ -1,30 +1,22 @@
-"""Quantized numbers: a number is (integer - zero point) · scale.
-
-Sums of products of integers are made in i32, so they are exact.
-"""
+"""Quantization, dequantization, and operators on quantized tensors."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.onnx.registry import translator
 from hetero.frontend.onnx.translators.convolution import convolve
 from hetero.frontend.quantization import (
+    broadcast_along_axis,
     converted,
     dequantize,
-    less_zero_point,
     quantize,
-    quantize_quotient,
-    spread,
+    quantize_scaled,
+    subtract_zero_point,
 )
-from hetero.frontend.values import (
-    int64,
-    per_channel,
-    rank_of,
-    scalar_like,
-)
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, per_channel, rank_of, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -33,18 +25,17 @@ from hetero.types import Type
 def quantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
     zero_point = node.get_optional_input(2)
-    number = node.get_attribute("output_dtype", 0)
-    asked = element_type(number) if number else None
-    kind = zero_point.element_type if zero_point is not None else asked or Type.u8
-    if asked not in (None, kind):
-        raise FrontendError(f"output_dtype is {asked}, but the zero point {kind}")
-    precision = node.get_attribute("precision", 0)
-    kind_of_scale = scale.element_type if scale.element_type in _PRECISIONS else Type.f32
-    computed = element_type(precision) if precision else kind_of_scale
+    requested = node.get_type_attribute("output_dtype", None)
+    kind = zero_point.element_type if zero_point is not None else requested or Type.u8
+    if requested not in (None, kind):
+        raise FrontendError(f"output_dtype is {requested}, but the zero point is {kind}")
+    precision = scale.element_type if scale.element_type in _PRECISIONS else Type.f32
+    precision = node.get_type_attribute("precision", precision)
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
-    value, scale = (ops.Convert(v, computed).output(0) for v in (value, spread(scale, value, axis, block)))
+    scale = ops.Convert(broadcast_along_axis(scale, value, axis, block), precision).output(0)
+    value = ops.Convert(value, precision).output(0)
     if zero_point is not None:
-        zero_point = spread(zero_point, value, axis, block)
+        zero_point = broadcast_along_axis(zero_point, value, axis, block)
     return quantize(value, scale, zero_point, kind, bool(node.get_attribute("saturate", 1)))
 
 
@@ -52,69 +43,69 @@ def quantize_linear(node: OnnxNodeContext) -> Translation:
 def dequantize_linear(node: OnnxNodeContext) -> Translation:
     value, scale = node.get_input(0), node.get_input(1)
     axis, block = node.get_attribute("axis", 1), node.get_attribute("block_size", 0)
-    zero_point = spread(node.get_input(2), value, axis, block) if node.has_input(2) else None
-    number = node.get_attribute("output_dtype", 0)
-    return dequantize(
-        value, spread(scale, value, axis, block), zero_point, element_type(number) if number else scale.element_type
-    )
+    zero_point = broadcast_along_axis(node.get_input(2), value, axis, block) if node.has_input(2) else None
+    kind = node.get_type_attribute("output_dtype", scale.element_type)
+    return dequantize(value, broadcast_along_axis(scale, value, axis, block), zero_point, kind)
 
 
-# The types in which a quotient may be computed.
+# The types in which QuantizeLinear may divide.
 _PRECISIONS = (Type.f64, Type.f32, Type.f16, Type.bf16)
 
 
-def _for_rows(parameter: Output | None, value: Output) -> Output | None:
-    """A parameter that may be one for each row of a matrix."""
-    return spread(parameter, value, -2) if parameter is not None and rank_of(value) > 1 else parameter
+def _per_row(parameter: Output | None, value: Output) -> Output | None:
+    """Return a scale or zero point, which may have one number per row, in a shape that broadcasts to the matrix."""
+    return broadcast_along_axis(parameter, value, -2) if parameter is not None and rank_of(value) > 1 else parameter
 
 
-def _for_columns(parameter: Output | None, value: Output) -> Output | None:
-    return spread(parameter, value, -1) if parameter is not None else None
+def _per_column(parameter: Output | None, value: Output) -> Output | None:
+    """Return a scale or zero point, which may have one number per column, in a shape that broadcasts to the matrix."""
+    return broadcast_along_axis(parameter, value, -1) if parameter is not None else None
 
 
 @translator("MatMulInteger", since=10)
 def matmul_integer(node: OnnxNodeContext) -> Translation:
-    first, second = node.get_input(0), node.get_input(1)
-    return product(first, node.get_optional_input(2), second, node.get_optional_input(3))
+    return integer_gemm(node.get_input(0), node.get_optional_input(2), node.get_input(1), node.get_optional_input(3))
 
 
-def product(first: Output, first_zero: Output | None, second: Output, second_zero: Output | None) -> Output:
-    """The matrix product of integers less their zero points, i32: one for all, each row of the first, each column of
-    the second."""
-    numbers = (
-        less_zero_point(first, _for_rows(first_zero, first), Type.i32),
-        less_zero_point(second, _for_columns(second_zero, second), Type.i32),
+def integer_gemm(a: Output, a_zero_point: Output | None, b: Output, b_zero_point: Output | None) -> Output:
+    """Return (A - a_zero_point) · (B - b_zero_point) in i32.
+
+    The zero points are scalars, or vectors along the rows of A and the columns of B.
+    """
+    integers = (
+        subtract_zero_point(a, _per_row(a_zero_point, a), Type.i32),
+        subtract_zero_point(b, _per_column(b_zero_point, b), Type.i32),
     )
-    return ops.MatMul(*numbers, False, False).output(0)
+    return ops.MatMul(*integers, False, False).output(0)
 
 
 @translator("QLinearMatMul", since=10)
 def qlinear_matmul(node: OnnxNodeContext) -> Translation:
-    first, first_scale, first_zero, second, second_scale, second_zero, scale, zero_point = node.get_inputs()
-    rows, columns = _for_rows(first_scale, first), _for_columns(second_scale, second)
-    if first.element_type.is_real():
-        numbers = (
-            dequantize(first, rows, _for_rows(first_zero, first), Type.f32),
-            dequantize(second, columns, _for_columns(second_zero, second), Type.f32),
+    a, a_scale, a_zero_point, b, b_scale, b_zero_point, scale, zero_point = node.get_inputs()
+    a_scale, b_scale = _per_row(a_scale, a), _per_column(b_scale, b)
+    if a.element_type.is_real():  # f8
+        factors = (
+            dequantize(a, a_scale, _per_row(a_zero_point, a), Type.f32),
+            dequantize(b, b_scale, _per_column(b_zero_point, b), Type.f32),
         )
-        number = ops.MatMul(*numbers, False, False).output(0)
-        return quantize(number, converted(scale, Type.f32), zero_point, zero_point.element_type)
-    total = product(first, first_zero, second, second_zero)
-    return _requantized(total, rows, columns, _for_rows(scale, total), _for_rows(zero_point, total))
+        product = ops.MatMul(*factors, False, False).output(0)
+        return quantize(product, converted(scale, Type.f32), zero_point, zero_point.element_type)
+    total = integer_gemm(a, a_zero_point, b, b_zero_point)
+    return _requantize(total, a_scale, b_scale, _per_row(scale, total), _per_row(zero_point, total))
 
 
-def _requantized(total: Output, first: Output, second: Output, scale: Output, zero_point: Output) -> Output:
-    """A sum of products of integers of two scales, as integers of another scale and zero point."""
-    first, second, scale = (converted(value, Type.f32) for value in (first, second, scale))
-    factor = ops.Divide(ops.Multiply(first, second), scale).output(0)
-    number = ops.Multiply(converted(total, Type.f32), factor).output(0)
-    return quantize_quotient(number, zero_point, zero_point.element_type)
+def _requantize(total: Output, a_scale: Output, b_scale: Output, scale: Output, zero_point: Output) -> Output:
+    """Quantize total · a_scale · b_scale, an accumulator of integer products, by another scale and zero point."""
+    a_scale, b_scale, scale = (converted(value, Type.f32) for value in (a_scale, b_scale, scale))
+    factor = ops.Divide(ops.Multiply(a_scale, b_scale), scale).output(0)
+    scaled = ops.Multiply(converted(total, Type.f32), factor).output(0)
+    return quantize_scaled(scaled, zero_point, zero_point.element_type)
 
 
 @translator("ConvInteger", since=10)
 def conv_integer(node: OnnxNodeContext) -> Translation:
-    data_zero, filters_zero = node.get_optional_input(2), node.get_optional_input(3)
-    return _integer_convolution(node, node.get_input(0), data_zero, node.get_input(1), filters_zero)
+    zero_points = node.get_optional_input(2), node.get_optional_input(3)
+    return _integer_convolution(node, node.get_input(0), zero_points[0], node.get_input(1), zero_points[1])
 
 
 @translator("QLinearConv", since=10)
@@ -123,33 +114,40 @@ def qlinear_conv(node: OnnxNodeContext) -> Translation:
 
 
 def quantized_convolution(node: OnnxNodeContext, data: Output) -> Output:
-    """QLinearConv of data by the other inputs of the node."""
-    data_scale, data_zero, filters, filters_scale, filters_zero, scale, zero_point = (
+    """Return QLinearConv of the data, with inputs 1 to 8 and the attributes of the node."""
+    data_scale, data_zero_point, filters, filters_scale, filters_zero_point, scale, zero_point = (
         node.get_input(index) for index in range(1, 8)
     )
-    total = _integer_convolution(node, data, data_zero, filters, filters_zero)
+    total = _integer_convolution(node, data, data_zero_point, filters, filters_zero_point)
     if node.has_input(8):
         total = ops.Add(total, per_channel(node.get_input(8), rank_of(total))).output(0)
-    return _requantized(total, data_scale, spread(filters_scale, total, 1), scale, zero_point)
+    return _requantize(total, data_scale, broadcast_along_axis(filters_scale, total, 1), scale, zero_point)
 
 
 def _integer_convolution(
-    node: OnnxNodeContext, data: Output, data_zero: Output | None, filters: Output, filters_zero: Output | None
+    node: OnnxNodeContext,
+    data: Output,
+    data_zero_point: Output | None,
+    filters: Output,
+    filters_zero_point: Output | None,
 ) -> Output:
-    """The convolution of integers less their zero points, i32. Padding is with the zero point: with zeros here."""
-    if filters_zero is not None:
-        filters_zero = spread(filters_zero, filters, 0)
-    return convolve(node, less_zero_point(data, data_zero, Type.i32), less_zero_point(filters, filters_zero, Type.i32))
+    """Convolve integers minus their zero points in i32. ONNX pads with the zero point, which becomes 0 here."""
+    if filters_zero_point is not None:
+        filters_zero_point = broadcast_along_axis(filters_zero_point, filters, 0)
+    data = subtract_zero_point(data, data_zero_point, Type.i32)
+    return convolve(node, data, subtract_zero_point(filters, filters_zero_point, Type.i32))
 
 
 @translator("DynamicQuantizeLinear", since=11)
 def dynamic_quantize_linear(node: OnnxNodeContext) -> Translation:
-    """To u8, with the scale and the zero point that hold the smallest and the largest element, and 0."""
-    return list(dynamically_quantized(node.get_input(0)))
+    return list(quantize_dynamically(node.get_input(0)))
 
 
-def dynamically_quantized(value: Output) -> tuple[Output, Output, Output]:
-    """The value as u8, its scale and its zero point. Where all numbers are 0 the scale is 1, as ONNX Runtime has it."""
+def quantize_dynamically(value: Output) -> tuple[Output, Output, Output]:
+    """Quantize to u8 by the range of the elements and 0; return the result, its scale and its zero point.
+
+    If all elements are 0, the scale is 1, as in ONNX Runtime.
+    """
     flat, zero = ops.Reshape(value, int64([-1]), False), scalar_like(value, 0)
     high = ops.Maximum(ops.ReduceMax(flat, int64([0]), False), zero)
     low = ops.Minimum(ops.ReduceMin(flat, int64([0]), False), zero)

@@ -1,4 +1,4 @@
-"""Operators that draw random numbers."""
+"""Random number generators."""
 
 from __future__ import annotations
 
@@ -9,38 +9,44 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64
 from hetero.graph import Output
 from hetero.types import Type
 
 
-def _type(node: OnnxNodeContext, default: Type) -> Type:
-    number = node.get_attribute("dtype", None)
-    return default if number is None else element_type(number)
+def _shape_and_type(node: OnnxNodeContext) -> tuple[Output, Type]:
+    """Return the shape and element type of the result, of the attributes or of the input of the "Like" operators."""
+    if not node.has_input(0):
+        return int64(node.get_attribute("shape")).output(0), node.get_type_attribute("dtype", Type.f32)
+    like = node.get_input(0)
+    return ops.ShapeOf(like).output(0), node.get_type_attribute("dtype", like.element_type)
 
 
 def _seed(node: OnnxNodeContext) -> int:
-    """The seed, a float, by its bits, with one above them so that no seed is 0; 0 where numbers shall differ."""
+    """Return the bits of the float seed with bit 32 set, so that it is not 0; 0, a random seed, without a seed."""
     if not node.has_attribute("seed"):
         return 0
     return int(np.float32(node.get_attribute("seed")).view(np.uint32)) | 1 << 32
 
 
 def _uniform(node: OnnxNodeContext, shape: Output, kind: Type, low: float, high: float, stream: int = 1) -> Output:
+    """Draw numbers from [low, high). ``stream`` distinguishes several draws with the same seed."""
     limits = (np.array(limit, kind.to_dtype()) for limit in (low, high))
     seed = _seed(node)
     return ops.RandomUniform(shape, *limits, kind, seed, stream if seed else 0).output(0)
 
 
 def uniform_like(node: OnnxNodeContext, value: Output) -> Output:
-    """As many numbers from 0 up to 1, in f32, as the value has elements, by the seed of the node."""
+    """Draw f32 numbers from [0, 1) in the shape of a value, with the seed of the node."""
     return _uniform(node, ops.ShapeOf(value).output(0), Type.f32, 0, 1)
 
 
-def _normal(node: OnnxNodeContext, shape: Output, kind: Type) -> Translation:
-    """By the transformation of Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
+@translator("RandomNormal", "RandomNormalLike")
+def random_normal(node: OnnxNodeContext) -> Translation:
+    """Draw by the method of Box & Muller, "A Note on the Generation of Random Normal Deviates", 1958."""
+    shape, kind = _shape_and_type(node)
     number = partial(np.array, dtype=kind.to_dtype())
     radius = ops.Sqrt(ops.Multiply(ops.Log(ops.Subtract(number(1), _uniform(node, shape, kind, 0, 1))), number(-2)))
     angle = _uniform(node, shape, kind, 0, 2 * math.pi, stream=2)
@@ -48,41 +54,23 @@ def _normal(node: OnnxNodeContext, shape: Output, kind: Type) -> Translation:
     return ops.Add(scaled, number(node.get_attribute("mean", 0.0)))
 
 
-def _limits(node: OnnxNodeContext) -> tuple[float, float]:
-    return node.get_attribute("low", 0.0), node.get_attribute("high", 1.0)
-
-
-@translator("RandomUniform")
+@translator("RandomUniform", "RandomUniformLike")
 def random_uniform(node: OnnxNodeContext) -> Translation:
-    return _uniform(node, int64(node.get_attribute("shape")).output(0), _type(node, Type.f32), *_limits(node))
-
-
-@translator("RandomUniformLike")
-def random_uniform_like(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    return _uniform(node, ops.ShapeOf(value).output(0), _type(node, value.element_type), *_limits(node))
-
-
-@translator("RandomNormal")
-def random_normal(node: OnnxNodeContext) -> Translation:
-    return _normal(node, int64(node.get_attribute("shape")).output(0), _type(node, Type.f32))
-
-
-@translator("RandomNormalLike")
-def random_normal_like(node: OnnxNodeContext) -> Translation:
-    value = node.get_input(0)
-    return _normal(node, ops.ShapeOf(value).output(0), _type(node, value.element_type))
+    limits = node.get_attribute("low", 0.0), node.get_attribute("high", 1.0)
+    return _uniform(node, *_shape_and_type(node), *limits)
 
 
 @translator("Bernoulli", since=15)
 def bernoulli(node: OnnxNodeContext) -> Translation:
     probability = node.get_input(0)
-    drawn = _uniform(node, ops.ShapeOf(probability).output(0), probability.element_type, 0, 1)
-    return ops.Convert(ops.Less(drawn, probability), _type(node, probability.element_type))
+    random = _uniform(node, ops.ShapeOf(probability).output(0), probability.element_type, 0, 1)
+    return ops.Convert(ops.Less(random, probability), node.get_type_attribute("dtype", probability.element_type))
 
 
 @translator("Multinomial", since=7)
 def multinomial(node: OnnxNodeContext) -> Translation:
     seed = _seed(node)
     count = int64(node.get_attribute("sample_size", 1))
-    return ops.Multinomial(node.get_input(0), count, _type(node, Type.i32), True, True, seed, 1 if seed else 0)
+    return ops.Multinomial(
+        node.get_input(0), count, node.get_type_attribute("dtype", Type.i32), True, True, seed, 1 if seed else 0
+    )

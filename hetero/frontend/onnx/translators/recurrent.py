@@ -10,12 +10,13 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, scalar_like
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, known_length, length_of, scalar_like
 from hetero.graph import Output
 from hetero.types import Type
 
-# The functions that take an alpha or a beta, with the defaults of the operators of the same names.
+# The activations that have an alpha or a beta, with the defaults of the ONNX operators of the same names.
 _ALPHAS = {
     "affine": 1.0, "elu": 1.0, "hardsigmoid": 0.2, "leakyrelu": 0.01, "scaledtanh": 1.0, "thresholdedrelu": 1.0,
 }  # fmt: skip
@@ -24,9 +25,10 @@ _BETAS = {"affine": 0.0, "hardsigmoid": 0.5, "scaledtanh": 1.0}
 
 @dataclass
 class _Network:
-    """A recurrent node with what all kinds have in common, in the layout of the operation sets: batches first.
+    """The inputs and attributes of a recurrent node, in the batch-first layout of OpenVINO's operation sets.
 
-    ``attributes`` are those of each direction, ``bias`` the biases of the data and those of the state.
+    ``x``, ``w``, ``r``: the data, the input weights and the recurrent weights. ``bias``: the input biases and the
+    recurrent biases. ``attributes``: one dict for each direction.
     """
 
     x: Output
@@ -57,6 +59,7 @@ def gru(node: OnnxNodeContext) -> Translation:
     def make(network: _Network, attributes: dict) -> ops.GRUSequence:
         bias = ops.Add(*network.bias)
         if linear:
+            # GRUSequence then needs the input and the recurrent bias of the hidden gate separately.
             (z, r, _), (_, _, recurrent) = (ops.Split(part, int64(1), 3).outputs() for part in (bias, network.bias[1]))
             data = ops.Split(network.bias[0], int64(1), 3).output(2)
             bias = ops.Concat([z, r, data, recurrent], 1)
@@ -74,7 +77,7 @@ def lstm(node: OnnxNodeContext) -> Translation:
 
     def make(network: _Network, attributes: dict) -> ops.LSTMSequence | ops.PeepholeLSTMSequence:
         size = attributes["hidden_size"]
-        w, r, bias = (_in_order_fico(part, size) for part in (network.w, network.r, ops.Add(*network.bias).output(0)))
+        w, r, bias = (_reorder_gates(part, size) for part in (network.w, network.r, ops.Add(*network.bias).output(0)))
         inputs = (network.x, *network.states, network.lengths, w, r, bias)
         if network.peepholes is None and not forget:
             return ops.LSTMSequence(*inputs, **attributes)
@@ -86,72 +89,74 @@ def lstm(node: OnnxNodeContext) -> Translation:
     return _translate(node, make, gates=4, states=(5, 6), functions=("Sigmoid", "Tanh", "Tanh"))
 
 
-def _in_order_fico(weights: Output, size: int) -> Output:
-    """Weights with the gates in the order f, i, c, o, which ONNX has in the order i, o, f, c."""
+def _reorder_gates(weights: Output, size: int) -> Output:
+    """Reorder LSTM gates from i, o, f, c, as in ONNX, to f, i, c, o, as in OpenVINO."""
     rows = np.arange(4 * size).reshape(4, size)[[2, 0, 3, 1]]
     return ops.Gather(weights, int64(rows.reshape(-1)), int64(1)).output(0)
 
 
 def _translate(node: OnnxNodeContext, make, gates: int, states: Sequence[int], functions: Sequence[str]) -> Translation:
+    """Translate a recurrent node.
+
+    ``make(network, attributes)`` creates the operation. ``gates``: the number of gates. ``states``: the indices of the
+    initial-state inputs. ``functions``: the default activations.
+    """
     network = _read(node, gates, states, functions)
     if len(network.attributes) == 1 or network.attributes[0] == network.attributes[1]:
-        made = make(network, network.attributes[0] | {"direction": network.direction}).outputs()
+        outputs = make(network, network.attributes[0] | {"direction": network.direction}).outputs()
     else:
-        # An operation has the same functions in both directions.
-        halves = zip(_directions(network), network.attributes, ("forward", "reverse"))
-        parts = [make(half, attributes | {"direction": way}).outputs() for half, attributes, way in halves]
-        made = [ops.Concat(list(pair), 1).output(0) for pair in zip(*parts)]
+        # A bidirectional operation has the same activations in both directions, so two operations are needed.
+        halves = zip(_split_directions(network), network.attributes, ("forward", "reverse"))
+        parts = [make(half, attributes | {"direction": name}).outputs() for half, attributes, name in halves]
+        outputs = [ops.Concat(list(pair), 1).output(0) for pair in zip(*parts)]
     batch_first = node.get_attribute("layout", 0)
-    hidden = ops.Transpose(made[0], int64([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])).output(0)
-    return [hidden, *(state if batch_first else _batches_moved(state) for state in made[1:])]
+    hidden = ops.Transpose(outputs[0], int64([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])).output(0)
+    return [hidden, *(state if batch_first else _swap_batch(state) for state in outputs[1:])]
 
 
 def _read(node: OnnxNodeContext, gates: int, states: Sequence[int], functions: Sequence[str]) -> _Network:
     x, w, r = (node.get_input(index) for index in range(3))
     batch_first, direction = node.get_attribute("layout", 0), node.get_attribute("direction", "forward")
     directions = 2 if direction == "bidirectional" else 1
-    size = node.get_attribute("hidden_size", None) or _hidden_size(r)
-    x = x if batch_first else _batches_moved(x)
-    batch, time = (ops.Gather(ops.ShapeOf(x), int64([axis]), int64(0)) for axis in (0, 1))
+    size = node.get_attribute("hidden_size", None) or known_length(r, -1, "hidden_size or the shape of R")
+    x = x if batch_first else _swap_batch(x)
+    batch, time = length_of(x, [0]), length_of(x, [1])
     lengths = node.get_input(4) if node.has_input(4) else ops.Broadcast(time, batch).output(0)
     initial = []
     for index in states:
         if node.has_input(index):
             state = node.get_input(index)
-            initial.append(state if batch_first else _batches_moved(state))
+            initial.append(state if batch_first else _swap_batch(state))
         else:
             initial.append(_zeros_like(x, ops.Concat([batch, int64([directions, size])], 0).output(0)))
     if node.has_input(3):
-        of_data, of_state = ops.Split(node.get_input(3), int64(1), 2).outputs()
+        input_bias, recurrent_bias = ops.Split(node.get_input(3), int64(1), 2).outputs()
     else:
-        of_data = of_state = _zeros_like(x, int64([directions, gates * size]).output(0))
+        input_bias = recurrent_bias = _zeros_like(x, int64([directions, gates * size]).output(0))
     peepholes = node.get_input(7) if gates == 4 and node.has_input(7) else None
     attributes = [
         {"hidden_size": size, "clip": node.get_attribute("clip", 0.0), **activations}
         for activations in _activations(node, functions, directions)
     ]
-    return _Network(x, initial, lengths, w, r, (of_data, of_state), peepholes, direction, attributes)
+    return _Network(x, initial, lengths, w, r, (input_bias, recurrent_bias), peepholes, direction, attributes)
 
 
 def _activations(node: OnnxNodeContext, functions: Sequence[str], directions: int) -> list[dict]:
-    """The functions of each direction with an alpha and a beta for each."""
+    """Return the activation attributes of each direction, with an alpha and a beta for each activation."""
     names = [name.lower() for name in node.get_attribute("activations", None) or [*functions] * directions]
     count = len(functions)
     if len(names) != count * directions:
-        raise FrontendError(f"activations must be {count * directions} names, but are {len(names)}")
-    # In the file there are numbers only for the functions that take one.
+        raise FrontendError(f"activations must be {count * directions} names, but there are {len(names)}")
+    # The file has numbers only for the activations that take one.
     alphas, betas = iter(node.get_attribute("activation_alpha", ())), iter(node.get_attribute("activation_beta", ()))
     alpha = [next(alphas, _ALPHAS[name]) if name in _ALPHAS else 0.0 for name in names]
     beta = [next(betas, _BETAS[name]) if name in _BETAS else 0.0 for name in names]
-    places = [slice(start, start + count) for start in range(0, len(names), count)]
-    return [
-        {"activations": names[place], "activations_alpha": alpha[place], "activations_beta": beta[place]}
-        for place in places
-    ]
+    slices = [slice(start, start + count) for start in range(0, len(names), count)]
+    return [{"activations": names[s], "activations_alpha": alpha[s], "activations_beta": beta[s]} for s in slices]
 
 
-def _directions(network: _Network) -> list[_Network]:
-    """A network of two directions as two."""
+def _split_directions(network: _Network) -> list[_Network]:
+    """Split a bidirectional network into two networks of one direction."""
 
     def halves(value: Output, axis: int) -> list[Output]:
         return ops.Split(value, int64(axis), 2).outputs()
@@ -166,18 +171,13 @@ def _directions(network: _Network) -> list[_Network]:
     ]
 
 
-def _hidden_size(r: Output) -> int:
-    if not r.partial_shape.has_rank or not r.partial_shape[-1].is_static:
-        raise FrontendError("hidden_size must be given where the shape of R is not known")
-    return r.partial_shape[-1].get_length()
-
-
-def _batches_moved(value: Output) -> Output:
+def _swap_batch(value: Output) -> Output:
+    """Swap the first two axes: the batch and the directions, or the batch and the time."""
     return ops.Transpose(value, int64([1, 0, 2])).output(0)
 
 
 def _zeros_like(x: Output, shape: Output) -> Output:
-    """Zeros of the element type of x."""
+    """Return zeros of the element type of x."""
     if x.element_type == Type.dynamic:
         raise FrontendError("the element type of X must be known")
     return ops.Broadcast(scalar_like(x, 0), shape).output(0)

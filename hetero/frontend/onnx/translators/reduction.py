@@ -1,4 +1,4 @@
-"""Reductions."""
+"""Reductions over axes, and global pooling."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
-from hetero.graph import Node, Op, Output
+from hetero.graph import Node, Output
 from hetero.types import Type
 
-# Makes a reduction of a value over axes, keeping them with length 1 or not.
+# Reduces a value over axes, and keeps these with length 1 if the flag is set.
 Reduction = Callable[[Output, Output, bool], Node]
 
 
@@ -25,7 +26,7 @@ def _sum_square(value: Output, axes: Output, keep: bool) -> Node:
 
 
 def _log_sum_exp(value: Output, axes: Output, keep: bool) -> Node:
-    # The largest element is taken out first, so that exp does not overflow.
+    # Subtracting the maximum keeps exp from overflowing.
     largest = ops.ReduceMax(value, axes, True)
     if value.element_type.is_real():
         largest = ops.Select(ops.IsFinite(largest), largest, scalar_like(value, 0))
@@ -36,17 +37,17 @@ def _log_sum_exp(value: Output, axes: Output, keep: bool) -> Node:
 def _max(value: Output, axes: Output, keep: bool) -> Node:
     if value.element_type is Type.boolean:
         return ops.ReduceLogicalOr(value, axes, keep)
-    return _of_nothing(value, axes, keep, -math.inf) or ops.ReduceMax(value, axes, keep)
+    return _reduce_empty(value, axes, keep, -math.inf) or ops.ReduceMax(value, axes, keep)
 
 
 def _min(value: Output, axes: Output, keep: bool) -> Node:
     if value.element_type is Type.boolean:
         return ops.ReduceLogicalAnd(value, axes, keep)
-    return _of_nothing(value, axes, keep, math.inf) or ops.ReduceMin(value, axes, keep)
+    return _reduce_empty(value, axes, keep, math.inf) or ops.ReduceMin(value, axes, keep)
 
 
-def _of_nothing(value: Output, axes: Output, keep: bool, limit: float) -> Node | None:
-    """The extreme of no numbers, which ONNX has as infinite and OpenVINO as the last finite number."""
+def _reduce_empty(value: Output, axes: Output, keep: bool, limit: float) -> Node | None:
+    """Return the extreme of an empty value, infinite in ONNX but finite in OpenVINO; None for other values."""
     if not value.element_type.is_real() or value.partial_shape.element_count() != 0:
         return None
     return ops.Add(ops.ReduceSum(value, axes, keep), scalar_like(value, limit))
@@ -59,7 +60,7 @@ _REDUCTIONS: dict[str, Reduction] = {
 }  # fmt: skip
 
 
-def _by_attribute(reduction: Reduction) -> Callable[[OnnxNodeContext], Translation]:
+def _with_axes_attribute(reduction: Reduction) -> Callable[[OnnxNodeContext], Translation]:
     def translate(node: OnnxNodeContext) -> Translation:
         value = node.get_input(0)
         axes = node.get_attribute("axes", None) or range(rank_of(value))
@@ -68,7 +69,7 @@ def _by_attribute(reduction: Reduction) -> Callable[[OnnxNodeContext], Translati
     return translate
 
 
-def _by_input(reduction: Reduction) -> Callable[[OnnxNodeContext], Translation]:
+def _with_axes_input(reduction: Reduction) -> Callable[[OnnxNodeContext], Translation]:
     def translate(node: OnnxNodeContext) -> Translation:
         value, keep = node.get_input(0), bool(node.get_attribute("keepdims", 1))
         if node.has_input(1) and node.get_input(1).partial_shape != [0]:
@@ -81,17 +82,12 @@ def _by_input(reduction: Reduction) -> Callable[[OnnxNodeContext], Translation]:
 
 
 for _type, _reduction in _REDUCTIONS.items():
-    translator(_type)(_by_attribute(_reduction))
-    translator(_type, since=13 if _type == "ReduceSum" else 18)(_by_input(_reduction))
+    translator(_type)(_with_axes_attribute(_reduction))
+    translator(_type, since=13 if _type == "ReduceSum" else 18)(_with_axes_input(_reduction))
 
 
-def _global(reduction: type[Op]) -> Callable[[OnnxNodeContext], Translation]:
-    def translate(node: OnnxNodeContext) -> Translation:
-        value = node.get_input(0)
-        return reduction(value, int64(range(2, rank_of(value))), True)
-
-    return translate
-
-
-translator("GlobalAveragePool")(_global(ops.ReduceMean))
-translator("GlobalMaxPool")(_global(ops.ReduceMax))
+@translator("GlobalAveragePool", "GlobalMaxPool")
+def global_pool(node: OnnxNodeContext) -> Translation:
+    value = node.get_input(0)
+    reduction = ops.ReduceMean if node.get_op_type() == "GlobalAveragePool" else ops.ReduceMax
+    return reduction(value, int64(range(2, rank_of(value))), True)

@@ -1,4 +1,4 @@
-"""Resize and its predecessor Upsample: as Interpolate-11 where that does the same, else as our own Resize."""
+"""Resize and its predecessor Upsample, as Interpolate-11 if that is equivalent, else as hetero's own Resize."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
@@ -16,28 +17,28 @@ _MODES = {"nearest": "nearest", "linear": "linear_onnx", "bilinear": "linear_onn
 
 
 @translator("Upsample")
-def upsample_height_and_width(node: OnnxNodeContext) -> Translation:
+def upsample_1(node: OnnxNodeContext) -> Translation:
     scales = 1, 1, node.get_attribute("height_scale"), node.get_attribute("width_scale")
     return _interpolate(node, Constant(np.array(scales, np.float32)).output(0), "scales", "asymmetric", "floor")
 
 
 @translator("Upsample", since=7)
-def upsample_by_attribute(node: OnnxNodeContext) -> Translation:
+def upsample_7(node: OnnxNodeContext) -> Translation:
     scales = Constant(np.array(node.get_attribute("scales"), np.float32))
     return _interpolate(node, scales.output(0), "scales", "asymmetric", "floor")
 
 
 @translator("Upsample", since=9)
 @translator("Resize", since=10)
-def resize_by_scales(node: OnnxNodeContext) -> Translation:
+def resize_10(node: OnnxNodeContext) -> Translation:
     return _interpolate(node, node.get_input(1), "scales", "asymmetric", "floor")
 
 
 @translator("Resize", since=11)
 def resize(node: OnnxNodeContext) -> Translation:
-    # A tensor without elements stands for one that is left out.
-    by_scales = node.has_input(2) and node.get_input(2).partial_shape != [0]
-    calculation, target = ("scales", node.get_input(2)) if by_scales else ("sizes", node.get_input(3))
+    # An empty tensor means an omitted input.
+    has_scales = node.has_input(2) and node.get_input(2).partial_shape != [0]
+    calculation, target = ("scales", node.get_input(2)) if has_scales else ("sizes", node.get_input(3))
     coordinates = node.get_attribute("coordinate_transformation_mode", "half_pixel")
     rounding = node.get_attribute("nearest_mode", "round_prefer_floor")
     if _is_interpolate(node, calculation, target, coordinates):
@@ -66,18 +67,18 @@ def _axes(node: OnnxNodeContext) -> list[int]:
 
 
 def _is_interpolate(node: OnnxNodeContext, calculation: str, target: Output, coordinates: str) -> bool:
-    """Whether OpenVINO's operation does the same, which other devices know too."""
+    """Return whether OpenVINO's Interpolate, which other devices know too, computes the same."""
     if any(node.get_attribute(name, 0) for name in ("antialias", "exclude_outside")):
         return False
     if node.get_attribute("keep_aspect_ratio_policy", "stretch") != "stretch":
         return False
     if coordinates == "align_corners" and calculation == "scales":
-        return _gives_whole_lengths(node.get_input(0), _axes(node), target)
+        return _has_integral_sizes(node.get_input(0), _axes(node), target)
     return coordinates not in ("tf_crop_and_resize", "half_pixel_symmetric")
 
 
-def _gives_whole_lengths(value: Output, axes: list[int], scales: Output) -> bool:
-    """Whether lengths times scales are known to be whole: else ONNX reckons corners with the fraction."""
+def _has_integral_sizes(value: Output, axes: list[int], scales: Output) -> bool:
+    """Return whether lengths times scales are known to be integers. Else ONNX aligns corners with fractional sizes."""
     known, lengths = exact_value(scales), [value.partial_shape[axis] for axis in axes]
     if known is None or known.size != len(axes):
         return False
@@ -92,7 +93,7 @@ def _interpolate(
 ) -> Translation:
     value, mode = node.get_input(0), node.get_attribute("mode", "nearest")
     if mode not in _MODES:
-        raise FrontendError(f"mode {mode} is none of {', '.join(_MODES)}")
+        raise FrontendError(f"mode must be one of {', '.join(_MODES)}, but is {mode}")
     axes, target = _changed_axes(value, _axes(node), target, calculation)
     if not axes:
         return value
@@ -109,12 +110,12 @@ def _interpolate(
 
 
 def _changed_axes(value: Output, axes: list[int], target: Output, calculation: str) -> tuple[list[int], Output]:
-    """The axes that are known to change or not known to stay, and the scales or sizes for these."""
+    """Return the axes without those that are known to keep their length, and the scales or sizes of these axes."""
     known = exact_value(target)
     if known is None:
         return axes, target
     if known.shape != (len(axes),):
         raise FrontendError(f"there are {known.size} {calculation} for {len(axes)} axes")
-    same = [1] * len(axes) if calculation == "scales" else [value.partial_shape[axis] for axis in axes]
-    changed = [index for index, number in enumerate(known) if same[index] != number.item()]
+    identity = [1] * len(axes) if calculation == "scales" else [value.partial_shape[axis] for axis in axes]
+    changed = [index for index, number in enumerate(known) if identity[index] != number.item()]
     return [axes[index] for index in changed], Constant(known[changed]).output(0)

@@ -1,10 +1,11 @@
-"""Pooling of regions of interest."""
+"""Region-of-interest pooling."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 
 
 @translator("MaxRoiPool")
@@ -15,17 +16,9 @@ def max_roi_pool(node: OnnxNodeContext) -> Translation:
 
 @translator("RoiAlign", since=10)
 def roi_align(node: OnnxNodeContext) -> Translation:
-    return _roi_align(node, "asymmetric")
-
-
-@translator("RoiAlign", since=16)
-def roi_align_of_choice(node: OnnxNodeContext) -> Translation:
-    # What ONNX calls half_pixel shifts by a half after the scale, not before it too.
-    half_pixel = node.get_attribute("coordinate_transformation_mode", "half_pixel") == "half_pixel"
-    return _roi_align(node, "half_pixel_for_nn" if half_pixel else "asymmetric")
-
-
-def _roi_align(node: OnnxNodeContext, aligned_mode: str) -> Translation:
+    # ONNX's half_pixel shifts by 0.5 only after the scale, which OpenVINO calls half_pixel_for_nn.
+    default = "half_pixel" if node.get_opset_version() >= 16 else "output_half_pixel"
+    is_half_pixel = node.get_attribute("coordinate_transformation_mode", default) == "half_pixel"
     mode = node.get_attribute("mode", "avg")
     operation = ops.ROIAlign if mode == "avg" else ops.ROIAlignLargestTerm
     return operation(
@@ -37,5 +30,5 @@ def _roi_align(node: OnnxNodeContext, aligned_mode: str) -> Translation:
         sampling_ratio=node.get_attribute("sampling_ratio", 0),
         spatial_scale=node.get_attribute("spatial_scale", 1.0),
         mode=mode,
-        aligned_mode=aligned_mode,
+        aligned_mode="half_pixel_for_nn" if is_half_pixel else "asymmetric",
     )

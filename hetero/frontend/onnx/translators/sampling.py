@@ -1,12 +1,13 @@
-"""Data sampled at the points of a grid."""
+"""GridSample: interpolation of data at the points of a grid."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 
-# The names since version 20, in OpenVINO's words.
+# OpenVINO's names of the modes of operator set 20; older ONNX names are the same as OpenVINO's.
 _MODES = {"linear": "bilinear", "cubic": "bicubic"}
 
 

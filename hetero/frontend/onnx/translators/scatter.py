@@ -1,13 +1,13 @@
-"""Operators that write into a copy of a value."""
+"""Scatter operators, which write updates into a copy of a value."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, length_of, normalized, rank_of, reshape, scalar_like
-from hetero.graph import Output
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import arange, int64, length_of, normalize_axis, rank_of, reshape, scalar_like
 
 _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
 
@@ -15,7 +15,7 @@ _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min":
 def _reduction(node: OnnxNodeContext) -> str:
     name = node.get_attribute("reduction", "none")
     if name not in _REDUCTIONS:
-        raise FrontendError(f"reduction {name} is none of {', '.join(_REDUCTIONS)}")
+        raise FrontendError(f"reduction must be one of {', '.join(_REDUCTIONS)}, but is {name}")
     return _REDUCTIONS[name]
 
 
@@ -33,52 +33,46 @@ def scatter_nd(node: OnnxNodeContext) -> Translation:
 
 @translator("TensorScatter", since=24)
 def tensor_scatter(node: OnnxNodeContext) -> Translation:
-    """Each element of the batch is written from its own index on, where circular again at the front from the end on."""
+    """Write each batch element's update at its own start index; in circular mode it wraps around at the end."""
     cache, update = node.get_input(0), node.get_input(1)
     rank = rank_of(cache)
-    axis = normalized(node.get_attribute("axis", -2), rank)
+    axis = normalize_axis(node.get_attribute("axis", -2), rank)
     mode = node.get_attribute("mode", "linear")
     if axis == 0 or mode not in ("linear", "circular"):
-        raise FrontendError(f"axis {axis} must not be the batch and mode {mode} must be linear or circular")
-    batch, count = (length_of(update, place) for place in (0, axis))
-    places = ops.Range(int64(0), count, int64(1), "i64")
+        raise FrontendError(f"axis must not be 0 and mode must be linear or circular, but they are {axis} and {mode}")
+    positions = arange(length_of(update, axis))
     if node.has_input(2):
-        places = ops.Add(ops.Unsqueeze(node.get_input(2), int64([1])), places)
+        positions = ops.Add(ops.Unsqueeze(node.get_input(2), int64([1])), positions)
     if mode == "circular":
-        places = ops.FloorMod(places, length_of(cache, axis))
-    rows = ops.Unsqueeze(ops.Range(int64(0), batch, int64(1), "i64"), int64([1]))
-    both = ops.Concat([ops.Unsqueeze(reach, int64([2])) for reach in _broadcast(rows, places)], 2)
-    # The axis stands behind the batch while it is written.
-    order = [0, axis, *(place for place in range(1, rank) if place != axis)]
-    back = [order.index(place) for place in range(rank)]
-    moved = (ops.Transpose(value, int64(order)) for value in (cache, update))
-    data, updates = moved
-    return ops.Transpose(ops.ScatterNDUpdate(data, both, updates), int64(back))
-
-
-def _broadcast(rows: Output, places: Output) -> tuple[Output, Output]:
-    """Two values in the shape that both broadcast to."""
+        positions = ops.FloorMod(positions, length_of(cache, axis))
+    rows = ops.Unsqueeze(arange(length_of(update, 0)), int64([1]))
+    # Adding 0 times the other broadcasts both to [batch, positions].
     zero = int64(0)
-    return ops.Add(rows, ops.Multiply(places, zero)), ops.Add(places, ops.Multiply(rows, zero))
+    pair = (ops.Add(rows, ops.Multiply(positions, zero)), ops.Add(positions, ops.Multiply(rows, zero)))
+    indices = ops.Concat([ops.Unsqueeze(part, int64([2])) for part in pair], 2)
+    # ScatterND writes along leading axes, so the axis is moved behind the batch and back.
+    order = [0, axis, *(other for other in range(1, rank) if other != axis)]
+    inverse = [order.index(dimension) for dimension in range(rank)]
+    data, updates = (ops.Transpose(value, int64(order)) for value in (cache, update))
+    return ops.Transpose(ops.ScatterNDUpdate(data, indices, updates), int64(inverse))
 
 
 @translator("MaxUnpool", since=9)
 def max_unpool(node: OnnxNodeContext) -> Translation:
-    """Each element goes where its index, counted over the whole result, says; what is left is 0."""
+    """Write each element at its flat index into a result of zeros."""
     value, indices = node.get_input(0), node.get_input(1)
     kernel = node.get_attribute("kernel_shape")
     count = len(kernel)
     strides = node.get_attribute("strides", (1,) * count)
     pads = node.get_attribute("pads", (0,) * (2 * count))
-    added = [k - s - b - e for k, s, b, e in zip(kernel, strides, pads[:count], pads[count:])]
-    shape = ops.ShapeOf(value)
-    shape = ops.Add(ops.Multiply(shape, int64([1, 1, *strides])), int64([0, 0, *added]))
-    size = ops.ReduceProd(shape, int64([0]), True)
-    empty = ops.Broadcast(scalar_like(value, 0), size)
-    flat = ops.ScatterUpdate(empty, reshape(indices, (-1,)), reshape(value, (-1,)), int64(0))
+    # Each spatial length is (length - 1) · stride + kernel - pads.
+    offsets = [k - s - b - e for k, s, b, e in zip(kernel, strides, pads[:count], pads[count:])]
+    shape = ops.Add(ops.Multiply(ops.ShapeOf(value), int64([1, 1, *strides])), int64([0, 0, *offsets]))
+    zeros = ops.Broadcast(scalar_like(value, 0), ops.ReduceProd(shape, int64([0]), True))
+    flat = ops.ScatterUpdate(zeros, reshape(indices, (-1,)), reshape(value, (-1,)), int64(0))
     result = ops.Reshape(flat, shape, False)
     if node.has_input(2):
-        more = ops.Subtract(node.get_input(2), shape)
-        none = ops.Multiply(more, int64(0))
-        result = ops.Pad(result, none, more, "constant", scalar_like(value, 0))
+        pads_end = ops.Subtract(node.get_input(2), shape)
+        pads_begin = ops.Multiply(pads_end, int64(0))
+        result = ops.Pad(result, pads_begin, pads_end, "constant", scalar_like(value, 0))
     return result

@@ -1,4 +1,4 @@
-"""Scores of ONNX's machine learning: what is done to them last, and the labels of classes."""
+"""Class labels and post-transforms of scores for the operators of the domain ai.onnx.ml."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POST_TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 
 
 def post_transform(scores: Output, name: str) -> Output:
-    """The scores ``[rows, targets]`` after one of the functions that ONNX names."""
+    """Apply the function of the attribute post_transform to scores ``[rows, targets]``."""
     if name == "NONE":
         return scores
     if name == "SOFTMAX":
@@ -22,23 +22,24 @@ def post_transform(scores: Output, name: str) -> Output:
     if name == "LOGISTIC":
         return ops.Sigmoid(scores).output(0)
     if name == "SOFTMAX_ZERO":
-        return _softmax_of_others_than_zero(scores)
+        return _softmax_zero(scores)
     if name == "PROBIT":
         return _probit(scores)
-    raise FrontendError(f"post_transform {name} is not known")
+    raise FrontendError(f"post_transform must be one of {', '.join(POST_TRANSFORMS)}, but is {name}")
 
 
-def _softmax_of_others_than_zero(scores: Output) -> Output:
+def _softmax_zero(scores: Output) -> Output:
+    """Return softmax over the scores other than 0; scores of 0 stay 0."""
     powers = ops.Exp(ops.Subtract(scores, ops.ReduceMax(scores, int64([1]), True)))
-    counts = ops.Greater(ops.Abs(scores), scalar_like(scores, 1e-7))
-    powers = ops.Select(counts, powers, scalar_like(scores, 0))
+    is_nonzero = ops.Greater(ops.Abs(scores), scalar_like(scores, 1e-7))
+    powers = ops.Select(is_nonzero, powers, scalar_like(scores, 0))
     return ops.Divide(powers, ops.ReduceSum(powers, int64([1]), True)).output(0)
 
 
 def _probit(scores: Output) -> Output:
-    """The inverse of the normal distribution's cumulative function, nearly.
+    """Approximate the inverse of the normal distribution's cumulative distribution function.
 
-    With the inverse of erf by S. Winitzki, A handy approximation for the error function and its inverse (2008).
+    It uses the inverse of erf by S. Winitzki, A handy approximation for the error function and its inverse (2008).
     """
 
     def number(value: float) -> Constant:
@@ -52,27 +53,33 @@ def _probit(scores: Output) -> Output:
     return ops.Multiply(inverse, number(np.sqrt(2))).output(0)
 
 
-def class_labels(node: OnnxNodeContext, whole_numbers: str) -> np.ndarray:
-    """The labels of the classes, numbers or strings. Raises FrontendError where there are none."""
+def class_labels(node: OnnxNodeContext, integers_attribute: str) -> np.ndarray:
+    """Return the class labels, strings or integers. Raises FrontendError if both attributes are missing."""
     texts = node.get_attribute("classlabels_strings", ())
-    labels = np.array(texts, np.str_) if texts else np.array(node.get_attribute(whole_numbers, ()), np.int64)
+    labels = np.array(texts, np.str_) if texts else np.array(node.get_attribute(integers_attribute, ()), np.int64)
     if not labels.size:
-        raise FrontendError("it has no labels of classes")
+        raise FrontendError(f"it needs the attribute classlabels_strings or {integers_attribute}")
     return labels
 
 
-def two_classes(
-    score: Output, labels: np.ndarray, transform: str, bound: float, is_chance: bool
-) -> tuple[Output, Output]:
-    """Labels and scores ``[rows, 2]`` of two classes, from the score ``[rows, 1]`` of the second.
+def best_labels(scores: Output, labels: np.ndarray) -> Output:
+    """Return the label ``[rows]`` of the highest of the scores ``[rows, classes]``."""
+    best = ops.TopK(scores, int64(1), 1, "max", "value", "i64").output(1)
+    return ops.Gather(Constant(labels), ops.Squeeze(best, int64([1])), int64(0)).output(0)
 
-    The second wins above the bound. A chance leaves the first class the rest to 1, any other score its negative.
+
+def binary_classes(
+    score: Output, labels: np.ndarray, transform: str, threshold: float, is_probability: bool
+) -> tuple[Output, Output]:
+    """Return labels and scores ``[rows, 2]`` of two classes, from the score ``[rows, 1]`` of the second.
+
+    The second class wins above the threshold. The score of the first is 1 - score for probabilities, else -score.
     """
-    other = ops.Subtract(scalar_like(score, 1), score) if is_chance else ops.Negative(score)
-    wins = ops.Greater(score, scalar_like(score, bound))
+    other = ops.Subtract(scalar_like(score, 1), score) if is_probability else ops.Negative(score)
+    is_second = ops.Greater(score, scalar_like(score, threshold))
     if labels.size == 1:
-        # One label is that of the second class; the first has none, which is 0 or "".
+        # A single label is that of the second class; the first has the label 0 or "".
         labels = np.concatenate([np.zeros(1, labels.dtype), labels])
-    index = ops.Squeeze(ops.Convert(wins, "i64"), int64([1]))
+    index = ops.Squeeze(ops.Convert(is_second, "i64"), int64([1]))
     label = ops.Gather(Constant(labels), index, int64(0))
     return label.output(0), post_transform(ops.Concat([other, score], 1).output(0), transform)

@@ -1,4 +1,4 @@
-"""Operators that take a part of a value."""
+"""Slice, gather and other operators that select elements of a value."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import numpy as np
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.values import int64, normalized, rank_of, reshape, scalar_like
+from hetero.frontend.onnx.registry import register_direct, translator
+from hetero.frontend.quantization import converted
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import int64, length_of, normalize_axis, rank_of, reshape, scalar_like
 from hetero.graph import Constant, Node, Output
 from hetero.types import Type
 
 
 @translator("Slice")
-def slice_by_attributes(node: OnnxNodeContext) -> Translation:
+def slice_1(node: OnnxNodeContext) -> Translation:
     starts, ends = node.get_attribute("starts"), node.get_attribute("ends")
     axes = node.get_attribute("axes", tuple(range(len(starts))))
     steps = (1,) * len(starts)
@@ -21,7 +23,7 @@ def slice_by_attributes(node: OnnxNodeContext) -> Translation:
 
 
 @translator("Slice", since=10)
-def slice_by_inputs(node: OnnxNodeContext) -> Translation:
+def slice_10(node: OnnxNodeContext) -> Translation:
     starts, ends = node.get_input(1), node.get_input(2)
     steps = node.get_input(4) if node.has_input(4) else _ones_like(starts)
     axes = (node.get_input(3),) if node.has_input(3) else ()
@@ -46,19 +48,19 @@ def gather_elements(node: OnnxNodeContext) -> Translation:
     if not value.partial_shape.has_rank:
         return ops.GatherElements(value, indices, axis)
     rank = rank_of(value)
-    axis = normalized(axis, rank)
-    # Beside the axis there may be fewer indices than elements, of which the last are then not for picking.
-    other = [place for place in range(rank) if place != axis]
-    if any(_may_differ(value, indices, place) for place in other):
-        ends = ops.Gather(ops.ShapeOf(indices), int64(other), int64(0))
+    axis = normalize_axis(axis, rank)
+    # ONNX allows fewer indices than elements along the other axes; GatherElements-6 needs equal lengths.
+    other = [dimension for dimension in range(rank) if dimension != axis]
+    if any(_may_differ(value, indices, dimension) for dimension in other):
         zeros, ones = int64([0] * len(other)), int64([1] * len(other))
-        value = ops.Slice(value, zeros, ends, ones, int64(other)).output(0)
+        value = ops.Slice(value, zeros, length_of(indices, other), ones, int64(other)).output(0)
     return ops.GatherElements(value, indices, axis)
 
 
-def _may_differ(value: Output, indices: Output, place: int) -> bool:
-    length, counts = value.partial_shape[place], indices.partial_shape
-    return length.is_dynamic or not counts.has_rank or counts[place] != length
+def _may_differ(value: Output, indices: Output, axis: int) -> bool:
+    """Return whether the lengths of an axis differ or are unknown."""
+    length, counts = value.partial_shape[axis], indices.partial_shape
+    return length.is_dynamic or not counts.has_rank or counts[axis] != length
 
 
 @translator("GatherND", since=11)
@@ -71,19 +73,15 @@ def compress(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     if not node.has_attribute("axis"):
         value = reshape(value, (-1,))
-    places = reshape(ops.NonZero(node.get_input(1), "i64").output(0), (-1,))
-    return ops.Gather(value, places, int64(node.get_attribute("axis", 0)))
+    indices = reshape(ops.NonZero(node.get_input(1), "i64").output(0), (-1,))
+    return ops.Gather(value, indices, int64(node.get_attribute("axis", 0)))
 
 
 @translator("OneHot", since=9)
 def one_hot(node: OnnxNodeContext) -> Translation:
-    indices, depth = (_as_int64(node.get_input(index)) for index in (0, 1))
-    off, on = (ops.Gather(node.get_input(2), int64(place), int64(0)) for place in (0, 1))
+    indices, depth = (converted(node.get_input(index), Type.i64) for index in (0, 1))
+    off, on = (ops.Gather(node.get_input(2), int64(index), int64(0)) for index in (0, 1))
     return ops.OneHot(indices, reshape(depth, ()), on, off, node.get_attribute("axis", -1), "normalize")
-
-
-def _as_int64(value: Output) -> Output:
-    return value if value.element_type is Type.i64 else ops.Convert(value, "i64").output(0)
 
 
 @translator("ReverseSequence", since=10)
@@ -92,6 +90,4 @@ def reverse_sequence(node: OnnxNodeContext) -> Translation:
     return ops.ReverseSequence(node.get_input(0), node.get_input(1), batch, time)
 
 
-@translator("NonZero", since=9)
-def non_zero(node: OnnxNodeContext) -> Translation:
-    return ops.NonZero(node.get_input(0))
+register_direct({"NonZero": ops.NonZero}, 1, since=9)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.tensors import element_type
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.types import Type
 
-_BY_INPUTS = {
+# Operators without attributes.
+_DIRECT = {
     "SequenceAt": ops.SequenceAt, "SequenceErase": ops.SequenceErase, "SequenceInsert": ops.SequenceInsert,
     "SequenceLength": ops.SequenceLength, "OptionalGetElement": ops.OptionalGetElement,
     "OptionalHasElement": ops.OptionalHasElement,
 }  # fmt: skip
 
 
-@translator(*_BY_INPUTS)
-def by_inputs(node: OnnxNodeContext) -> Translation:
-    given = [node.get_input(index) for index in range(node.get_input_size()) if node.has_input(index)]
-    return _BY_INPUTS[node.get_op_type()](*given)
+@translator(*_DIRECT)
+def direct(node: OnnxNodeContext) -> Translation:
+    inputs = [node.get_input(index) for index in range(node.get_input_size()) if node.has_input(index)]
+    return _DIRECT[node.get_op_type()](*inputs)
 
 
 @translator("SequenceConstruct")
@@ -29,8 +30,7 @@ def sequence_construct(node: OnnxNodeContext) -> Translation:
 
 @translator("SequenceEmpty")
 def sequence_empty(node: OnnxNodeContext) -> Translation:
-    number = node.get_attribute("dtype", None)
-    return ops.SequenceEmpty(Type.f32 if number is None else element_type(number))
+    return ops.SequenceEmpty(node.get_type_attribute("dtype", Type.f32))
 
 
 @translator("SplitToSequence")
@@ -51,5 +51,5 @@ def optional(node: OnnxNodeContext) -> Translation:
     if node.has_input(0):
         return ops.Optional(node.get_input(0))
     if not node.has_attribute("type"):
-        raise FrontendError("it has neither an input nor the attribute type")
+        raise FrontendError("it needs an input or the attribute type")
     return ops.Optional(content_type=node.get_attribute("type")[0])

@@ -1,4 +1,4 @@
-"""Fourier transforms and what belongs to them."""
+"""Fourier transforms, window functions and mel filters."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
-from hetero.frontend.onnx.tensors import element_type
-from hetero.frontend.values import int64, length_of, rank_of
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import arange, int64, length_of, rank_of
 from hetero.graph import Constant, Output
 from hetero.ops.values import exact_value
+from hetero.types import Type
 
 
 @translator("DFT", since=17)
-def dft_along_attribute(node: OnnxNodeContext) -> Translation:
+def dft_17(node: OnnxNodeContext) -> Translation:
     return _dft(node, int64(node.get_attribute("axis", 1)).output(0))
 
 
 @translator("DFT", since=20)
-def dft_along_input(node: OnnxNodeContext) -> Translation:
+def dft(node: OnnxNodeContext) -> Translation:
     return _dft(node, node.get_input(2) if node.has_input(2) else int64(-2).output(0))
 
 
@@ -30,8 +31,8 @@ def _dft(node: OnnxNodeContext, axis: Output) -> Translation:
     value, rank = node.get_input(0), rank_of(node.get_input(0))
     known = exact_value(axis)
     if known is not None and (not -rank <= known.item() < rank or known.item() % rank == rank - 1):
-        raise FrontendError(f"axis {known.item()} is none of the signal's {rank - 1} axes")
-    # Counted from the end, ONNX's axes include the one of the two parts, the transform's do not.
+        raise FrontendError(f"axis {known.item()} is out of range for a signal of {rank - 1} axes")
+    # Negative axes count the axis of real and imaginary part in ONNX, but not in the operation.
     axes = ops.Reshape(ops.FloorMod(ops.Convert(axis, "i64"), int64(rank)), int64([1]), False)
     size = (ops.Reshape(node.get_input(1), int64([1]), False),) if node.has_input(1) else ()
     inverse, onesided = node.get_attribute("inverse", 0), node.get_attribute("onesided", 0)
@@ -43,7 +44,7 @@ def _dft(node: OnnxNodeContext, axis: Output) -> Translation:
 
 
 def _as_complex(value: Output) -> Output:
-    """Numbers with a real and an imaginary part of those that may have a real part alone."""
+    """Append an imaginary part of 0 to values ``[…, 1]`` with a real part only."""
     parts = value.partial_shape[len(value.partial_shape) - 1]
     if parts == 2:
         return value
@@ -62,7 +63,7 @@ def stft(node: OnnxNodeContext) -> Translation:
     elif window is not None:
         frame = ops.Squeeze(ops.ShapeOf(window)).output(0)
     else:
-        raise FrontendError("it has neither a window nor a frame_length")
+        raise FrontendError("it needs the input window or frame_length")
     if window is None:
         one = Constant(np.ones((), signal.element_type.to_dtype()))
         window = ops.Broadcast(one, ops.Unsqueeze(frame, int64([0]))).output(0)
@@ -72,16 +73,14 @@ def stft(node: OnnxNodeContext) -> Translation:
 
 
 def _frames(signal: Output, window: Output, frame: Output, step: Output) -> Output:
-    """Parts ``[batch, frames, frame, 2]`` of a signal ``[batch, length, 2]``, times the window."""
-    length = length_of(signal, 1)
+    """Return the frames ``[batch, frames, frame length, 2]`` of a signal ``[batch, length, 2]``, times the window."""
     frame, step = (ops.Convert(value, "i64") for value in (frame, step))
-    starts = ops.Range(int64(0), ops.Add(ops.Subtract(length, frame), int64(1)), step, "i64")
-    within = ops.Range(int64(0), frame, int64(1), "i64")
-    places = ops.Add(ops.Unsqueeze(starts, int64([1])), within)
-    return ops.Multiply(ops.Gather(signal, places, int64(1)), ops.Unsqueeze(window, int64([1]))).output(0)
+    starts = ops.Range(int64(0), ops.Add(ops.Subtract(length_of(signal, 1), frame), int64(1)), step, "i64")
+    indices = ops.Add(ops.Unsqueeze(starts, int64([1])), arange(frame))
+    return ops.Multiply(ops.Gather(signal, indices, int64(1)), ops.Unsqueeze(window, int64([1]))).output(0)
 
 
-# The weights of cos(2πkn/N), k = 0, 1, 2: F. Harris, "On the use of windows for harmonic analysis", 1978.
+# The coefficients of cos(2πkn/N), k = 0, 1, 2: F. Harris, "On the use of windows for harmonic analysis", 1978.
 _WINDOWS = {"HannWindow": (0.5, -0.5), "HammingWindow": (25 / 46, -21 / 46), "BlackmanWindow": (0.42, -0.5, 0.08)}
 
 
@@ -95,9 +94,9 @@ def window(node: OnnxNodeContext) -> Translation:
     for index, weight in enumerate(others, 1):
         angle = ops.Divide(ops.Multiply(number, np.float32(2 * math.pi * index)), period)
         total = ops.Add(total, ops.Multiply(ops.Cos(angle), np.float32(weight)))
-    return ops.Convert(total, element_type(node.get_attribute("output_datatype", 1)))
+    return ops.Convert(total, node.get_type_attribute("output_datatype", Type.f32))
 
 
 @translator("MelWeightMatrix", since=17)
 def mel_weight_matrix(node: OnnxNodeContext) -> Translation:
-    return ops.MelWeightMatrix(*node.get_inputs(), element_type(node.get_attribute("output_datatype", 1)))
+    return ops.MelWeightMatrix(*node.get_inputs(), node.get_type_attribute("output_datatype", Type.f32))

@@ -1,16 +1,17 @@
-"""Operators that order elements or find the best of them."""
+"""TopK, ArgMax, ArgMin and Unique."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import translator
+from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, reshape
 from hetero.graph import Output
 
 
 @translator("TopK")
-def top_k_by_attribute(node: OnnxNodeContext) -> Translation:
+def top_k_1(node: OnnxNodeContext) -> Translation:
     return _top_k(node, int64(node.get_attribute("k")).output(0))
 
 
@@ -26,17 +27,16 @@ def _top_k(node: OnnxNodeContext, count: Output) -> Translation:
 
 
 @translator("ArgMax", "ArgMin")
-def index_of_best(node: OnnxNodeContext) -> Translation:
+def arg_max_or_min(node: OnnxNodeContext) -> Translation:
     value, axis = node.get_input(0), node.get_attribute("axis", 0)
     mode = "max" if node.get_op_type() == "ArgMax" else "min"
     last = node.get_attribute("select_last_index", 0)
-    if last:  # the first of the value reversed
+    if last:  # search the first index in the reversed value
         value = ops.Slice(value, int64([-1]), int64([-(2**63)]), int64([-1]), int64([axis])).output(0)
-    place = ops.TopK(value, int64(1), axis, mode, "value", "i64", True).output(1)
+    index = ops.TopK(value, int64(1), axis, mode, "value", "i64", True).output(1)
     if last:
-        end = ops.Subtract(length_of(value, axis), int64(1))
-        place = ops.Subtract(end, place).output(0)
-    return place if node.get_attribute("keepdims", 1) else ops.Squeeze(place, int64([axis]))
+        index = ops.Subtract(ops.Subtract(length_of(value, axis), int64(1)), index).output(0)
+    return index if node.get_attribute("keepdims", 1) else ops.Squeeze(index, int64([axis]))
 
 
 @translator("Unique", since=11)

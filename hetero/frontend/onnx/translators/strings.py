@@ -1,15 +1,13 @@
-"""Operators on strings."""
+"""String operators."""
 
 from __future__ import annotations
 
 from hetero import ops
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import register_direct, translator
+from hetero.frontend.translation import Translation
 
-
-@translator("StringConcat", since=20)
-def string_concat(node: OnnxNodeContext) -> Translation:
-    return ops.StringConcat(node.get_input(0), node.get_input(1))
+register_direct({"StringConcat": ops.StringConcat}, 2, since=20)
 
 
 @translator("StringSplit", since=20)

@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.control_flow import build_for_all_iterations, connect, make_if
-from hetero.frontend.subgraph import Body, Host
+from hetero.frontend.control_flow import build_loop_body, connect, make_if
+from hetero.frontend.subgraph import Body, ModelScope
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.variables import BodyVariables
@@ -45,7 +45,7 @@ def if_operator(node: TfliteNodeContext) -> Translation:
         _check_counts(graph, len(inputs), node.get_output_size())
     if is_constant(condition):
         return graphs[0 if condition.node.data.item() else 1].inline(inputs, node.name)
-    hosts = [Host(), Host()]
+    hosts = [ModelScope(), ModelScope()]
     scopes = [BodyVariables(node.variables, host.capture) for host in hosts]
     results = [
         graph.translate_into(host, scope, [host.capture(value, name) for value, name in zip(inputs, graph.input_names)])
@@ -76,7 +76,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
 
     def build(parameters: list[Parameter]) -> Body:
         nonlocal scope
-        host = Host()
+        host = ModelScope()
         scope = BodyVariables(node.variables, lambda value, name: _variable_parameter(host, value, name))
         values = [value if index in carried else host.capture(value, "resource") for index, value in enumerate(inputs)]
         for index, parameter in zip(carried, parameters):
@@ -90,7 +90,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
         return Body(model, [outer for outer, inner in scope.captured.values() if inner.node in read])
 
     scope: BodyVariables
-    body = build_for_all_iterations(build, initial, 1)
+    body = build_loop_body(build, initial, 1)
     initial += [scope.capture(name)[0] for name in scope.assigned]
     no_limit = Constant(np.int64(-1)).output(0)
     loop = ops.Loop(no_limit, enters)
@@ -106,7 +106,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     return [values[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
 
 
-def _variable_parameter(host: Host, value: Output, name: str) -> Output:
+def _variable_parameter(host: ModelScope, value: Output, name: str) -> Output:
     """Create a Parameter for a variable in a Loop. It has no known contents, because iterations may change them."""
     return host.name(Parameter(value.element_type, value.partial_shape), name).output(0)
 

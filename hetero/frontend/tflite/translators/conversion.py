@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
-from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
+from hetero.frontend.quantization import converted, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.complex_numbers import complex_from_parts, real_and_imaginary
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, quantize
@@ -86,12 +86,12 @@ def quantize_operator(node: TfliteNodeContext) -> Translation:
     rank, old, new = rank_of(value), source.quantization, target.quantization
     if source.element_type is target.element_type and old.equals(new):
         return value
-    number = less_zero_point(value, old.broadcastable(old.zero_points, rank), Type.i32)
+    number = subtract_zero_point(value, old.broadcastable(old.zero_points, rank), Type.i32)
     factor = (old if old.is_per_channel else new).broadcastable(old.scales / new.scales, rank)
     scaled = ops.Multiply(converted(number, Type.f32), factor).output(0)
     # Requantization rounds halves up, unlike quantization of floats, which rounds them to even.
     rounded = ops.Floor(ops.Add(scaled, scalar_like(scaled, 0.5))).output(0)
-    return quantize_quotient(rounded, new.broadcastable(new.zero_points, rank), target.element_type)
+    return quantize_scaled(rounded, new.broadcastable(new.zero_points, rank), target.element_type)
 
 
 @translator("FAKE_QUANT")

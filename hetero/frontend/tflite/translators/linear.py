@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.frontend.quantization import converted, less_zero_point, quantize_quotient
+from hetero.frontend.quantization import converted, quantize_scaled, subtract_zero_point
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, hybrid_weights
 from hetero.frontend.tflite.translators.common import apply_activation, quantized_range
@@ -45,7 +45,7 @@ class LinearOperator:
             numbers = value if params is None else dequantize(*hybrid_weights(value, params._replace(axis=axis)))
             return converted(numbers, Type.f32)
         params = params._replace(axis=axis)
-        return less_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._accumulator())
+        return subtract_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._accumulator())
 
     def _accumulator(self) -> Type:
         """Return an accumulator type that cannot overflow. Only 16-bit data may need more than i32."""
@@ -78,7 +78,7 @@ class LinearOperator:
         factor = factor.reshape(shape if factor.size > 1 else ())
         scaled = ops.Multiply(ops.Convert(total, Type.f32), Constant(factor)).output(0)
         zero_point = params.broadcastable(params.zero_points, 0)
-        return quantize_quotient(scaled, zero_point, self._output.element_type, limits=quantized_range(self.node))
+        return quantize_scaled(scaled, zero_point, self._output.element_type, limits=quantized_range(self.node))
 
 
 def _magnitude(array: np.ndarray) -> int:

@@ -12,7 +12,7 @@ from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_array, int64, known_input, normalized, rank_of
+from hetero.frontend.values import constant_array, constant_input, int64, normalize_axis, rank_of
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -38,7 +38,7 @@ def transpose(node: TfliteNodeContext) -> Translation:
     order = constant_array(node.get_input(1))
     if order is None:
         return ops.Transpose(node.get_input(0), node.get_input(1))
-    order = [normalized(axis, order.size) for axis in order.tolist()]
+    order = [normalize_axis(axis, order.size) for axis in order.tolist()]
     parts_axis = [len(order)] if node.input_tensor(0).is_complex else []
     return values.transpose(node.get_input(0), order + parts_axis)
 
@@ -47,8 +47,8 @@ def transpose(node: TfliteNodeContext) -> Translation:
 def expand_dims(node: TfliteNodeContext) -> Translation:
     axis = node.get_input(1)
     if node.input_tensor(0).is_complex:
-        axes = known_input(node, 1, "axis").reshape(-1).tolist()
-        axis = int64([normalized(axis, rank_of(node.get_input(0))) for axis in axes]).output(0)
+        axes = constant_input(node, 1, "axis").reshape(-1).tolist()
+        axis = int64([normalize_axis(axis, rank_of(node.get_input(0))) for axis in axes]).output(0)
     return ops.Unsqueeze(node.get_input(0), axis)
 
 
@@ -56,7 +56,7 @@ def expand_dims(node: TfliteNodeContext) -> Translation:
 def squeeze(node: TfliteNodeContext) -> Translation:
     axes = node.get_attribute("squeeze_dims", ())
     if axes and node.input_tensor(0).is_complex:
-        axes = [normalized(axis, rank_of(node.get_input(0)) - 1) for axis in axes]
+        axes = [normalize_axis(axis, rank_of(node.get_input(0)) - 1) for axis in axes]
     return ops.Squeeze(node.get_input(0), int64(axes) if axes else None)
 
 

@@ -8,7 +8,7 @@ import tflite
 
 from hetero import ops
 from hetero.frontend.control_flow import connect
-from hetero.frontend.subgraph import Body, Host
+from hetero.frontend.subgraph import Body, ModelScope
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, length_of, rank_of, reshape
@@ -37,7 +37,7 @@ def scan(step: Step, data: Output, states: Sequence[Output], axis: int, reverse:
     if data.partial_shape[axis] == 1:
         result, last = step(_squeeze(data, axis), list(states), lambda value: value)
         return _unsqueeze(result, axis), last
-    host, shape = Host(), data.partial_shape
+    host, shape = ModelScope(), data.partial_shape
     part = Parameter(data.element_type, concatenate(shape[:axis], [1], shape[axis + 1 :]))
     carried = [Parameter(state.element_type, state.partial_shape) for state in states]
     result, new = step(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.quantization import converted
-from hetero.frontend.values import int64, normalized, rank_of
+from hetero.frontend.values import int64, normalize_axis, rank_of
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -26,7 +26,7 @@ def index_columns(indices: Output, vector_axis: int, count: int) -> list[Output]
         columns = 1
         elements = [indices]
     else:
-        axis = normalized(vector_axis, rank)
+        axis = normalize_axis(vector_axis, rank)
         length = indices.partial_shape[axis]
         columns = length.get_length() if length.is_static else count
         elements = [ops.Gather(indices, int64(index), int64(axis)).output(0) for index in range(min(columns, count))]

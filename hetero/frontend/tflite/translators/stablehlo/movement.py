@@ -14,7 +14,7 @@ from hetero.frontend.tflite.quantization import preserves_quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.scattering import clamp_starts, slice_indices, update_slice
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_input, rank_of, reshape, transpose
+from hetero.frontend.values import constant_input, int64, rank_of, reshape, transpose
 from hetero.graph import Output
 from hetero.ops.values import exact_value
 from hetero.types import Type
@@ -125,7 +125,7 @@ def stablehlo_pad(node: TfliteNodeContext) -> Translation:
 @translator("DILATE")
 @preserves_quantization
 def dilate(node: TfliteNodeContext) -> Translation:
-    factors = known_input(node, 1, "dilations").reshape(-1)
+    factors = constant_input(node, 1, "dilations").reshape(-1)
     edges = [0] * factors.size
     return pad_with_interior(node.get_input(0), node.get_input(2), edges, edges, (factors - 1).tolist())
 

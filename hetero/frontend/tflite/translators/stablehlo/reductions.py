@@ -16,7 +16,7 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ReductionBody, combine_with_initial
 from hetero.frontend.tflite.translators.stablehlo.movement import pad_with_interior
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, known_input, rank_of, reshape
+from hetero.frontend.values import constant_input, int64, rank_of, reshape
 from hetero.graph import Op, Output
 from hetero.shape import Dimension
 
@@ -126,7 +126,7 @@ def reduce_window(node: TfliteNodeContext) -> Translation:
         raise FrontendError(f"reduce_function {function} is not supported")
     operation, value = _FUNCTIONS[function], node.get_input(0)
     names = ("window_shape", "window_strides", "window_dilations")
-    windows = Windows(*(known_input(node, 2 + index, name).reshape(-1).tolist() for index, name in enumerate(names)))
+    windows = Windows(*(constant_input(node, 2 + index, name).reshape(-1).tolist() for index, name in enumerate(names)))
     for name, numbers in zip(names, windows):
         if len(numbers) != rank_of(value) or min(numbers, default=1) < 1:
             raise FrontendError(f"{name} {numbers} must be positive numbers for {rank_of(value)} dimensions")

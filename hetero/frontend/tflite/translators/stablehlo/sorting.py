@@ -11,7 +11,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.stablehlo.bodies import ScalarBody, same_function
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import int64, length_of, normalized, rank_of
+from hetero.frontend.values import int64, length_of, normalize_axis, rank_of
 from hetero.graph import Output
 from hetero.types import Type
 
@@ -27,7 +27,7 @@ def sort(node: TfliteNodeContext) -> Translation:
     Its inputs are two elements of each tensor.
     """
     values = node.get_inputs()
-    axis = normalized(node.get_attribute("dimension"), rank_of(values[0]))
+    axis = normalize_axis(node.get_attribute("dimension"), rank_of(values[0]))
     precedes = ScalarBody(node, [value.element_type for value in values for _ in range(2)], 1)
     indices = _sort_by_key(values, axis, precedes) or _sort_pairwise(values, axis, precedes)
     return [ops.GatherElements(value, indices, axis).output(0) for value in values]

@@ -1,4 +1,4 @@
-"""Operators of the domain com.microsoft that ONNX Runtime's optimizer makes of several of ONNX's."""
+"""Fused operators of the domain com.microsoft, which ONNX Runtime's optimizer writes for several ONNX operators."""
 
 from __future__ import annotations
 
@@ -8,12 +8,23 @@ import numpy as np
 
 from hetero import ops
 from hetero.errors import FrontendError
+from hetero.frontend.layouts import channels_last, channels_second
 from hetero.frontend.onnx.node_context import OnnxNodeContext
-from hetero.frontend.onnx.registry import Translation, translator
+from hetero.frontend.onnx.registry import register_direct, translator
 from hetero.frontend.onnx.translators.convolution import convolution
 from hetero.frontend.onnx.translators.matmul import gemm
 from hetero.frontend.onnx.translators.normalization import layer_norm, rms_norm
-from hetero.frontend.values import int64, length_of, normalized, per_channel, rank_of, scalar_like
+from hetero.frontend.translation import Translation
+from hetero.frontend.values import (
+    arange,
+    int64,
+    length_of,
+    multiply_by,
+    normalize_axis,
+    per_channel,
+    rank_of,
+    scalar_like,
+)
 from hetero.graph import Op, Output, as_output
 from hetero.ops.values import exact_value
 from hetero.types import Type
@@ -21,53 +32,57 @@ from hetero.types import Type
 DOMAIN = "com.microsoft"
 
 
-# What an activation's name and its numbers make of a value.
+# Activations by name, as functions of the value and the activation's parameters.
 _ACTIVATIONS: dict[str, Callable[..., Op]] = {
-    "Relu": lambda x, *numbers: ops.Relu(x),
-    "Sigmoid": lambda x, *numbers: ops.Sigmoid(x),
-    "Tanh": lambda x, *numbers: ops.Tanh(x),
-    "LeakyRelu": lambda x, alpha=0.01, *numbers: ops.PRelu(x, scalar_like(x, alpha)),
+    "Relu": lambda x, *parameters: ops.Relu(x),
+    "Sigmoid": lambda x, *parameters: ops.Sigmoid(x),
+    "Tanh": lambda x, *parameters: ops.Tanh(x),
+    "LeakyRelu": lambda x, alpha=0.01, *parameters: ops.PRelu(x, scalar_like(x, alpha)),
     "Clip": lambda x, low, high: ops.Clamp(x, low, high),
     "HardSigmoid": lambda x, alpha=0.2, beta=0.5: ops.HardSigmoid(x, scalar_like(x, alpha), scalar_like(x, beta)),
 }
 
 
-def _activated(node: OnnxNodeContext, value: Output, *numbers: float) -> Translation:
+def _activate(node: OnnxNodeContext, value: Output, *parameters: float) -> Translation:
+    """Apply the activation that the node's attribute names, if any."""
     name = node.get_attribute("activation", "")
     if not name:
         return value
     if name not in _ACTIVATIONS:
-        raise FrontendError(f"activation {name} is none of {', '.join(_ACTIVATIONS)}")
-    return _ACTIVATIONS[name](value, *numbers)
+        raise FrontendError(f"activation must be one of {', '.join(_ACTIVATIONS)}, but is {name}")
+    return _ACTIVATIONS[name](value, *parameters)
 
 
 @translator("FusedConv", domain=DOMAIN)
 def fused_conv(node: OnnxNodeContext) -> Translation:
-    """An activation of a convolution, to which a further tensor may be added before."""
+    """Return activation(convolution + Z), where Z is optional."""
     result = as_output(convolution(node))
     if node.has_input(3):
         result = ops.Add(result, node.get_input(3)).output(0)
-    return _activated(node, result, *node.get_attribute("activation_params", ()))
+    return _activate(node, result, *node.get_attribute("activation_params", ()))
 
 
 @translator("FusedGemm", domain=DOMAIN)
 def fused_gemm(node: OnnxNodeContext) -> Translation:
-    return _activated(node, as_output(gemm(node)), *_activation_numbers(node))
+    return _activate(node, as_output(gemm(node)), *_activation_parameters(node))
 
 
 @translator("FusedMatMulActivation", domain=DOMAIN)
 def fused_matmul_activation(node: OnnxNodeContext) -> Translation:
-    return _activated(node, as_output(fused_matmul(node)), *_activation_numbers(node))
+    return _activate(node, as_output(fused_matmul(node)), *_activation_parameters(node))
 
 
-def _activation_numbers(node: OnnxNodeContext) -> list[float]:
+def _activation_parameters(node: OnnxNodeContext) -> list[float]:
     names = ("activation_alpha", "activation_beta", "activation_gamma")
     return [node.get_attribute(name) for name in names if node.has_attribute(name)]
 
 
 @translator("FusedMatMul", "TransposeMatMul", domain=DOMAIN)
 def fused_matmul(node: OnnxNodeContext) -> Translation:
-    """alpha·A·B, where the matrices may be transposed, and their first batch axis be the last but one."""
+    """Return alpha·A·B with optionally transposed matrices.
+
+    With transBatchA or transBatchB, the first axis of the input is the row axis, and the batch axes come after it.
+    """
     values = []
     for index, name in enumerate("AB"):
         value = node.get_input(index)
@@ -76,19 +91,16 @@ def fused_matmul(node: OnnxNodeContext) -> Translation:
             value = ops.Transpose(value, int64([*range(1, rank - 1), 0, rank - 1])).output(0)
         values.append(value)
     transposed = [bool(node.get_attribute(f"trans{name}", 0)) for name in "AB"]
-    product = ops.MatMul(*values, *transposed)
-    alpha = node.get_attribute("alpha", 1.0)
-    return product if alpha == 1 else ops.Multiply(product, scalar_like(values[0], alpha))
+    return multiply_by(ops.MatMul(*values, *transposed), node.get_attribute("alpha", 1.0))
 
 
-@translator("Gelu", domain=DOMAIN)
-def gelu(node: OnnxNodeContext) -> Translation:
-    return ops.Gelu(node.get_input(0), "erf")
+def _bias_add(data: Output, bias: Output, skip: Output) -> Op:
+    return ops.Add(ops.Add(data, bias), skip)
 
 
-@translator("BiasGelu", domain=DOMAIN)
-def bias_gelu(node: OnnxNodeContext) -> Translation:
-    return ops.Gelu(ops.Add(node.get_input(0), node.get_input(1)), "erf")
+register_direct({"Gelu": lambda data: ops.Gelu(data, "erf")}, 1, domain=DOMAIN)
+register_direct({"BiasGelu": lambda data, bias: ops.Gelu(ops.Add(data, bias), "erf")}, 2, domain=DOMAIN)
+register_direct({"BiasAdd": _bias_add}, 3, domain=DOMAIN)
 
 
 @translator("FastGelu", domain=DOMAIN)
@@ -111,22 +123,17 @@ def gemm_fast_gelu(node: OnnxNodeContext) -> Translation:
 
 @translator("BiasSplitGelu", domain=DOMAIN)
 def bias_split_gelu(node: OnnxNodeContext) -> Translation:
-    """The first half of the last axis times the Gelu of the second."""
+    """Return the first half of the last axis times Gelu of the second half."""
     left, right = ops.Split(ops.Add(node.get_input(0), node.get_input(1)), int64(-1), 2).outputs()
     return ops.Multiply(left, ops.Gelu(right, "erf"))
 
 
-@translator("BiasAdd", domain=DOMAIN)
-def bias_add(node: OnnxNodeContext) -> Translation:
-    return ops.Add(ops.Add(node.get_input(0), node.get_input(1)), node.get_input(2))
-
-
 @translator("BiasDropout", domain=DOMAIN)
 def bias_dropout(node: OnnxNodeContext) -> Translation:
-    """A sum with a bias and a residual; what is dropped in training is not supported."""
+    """Return the sum with a bias and an optional residual. Training mode is not supported."""
     training = exact_value(node.get_input(4)) if node.has_input(4) else np.array(False)
     if training is None or training.any():
-        raise FrontendError("dropout in training is not supported")
+        raise FrontendError("dropout in training mode is not supported")
     total = ops.Add(node.get_input(0), node.get_input(1)).output(0)
     result = ops.Add(total, node.get_input(2)).output(0) if node.has_input(2) else total
     return [result, ops.Broadcast(True, ops.ShapeOf(total)).output(0)]
@@ -134,15 +141,15 @@ def bias_dropout(node: OnnxNodeContext) -> Translation:
 
 @translator("BiasSoftmax", domain=DOMAIN)
 def bias_softmax(node: OnnxNodeContext) -> Translation:
-    """Softmax over the axis and all behind it of a sum."""
+    """Return Softmax of the sum of data and bias. Only the last axis is supported."""
     data, bias = node.get_input(0), node.get_input(1)
     rank = rank_of(data)
-    axis = normalized(node.get_attribute("axis", 1), rank)
+    axis = normalize_axis(node.get_attribute("axis", 1), rank)
     if axis != rank - 1:
         raise FrontendError("a softmax of several axes is not supported")
     if not node.get_attribute("is_inner_broadcast", 1) and rank_of(bias) < rank:
-        # The bias lacks axes behind its first ones, not before its last ones.
-        raise FrontendError("a bias of the first axes must have all axes")
+        # The bias would broadcast along inner axes, not along the outer ones as in numpy.
+        raise FrontendError("with is_inner_broadcast=0 the bias must have the rank of the data")
     return ops.Softmax(ops.Add(data, bias), -1)
 
 
@@ -153,7 +160,7 @@ def group_norm(node: OnnxNodeContext) -> Translation:
 
 @translator("SkipGroupNorm", domain=DOMAIN)
 def skip_group_norm(node: OnnxNodeContext) -> Translation:
-    """GroupNorm of a sum, which is the second output; the skipped tensor may lack the axes of the image."""
+    """Return GroupNorm of the sum of input, skip and bias, and the sum. The skip input may lack the spatial axes."""
     skip = node.get_input(3)
     if rank_of(skip) == 2:
         skip = ops.Unsqueeze(skip, int64([1, 2] if node.get_attribute("channels_last", 1) else [2, 3])).output(0)
@@ -165,59 +172,58 @@ def skip_group_norm(node: OnnxNodeContext) -> Translation:
 
 
 def _group_norm(node: OnnxNodeContext, data: Output) -> Output:
-    last = node.get_attribute("channels_last", 1)
-    rank = rank_of(data)
-    data = ops.Transpose(data, int64([0, rank - 1, *range(1, rank - 1)])).output(0) if last else data
+    is_channels_last = node.get_attribute("channels_last", 1)
+    data = channels_second(data) if is_channels_last else data
     vectors = (ops.ConvertLike(node.get_input(index), data) for index in (1, 2))
     epsilon = node.get_attribute("epsilon", 1e-5)
     result = ops.GroupNormalization(data, *vectors, node.get_attribute("groups"), epsilon).output(0)
     if node.get_attribute("activation"):
         result = ops.Swish(result).output(0)
-    return ops.Transpose(result, int64([0, *range(2, rank), 1])).output(0) if last else result
+    return channels_last(result) if is_channels_last else result
 
 
-# ONNX Runtime puts it in ONNX's own domain.
+# ONNX Runtime writes it into ONNX's own domain.
 @translator("SimplifiedLayerNormalization")
 def simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
     value = node.get_input(0)
     rank = rank_of(value)
-    axes = range(normalized(node.get_attribute("axis", -1), rank), rank)
+    axes = range(normalize_axis(node.get_attribute("axis", -1), rank), rank)
     return rms_norm(value, axes, node.get_attribute("epsilon", 1e-5), node.get_input(1))
 
 
 @translator("SkipLayerNormalization", domain=DOMAIN)
 def skip_layer_normalization(node: OnnxNodeContext) -> Translation:
-    """LayerNormalization of the input plus a skipped one plus a bias; the last output is that sum."""
-    total = _sum_with_skipped(node, 4)
+    """LayerNormalization of the sum of input, skip and bias; the last output is the sum."""
+    total = _sum_with_skip(node, 4)
     axes = range(rank_of(total) - 1, rank_of(total))
-    found = layer_norm(total, axes, node.get_attribute("epsilon", 1e-12), node.get_input(2), node.get_optional_input(3))
-    return [*found, total]
+    epsilon = node.get_attribute("epsilon", 1e-12)
+    return [*layer_norm(total, axes, epsilon, node.get_input(2), node.get_optional_input(3)), total]
 
 
 @translator("SkipSimplifiedLayerNormalization", domain=DOMAIN)
 def skip_simplified_layer_normalization(node: OnnxNodeContext) -> Translation:
-    total = _sum_with_skipped(node, 3)
+    total = _sum_with_skip(node, 3)
     axes = range(rank_of(total) - 1, rank_of(total))
     result, inverse = rms_norm(total, axes, node.get_attribute("epsilon", 1e-12), node.get_input(2))
     return [result, inverse, inverse, total]
 
 
-def _sum_with_skipped(node: OnnxNodeContext, bias: int) -> Output:
+def _sum_with_skip(node: OnnxNodeContext, bias: int) -> Output:
+    """Return the sum of inputs 0 and 1, and of the optional bias, an input given by its index."""
     total = ops.Add(node.get_input(0), node.get_input(1))
     return as_output(ops.Add(total, node.get_input(bias)) if node.has_input(bias) else total)
 
 
 @translator("EmbedLayerNormalization", domain=DOMAIN)
 def embed_layer_normalization(node: OnnxNodeContext) -> Translation:
-    """LayerNormalization of the sum of the embeddings of words, places and segments.
+    """LayerNormalization of the sum of word, position and segment embeddings.
 
-    The second output is how many elements of each row the mask holds, the third the sum.
+    The second output is the number of unmasked elements of each row, the third the sum.
     """
-    ids, words, places = node.get_input(0), node.get_input(2), node.get_input(3)
+    ids, words, positions = node.get_input(0), node.get_input(2), node.get_input(3)
     total = ops.Gather(words, ids, int64(0))
-    length = length_of(ids, 1)
-    chosen = node.get_input(8) if node.has_input(8) else ops.Range(int64(0), length, int64(1), "i64").output(0)
-    total = ops.Add(total, ops.Gather(places, chosen, int64(0)))
+    position_ids = node.get_input(8) if node.has_input(8) else arange(length_of(ids, 1))
+    total = ops.Add(total, ops.Gather(positions, position_ids, int64(0)))
     if node.has_input(1):
         total = ops.Add(total, ops.Gather(node.get_input(4), node.get_input(1), int64(0)))
     epsilon = node.get_attribute("epsilon", 1e-12)
@@ -226,7 +232,7 @@ def embed_layer_normalization(node: OnnxNodeContext) -> Translation:
 
 
 def _mask_index(node: OnnxNodeContext, ids: Output) -> Output:
+    """Return the number of ones of each row of the mask; 0 without a mask."""
     if node.has_input(7):
         return ops.Convert(ops.ReduceSum(node.get_input(7), int64([1]), False), Type.i32).output(0)
-    rows = ops.Gather(ops.ShapeOf(ids), int64([0]), int64(0))
-    return ops.Convert(ops.Broadcast(int64(0), rows), Type.i32).output(0)
+    return ops.Convert(ops.Broadcast(int64(0), length_of(ids, [0])), Type.i32).output(0)

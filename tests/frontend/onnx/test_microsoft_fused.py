@@ -1,4 +1,4 @@
-"""Operators that ONNX Runtime's optimizer writes, against it: alone, and in models of the zoo that it optimized."""
+"""Fused operators of ONNX Runtime's optimizer against ONNX Runtime: single operators and optimized zoo models."""
 
 import numpy as np
 import onnx
@@ -136,7 +136,7 @@ def test_single_operators(name):
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_packed_keys_and_values(count):
-    """ONNX Runtime's CPU does not take them: as the same apart, ``[B, S, N, count, H]`` as ``[B, S, N·H]`` each."""
+    """``[B, S, N, count, H]``, which ONNX Runtime's CPU lacks, against separate inputs ``[B, S, N·H]``."""
     packed = floats(2, 3, 2, count, 4)
     apart = [packed[:, :, :, k].reshape(2, 3, 8) for k in range(count)]
     first = [] if count == 3 else [X]
@@ -168,8 +168,8 @@ def test_models_optimized_by_onnxruntime(name, tmp_path):
 
 def test_what_is_not_supported():
     kind, inputs, outputs, attributes = CASES["Attention"]
-    with pytest.raises(hetero.HeteroError, match="Attention node 'y0': do_rotary is not supported"):
+    with pytest.raises(hetero.HeteroError, match="Attention node 'y0': attribute do_rotary is supported only"):
         hetero.Core().read_model(model_of(kind, inputs, outputs, attributes | {"do_rotary": 1}))
     kind, inputs, outputs, attributes = CASES["FusedConv"]
-    with pytest.raises(hetero.HeteroError, match="activation Softmax is none of Relu, Sigmoid"):
+    with pytest.raises(hetero.HeteroError, match="activation must be one of Relu, Sigmoid, .*, but is Softmax"):
         hetero.Core().read_model(model_of(kind, inputs, outputs, attributes | {"activation": "Softmax"}))

@@ -1,4 +1,4 @@
-"""Operators of com.microsoft that stand for themselves, beside ONNX Runtime's where its CPU has them."""
+"""Other operators of com.microsoft, against ONNX Runtime if its CPU supports them, else against formulas."""
 
 import math
 
@@ -7,7 +7,7 @@ import pytest
 
 import hetero
 from tests.frontend.onnx.compare import assert_close
-from tests.frontend.onnx.test_microsoft import floats, ints, model_of, run_both
+from tests.frontend.onnx.test_microsoft_fused import floats, ints, model_of, run_both
 
 X = floats(2, 3, 8)
 GATE = np.abs(floats(2, 3, 2))
@@ -57,7 +57,7 @@ def softmax(x):
 
 
 def relative_position_bias(table, length, furthest, both_ways):
-    """One distance after the other, as T5 defines it."""
+    """Compute the bias element by element as T5 defines it."""
     result = np.zeros((1, table.shape[1], length, length), np.float32)
     for query, key in np.ndindex(length, length):
         buckets, bucket, distance = len(table), 0, query - key
@@ -73,7 +73,7 @@ def relative_position_bias(table, length, furthest, both_ways):
 
 
 def group_norm(x, gamma, beta, groups, silu):
-    """Of channels last."""
+    """Max pooling of channels-last data."""
     parts = x.reshape(x.shape[0], -1, groups, x.shape[-1] // groups)
     parts = parts - parts.mean((1, 3), keepdims=True)
     result = (parts / np.sqrt(np.square(parts).mean((1, 3), keepdims=True) + 1e-5)).reshape(x.shape) * gamma + beta
@@ -129,8 +129,13 @@ def test_formulas(case):
     ("message", "kind", "inputs", "attributes"),
     [
         ("the metric cosine is not supported", "CDist", [W, W], {"metric": "cosine"}),
-        ("only onesided", "Rfft", [X], {"normalized": 1}),
-        ("channels_last is supported only as 0", "CausalConvWithState", [X, floats(3, 1, 2)], {"channels_last": 1}),
+        ("attribute normalized is supported only", "Rfft", [X], {"normalized": 1}),
+        (
+            "channels_last is supported only with the value 0",
+            "CausalConvWithState",
+            [X, floats(3, 1, 2)],
+            {"channels_last": 1},
+        ),
         ("activation must be none", "CausalConvWithState", [X, floats(3, 1, 2)], {"activation": "relu"}),
         ("several axes", "BiasSoftmax", [X, floats(1, 3, 8)], {"axis": 1, "is_inner_broadcast": 0}),
     ],
