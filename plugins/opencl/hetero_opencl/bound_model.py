@@ -11,12 +11,12 @@ from hetero.graph import Node, Output, is_constant
 from hetero.plugin import ProfilingInfo
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps import HostStep
-from hetero_opencl.kernels.registry import host_step_of
+from hetero_opencl.kernels.registry import find_host_step
 from hetero_opencl.memory import Arena
 from hetero_opencl.program import BoundProgram
-from hetero_opencl.programs import Programs, Segment
+from hetero_opencl.program_cache import ProgramCache, Segment
 from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.segments import is_held
+from hetero_opencl.segments import is_container
 
 Check = Callable[[], None]
 
@@ -28,7 +28,9 @@ class BoundModel:
     of the one before it are where they are wanted.
     """
 
-    def __init__(self, programs: Programs, context: OpenCLContext, profiled: bool, arena: Arena | None = None) -> None:
+    def __init__(
+        self, programs: ProgramCache, context: OpenCLContext, profiled: bool, arena: Arena | None = None
+    ) -> None:
         self._programs = programs
         self._arena, self._owns_arena = arena or Arena(context.device), arena is None
         self._context, self._profiled = context, profiled
@@ -49,7 +51,7 @@ class BoundModel:
         self._outputs = outputs
         self._bind(0, self._programs, inputs, range(len(outputs)))
 
-    def _bind(self, at: int, programs: Programs, inputs: Sequence[Tensor], places: Sequence[int]) -> None:
+    def _bind(self, at: int, programs: ProgramCache, inputs: Sequence[Tensor], places: Sequence[int]) -> None:
         """Make the link at a place ready for inputs; its results go to these places among the outputs."""
         segment = programs.segment_for(inputs)
         if at == len(self._links) or self._links[at].segment is not segment:
@@ -95,10 +97,12 @@ class _Link:
         self._times: dict[Node, timedelta] = {}
         model = segment.program.model
         # The ports that the program sees, and of sequences the results with the parameters that they hand through.
-        self._parameters = [i for i, parameter in enumerate(model.parameters) if not is_held(parameter)]
-        self._results = [i for i, result in enumerate(model.results) if not is_held(result)]
+        self._parameters = [i for i, parameter in enumerate(model.parameters) if not is_container(parameter)]
+        self._results = [i for i, result in enumerate(model.results) if not is_container(result)]
         self._handed_through = [
-            (i, model.inputs.index(result.input_value(0))) for i, result in enumerate(model.results) if is_held(result)
+            (i, model.inputs.index(result.input_value(0)))
+            for i, result in enumerate(model.results)
+            if is_container(result)
         ]
         #: Where the results of this program, and of those after it, are among the outputs of the model.
         self.places: Sequence[int] = ()
@@ -132,7 +136,7 @@ class _Link:
             step.check = check
             started = time.perf_counter()
             tensors = [Tensor(v.node.data) if is_constant(v) else values[v] for v in node.input_values()]
-            values.update(zip(node.outputs(), host_step_of(node)(step, tensors)))
+            values.update(zip(node.outputs(), find_host_step(node)(step, tensors)))
             self._times[node] = timedelta(seconds=time.perf_counter() - started)
         return [values[source] for source in self.segment.part.rest.sources]
 

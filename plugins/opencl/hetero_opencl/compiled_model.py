@@ -31,16 +31,16 @@ from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering import lower_model
 from hetero_opencl.memory_use import memory_of, memory_statistics, model_memory, statistics_of
 from hetero_opencl.program import Program
-from hetero_opencl.programs import Programs
+from hetero_opencl.program_cache import ProgramCache
 from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.states import variables_of, with_states
+from hetero_opencl.variable_ports import expose_variables, variables_of
 
 
 @dataclass(frozen=True)
 class StatefulPrograms:
     """Programs of a model whose last inputs are the variables ``read``, and whose last outputs those ``written``."""
 
-    programs: Programs
+    programs: ProgramCache
     read: list[str]
     written: list[str]
 
@@ -70,15 +70,15 @@ class OpenCLCompiledModel(CompiledModel):
         self._feeding = Executor(f"{self.device_name} {self.name} feeding")
         # Without contents in the first inference of a request, and with them in those that follow.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
-            self.programs_for(are_set).programs.make_if_known()
+            self.programs_for(are_set).programs.make_if_static()
 
     def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
         """The programs for requests in which these of the variables have contents."""
         key = tuple(are_set)
         with self._lock:
             if key not in self._stateful:
-                model, read, written = with_states(self._computed, key)
-                programs = Programs(model, self._lower, self._made)
+                model, read, written = expose_variables(self._computed, key)
+                programs = ProgramCache(model, self._lower, self._made)
                 self._stateful[key] = StatefulPrograms(programs, read, written)
             self._last_used = self._stateful[key].programs
             return self._stateful[key]

@@ -20,7 +20,7 @@ Any other brings kernels, which are asked for when all shapes are known::
         types = {"DATA": self.get_element_type()}
         return [Kernel(SOURCE, "row_sums", [self.input(0), self.output(0), columns], [rows], types=types)]
 
-A class with either may have ``opencl_refusal(self)``, which gives a reason where a node cannot run so, else None;
+A class with either may have ``opencl_unsupported_reason(self)``, which gives a reason where a node cannot run so, else None;
 shapes may be partly unknown then.
 """
 

@@ -30,26 +30,26 @@ _FOLLOWERS = (
 _LIMITS = np.finfo(np.float16)
 
 
-def convert_to_fp16(model: Model, refuse: Callable[[Node], str | None]) -> bool:
+def convert_to_fp16(model: Model, unsupported_reason: Callable[[Node], str | None]) -> bool:
     """Let the nodes that lose little by it compute f16 instead of f32; the model is changed.
 
-    ``refuse`` says why a node cannot run, None where it can: one that cannot in f16 stays f32. So do inputs, results,
+    ``unsupported_reason`` says why a node cannot run, None where it can: one that cannot in f16 stays f32. So do inputs, results,
     variables, and what decides shapes; Converts stand between the two. Bodies are changed in the same way.
     """
     deciding = nodes_that_decide_shapes(model)
     halves = _Halves()
     for node in model.get_ordered_ops():
         if node not in deciding:
-            halves.try_node(node, refuse)
+            halves.try_node(node, unsupported_reason)
         for body in filter(None, node.bodies):
-            convert_to_fp16(body, refuse)
+            convert_to_fp16(body, unsupported_reason)
     return eliminate_dead_code(model) or bool(halves)
 
 
 class _Halves(dict[Output, Output]):
     """The f16 value of each f32 value that has one."""
 
-    def try_node(self, node: Node, refuse: Callable[[Node], str | None]) -> None:
+    def try_node(self, node: Node, unsupported_reason: Callable[[Node], str | None]) -> None:
         values = [reader for reader in node.inputs() if reader.index not in node.shape_inputs]
         reading = [reader for reader in values if reader.element_type is Type.f32]
         if not self._gains(node, reading):
@@ -59,7 +59,7 @@ class _Halves(dict[Output, Output]):
         for reader, value in zip(reading, before):
             reader.replace_source_output(self._half(value))
         node.infer()
-        if refuse(node):
+        if unsupported_reason(node):
             for reader, value in zip(reading, before):
                 reader.replace_source_output(value)
             node.infer()

@@ -43,7 +43,7 @@ from hetero_opencl.kernels import unsupported_reason
 from hetero_opencl.kernels.expressions import needs_doubles
 from hetero_opencl.memory_use import memory_statistics, model_memory, statistics_of
 from hetero_opencl.remote import OpenCLContext, create_context
-from hetero_opencl.states import ASSIGNS, READS, variable_unsupported_reason
+from hetero_opencl.variable_ports import ASSIGNS, READS, variable_unsupported_reason
 
 driver_version = Property("GPU_DRIVER_VERSION", str, "", props.Mutability.RO)
 total_memory = Property("GPU_DEVICE_TOTAL_MEM_SIZE", int, 0, props.Mutability.RO)  # OpenVINO's, in bytes

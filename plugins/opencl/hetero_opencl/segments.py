@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hetero.containers import ContainerType
 from hetero.errors import GraphError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
-from hetero_opencl.kernels.registry import host_step_of
+from hetero_opencl.kernels.registry import find_host_step
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Cut:
     rest: Rest | None
 
 
-def is_held(port: Parameter | Result) -> bool:
+def is_container(port: Parameter | Result) -> bool:
     """Whether what comes in or goes out is a sequence or an optional, which the host holds: no program sees it."""
     return isinstance(port.get_output_element_type(0), ContainerType)
 
@@ -71,7 +71,7 @@ def _what_runs_now(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, 
             now[node] = None
         elif not _is_steered_by_constants(node):
             continue
-        elif host_step_of(node) is None:
+        elif find_host_step(node) is None:
             if all(v.node in now and v.partial_shape.is_static for v in node.input_values()):
                 now[node] = None
         elif all(v.node in now or v.node in host_steps for v in node.input_values()):

@@ -296,7 +296,7 @@ class Reduced(SameShape):
 
 
 class Picky(CustomElu):
-    def opencl_refusal(self):
+    def opencl_unsupported_reason(self):
         return "alpha is odd" if self.alpha % 2 else None
 
 

@@ -19,18 +19,18 @@ from hetero.ops.port_maps import (
 from hetero.plugin import RemoteTensor
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps.step import HostStep
-from hetero_opencl.kernels.registry import run_by_host
+from hetero_opencl.kernels.registry import runs_on_host
 from hetero_opencl.transfers import on_host
 
 
-@run_by_host(ops.Loop)
+@runs_on_host(ops.Loop)
 def loop(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     trip_count, starts = (on_host(tensors[index]).item() for index in (0, 1))
     numbers: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
     return _Repetition(step, tensors, *step.node.get_special_body_ports()).run(numbers if starts else ())
 
 
-@run_by_host(ops.TensorIterator)
+@runs_on_host(ops.TensorIterator)
 def tensor_iterator(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     slices = [d for d in step.node.get_input_descriptions() if isinstance(d, SliceInputDescription)]
     counts = {part_count(d, tensors[d.input_index].shape[d.axis]) for d in slices}

@@ -14,7 +14,7 @@ from hetero import ops
 from hetero.containers import ContainerType, OptionalType
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps.step import HostStep
-from hetero_opencl.kernels.registry import run_by_host
+from hetero_opencl.kernels.registry import runs_on_host
 from hetero_opencl.transfers import on_host
 
 
@@ -29,24 +29,24 @@ def _hold(step: HostStep, held: Any) -> list[Tensor]:
     return [tensor]
 
 
-@run_by_host(ops.SequenceConstruct)
+@runs_on_host(ops.SequenceConstruct)
 def sequence_construct(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return _hold(step, [step.copy(tensor) for tensor in tensors])
 
 
-@run_by_host(ops.SequenceEmpty)
+@runs_on_host(ops.SequenceEmpty)
 def sequence_empty(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return _hold(step, [])
 
 
-@run_by_host(ops.SequenceInsert)
+@runs_on_host(ops.SequenceInsert)
 def sequence_insert(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
     at = _position(step, tensors[2], len(items), len(items) + 1) if len(tensors) > 2 else len(items)
     return _hold(step, [*items[:at], step.copy(tensors[1]), *items[at:]])
 
 
-@run_by_host(ops.SequenceErase)
+@runs_on_host(ops.SequenceErase)
 def sequence_erase(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
     if len(tensors) == 1 and not items:
@@ -55,18 +55,18 @@ def sequence_erase(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return _hold(step, items[:at] + items[at + 1 :])
 
 
-@run_by_host(ops.SequenceAt)
+@runs_on_host(ops.SequenceAt)
 def sequence_at(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
     return [step.as_tensor(items[_position(step, tensors[1], len(items), len(items))])]
 
 
-@run_by_host(ops.SequenceLength)
+@runs_on_host(ops.SequenceLength)
 def sequence_length(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return [Tensor(np.array(len(content(tensors[0])), np.int64))]
 
 
-@run_by_host(ops.SplitToSequence)
+@runs_on_host(ops.SplitToSequence)
 def split_to_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     data, node = step.on_device(0, tensors[0]), step.node
     axis = node.axis % len(data.shape)
@@ -84,7 +84,7 @@ def split_to_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return _hold(step, parts)
 
 
-@run_by_host(ops.ConcatFromSequence)
+@runs_on_host(ops.ConcatFromSequence)
 def concat_from_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     items, node = [step.as_tensor(item) for item in content(tensors[0])], step.node
     if not items:
@@ -93,7 +93,7 @@ def concat_from_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return [step.join(items, axis, node.new_axis)]
 
 
-@run_by_host(ops.Optional)
+@runs_on_host(ops.Optional)
 def optional(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     if not tensors:
         return _hold(step, None)
@@ -102,7 +102,7 @@ def optional(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return _hold(step, content(tensor) if is_container else step.copy(tensor))
 
 
-@run_by_host(ops.OptionalHasElement)
+@runs_on_host(ops.OptionalHasElement)
 def optional_has_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     holds = bool(tensors)
     if holds and isinstance(step.node.get_input_element_type(0), OptionalType):
@@ -110,7 +110,7 @@ def optional_has_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return [Tensor(np.array(holds))]
 
 
-@run_by_host(ops.OptionalGetElement)
+@runs_on_host(ops.OptionalGetElement)
 def optional_get_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     (tensor,) = tensors
     if not isinstance(step.node.get_input_element_type(0), OptionalType):

@@ -49,4 +49,4 @@ from hetero_opencl.kernels import (
     unique,
     yolo,
 )  # fmt: skip
-from hetero_opencl.kernels.registry import lowering_of, unsupported_reason
+from hetero_opencl.kernels.registry import find_lowering, unsupported_reason

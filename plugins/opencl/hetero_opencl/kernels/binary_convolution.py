@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _FILTERS = {**{kind: kind for kind in ELEMENTS}, Type.u1: Type.u8}
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     data, filters = node.get_input_element_type(0), node.get_input_element_type(1)
     if data in SUMS and filters in _FILTERS:
         return None
     return f"no kernel for {node.type_info.name} of {data} with filters of {filters}"
 
 
-@lowers(ops.BinaryConvolution, unless=_refusal)
+@lowers(ops.BinaryConvolution, unless=_unsupported)
 def binary_convolution(lowering: Lowering, node: Node) -> None:
     (image, filters), output = node.input_values(), node.output(0)
     kernel = filters.shape[2:]

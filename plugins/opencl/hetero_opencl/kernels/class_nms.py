@@ -9,23 +9,23 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import make_found, sums_before
-from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
+from hetero_opencl.kernels.sources import source, template, unsupported_types
 from hetero_opencl.kernels.suppression import (
     CORNERS,
     PIXELS,
     Boxes,
     Scores,
-    best_first,
-    candidates,
-    flags_of,
-    limits_for,
-    scores_of,
+    constant_limits,
+    gather_scores,
+    kept_flags,
+    mark_non_candidates,
+    sort_by_score,
     suppress,
     suppression_source,
-    take_at,
+    take_along_axis,
 )
 from hetero_opencl.program import Buffer
 
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unless=refuse_types)
+@lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unless=unsupported_types)
 def multiclass_nms(lowering: Lowering, node: Node) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
-    limits = limits_for(lowering, scores.value_type, node.iou_threshold, node.score_threshold)
-    order, most = best_first(lowering, scores), _most(node, scores)
-    gone = candidates(lowering, boxes, scores, order, limits, most, at_least=True)
+    limits = constant_limits(lowering, scores.value_type, node.iou_threshold, node.score_threshold)
+    order, most = sort_by_score(lowering, scores), _most(node, scores)
+    gone = mark_non_candidates(lowering, boxes, scores, order, limits, most, at_least=True)
     kept = suppress(lowering, boxes, scores, order, gone, limits, most, node.nms_eta)
-    _write(lowering, node, boxes, scores, most, kept, scores_of(lowering, boxes, scores, kept, most))
+    _write(lowering, node, boxes, scores, most, kept, gather_scores(lowering, boxes, scores, kept, most))
 
 
-@lowers(ops.MatrixNms, unless=refuse_types)
+@lowers(ops.MatrixNms, unless=unsupported_types)
 def matrix_nms(lowering: Lowering, node: Node) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
-    limits = limits_for(lowering, scores.value_type, 0, node.score_threshold)
-    order, count = best_first(lowering, scores), scores.rows * scores.length
-    gone = candidates(lowering, boxes, scores, order, limits, _most(node, scores))
+    limits = constant_limits(lowering, scores.value_type, 0, node.score_threshold)
+    order, count = sort_by_score(lowering, scores), scores.rows * scores.length
+    gone = mark_non_candidates(lowering, boxes, scores, order, limits, _most(node, scores))
     text = suppression_source(boxes, scores) + template("matrix_nms")
     largest, kept, values = (lowering.scratch(count) for _ in range(3))
     sizes = [np.int32(scores.length), np.int32(boxes.classes)]
@@ -98,17 +98,17 @@ def _write(
     batches, entries = scores.rows // max(boxes.classes, 1), boxes.classes * most
     types = {"DATA": rows.element_type, "INDEX": numbers.element_type}
     text = source("class_nms", types)
-    order = ordered(lowering, Elements(values, Type.f32, batches, entries, 1), falls=True)
+    order = argsort(lowering, SortKeys(values, Type.f32, batches, entries, 1), falls=True)
     best = entries if node.keep_top_k < 0 else min(node.keep_top_k, entries)
     count = batches * best
     picked = lowering.scratch(count)
     lowering.launch_flat(text, "pick_best", [kept, order, picked, np.int32(entries), np.int32(best)], count)
     lowering.launch_flat(text, "count_picked", [picked, lowering.buffer(counts), np.int32(best)], batches)
     picked = _in_final_order(lowering, node, text, picked, values, (batches, best), (most, boxes.classes))
-    before, total = sums_before(lowering, flags_of(lowering, boxes, scores, picked, count), count)
+    before, total = exclusive_scan(lowering, kept_flags(lowering, boxes, scores, picked, count), count)
     found = [
-        make_found(lowering, rows, [-1, 6], count * 6, total),
-        make_found(lowering, numbers, [-1, 1], count, total),
+        make_dynamic_output(lowering, rows, [-1, 6], count * 6, total),
+        make_dynamic_output(lowering, numbers, [-1, 1], count, total),
     ]
     sizes = map(np.int32, (most, boxes.classes, scores.length, boxes.batch_step == 0))
     arguments = [picked, before, kept, values, boxes.buffer, *found, *sizes]
@@ -134,7 +134,7 @@ def _in_final_order(
     lowering.launch_flat(text, "find_keys", arguments, batches * best)
     rows, length = (1, batches * best) if across else (batches, best)
     if node.sort_result_type == "score":
-        order = ordered(lowering, Elements(scores, Type.f32, rows, length, 1), falls=True)
+        order = argsort(lowering, SortKeys(scores, Type.f32, rows, length, 1), falls=True)
     else:
-        order = ordered(lowering, Elements(kinds, Type.i32, rows, length, 1))
-    return take_at(lowering, picked, Type.i32, order, rows, length)
+        order = argsort(lowering, SortKeys(kinds, Type.i32, rows, length, 1))
+    return take_along_axis(lowering, picked, Type.i32, order, rows, length)

@@ -10,18 +10,18 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.NV12toBGR, ops.NV12toRGB, unless=refuse_types)
+@lowers(ops.NV12toBGR, ops.NV12toRGB, unless=unsupported_types)
 def from_nv12(lowering: Lowering, node: Node) -> None:
     _convert(lowering, node, in_pairs=True)
 
 
-@lowers(ops.I420toBGR, ops.I420toRGB, unless=refuse_types)
+@lowers(ops.I420toBGR, ops.I420toRGB, unless=unsupported_types)
 def from_i420(lowering: Lowering, node: Node) -> None:
     _convert(lowering, node, in_pairs=False)
 

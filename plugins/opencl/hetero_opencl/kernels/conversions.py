@@ -50,7 +50,7 @@ def fake_convert(node: ops.FakeConvert, kind: str, data: str, scale: str, shift:
     return f"(({rounded(target, half)} + {shift}) / {scale})"
 
 
-def why_not_cast(node: ops.Cast) -> str | None:
+def cast_unsupported_reason(node: ops.Cast) -> str | None:
     """Why a node is not cast: powers of two are taken of floats, which not every number becomes without rounding."""
     source = node.get_input_element_type(0)
     exact = source.bitwidth <= 16 or source is Type.f32

@@ -10,14 +10,14 @@ from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.kernels.sources import source, template, unsupported_types
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.CTCGreedyDecoder, unless=refuse_types)
+@lowers(ops.CTCGreedyDecoder, unless=unsupported_types)
 def ctc_greedy_decoder(lowering: Lowering, node: Node) -> None:
     """Scores and mask run over time first."""
     steps, batch, classes = node.get_input_shape(0)
@@ -26,7 +26,7 @@ def ctc_greedy_decoder(lowering: Lowering, node: Node) -> None:
     _decode(lowering, node, None, counts, Type.i32, numbers)
 
 
-@lowers(ops.CTCGreedyDecoderSeqLen, unless=refuse_types)
+@lowers(ops.CTCGreedyDecoderSeqLen, unless=unsupported_types)
 def ctc_greedy_decoder_seq_len(lowering: Lowering, node: Node) -> None:
     _, steps, classes = node.get_input_shape(0)
     blank = node.input_value(2) if node.has_input("blank_index") else None
@@ -50,7 +50,7 @@ def _decode(
     lowering.launch_flat(text, "decode", arguments, labels.shape[0])
 
 
-@lowers(ops.CTCLoss, unless=refuse_types)
+@lowers(ops.CTCLoss, unless=unsupported_types)
 def ctc_loss(lowering: Lowering, node: Node) -> None:
     """In f64, where the device has it, as in the reference."""
     logits, steps, labels, lengths, *blanks = node.input_values()
@@ -59,7 +59,7 @@ def ctc_loss(lowering: Lowering, node: Node) -> None:
     types = {"DATA": logits.element_type, "LENGTH": steps.element_type, "LABEL": labels.element_type,
              "COUNT": lengths.element_type, "BLANK": blank.element_type, "REAL": real}  # fmt: skip
     ways = {"UNIQUE": int(node.unique), "COLLAPSED": int(node.preprocess_collapse_repeated)}
-    text = template("indices") + source("ctc_loss", types, MERGED=int(node.ctc_merge_repeated), **ways)
+    text = template("normalize_index") + source("ctc_loss", types, MERGED=int(node.ctc_merge_repeated), **ways)
     batch, length, classes = logits.shape
     norms = lowering.scratch(batch * length * 2, real.size)
     lowering.launch_flat(text, "find_norms", [lowering.buffer(logits), norms, np.int32(classes)], batch * length)

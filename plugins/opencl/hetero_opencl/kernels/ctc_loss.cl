@@ -51,13 +51,13 @@ kernel void loss(global const DATA *restrict logits, global const LENGTH *restri
         return;
     global int *path = paths + item * width;
     global REAL *chances = all_chances + item * width;
-    const int blank = has_blank ? place_of(BLANK_LOAD(given_blank, 0), classes) : classes - 1;
+    const int blank = has_blank ? normalize_index(BLANK_LOAD(given_blank, 0), classes) : classes - 1;
     labels += item * steps;
     int last = 0;
     path[0] = blank;
     for (int place = 0; place < min((long)steps, (long)COUNT_LOAD(label_lengths, item)); place++) {
         if (counts(labels, place)) {
-            path[last + 1] = place_of(max((long)labels[place], 0L), classes);
+            path[last + 1] = normalize_index(max((long)labels[place], 0L), classes);
             path[last + 2] = blank;
             last += 2;
         }

@@ -11,7 +11,7 @@ from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -21,11 +21,11 @@ _BUSY = 1 << 12
 _SHORTEST_PART = 32
 
 
-def _refuse(node: Node) -> str | None:
-    return refuse_types(node, [node.input_value(0)])
+def _unsupported(node: Node) -> str | None:
+    return unsupported_types(node, [node.input_value(0)])
 
 
-@lowers(ops.CumSum, ops.CumProd, unless=_refuse)
+@lowers(ops.CumSum, ops.CumProd, unless=_unsupported)
 def cumulative(lowering: Lowering, node: Node) -> None:
     shape, kind = tuple(node.shape), node.get_element_type()
     axis = int(shape_input(node, 1).reshape(-1)[0]) % max(len(shape), 1)

@@ -9,19 +9,19 @@ import numpy as np
 from hetero.graph import Node, Op
 from hetero.types import Type
 from hetero_opencl.kernels.literals import FLOATS, literal
-from hetero_opencl.kernels.registry import own_refusal
+from hetero_opencl.kernels.registry import custom_unsupported_reason
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _REAL = re.compile(r"(?<![\w.])(?:(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)(?![\w.])")
 
 
-def brings_expression(node: Node) -> bool:
+def has_custom_expression(node: Node) -> bool:
     return getattr(type(node), "opencl_expression", None) is not None
 
 
-def own_expression(node: Op, kind: str, *inputs: str) -> str:
+def custom_expression(node: Op, kind: str, *inputs: str) -> str:
     """The expression with a variable for each input, and literals for attributes. Raises GraphError."""
-    problem = why_no_expression(node)
+    problem = expression_unsupported_reason(node)
     if problem:
         node.fail(problem)
     real = kind if kind in FLOATS else "float"
@@ -36,9 +36,9 @@ def own_expression(node: Op, kind: str, *inputs: str) -> str:
     return f"({text} != 0)" if node.get_output_element_type(0) is Type.boolean else text
 
 
-def why_no_expression(node: Op) -> str | None:
+def expression_unsupported_reason(node: Op) -> str | None:
     """Why the expression of a node cannot be computed; None where it can. Shapes may be partly unknown."""
-    reason = own_refusal(node)
+    reason = custom_unsupported_reason(node)
     if reason:
         return reason
     if node.opencl_expression is None:

@@ -9,23 +9,23 @@ import numpy as np
 from hetero.errors import DeviceError
 from hetero.graph import Input, Node, Op, Output, failure_in_class
 from hetero_opencl.custom import Scratch
-from hetero_opencl.kernels.registry import lowers_those, own_refusal
-from hetero_opencl.kernels.sources import element_macros, refuse_types
+from hetero_opencl.kernels.registry import custom_unsupported_reason, lowers_if
+from hetero_opencl.kernels.sources import element_macros, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
     from hetero_opencl.program import Buffer
 
 
-def brings_kernels(node: Node) -> bool:
+def has_custom_kernels(node: Node) -> bool:
     return getattr(type(node), "opencl_kernels", None) is not None
 
 
-def refuse_own(node: Node) -> str | None:
-    return refuse_types(node) or own_refusal(node)
+def _unsupported(node: Node) -> str | None:
+    return unsupported_types(node) or custom_unsupported_reason(node)
 
 
-@lowers_those(brings_kernels, unless=refuse_own)
+@lowers_if(has_custom_kernels, unless=_unsupported)
 def custom_kernels(lowering: Lowering, node: Op) -> None:
     dynamic = [output for output in node.outputs() if output.partial_shape.is_dynamic]
     if dynamic:

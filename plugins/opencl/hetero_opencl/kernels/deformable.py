@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _SAMPLES = {Type.f16: Type.f32, Type.bf16: Type.f32, Type.f32: Type.f32, Type.f64: Type.f64}
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
     return None if kind in _SAMPLES else f"no kernel for {node.type_info.name} of {kind}"
 
 
-@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unless=_refusal)
+@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unless=_unsupported)
 def deformable_convolution(lowering: Lowering, node: Node) -> None:
     image, offsets, filters, *mask = node.input_values()
     output, kind = node.output(0), image.element_type

@@ -10,20 +10,20 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.ops.detection import CORNER
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import sums_before
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
+from hetero_opencl.kernels.scan import exclusive_scan
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
 from hetero_opencl.kernels.suppression import (
     Boxes,
     Scores,
-    best_first,
-    candidates,
-    flags_of,
-    limits_for,
-    scores_of,
+    constant_limits,
+    gather_scores,
+    kept_flags,
+    mark_non_candidates,
+    sort_by_score,
     suppress,
-    take_at,
+    take_along_axis,
 )
 from hetero_opencl.program import Buffer
 
@@ -31,29 +31,29 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.DetectionOutput, ops.DetectionOutputV1, unless=refuse_types)
+@lowers(ops.DetectionOutput, ops.DetectionOutputV1, unless=unsupported_types)
 def detection_output(lowering: Lowering, node: Node) -> None:
     images, priors = node.get_input_shape(0)[0], node.get_input_shape(2)[2] // node.prior_size
     classes = node.get_input_shape(1)[1] // max(priors, 1)
     text, kind = _source(node)
     score_kind = Type.f64 if node.get_input_element_type(1) is Type.f64 else Type.f32
     boxes = _moved(lowering, node, text, kind, images, priors, classes)
-    limits = limits_for(lowering, score_kind, node.nms_threshold, node.confidence_threshold)
+    limits = constant_limits(lowering, score_kind, node.nms_threshold, node.confidence_threshold)
     limit = priors if node.top_k < 0 else min(node.top_k, priors)
     if node.decrease_label_id:
         scores = _of_best_classes(lowering, node, text, boxes, limits, images, priors, classes)
-        limits = limits_for(lowering, score_kind, node.nms_threshold, -np.inf)
+        limits = constant_limits(lowering, score_kind, node.nms_threshold, -np.inf)
     else:
         scores = _of_all_classes(lowering, node, text, images, priors, classes)
-    order = best_first(lowering, scores)
-    gone = candidates(lowering, boxes, scores, order, limits, limit)
+    order = sort_by_score(lowering, scores)
+    gone = mark_non_candidates(lowering, boxes, scores, order, limits, limit)
     kept = suppress(lowering, boxes, scores, order, gone, limits, limit)
-    values, entries = scores_of(lowering, boxes, scores, kept, limit), classes * limit
+    values, entries = gather_scores(lowering, boxes, scores, kept, limit), classes * limit
     if node.keep_top_k[0] >= 0:
         flags = _best_of_images(lowering, node, text, kept, (values, scores.value_type), images, entries)
     else:
-        flags = flags_of(lowering, boxes, scores, kept, images * entries)
-    before, total = sums_before(lowering, flags, images * entries)
+        flags = kept_flags(lowering, boxes, scores, kept, images * entries)
+    before, total = exclusive_scan(lowering, flags, images * entries)
     rows = node.get_output_shape(0)[2]
     locations = 1 if node.share_location else classes
     sizes = (images * entries, classes, limit, priors, locations, rows, node.clip_after_nms, node.decrease_label_id)
@@ -108,9 +108,9 @@ def _of_best_classes(
     arguments = [*_scores(lowering, node), values, kinds, *_settings(node, classes)]
     lowering.launch_flat(text, "find_best_class", arguments, count)
     best = Scores(values, kind, images, priors)
-    order = best_first(lowering, best)
+    order = sort_by_score(lowering, best)
     most = priors if node.top_k < 0 else node.top_k
-    gone = candidates(lowering, boxes, best, order, limits, most, at_least=True)
+    gone = mark_non_candidates(lowering, boxes, best, order, limits, most, at_least=True)
     scores = lowering.scratch(count * classes, kind.size)
     arguments = [values, kinds, order, gone, scores, np.int32(priors), np.int32(classes)]
     lowering.launch_flat(text, "spread_best", arguments, count)
@@ -139,9 +139,9 @@ def _best_of_images(
     count, (scores, kind) = images * entries, values
     keys, flags = lowering.scratch(count), lowering.scratch(count)
     lowering.launch_flat(text, "number_keys", [kept, keys], count)
-    by_number = ordered(lowering, Elements(keys, Type.i32, images, entries, 1))
-    taken = take_at(lowering, scores, kind, by_number, images, entries)
-    by_score = ordered(lowering, Elements(taken, kind, images, entries, 1), falls=True)
+    by_number = argsort(lowering, SortKeys(keys, Type.i32, images, entries, 1))
+    taken = take_along_axis(lowering, scores, kind, by_number, images, entries)
+    by_score = argsort(lowering, SortKeys(taken, kind, images, entries, 1), falls=True)
     sizes = [np.int32(entries), np.int32(node.keep_top_k[0])]
     lowering.launch_flat(text, "mark_best", [kept, by_number, by_score, flags, *sizes], count)
     return flags

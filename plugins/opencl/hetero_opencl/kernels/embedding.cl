@@ -43,7 +43,7 @@ kernel void sum_bags(global const DATA *restrict table, global const INDEX *rest
     DATA_VALUE sum = 0;
     for (int next = begin; next < end; next++) {
         const int number = is_ordered ? order[next] : next;
-        const int row = place_of(INDEX_LOAD(indices, number), rows);
+        const int row = normalize_index(INDEX_LOAD(indices, number), rows);
         if (row >= 0) {
             const DATA_VALUE element = DATA_LOAD(table, row * width + column);
             sum += is_weighted ? element * DATA_LOAD(weights, number) : element;
@@ -54,7 +54,7 @@ kernel void sum_bags(global const DATA *restrict table, global const INDEX *rest
         return;
     }
     const long other = has_default ? (long)INDEX_LOAD(default_index, 0) : -1;
-    const int row = other == -1 ? -1 : place_of(other, rows);
+    const int row = other == -1 ? -1 : normalize_index(other, rows);
     DATA_STORE(row < 0 ? (DATA_VALUE)(0) : DATA_LOAD(table, row * width + column), item, target);
 }
 

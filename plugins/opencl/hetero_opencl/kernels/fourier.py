@@ -14,7 +14,7 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_no_floats, source
+from hetero_opencl.kernels.sources import source, unsupported_non_float
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Lines(NamedTuple):
     inner: int
 
 
-@lowers(ops.DFT, ops.IDFT, unless=refuse_no_floats)
+@lowers(ops.DFT, ops.IDFT, unless=unsupported_non_float)
 def dft(lowering: Lowering, node: Node) -> None:
     data = node.input_value(0)
     axes, lengths = _resolved(node, data.shape[:-1])
@@ -54,7 +54,7 @@ def dft(lowering: Lowering, node: Node) -> None:
     _transform_axes(lowering, *ends, list(data.shape[:-1]), axes, lengths, isinstance(node, ops.IDFT))
 
 
-@lowers(ops.RDFT, unless=refuse_no_floats)
+@lowers(ops.RDFT, unless=unsupported_non_float)
 def rdft(lowering: Lowering, node: Node) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape), data.element_type
@@ -67,7 +67,7 @@ def rdft(lowering: Lowering, node: Node) -> None:
         _transform_axes(lowering, between, result, _changed(shape, last, half), axes, lengths, inverse=False)
 
 
-@lowers(ops.IRDFT, unless=refuse_no_floats)
+@lowers(ops.IRDFT, unless=unsupported_non_float)
 def irdft(lowering: Lowering, node: Node) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape[:-1]), data.element_type

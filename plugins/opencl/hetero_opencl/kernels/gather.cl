@@ -10,7 +10,7 @@ kernel void gather(global const WORD *restrict source, global const INDEX *restr
     if (item >= count)
         return;
     const int slice = item / inner, row = slice / index_count;
-    const int place = place_of(INDEX_LOAD(indices, row / outer * index_count + slice % index_count), length);
+    const int place = normalize_index(INDEX_LOAD(indices, row / outer * index_count + slice % index_count), length);
     target[item] = place < 0 ? (WORD)(0) : source[(row * length + place) * inner + item % inner];
 }
 
@@ -22,7 +22,7 @@ kernel void gather_elements(global const WORD *restrict source, global const IND
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int place = place_of(INDEX_LOAD(indices, item), length);
+    const int place = normalize_index(INDEX_LOAD(indices, item), length);
     const int from = (item / inner / index_length * length + place) * inner + item % inner;
     target[item] = place < 0 ? (WORD)(0) : source[from];
 }
@@ -40,7 +40,7 @@ kernel void gather_nd(global const WORD *restrict source, global const INDEX *re
     int row = vector / vectors;
     bool inside = true;
     for (int axis = 0; axis < depth; axis++) {
-        const int place = place_of(INDEX_LOAD(indices, vector * depth + axis), lengths[axis]);
+        const int place = normalize_index(INDEX_LOAD(indices, vector * depth + axis), lengths[axis]);
         inside = inside && place >= 0;
         row = row * lengths[axis] + place;
     }

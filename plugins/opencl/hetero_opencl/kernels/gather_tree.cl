@@ -16,7 +16,7 @@ kernel void gather_tree(global const DATA *restrict ids, global const DATA *rest
         if (step < length && beam >= 0) {
             const int place = step * count + first + beam;
             id = DATA_LOAD(ids, place);
-            beam = place_of((long)DATA_LOAD(parents, place), beams);
+            beam = normalize_index((long)DATA_LOAD(parents, place), beams);
         }
         DATA_STORE(id, step * count + item, target);
     }

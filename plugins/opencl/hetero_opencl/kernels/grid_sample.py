@@ -23,12 +23,12 @@ _PADDING = {"zeros": 0, "border": 1, "reflection": 2}
 _CHANNELS = 8
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
     return None if kind in ELEMENTS else f"no kernel for GridSample of {kind}"
 
 
-@lowers(ops.GridSample, unless=_refusal)
+@lowers(ops.GridSample, unless=_unsupported)
 def grid_sample(lowering: Lowering, node: Node) -> None:
     (data, grid), output = node.input_values(), node.output(0)
     batch, channels, *lengths = data.shape

@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     element_type = node.get_input_element_type(0)
     return None if element_type in ELEMENTS else f"no kernel resizes data of type {element_type}"
 
 
-@lowers(ops.Interpolate, unless=_refusal)
+@lowers(ops.Interpolate, unless=_unsupported)
 def interpolate(lowering: Lowering, node: Node) -> None:
     axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
     _interpolate(lowering, node, node, shape_input(node, 1), axes)
 
 
-@lowers(ops.InterpolateV4, unless=_refusal)
+@lowers(ops.InterpolateV4, unless=_unsupported)
 def interpolate_v4(lowering: Lowering, node: Node) -> None:
     axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
     _interpolate(lowering, node, node, shape_input(node, node.target_index), axes)
 
 
-@lowers(ops.InterpolateV1, unless=_refusal)
+@lowers(ops.InterpolateV1, unless=_unsupported)
 def interpolate_v1(lowering: Lowering, node: Node) -> None:
     _interpolate(lowering, node, node.newest(len(node.get_input_shape(0))), shape_input(node, 1), np.array(node.axes))
 
@@ -62,7 +62,7 @@ def _interpolate(lowering: Lowering, node: Node, settings: Node, target: np.ndar
     _resample_axes(lowering, node, buffer, shape, resampled)
 
 
-@lowers(ops.Resize, unless=_refusal)
+@lowers(ops.Resize, unless=_unsupported)
 def resize(lowering: Lowering, node: Node) -> None:
     data = node.input_value(0)
     roi = shape_input(node, 2) if node.has_input("roi") else None

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 _GROUP_ON_GPUS = 64
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
     known = (Type.f32, Type.f16, Type.bf16, Type.f64)
     return None if kind in known else f"no kernel for {node.type_info.name} of {kind}"
 
 
-@lowers(ops.Det, unless=_refusal)
+@lowers(ops.Det, unless=_unsupported)
 def determinant(lowering: Lowering, node: Node) -> None:
     _by_matrix(lowering, node, "determinant", 1)
 
 
-@lowers(ops.Inverse, unless=_refusal)
+@lowers(ops.Inverse, unless=_unsupported)
 def inverse(lowering: Lowering, node: Node) -> None:
     _by_matrix(lowering, node, "inverse", 2)
 

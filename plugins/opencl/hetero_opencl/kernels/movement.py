@@ -52,7 +52,7 @@ class View:
         return view.__array_interface__["data"][0] - self._base.__array_interface__["data"][0]
 
 
-def refuse(node: Node) -> str | None:
+def unsupported_movement(node: Node) -> str | None:
     """Movement needs elements of a fixed size."""
     element_type = node.get_output_element_type(0)
     if element_type.is_dynamic() or element_type is Type.string:
@@ -70,7 +70,7 @@ def shape_input(node: Node, index: int) -> np.ndarray:
     return node.input_value(index).node.data
 
 
-@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unless=refuse)
+@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unless=unsupported_movement)
 def keep(lowering: Lowering, node: Node) -> None:
     lowering.share(node.output(0), node.input_value(0))
 
@@ -82,7 +82,14 @@ def folded(lowering: Lowering, node: Node) -> None:
 
 
 @lowers(
-    ops.Transpose, ops.Slice, ops.StridedSlice, ops.Split, ops.VariadicSplit, ops.Broadcast, ops.Reverse, unless=refuse
+    ops.Transpose,
+    ops.Slice,
+    ops.StridedSlice,
+    ops.Split,
+    ops.VariadicSplit,
+    ops.Broadcast,
+    ops.Reverse,
+    unless=unsupported_movement,
 )
 def take_views(lowering: Lowering, node: Node) -> None:
     """Operations whose reference gives views of the data."""
@@ -92,12 +99,12 @@ def take_views(lowering: Lowering, node: Node) -> None:
         copy_or_share(lowering, node.input_value(0), data, view, output)
 
 
-@lowers(ops.DepthToSpace, unless=refuse)
+@lowers(ops.DepthToSpace, unless=unsupported_movement)
 def depth_to_space(lowering: Lowering, node: Node) -> None:
     _move_blocks(lowering, node, depth_to_space_blocks)
 
 
-@lowers(ops.SpaceToDepth, unless=refuse)
+@lowers(ops.SpaceToDepth, unless=unsupported_movement)
 def space_to_depth(lowering: Lowering, node: Node) -> None:
     _move_blocks(lowering, node, space_to_depth_blocks)
 
@@ -108,7 +115,7 @@ def _move_blocks(lowering: Lowering, node: Node, blocks: Callable[[Node, np.ndar
         copy_or_share(lowering, node.input_value(0), data, blocks(node, data.array), node.output(0))
 
 
-@lowers(ops.Tile, unless=refuse)
+@lowers(ops.Tile, unless=unsupported_movement)
 def tile(lowering: Lowering, node: Node) -> None:
     """Each axis becomes two: the repeats, of stride 0, and the elements."""
     data, repeats = view_of(node.input_value(0)), np.maximum(shape_input(node, 1), 0).reshape(-1).tolist()
@@ -120,7 +127,7 @@ def tile(lowering: Lowering, node: Node) -> None:
     copy_or_share(lowering, node.input_value(0), data, view, node.output(0))
 
 
-@lowers(ops.Concat, unless=refuse)
+@lowers(ops.Concat, unless=unsupported_movement)
 def concat(lowering: Lowering, node: Node) -> None:
     output = node.output(0)
     target, buffer = view_of(output), lowering.buffer(output)

@@ -17,7 +17,7 @@ from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.reduction import MOST_AXES, group_size, kept_and_reduced
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_no_floats, source
+from hetero_opencl.kernels.sources import source, unsupported_non_float
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ _DEVIATIONS = {
 _LENGTHS = {"add": "1 / sqrt(squares + epsilon)", "max": "1 / sqrt(squares < epsilon ? epsilon : squares)"}
 
 
-def _refuse(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     shape = node.get_input_partial_shape(0)
     if shape.has_rank and len(shape) > 2 * MOST_AXES:
         return f"its data has {len(shape)} dimensions, and kernels take {2 * MOST_AXES}"
-    return refuse_no_floats(node)
+    return unsupported_non_float(node)
 
 
-@lowers(ops.MVN, unless=_refuse)
+@lowers(ops.MVN, unless=_unsupported)
 def mvn(lowering: Lowering, node: Node) -> None:
     scale = _DEVIATIONS[node.eps_mode] if node.normalize_variance else None
     _normalize(lowering, node, _axes(node), scale, node.eps, centre=True)
 
 
-@lowers(ops.MVNV2, unless=_refuse)
+@lowers(ops.MVNV2, unless=_unsupported)
 def mvn_v2(lowering: Lowering, node: Node) -> None:
     rank = len(node.shape)
     axes = range(1 if node.across_channels else 2, rank) if node.reduction_axes is None else node.reduction_axes
@@ -53,17 +53,17 @@ def mvn_v2(lowering: Lowering, node: Node) -> None:
     _normalize(lowering, node, {axis % rank for axis in axes}, scale, node.eps, centre=True)
 
 
-@lowers(ops.NormalizeL2, unless=_refuse)
+@lowers(ops.NormalizeL2, unless=_unsupported)
 def normalize_l2(lowering: Lowering, node: Node) -> None:
     _normalize(lowering, node, _axes(node), _LENGTHS[node.eps_mode], node.eps)
 
 
-@lowers(ops.GRN, unless=_refuse)
+@lowers(ops.GRN, unless=_unsupported)
 def grn(lowering: Lowering, node: Node) -> None:
     _normalize(lowering, node, {1}, _LENGTHS["add"], node.bias)
 
 
-@lowers(ops.GroupNormalization, unless=refuse_no_floats)
+@lowers(ops.GroupNormalization, unless=unsupported_non_float)
 def group_normalization(lowering: Lowering, node: Node) -> None:
     batch, channels, *spatial = node.shape
     groups = node.num_groups
@@ -114,12 +114,12 @@ def _launch(
     lowering.launch_flat(text, "normalize_rows", arguments, rows)
 
 
-@lowers(ops.BatchNormInference, unless=refuse_no_floats)
+@lowers(ops.BatchNormInference, unless=unsupported_non_float)
 def batch_norm_inference(lowering: Lowering, node: Node) -> None:
     _batch_norm(lowering, node, *node.input_values())
 
 
-@lowers(ops.BatchNormInferenceV1, unless=refuse_no_floats)
+@lowers(ops.BatchNormInferenceV1, unless=unsupported_non_float)
 def batch_norm_inference_v1(lowering: Lowering, node: Node) -> None:
     gamma, beta, data, mean, variance = node.input_values()
     _batch_norm(lowering, node, data, gamma, beta, mean, variance)
@@ -133,7 +133,7 @@ def _batch_norm(lowering: Lowering, node: Node, *inputs: Output) -> None:
     lowering.launch_flat(text, "batch_norm", [*buffers, *numbers], math.prod(shape))
 
 
-@lowers(ops.LRN, unless=refuse_no_floats)
+@lowers(ops.LRN, unless=unsupported_non_float)
 def lrn(lowering: Lowering, node: Node) -> None:
     """One launch for each axis, the last of which normalizes."""
     shape, axes = node.shape, sorted(_axes(node))

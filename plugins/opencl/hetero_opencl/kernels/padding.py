@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output
-from hetero_opencl.kernels.movement import View, refuse, shape_input, strided_copy, view_of
-from hetero_opencl.kernels.places import take_places
+from hetero_opencl.kernels.gather_per_axis import gather_per_axis
+from hetero_opencl.kernels.movement import View, shape_input, strided_copy, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.program import Buffer
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Pad, ops.PadV1, unless=refuse)
+@lowers(ops.Pad, ops.PadV1, unless=unsupported_movement)
 def pad(lowering: Lowering, node: Node) -> None:
     value, output = node.input_value(0), node.output(0)
     begins, ends = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
     if node.pad_mode == "constant":
         number = lowering.buffer(node.input_value(3)) if node.has_input("arg_pad_value") else None
         return pad_by_number(lowering, value, begins, number, lowering.buffer(output), view_of(output))
-    take_places(lowering, value, [_places(node.pad_mode, *axis) for axis in zip(value.shape, begins, ends)], output)
+    gather_per_axis(lowering, value, [_places(node.pad_mode, *axis) for axis in zip(value.shape, begins, ends)], output)
 
 
 def _places(mode: str, length: int, begin: int, end: int) -> np.ndarray:

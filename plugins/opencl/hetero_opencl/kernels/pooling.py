@@ -14,7 +14,7 @@ from hetero.ops.windows import elements_that_meet
 from hetero.reference.pooling import lowest
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, refuse_dimensions
 
 if TYPE_CHECKING:
@@ -26,23 +26,23 @@ LARGEST_INT = 2**31 - 1
 _FEWEST_LANES = 4
 
 
-def _refuse_largest(node: Node) -> str | None:
-    return refuse_types(node) or refuse_dimensions(len(node.kernel_shape))
+def _unsupported_max(node: Node) -> str | None:
+    return unsupported_types(node) or refuse_dimensions(len(node.kernel_shape))
 
 
-def _refuse_adaptive_mean(node: Node) -> str | None:
+def _unsupported_adaptive_mean(node: Node) -> str | None:
     is_boolean = node.get_input_element_type(0) is Type.boolean
-    return f"no kernel for {node.type_info.name} of boolean" if is_boolean else refuse_types(node)
+    return f"no kernel for {node.type_info.name} of boolean" if is_boolean else unsupported_types(node)
 
 
-def _refuse_mean(node: Node) -> str | None:
+def _unsupported_mean(node: Node) -> str | None:
     count = math.prod(node.kernel_shape)
     too_large = f"a window of {count} elements, and kernels count to {LARGEST_INT}" if count > LARGEST_INT else None
-    return _refuse_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape)) or too_large
+    return _unsupported_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape)) or too_large
 
 
-@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_refuse_mean)
-@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unless=_refuse_largest)
+@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_unsupported_mean)
+@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unless=_unsupported_max)
 def pooling(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
     begin, end = node.resolve_pads(data.shape[2:])
@@ -95,8 +95,8 @@ def _largest_with_indices(lowering: Lowering, node: Node, numbers: list[np.int32
     lowering.launch_flat(text, "indexed_pooling", [*buffers, *numbers, np.int32(indices)], count)
 
 
-@lowers(ops.AdaptiveAvgPool, unless=_refuse_adaptive_mean)
-@lowers(ops.AdaptiveMaxPool, unless=refuse_types)
+@lowers(ops.AdaptiveAvgPool, unless=_unsupported_adaptive_mean)
+@lowers(ops.AdaptiveMaxPool, unless=unsupported_types)
 def adaptive_pooling(lowering: Lowering, node: Node) -> None:
     data, outputs = node.input_value(0), node.outputs()
     check_dimensions(lowering, len(data.shape) - 2)

@@ -13,17 +13,17 @@ from hetero.graph import Node, Output
 from hetero.reference.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import make_found, sums_before
-from hetero_opencl.kernels.sources import ELEMENTS, element_macros, refuse_types, template
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
+from hetero_opencl.kernels.sources import ELEMENTS, element_macros, template, unsupported_types
 from hetero_opencl.kernels.suppression import (
     CORNERS,
     PIXELS,
     Boxes,
     Scores,
-    best_first,
-    candidates,
-    flags_of,
-    limits_for,
+    constant_limits,
+    kept_flags,
+    mark_non_candidates,
+    sort_by_score,
     suppress,
 )
 from hetero_opencl.program import Buffer
@@ -58,7 +58,7 @@ class _Proposed(NamedTuple):
     text: str
 
 
-@lowers(ops.Proposal, ops.ProposalV1, unless=refuse_types)
+@lowers(ops.Proposal, ops.ProposalV1, unless=unsupported_types)
 def proposal(lowering: Lowering, node: Node) -> None:
     scores, offsets, image = node.input_values()
     count, swapped, border = scores.shape[1] // 2, node.is_tensorflow, 0 if node.is_tensorflow else 1
@@ -81,7 +81,7 @@ def proposal(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(found.text, "write_regions", [*arguments, *map(np.int32, sizes)], found.scores.rows * most)
 
 
-@lowers(ops.GenerateProposals, unless=refuse_types)
+@lowers(ops.GenerateProposals, unless=unsupported_types)
 def generate_proposals(lowering: Lowering, node: Node) -> None:
     image, anchors, offsets, scores = node.input_values()
     border = 0 if node.normalized else 1
@@ -93,16 +93,19 @@ def generate_proposals(lowering: Lowering, node: Node) -> None:
     most = node.post_nms_count
     kept = _keep(lowering, found, node.nms_threshold, node.pre_nms_count, most, only_large=True, eta=node.nms_eta)
     count = found.scores.rows * most
-    before, total = sums_before(lowering, flags_of(lowering, found.boxes, found.scores, kept, count), count)
+    before, total = exclusive_scan(lowering, kept_flags(lowering, found.boxes, found.scores, kept, count), count)
     rows, values, counts = node.outputs()
-    results = [make_found(lowering, rows, [-1, 4], count * 4, total), make_found(lowering, values, [-1], count, total)]
+    results = [
+        make_dynamic_output(lowering, rows, [-1, 4], count * 4, total),
+        make_dynamic_output(lowering, values, [-1], count, total),
+    ]
     sizes = map(np.int32, (found.scores.length, most, False))
     arguments = [kept, before, found.boxes.buffer, found.scores.buffer, *results, *sizes]
     lowering.launch_flat(found.text, "write_boxes", arguments, count)
     lowering.launch_flat(found.text, "count_kept", [kept, lowering.buffer(counts), np.int32(most)], found.scores.rows)
 
 
-@lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unless=refuse_types)
+@lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unless=unsupported_types)
 def generate_proposals_single_image(lowering: Lowering, node: Node) -> None:
     image, anchors, offsets, scores = node.input_values()
     way = _Way(scaled=False, border=1, shift=1, margin=1, smallest=node.min_size)
@@ -136,7 +139,7 @@ def _propose(
     if node.get_output_size() == 3:
         kinds["COUNT"] = node.get_output_element_type(2)
     macros = f"#define VALUE {ELEMENTS[value].value}\n#define HAS_SCORES {int(node.get_output_size() == 2)}\n"
-    text = element_macros(kinds) + macros + template("moved_box") + template("proposals")
+    text = element_macros(kinds) + macros + template("box_decoding") + template("proposals")
     score_value = Type.f64 if scores.element_type is Type.f64 else Type.f32
     length = cells * count
     found, large = lowering.scratch(images * length, score_value.size), lowering.scratch(images * length)
@@ -162,9 +165,9 @@ def _keep(
 ) -> Buffer:
     """The numbers of the boxes kept of the best that are looked at: [images, most]."""
     boxes, scores, large, text = found
-    limits = limits_for(lowering, scores.value_type, threshold, -math.inf)
-    order = best_first(lowering, scores)
-    gone = candidates(lowering, boxes, scores, order, limits, looked_at, at_least=True)
+    limits = constant_limits(lowering, scores.value_type, threshold, -math.inf)
+    order = sort_by_score(lowering, scores)
+    gone = mark_non_candidates(lowering, boxes, scores, order, limits, looked_at, at_least=True)
     if only_large:
         arguments = [order, large, gone, np.int32(scores.length)]
         lowering.launch_flat(text, "mark_small", arguments, scores.rows * scores.length)

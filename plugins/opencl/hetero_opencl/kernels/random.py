@@ -12,7 +12,7 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 _BITS = {Type.f64: 53, Type.f32: 24, Type.f16: 11, Type.bf16: 8}
 
 
-def refuse_random_uniform(node: Node) -> str | None:
-    return refuse_types(node, [*node.input_values()[1:], node.output(0)])
+def _unsupported_random_uniform(node: Node) -> str | None:
+    return unsupported_types(node, [*node.input_values()[1:], node.output(0)])
 
 
-@lowers(ops.RandomUniform, unless=refuse_random_uniform)
+@lowers(ops.RandomUniform, unless=_unsupported_random_uniform)
 def random_uniform(lowering: Lowering, node: Node) -> None:
     output = node.output(0)
     limits = [lowering.buffer(value) for value in node.input_values()[1:]]
@@ -34,7 +34,7 @@ def random_uniform(lowering: Lowering, node: Node) -> None:
     draw(lowering, node, limits, lowering.buffer(output), output.element_type, math.prod(output.shape))
 
 
-@lowers(ops.Multinomial, unless=refuse_types)
+@lowers(ops.Multinomial, unless=unsupported_types)
 def multinomial(lowering: Lowering, node: Node) -> None:
     """In f64, where the device has it, as in the reference."""
     probs, output = node.input_value(0), node.output(0)
@@ -69,7 +69,7 @@ def _draw_by_mersenne(
     lowering: Lowering, node: Node, limits: list[Buffer], target: Buffer, kind: Type, count: int
 ) -> None:
     real = Type.f64 if lowering.device.has_doubles else Type.f32
-    text = source("mersenne", {"DATA": kind, "REAL": real}, BITS=_BITS.get(kind, 0))
+    text = source("mersenne_twister", {"DATA": kind, "REAL": real}, BITS=_BITS.get(kind, 0))
     generator = np.random.RandomState(_seeds(node)[0] & 0xFFFFFFFF)
     state = lowering.kept(np.append(generator.get_state()[1], 624).astype(np.uint32))
     words = lowering.scratch(count * (2 if kind.size == 8 else 1))

@@ -9,35 +9,35 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero_opencl.kernels.gather_per_axis import gather_per_axis
 from hetero_opencl.kernels.movement import (
     WORDS,
     View,
     copy_or_share,
-    refuse,
     shape_input,
     strided_copy,
+    unsupported_movement,
     view_of,
     widest_word,
 )
 from hetero_opencl.kernels.padding import pad_by_number
-from hetero_opencl.kernels.places import take_places
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Roll, unless=refuse)
+@lowers(ops.Roll, unless=unsupported_movement)
 def roll(lowering: Lowering, node: Node) -> None:
     places = [np.arange(length) for length in node.shape]
     axes = shape_input(node, 2).reshape(-1)
     for axis, shift in zip(axes.tolist(), np.broadcast_to(shape_input(node, 1).reshape(-1), axes.shape).tolist()):
         places[axis] = np.roll(places[axis], shift)
-    take_places(lowering, node.input_value(0), places, node.output(0))
+    gather_per_axis(lowering, node.input_value(0), places, node.output(0))
 
 
-@lowers(ops.ShuffleChannels, unless=refuse)
+@lowers(ops.ShuffleChannels, unless=unsupported_movement)
 def shuffle_channels(lowering: Lowering, node: Node) -> None:
     data, axis = view_of(node.input_value(0)), node.axis % len(node.shape)
     if not data.array.size:
@@ -47,7 +47,7 @@ def shuffle_channels(lowering: Lowering, node: Node) -> None:
     copy_or_share(lowering, node.input_value(0), data, groups.swapaxes(axis, axis + 1), node.output(0))
 
 
-@lowers(ops.SpaceToBatch, unless=refuse)
+@lowers(ops.SpaceToBatch, unless=unsupported_movement)
 def space_to_batch(lowering: Lowering, node: Node) -> None:
     """The padded data, each axis split into blocks, and the places in them moved to the front."""
     value, output = node.input_value(0), node.output(0)
@@ -68,7 +68,7 @@ def space_to_batch(lowering: Lowering, node: Node) -> None:
     strided_copy(lowering, buffer, padded, moved, lowering.buffer(output), target, target.array)
 
 
-@lowers(ops.BatchToSpace, unless=refuse)
+@lowers(ops.BatchToSpace, unless=unsupported_movement)
 def batch_to_space(lowering: Lowering, node: Node) -> None:
     """The places in the blocks moved from the batch to their axes, and of these the part that is left."""
     value, output = node.input_value(0), node.output(0)
@@ -91,11 +91,11 @@ def batch_to_space(lowering: Lowering, node: Node) -> None:
         strided_copy(lowering, buffer, whole, whole.array[left], lowering.buffer(output), target, target.array)
 
 
-def refuse_reverse_sequence(node: Node) -> str | None:
-    return refuse(node) or refuse_types(node, node.input_values()[1:])
+def _unsupported_reverse_sequence(node: Node) -> str | None:
+    return unsupported_movement(node) or unsupported_types(node, node.input_values()[1:])
 
 
-@lowers(ops.ReverseSequence, unless=refuse_reverse_sequence)
+@lowers(ops.ReverseSequence, unless=_unsupported_reverse_sequence)
 def reverse_sequence(lowering: Lowering, node: Node) -> None:
     shape, size = node.shape, node.get_element_type().size
     axes = node.batch_axis % len(shape), node.seq_axis % len(shape)
@@ -110,7 +110,7 @@ def reverse_sequence(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "reverse_sequence", [*buffers, *map(np.int32, numbers)], math.prod(shape) * size // word)
 
 
-@lowers(ops.Eye, unless=refuse_types)
+@lowers(ops.Eye, unless=unsupported_types)
 def eye(lowering: Lowering, node: Node) -> None:
     diagonal = node.input_value(2)
     text = source("eye", {"INDEX": diagonal.element_type, "DATA": node.get_element_type()})

@@ -42,12 +42,12 @@ _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
 }
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     kind = node.get_input_element_type(0)
     return None if kind in _FLOATS else f"no kernel for {node.type_info.name} of {kind}"
 
 
-@lowers(*_CELLS, *_SEQUENCES, unless=_refusal)
+@lowers(*_CELLS, *_SEQUENCES, unless=_unsupported)
 def recurrent(lowering: Lowering, node: Node) -> None:
     inputs = dict(zip((name.strip("?") for name in node.inputs_declared), node.input_values()))
     is_sequence = isinstance(node, _SEQUENCES)

@@ -93,7 +93,7 @@ def formula(node: Node) -> Formula:
     return _of_integers(kind)[type(node)]
 
 
-def refuse(node: Node) -> str | None:
+def unsupported_reduction(node: Node) -> str | None:
     element_type, shape = node.get_input_element_type(0), node.get_input_partial_shape(0)
     if element_type not in ELEMENTS:
         return f"no kernel for {node.type_info.name} with elements of type {element_type}"
@@ -104,7 +104,7 @@ def refuse(node: Node) -> str | None:
 
 @lowers(
     ops.ReduceMean, ops.ReduceSum, ops.ReduceProd, ops.ReduceMax, ops.ReduceMin, ops.ReduceL1, ops.ReduceL2,
-    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unless=refuse,
+    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unless=unsupported_reduction,
 )  # fmt: skip
 def reduce(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)

@@ -34,7 +34,7 @@ def lowers(*operations: type[Node], unless: Refuse | None = None) -> Callable[[L
     return register
 
 
-def lowers_those(bring: Callable[[Node], bool], unless: Refuse) -> Callable[[Lower], Lower]:
+def lowers_if(bring: Callable[[Node], bool], unless: Refuse) -> Callable[[Lower], Lower]:
     """Decorator: the same for operations of any class that bring something for it, and are known by no class."""
 
     def register(function: Lower) -> Lower:
@@ -44,13 +44,13 @@ def lowers_those(bring: Callable[[Node], bool], unless: Refuse) -> Callable[[Low
     return register
 
 
-def own_refusal(node: Node) -> str | None:
+def custom_unsupported_reason(node: Node) -> str | None:
     """Why a node's own class refuses; None where it does not."""
-    refuse = getattr(node, "opencl_refusal", None)
+    refuse = getattr(node, "opencl_unsupported_reason", None)
     return refuse() if refuse else None
 
 
-def run_by_host(*operations: type[Node]) -> Callable[[Run], Run]:
+def runs_on_host(*operations: type[Node]) -> Callable[[Run], Run]:
     """Decorator: the function ``f(step, tensors)`` does what these operations do, from tensor to tensor.
 
     It may run bodies, and copy within the device's memory, but computes nothing itself.
@@ -63,12 +63,12 @@ def run_by_host(*operations: type[Node]) -> Callable[[Run], Run]:
     return register
 
 
-def host_step_of(node: Node) -> Run | None:
+def find_host_step(node: Node) -> Run | None:
     """The function by which the host runs a node; None for one that is lowered."""
     return _host_steps.get(type(node))
 
 
-def lowering_of(node: Node) -> Lower | None:
+def find_lowering(node: Node) -> Lower | None:
     """The function that lowers a node."""
     entry = _entry_of(node)
     return entry[0] if entry else None

@@ -12,7 +12,7 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import copy_whole
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import element_macros, refuse_types, template
+from hetero_opencl.kernels.sources import element_macros, template, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -31,7 +31,7 @@ def sampling_source(name: str, types: dict[str, Type], **macros: object) -> str:
     return element_macros(types) + defines + template("bilinear") + template(name)
 
 
-@lowers(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, unless=refuse_types)
+@lowers(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, unless=unsupported_types)
 def roi_align(lowering: Lowering, node: Node) -> None:
     aligned = node.aligned_mode != "asymmetric"
     before = 0.5 if node.aligned_mode == "half_pixel" else 0
@@ -39,7 +39,7 @@ def roi_align(lowering: Lowering, node: Node) -> None:
     _align(lowering, node, _CORNERS, mode, (before, 0.5 if aligned else 0, -np.inf if aligned else 1), clockwise=False)
 
 
-@lowers(ops.ROIAlignRotated, unless=refuse_types)
+@lowers(ops.ROIAlignRotated, unless=unsupported_types)
 def roi_align_rotated(lowering: Lowering, node: Node) -> None:
     _align(lowering, node, _ROTATED, 0, (0, 0, 0), node.clockwise_mode)
 
@@ -58,7 +58,7 @@ def _align(
     lowering.launch_flat(text, "roi_align", arguments, math.prod(node.get_output_shape(0)))
 
 
-@lowers(ops.ExperimentalDetectronROIFeatureExtractor, unless=refuse_types)
+@lowers(ops.ExperimentalDetectronROIFeatureExtractor, unless=unsupported_types)
 def roi_feature_extractor(lowering: Lowering, node: Node) -> None:
     boxes, *maps = node.input_values()
     kind = boxes.element_type

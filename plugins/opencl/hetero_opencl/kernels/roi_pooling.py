@@ -12,19 +12,19 @@ from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.roi_align import sampling_source
-from hetero_opencl.kernels.sources import refuse_types
+from hetero_opencl.kernels.sources import unsupported_types
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.ROIPooling, unless=refuse_types)
+@lowers(ops.ROIPooling, unless=unsupported_types)
 def roi_pooling(lowering: Lowering, node: Node) -> None:
     _pool(lowering, node, "largest_of_parts" if node.method == "max" else "spread_samples")
 
 
-@lowers(ops.PSROIPooling, unless=refuse_types)
+@lowers(ops.PSROIPooling, unless=unsupported_types)
 def psroi_pooling(lowering: Lowering, node: Node) -> None:
     if node.mode == "average":
         _pool(lowering, node, "means_of_parts")
@@ -32,7 +32,7 @@ def psroi_pooling(lowering: Lowering, node: Node) -> None:
         _pool(lowering, node, "means_of_spread_samples", *map(np.int32, (node.spatial_bins_y, node.spatial_bins_x)))
 
 
-@lowers(ops.DeformablePSROIPooling, unless=refuse_types)
+@lowers(ops.DeformablePSROIPooling, unless=unsupported_types)
 def deformable_psroi_pooling(lowering: Lowering, node: Node) -> None:
     offsets = node.input_value(2 if node.has_input("offsets") else 0)
     classes = offsets.shape[1] // 2 if node.has_input("offsets") else 0

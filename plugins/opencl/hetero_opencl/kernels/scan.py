@@ -23,7 +23,7 @@ def filled(lowering: Lowering, count: int, value: int) -> Buffer:
     return buffer
 
 
-def sums_before(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer, Buffer]:
+def exclusive_scan(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer, Buffer]:
     """For each of the values, i32, the sum of those before it; and the sum of all."""
     part = max(16, math.isqrt(count))
     parts = -(-count // part)
@@ -35,7 +35,7 @@ def sums_before(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer,
     return target, total
 
 
-def make_found(lowering: Lowering, value: Output, shape: Sequence[int], most: int, total: Buffer) -> Buffer:
+def make_dynamic_output(lowering: Lowering, value: Output, shape: Sequence[int], most: int, total: Buffer) -> Buffer:
     """A buffer for ``most`` elements of a value whose shape the device finds out: a scan's total where it is -1."""
     buffer, dimensions = lowering.found_shape(value, most)
     arguments = [lowering.constant(np.array(shape, np.int64)), total, dimensions]

@@ -10,12 +10,20 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.gather import refuse_indexed
-from hetero_opencl.kernels.movement import WORDS, copy_whole, refuse, shape_input, strided_copy, view_of, widest_word
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.gather import unsupported_gather
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
+from hetero_opencl.kernels.movement import (
+    WORDS,
+    copy_whole,
+    shape_input,
+    strided_copy,
+    unsupported_movement,
+    view_of,
+    widest_word,
+)
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import filled
-from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.kernels.sources import source, template, unsupported_types
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -30,13 +38,13 @@ _COMBINE = {
 _OF_BOOLEANS = {"sum": "max", "prod": "min"}
 
 
-def refuse_reductions(node: Node) -> str | None:
+def _unsupported_reduction(node: Node) -> str | None:
     if node.reduction == "sub" and node.get_input_element_type(0) is Type.boolean:
         return "booleans cannot be subtracted"
-    return refuse_indexed(node) if node.reduction == "none" else refuse_types(node)
+    return unsupported_gather(node) if node.reduction == "none" else unsupported_types(node)
 
 
-@lowers(ops.ScatterUpdate, unless=refuse_indexed)
+@lowers(ops.ScatterUpdate, unless=unsupported_gather)
 def scatter_update(lowering: Lowering, node: Node) -> None:
     """Data [outer, rows, inner] and updates [outer, indices, inner]."""
     shape = node.shape
@@ -45,7 +53,7 @@ def scatter_update(lowering: Lowering, node: Node) -> None:
     _replace(lowering, node, targets, shape[axis], math.prod(shape[axis + 1 :]))
 
 
-@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unless=refuse_reductions)
+@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unless=_unsupported_reduction)
 def scatter_nd_update(lowering: Lowering, node: Node) -> None:
     depth = node.get_input_shape(1)[-1]
     targets, inner = _row_targets(lowering, node, node.shape[:depth], depth), math.prod(node.shape[depth:])
@@ -55,7 +63,7 @@ def scatter_nd_update(lowering: Lowering, node: Node) -> None:
         _combine(lowering, node, targets, inner)
 
 
-@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unless=refuse_reductions)
+@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unless=_unsupported_reduction)
 def scatter_elements_update(lowering: Lowering, node: Node) -> None:
     targets = _element_targets(lowering, node)
     if node.reduction == "none":
@@ -64,7 +72,7 @@ def scatter_elements_update(lowering: Lowering, node: Node) -> None:
         _combine(lowering, node, targets, 1, node.use_init_val)
 
 
-@lowers(ops.SliceScatter, unless=refuse)
+@lowers(ops.SliceScatter, unless=unsupported_movement)
 def slice_scatter(lowering: Lowering, node: Node) -> None:
     """The data, and over it the updates, spread where they are repeated."""
     value, updates, output = node.input_value(0), node.input_value(1), node.output(0)
@@ -123,7 +131,7 @@ def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_d
     if not math.prod(output.shape):
         return
     copy_whole(lowering, lowering.buffer(value), value, lowering.buffer(output))
-    order = ordered(lowering, Elements(targets, Type.i32, 1, updates, 1))
+    order = argsort(lowering, SortKeys(targets, Type.i32, 1, updates, 1))
     reduction = node.reduction
     if value.element_type is Type.boolean:
         reduction = _OF_BOOLEANS.get(reduction, reduction)
@@ -135,4 +143,4 @@ def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_d
 
 
 def _targets_source(node: Node) -> str:
-    return template("indices") + source("scatter_targets", {"INDEX": node.get_input_element_type(1)})
+    return template("normalize_index") + source("scatter_targets", {"INDEX": node.get_input_element_type(1)})

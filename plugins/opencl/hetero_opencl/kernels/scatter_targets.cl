@@ -17,7 +17,7 @@ kernel void element_targets(global const INDEX *restrict indices, global int *re
         target += along * axes[2];
         inside = inside && (along < axes[1] || !axes[2]);
     }
-    const int place = place_of(INDEX_LOAD(indices, item), length);
+    const int place = normalize_index(INDEX_LOAD(indices, item), length);
     targets[item] = inside && place >= 0 ? target + place * stride : -1;
 }
 
@@ -31,7 +31,7 @@ kernel void row_targets(global const INDEX *restrict indices, global int *restri
     bool inside = true;
     int row = 0;
     for (int axis = 0; axis < depth; axis++) {
-        const int place = place_of(INDEX_LOAD(indices, item * depth + axis), lengths[axis]);
+        const int place = normalize_index(INDEX_LOAD(indices, item * depth + axis), lengths[axis]);
         inside = inside && place >= 0;
         row = row * lengths[axis] + place;
     }

@@ -12,7 +12,7 @@ kernel void search(global const LEFT *restrict sequences, global const RIGHT *re
     int low = 0, high = length;
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        if (order(LEFT_LOAD(sequences, start + middle), value) < after)
+        if (compare(LEFT_LOAD(sequences, start + middle), value) < after)
             low = middle + 1;
         else
             high = middle;

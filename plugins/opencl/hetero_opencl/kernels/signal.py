@@ -14,13 +14,13 @@ from hetero.types import Type
 from hetero_opencl.kernels.fourier import HALF, REAL, Lines, Signal, scratch_signal, transform
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_no_floats, refuse_types, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.STFT, unless=refuse_no_floats)
+@lowers(ops.STFT, unless=unsupported_non_float)
 def stft(lowering: Lowering, node: Node) -> None:
     data, window, kind = node.input_value(0), node.input_value(1), node.get_element_type()
     frame, step = (int(shape_input(node, index).item()) for index in (2, 3))
@@ -35,7 +35,7 @@ def stft(lowering: Lowering, node: Node) -> None:
     transform(lowering, cut, result, Lines(outer, frame, frame, bins, inner), inverse=False)
 
 
-@lowers(ops.ISTFT, unless=refuse_no_floats)
+@lowers(ops.ISTFT, unless=unsupported_non_float)
 def istft(lowering: Lowering, node: Node) -> None:
     data, window, kind = node.input_value(0), node.input_value(1), node.get_element_type()
     frame, step = (int(shape_input(node, index).item()) for index in (2, 3))
@@ -54,7 +54,7 @@ def _text(kind: Type) -> str:
     return source("signal", {"WINDOW": kind}, NUMBER=ELEMENTS[kind].value)
 
 
-@lowers(ops.MelWeightMatrix, unless=refuse_types)
+@lowers(ops.MelWeightMatrix, unless=unsupported_types)
 def mel_weight_matrix(lowering: Lowering, node: Node) -> None:
     """Raises UnsupportedOperationError without f64, in which edges are rounded to bins."""
     if not lowering.device.has_doubles:

@@ -11,13 +11,13 @@ from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.reduction import group_size
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_no_floats, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unless=refuse_no_floats)
+@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unless=unsupported_non_float)
 def softmax(lowering: Lowering, node: Node) -> None:
     shape, kind = node.shape, node.get_element_type()
     axis = node.axis % len(shape)

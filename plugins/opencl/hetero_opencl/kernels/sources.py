@@ -62,7 +62,7 @@ def template(name: str) -> str:
     return (Path(__file__).parent / f"{name}.cl").read_text(encoding="utf-8")
 
 
-def refuse_types(node: Node, values: Sequence[Output] | None = None) -> str | None:
+def unsupported_types(node: Node, values: Sequence[Output] | None = None) -> str | None:
     """Refuses elements that kernels cannot compute with, of these values or of all that the node reads and makes."""
     for value in (*node.input_values(), *node.outputs()) if values is None else values:
         if value.element_type not in ELEMENTS:
@@ -70,7 +70,7 @@ def refuse_types(node: Node, values: Sequence[Output] | None = None) -> str | No
     return None
 
 
-def refuse_no_floats(node: Node) -> str | None:
+def unsupported_non_float(node: Node) -> str | None:
     """Refuses data, input 0, that are no floating-point numbers which kernels compute with."""
     kind = node.get_input_element_type(0)
     return None if kind in FLOATS else f"no kernel for {node.type_info.name} with elements of type {kind}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.sources import element_macros, source, template
 from hetero_opencl.program import Buffer
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Work-items that look together for what one box suppresses; on a CPU a barrier costs more than they save.
 _LANES = 64
 # The texts of how boxes overlap that are corners, or pixels that belong to them.
-CORNERS, PIXELS = (f"#define OVERLAP {border}\n" + template("overlap") for border in (0, 1))
+CORNERS, PIXELS = (f"#define OVERLAP {border}\n" + template("iou") for border in (0, 1))
 
 
 class Boxes(NamedTuple):
@@ -53,17 +53,17 @@ def suppression_source(boxes: Boxes, scores: Scores) -> str:
     return types + boxes.overlap + template("suppression")
 
 
-def limits_for(lowering: Lowering, scores_type: Type, overlap: float, score: float) -> Buffer:
+def constant_limits(lowering: Lowering, scores_type: Type, overlap: float, score: float) -> Buffer:
     """The limits of overlap and score, numbers of 32 bits, in the type that scores are computed in."""
     return lowering.constant(np.array([overlap, score, 0], np.float32).astype(scores_type.to_dtype()))
 
 
-def best_first(lowering: Lowering, scores: Scores) -> Buffer:
+def sort_by_score(lowering: Lowering, scores: Scores) -> Buffer:
     """The numbers of the scores of each row, by falling score."""
-    return ordered(lowering, Elements(scores.buffer, scores.element_type, scores.rows, scores.length, 1), falls=True)
+    return argsort(lowering, SortKeys(scores.buffer, scores.element_type, scores.rows, scores.length, 1), falls=True)
 
 
-def candidates(
+def mark_non_candidates(
     lowering: Lowering, boxes: Boxes, scores: Scores, order: Buffer, limits: Buffer, most: int, at_least: bool = False
 ) -> Buffer:
     """A flag for each number of an order that is no candidate: below the first ``most``, or not above ``limits[1]``."""
@@ -87,7 +87,7 @@ def suppress(
     """The numbers kept of each row ``[rows, most]``, by falling score, -1 where there are no more."""
     kept = lowering.scratch(scores.rows * most)
     arguments = [boxes.buffer, order, gone, limits, kept, np.int32(scores.length), *boxes.steps()]
-    lanes = lanes_of(lowering)
+    lanes = lanes_per_row(lowering)
     arguments += [np.int32(most), np.float32(eta)]
     lowering.launch(suppression_source(boxes, scores), "suppress", arguments, [scores.rows * lanes], [lanes])
     return kept
@@ -98,14 +98,14 @@ def suppress_softly(
 ) -> tuple[Buffer, Buffer]:
     """The same where scores are made smaller first, and the scores of what is kept, f32."""
     kept, values = (lowering.scratch(scores.rows * most) for _ in range(2))
-    waiting, lanes = lowering.scratch(scores.rows * scores.length), lanes_of(lowering)
+    waiting, lanes = lowering.scratch(scores.rows * scores.length), lanes_per_row(lowering)
     arguments = [boxes.buffer, scores.buffer, limits, waiting, kept, values, np.int32(scores.length), *boxes.steps()]
     arguments += [np.int32(most), np.int32(limited)]
     lowering.launch(suppression_source(boxes, scores), "suppress_softly", arguments, [scores.rows * lanes], [lanes])
     return kept, values
 
 
-def scores_of(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, most: int) -> Buffer:
+def gather_scores(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, most: int) -> Buffer:
     """The scores of numbers kept, of ``scores.value_type``; below all others where there is none."""
     count = scores.rows * most
     values = lowering.scratch(count, scores.value_type.size)
@@ -114,20 +114,20 @@ def scores_of(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, mo
     return values
 
 
-def take_at(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer, rows: int, length: int) -> Buffer:
+def take_along_axis(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer, rows: int, length: int) -> Buffer:
     """The keys ``[rows, length]`` in an order of each row: i32 or floating-point numbers."""
     taken = lowering.scratch(rows * length, kind.size)
-    text = source("entries", {"KEY": kind})
-    lowering.launch_flat(text, "take_at", [keys, order, taken, np.int32(length)], rows * length)
+    text = source("take_along_axis", {"KEY": kind})
+    lowering.launch_flat(text, "take_along_axis", [keys, order, taken, np.int32(length)], rows * length)
     return taken
 
 
-def flags_of(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, count: int) -> Buffer:
+def kept_flags(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, count: int) -> Buffer:
     """A flag for each number that is kept."""
     flags = lowering.scratch(count)
     lowering.launch_flat(suppression_source(boxes, scores), "mark_kept", [kept, flags], count)
     return flags
 
 
-def lanes_of(lowering: Lowering) -> int:
+def lanes_per_row(lowering: Lowering) -> int:
     return 1 if lowering.device.is_cpu else _LANES

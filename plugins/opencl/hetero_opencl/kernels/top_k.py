@@ -10,10 +10,10 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import filled, sums_before
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.scan import exclusive_scan, filled
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -23,7 +23,7 @@ _TOGETHER = 64
 _MANY_ROWS = 1024
 
 
-@lowers(ops.TopK, ops.TopKV3, ops.TopKV1, unless=refuse_types)
+@lowers(ops.TopK, ops.TopKV3, ops.TopKV1, unless=unsupported_types)
 def top_k(lowering: Lowering, node: Node) -> None:
     data, values, numbers = node.input_value(0), node.output(0), node.output(1)
     axis = node.axis % len(data.shape)
@@ -38,13 +38,13 @@ def top_k(lowering: Lowering, node: Node) -> None:
         return _find_best(lowering, text, [elements, *results, *sizes, np.int32(falls)], rows, length)
     # NaN is the largest, but of f64 the last, as in the reference.
     nan_first = falls and data.element_type is not Type.f64
-    order = ordered(lowering, Elements(elements, data.element_type, outer, length, inner), k, falls, nan_first)
+    order = argsort(lowering, SortKeys(elements, data.element_type, outer, length, inner), k, falls, nan_first)
     if node.sort != "index":
         arguments = [elements, order, *results, *sizes, np.int32(k)]
         return lowering.launch_flat(text, "take_first", arguments, rows * k)
     marks = filled(lowering, rows * length, 0)
     lowering.launch_flat(text, "mark_first", [order, marks, np.int32(length), np.int32(k)], rows * k)
-    before, _ = sums_before(lowering, marks, rows * length)
+    before, _ = exclusive_scan(lowering, marks, rows * length)
     lowering.launch_flat(text, "take_marked", [elements, marks, before, *results, *sizes, np.int32(k)], rows * length)
 
 

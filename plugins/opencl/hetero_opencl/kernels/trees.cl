@@ -18,11 +18,11 @@ kernel void descend(global const LEFT *restrict data, global const RIGHT *restri
     for (int step = 0; step < nodes && node >= 0 && node < nodes; step++) {
         const LEFT_VALUE value = LEFT_LOAD(data, item / trees * feature_count + features[node]);
         const RIGHT_VALUE split = RIGHT_LOAD(splits, node);
-        const int mode = modes[node], side = order(value, split);
+        const int mode = modes[node], side = compare(value, split);
         bool answer = mode == 5;
         if (mode == 6) {
             for (int member = 0; member < width && !answer; member++)
-                answer = value == value && !order(value, RIGHT_LOAD(members, sets[node] * width + member));
+                answer = value == value && !compare(value, RIGHT_LOAD(members, sets[node] * width + member));
         } else if (value == value && split == split) {
             answer = mode == 0 ? side <= 0 : mode == 1 ? side < 0 : mode == 2 ? side >= 0 : mode == 3 ? side > 0
                                          : mode == 4   ? side == 0 : side != 0;

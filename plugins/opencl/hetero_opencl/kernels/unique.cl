@@ -8,7 +8,7 @@ kernel void find_groups(global const DATA *restrict data, global const int *rest
 {
     const int item = get_global_id(0);
     if (item < count)
-        flags[item] = !item || comes_before(data, slices, count, inner, order[item - 1], order[item]);
+        flags[item] = !item || slice_is_before(data, slices, count, inner, order[item - 1], order[item]);
 }
 
 // For each group its first slice and where it begins in the order; and a mark at its first slice.

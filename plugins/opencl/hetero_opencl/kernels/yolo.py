@@ -10,21 +10,21 @@ import numpy as np
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
-from hetero_opencl.kernels.movement import copy_or_share, refuse, view_of
+from hetero_opencl.kernels.movement import copy_or_share, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     if node.do_softmax and node.coords < 1:
         return "RegionYolo whose classes are among its coordinates"
-    return refuse_types(node)
+    return unsupported_types(node)
 
 
-@lowers(ops.RegionYolo, unless=_refusal)
+@lowers(ops.RegionYolo, unless=_unsupported)
 def region_yolo(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
     images, channels, *cells = data.shape
@@ -40,7 +40,7 @@ def region_yolo(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "region_yolo", arguments, images * math.prod(cells) * (node.boxes + more))
 
 
-@lowers(ops.ReorgYolo, unless=refuse)
+@lowers(ops.ReorgYolo, unless=unsupported_movement)
 def reorg_yolo(lowering: Lowering, node: Node) -> None:
     data, stride = view_of(node.input_value(0)), node.stride[0]
     batch, channels, height, width = data.array.shape

@@ -10,7 +10,7 @@ kernel void sort_runs(global const DATA *restrict data, global int *restrict ord
         return;
     for (int next = begin; next < end; next++) {
         int place = next;
-        for (; place > begin && comes_before(data, slices, length, inner, next, order[place - 1]); place--)
+        for (; place > begin && slice_is_before(data, slices, length, inner, next, order[place - 1]); place--)
             order[place] = order[place - 1];
         order[place] = next;
     }
@@ -31,7 +31,7 @@ kernel void merge_runs(global const DATA *restrict data, global const int *restr
     int low = max(0, written - second_count), high = min(written, first_count);
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (comes_before(data, slices, length, inner, second[written - 1 - middle], first[middle]))
+        if (slice_is_before(data, slices, length, inner, second[written - 1 - middle], first[middle]))
             high = middle;
         else
             low = middle + 1;
@@ -40,7 +40,7 @@ kernel void merge_runs(global const DATA *restrict data, global const int *restr
     for (int place = written; place < min(total, written + piece); place++) {
         bool is_second_next = i >= first_count;
         if (!is_second_next && j < second_count)
-            is_second_next = comes_before(data, slices, length, inner, second[j], first[i]);
+            is_second_next = slice_is_before(data, slices, length, inner, second[j], first[i]);
         target[begin + place] = is_second_next ? second[j++] : first[i++];
     }
 }

@@ -1,6 +1,6 @@
 // Elements taken from places that are known for each axis: target[o, i, j, …] = source[o * outer + a[i] + b[j] + …].
 // Each axis, the last one first, has its length in axes, and where its places begin among the others.
-kernel void take_places(global const WORD *restrict source, global WORD *restrict target,
+kernel void gather_per_axis(global const WORD *restrict source, global WORD *restrict target,
                         global const int *restrict axes, global const int *restrict places, const int rank,
                         const int outer, const int inner, const int count)
 {

@@ -12,11 +12,11 @@ kernel void encode(global const RIGHT *restrict data, global const LEFT *restric
     int low = 0, high = keys_count;
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        if (order(LEFT_LOAD(keys, ordered[middle]), value) <= 0)
+        if (compare(LEFT_LOAD(keys, ordered[middle]), value) <= 0)
             low = middle + 1;
         else
             high = middle;
     }
-    const bool is_known = low && !order(LEFT_LOAD(keys, ordered[low - 1]), value);
+    const bool is_known = low && !compare(LEFT_LOAD(keys, ordered[low - 1]), value);
     target[item] = is_known ? values[ordered[low - 1]] : default_value[0];
 }

@@ -2,24 +2,24 @@
 // across the middle, and a slice has one number along the middle.
 
 // The place of the first element of a row.
-int start_of(const int row, const int length, const int inner)
+int row_start(const int row, const int length, const int inner)
 {
     return row / inner * length * inner + row % inner;
 }
 
-// Whether x comes before y: the larger one first where it falls; NaN before all else or behind it.
-bool is_before(const DATA_VALUE x, const DATA_VALUE y, const int falls, const int nan_first)
+// Whether x comes before y: the larger one first where it descending; NaN before all else or behind it.
+bool is_before(const DATA_VALUE x, const DATA_VALUE y, const int descending, const int nan_first)
 {
     if ((x != x) != (y != y))
         return (x != x) == (nan_first != 0);
-    return falls ? x > y : x < y;
+    return descending ? x > y : x < y;
 }
 
 // Whether slice a comes before slice b, of so many elements: by the first ones that differ, NaN behind all else.
-bool comes_before(global const DATA *data, const int rows, const int length, const int inner, const int a, const int b)
+bool slice_is_before(global const DATA *data, const int rows, const int length, const int inner, const int a, const int b)
 {
     for (int row = 0; row < rows; row++) {
-        const int start = start_of(row, length, inner);
+        const int start = row_start(row, length, inner);
         const DATA_VALUE x = DATA_LOAD(data, start + a * inner), y = DATA_LOAD(data, start + b * inner);
         if (is_before(x, y, 0, 0))
             return true;

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _RUN, _PIECE = 16, 32
 
 
-class Elements(NamedTuple):
+class SortKeys(NamedTuple):
     """A buffer of elements ``[outer, length, inner]`` that are ordered along the middle."""
 
     buffer: Buffer
@@ -28,13 +28,13 @@ class Elements(NamedTuple):
     inner: int
 
 
-def comparing_source(name: str, types: Mapping[str, Type]) -> str:
+def sort_source(name: str, types: Mapping[str, Type]) -> str:
     """The text of a .cl file that compares elements of the type DATA."""
-    return source("comparison_of_rows", types) + template(name)
+    return source("sort_comparison", types) + template(name)
 
 
-def ordered(
-    lowering: Lowering, elements: Elements, kept: int | None = None, falls: bool = False, nan_first: bool = False
+def argsort(
+    lowering: Lowering, elements: SortKeys, kept: int | None = None, falls: bool = False, nan_first: bool = False
 ) -> Buffer:
     """The numbers along the middle in the order of the elements: i32 ``[outer * inner, length]``, equal ones in order.
 
@@ -42,7 +42,7 @@ def ordered(
     """
     data, element_type, outer, length, inner = elements
     rows, kept = outer * inner, length if kept is None else min(kept, length)
-    text = comparing_source("ordering", {"DATA": element_type})
+    text = sort_source("merge_sort", {"DATA": element_type})
     here, there = (
         [lowering.scratch(rows * length, element_type.size), lowering.scratch(rows * length)] for _ in range(2)
     )
@@ -57,10 +57,10 @@ def ordered(
     return here[1]
 
 
-def ordered_slices(lowering: Lowering, elements: Elements) -> Buffer:
+def argsort_slices(lowering: Lowering, elements: SortKeys) -> Buffer:
     """The numbers along the middle, i32, in the order of the slices ``[outer, inner]``: by their first difference."""
     data, element_type, outer, length, inner = elements
-    text = comparing_source("ordering_of_slices", {"DATA": element_type})
+    text = sort_source("merge_sort_slices", {"DATA": element_type})
     order, other = lowering.scratch(length), lowering.scratch(length)
     numbers = [np.int32(number) for number in (length, inner, outer * inner)]
     lowering.launch_flat(text, "sort_runs", [data, order, *numbers, np.int32(_RUN)], -(-length // _RUN))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def take_places(lowering: Lowering, value: Output, places: Sequence[np.ndarray], output: Output) -> None:
+def gather_per_axis(lowering: Lowering, value: Output, places: Sequence[np.ndarray], output: Output) -> None:
     """Fill the output with the elements at all combinations of places, of which there is a vector for each axis."""
     shape, size = value.shape, value.element_type.size
     if not math.prod(output.shape):
@@ -34,5 +34,5 @@ def take_places(lowering: Lowering, value: Output, places: Sequence[np.ndarray],
     arrays = [np.array(axes[::-1], np.int32), np.concatenate([np.zeros(0), *offsets]).astype(np.int32)]
     numbers = map(np.int32, (end - first, math.prod(shape[first:end]) * words, words))
     arguments = [lowering.buffer(value), lowering.buffer(output), *map(lowering.constant, arrays), *numbers]
-    text, count = source("places", WORD=WORDS[word]), math.prod(output.shape) * size // word
-    lowering.launch_flat(text, "take_places", arguments, count)
+    text, count = source("gather_per_axis", WORD=WORDS[word]), math.prod(output.shape) * size // word
+    lowering.launch_flat(text, "gather_per_axis", arguments, count)

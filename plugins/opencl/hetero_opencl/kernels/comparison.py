@@ -17,9 +17,11 @@ def wide_type(kinds: Collection[Type]) -> Type | None:
     return Type.i64
 
 
-def comparing_source(name: str, types: Mapping[str, Type], **macros: object) -> str:
+def comparison_source(name: str, types: Mapping[str, Type], **macros: object) -> str:
     """The text of a .cl file that calls ``order`` to compare numbers of the types LEFT and RIGHT."""
     kinds = types["LEFT"], types["RIGHT"]
     exact = "ulong" if Type.u64 in kinds else "long"
     wide = ELEMENTS[wide_type(kinds)].value
-    return source("order", types, WIDE=wide, EXACT=exact, CONVERT=f"convert_{exact}_sat", **macros) + template(name)
+    return source("comparison", types, WIDE=wide, EXACT=exact, CONVERT=f"convert_{exact}_sat", **macros) + template(
+        name
+    )

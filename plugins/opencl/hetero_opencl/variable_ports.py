@@ -25,10 +25,10 @@ def variables_of(model: Model) -> list[VariableInfo]:
     return [variable.info for variable in model.variables]
 
 
-def with_states(model: Model, are_set: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
+def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
     """A copy of a model in which variables are inputs and outputs, behind those that it has.
 
-    ``are_set`` tells of each of the model's variables whether it has contents: those that have are inputs, the others
+    ``has_value`` tells of each of the model's variables whether it has contents: those that have are inputs, the others
     are read as their initial value. Returns the copy, and the ids of the variables of its last inputs and outputs.
     """
     copy = model.clone()
@@ -44,7 +44,7 @@ def with_states(model: Model, are_set: Sequence[bool]) -> tuple[Model, list[str]
         if node in copy.sinks:
             copy.remove_sink(node)
         node.disconnect()
-    for variable, is_set in zip(variables_of(model), are_set):
+    for variable, is_set in zip(variables_of(model), has_value):
         reads = [n for n in order if isinstance(n, READS) and n.variable_id == variable.variable_id]
         if is_set and reads:
             parameter = Parameter(variable.data_type, variable.data_shape, name=variable.variable_id)

@@ -17,11 +17,11 @@ from hetero.tensor import Tensor
 from hetero.tracing import span
 from hetero.types import Type
 from hetero_opencl.program import Program
-from hetero_opencl.segments import Cut, cut, is_held
+from hetero_opencl.segments import Cut, cut, is_container
 from hetero_opencl.transfers import on_host
 
 # Programs share the weights; each request has buffers of its own for the program that it ran last.
-MOST_PROGRAMS = 8
+MAX_PROGRAMS = 8
 # Contents of inputs of up to so many elements tell programs apart, where they decide shapes; what larger ones decide is
 # computed on the device, and read there. Numbers with a fraction are seldom the same twice.
 MOST_DECIDING, MOST_DECIDING_REALS = 256, 16
@@ -36,22 +36,22 @@ class Segment:
 
     part: Cut
     program: Program
-    bodies: dict[Node, list[Programs]]
-    rest: Programs | None
+    bodies: dict[Node, list[ProgramCache]]
+    rest: ProgramCache | None
 
 
-class Programs:
+class ProgramCache:
     """Makes the programs of a model, or of a body of one, for inputs as they come."""
 
     def __init__(self, model: Model, lower: Callable[[Model], Program], made: weakref.WeakSet[Program]) -> None:
         self.model, self._lower, self._made = model, lower, made
         deciding = value_parameters(model)
-        self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_held(node)]
+        self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_container(node)]
         self._untyped = [i for i, node in enumerate(model.parameters) if node.element_type.is_dynamic()]
         self._segments: OrderedDict[tuple, Segment] = OrderedDict()
         self._lock = threading.Lock()
 
-    def make_if_known(self) -> None:
+    def make_if_static(self) -> None:
         """Make the only program there will be, where no input has a say in it."""
         if not self._deciding and all(port.partial_shape.is_static for port in self.model.inputs):
             self.segment_for([np.broadcast_to(np.zeros((), np.uint8), port.shape) for port in self.model.inputs])
@@ -86,7 +86,7 @@ class Programs:
             if segment is None:
                 with span("make program", self.model.friendly_name):
                     segment = self._segments[key] = self._make(shapes, values, types)
-                if len(self._segments) > MOST_PROGRAMS:
+                if len(self._segments) > MAX_PROGRAMS:
                     self._segments.popitem(last=False)
             self._segments.move_to_end(key)
         return segment
@@ -105,8 +105,8 @@ class Programs:
         rest = self._programs_of(part.rest.model) if part.rest else None
         return Segment(part, program, bodies, rest)
 
-    def _programs_of(self, model: Model) -> Programs:
-        return Programs(model, self._lower, self._made)
+    def _programs_of(self, model: Model) -> ProgramCache:
+        return ProgramCache(model, self._lower, self._made)
 
 
 def _may_decide(tensor: np.ndarray | Tensor) -> bool:

@@ -3,14 +3,14 @@
 
 // A work-item orders one run of numbers by insertion.
 kernel void sort_runs(global const DATA *restrict data, global DATA *restrict values, global int *restrict order,
-                      const int length, const int inner, const int falls, const int nan_first, const int run,
+                      const int length, const int inner, const int descending, const int nan_first, const int run,
                       const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
     const int runs = (length + run - 1) / run, row = item / runs, begin = item % runs * run;
-    const int end = min(begin + run, length), start = start_of(row, length, inner);
+    const int end = min(begin + run, length), start = row_start(row, length, inner);
     values += row * length;
     order += row * length;
     for (int next = begin; next < end; next++) {
@@ -18,7 +18,7 @@ kernel void sort_runs(global const DATA *restrict data, global DATA *restrict va
         int place = next;
         for (; place > begin; place--) {
             const DATA_VALUE before = DATA_LOAD(values, place - 1);
-            if (!is_before(value, before, falls, nan_first))
+            if (!is_before(value, before, descending, nan_first))
                 break;
             DATA_STORE(before, place, values);
             order[place] = order[place - 1];
@@ -32,7 +32,7 @@ kernel void sort_runs(global const DATA *restrict data, global DATA *restrict va
 // piece of it: a binary search finds how many of those before the piece come from the first run.
 kernel void merge_runs(global const DATA *restrict values, global const int *restrict source,
                        global DATA *restrict values_out, global int *restrict target, const int length,
-                       const int falls, const int nan_first, const int run, const int kept, const int piece,
+                       const int descending, const int nan_first, const int run, const int kept, const int piece,
                        const int pieces, const int count)
 {
     const int item = get_global_id(0);
@@ -48,7 +48,7 @@ kernel void merge_runs(global const DATA *restrict values, global const int *res
     while (low < high) {
         const int middle = (low + high) / 2;
         const DATA_VALUE ahead = DATA_LOAD(values, second + written - 1 - middle);
-        if (is_before(ahead, DATA_LOAD(values, first + middle), falls, nan_first))
+        if (is_before(ahead, DATA_LOAD(values, first + middle), descending, nan_first))
             high = middle;
         else
             low = middle + 1;
@@ -58,7 +58,7 @@ kernel void merge_runs(global const DATA *restrict values, global const int *res
     if (j < second_count)
         y = DATA_LOAD(values, second + j);
     for (int place = written; place < min(total, written + piece); place++) {
-        if (i >= first_count || (j < second_count && is_before(y, x, falls, nan_first))) {
+        if (i >= first_count || (j < second_count && is_before(y, x, descending, nan_first))) {
             DATA_STORE(y, first + place, values_out);
             target[first + place] = source[second + j++];
             if (j < second_count)
