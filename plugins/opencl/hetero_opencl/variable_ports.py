@@ -1,4 +1,4 @@
-"""Variables as inputs and outputs: a program reads no memory of its own, but is handed what a request remembers."""
+"""Turning variables into model inputs and outputs: programs hold no state, requests do."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ ASSIGNS = (AssignV3, ops.Assign)
 
 
 def variable_unsupported_reason(node: Node) -> str | None:
-    """Why a node cannot read or set its variable; None where it can."""
+    """Return the reason why the variable of a node is not supported, or None."""
     kind = node.variable_info.data_type
-    return f"no variable holds elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None
+    return f"a variable cannot hold elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None
 
 
 def variables_of(model: Model) -> list[VariableInfo]:
@@ -26,15 +26,16 @@ def variables_of(model: Model) -> list[VariableInfo]:
 
 
 def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
-    """A copy of a model in which variables are inputs and outputs, behind those that it has.
+    """Return a copy of the model in which variables are additional inputs and outputs.
 
-    ``has_value`` tells of each of the model's variables whether it has contents: those that have are inputs, the others
-    are read as their initial value. Returns the copy, and the ids of the variables of its last inputs and outputs.
+    ``has_value`` says for each of the model's variables whether it has been assigned. Such variables become inputs; the
+    others are replaced by their initial value. Also returns the ids of the variables behind the added inputs and behind
+    the added outputs.
     """
     copy = model.clone()
     order = copy.get_ordered_ops()
     inputs, outputs = [], []
-    # What is assigned goes first, as it may be what another variable was read as. The last of several counts.
+    # First the assigned values, as one may be the old value of another variable. The last Assign of a variable counts.
     assigns = [node for node in order if isinstance(node, ASSIGNS)]
     for name, node in {node.variable_id: node for node in assigns}.items():
         copy.add_results([Result(node.input_value(0))])

@@ -303,8 +303,8 @@ class Picky(CustomElu):
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda x: Chosen(x, alpha=1), "how, which is 'exp', cannot stand in an expression"),
-        (Reduced, r"an expression makes the shape to which \[\(3, 4\)\] broadcast, not \(3,\)"),
+        (lambda x: Chosen(x, alpha=1), "attribute how = 'exp' cannot stand in an expression"),
+        (Reduced, r"an expression makes an output of the shape to which \[\(3, 4\)\] broadcast, not \(3,\)"),
         (lambda x: Picky(x, alpha=1), "alpha is odd"),
         (OnTheHost, "no kernel for extension::OnTheHost"),
     ],

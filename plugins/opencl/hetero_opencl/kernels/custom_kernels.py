@@ -1,4 +1,4 @@
-"""Kernels that operations of anybody's own bring in ``opencl_kernels``; see custom.py."""
+"""Lowering of user-defined operations that supply kernels in ``opencl_kernels``; see custom.py."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _unsupported(node: Node) -> str | None:
 def custom_kernels(lowering: Lowering, node: Op) -> None:
     dynamic = [output for output in node.outputs() if output.partial_shape.is_dynamic]
     if dynamic:
-        node.fail(f"its kernels cannot make an output whose shape, {dynamic[0].partial_shape}, depends on data")
+        node.fail(f"custom kernels need static output shapes, but an output has the shape {dynamic[0].partial_shape}")
     scratch: dict[Scratch, Buffer] = {}
     try:
         kernels = node.opencl_kernels()
@@ -37,7 +37,7 @@ def custom_kernels(lowering: Lowering, node: Op) -> None:
         raise DeviceError(failure_in_class(node, "opencl_kernels", error)) from error
     for kernel in kernels:
         arguments = [_argument(lowering, node, argument, scratch) for argument in kernel.arguments]
-        source = f"{element_macros(kernel.types)}#line 1\n{kernel.source}"  # errors count the author's lines
+        source = f"{element_macros(kernel.types)}#line 1\n{kernel.source}"  # line numbers as in the author's source
         lowering.launch(source, kernel.name, arguments, kernel.global_size, kernel.local_size)
 
 
@@ -58,4 +58,4 @@ def _argument(lowering: Lowering, node: Op, value: Any, scratch: dict[Scratch, B
         return np.int32(value)
     if isinstance(value, float):
         return np.float32(value)
-    node.fail(f"{value!r} cannot be the argument of a kernel: give an input or output, a Scratch, an array or a number")
+    node.fail(f"{value!r} cannot be the argument of a kernel; pass an input, output, Scratch, array or number")
