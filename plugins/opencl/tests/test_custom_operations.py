@@ -260,7 +260,7 @@ FAILURES = {
     BadKernel: rf"cannot build the kernel of BadKernel 'mine' with .* in {HERE}: .*:11:9.* identifier 'total'",
     NoSuchKernel: rf"making the kernel of NoSuchKernel 'mine' with NoSuchKernel 'mine' in {HERE}",
     TooManyArguments: rf"the kernel sum of TooManyArguments 'mine' .* in {HERE} takes 4 arguments, but is given 5",
-    NoArgument: "NoArgument 'mine': 'text' cannot be the argument of a kernel: give an input or output, a Scratch",
+    NoArgument: "NoArgument 'mine': 'text' cannot be the argument of a kernel; pass an input, output, Scratch",
     Raises: rf"Raises 'mine': opencl_kernels of Raises in {HERE}, line \d+, failed: AttributeError: .*no_such_thing",
 }
 
