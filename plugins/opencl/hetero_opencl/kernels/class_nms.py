@@ -98,7 +98,7 @@ def _write(
     batches, entries = scores.rows // max(boxes.classes, 1), boxes.classes * most
     types = {"DATA": rows.element_type, "INDEX": numbers.element_type}
     text = source("class_nms", types)
-    order = argsort(lowering, SortKeys(values, Type.f32, batches, entries, 1), falls=True)
+    order = argsort(lowering, SortKeys(values, Type.f32, batches, entries, 1), descending=True)
     best = entries if node.keep_top_k < 0 else min(node.keep_top_k, entries)
     count = batches * best
     picked = lowering.scratch(count)
@@ -134,7 +134,7 @@ def _in_final_order(
     lowering.launch_flat(text, "find_keys", arguments, batches * best)
     rows, length = (1, batches * best) if across else (batches, best)
     if node.sort_result_type == "score":
-        order = argsort(lowering, SortKeys(scores, Type.f32, rows, length, 1), falls=True)
+        order = argsort(lowering, SortKeys(scores, Type.f32, rows, length, 1), descending=True)
     else:
         order = argsort(lowering, SortKeys(kinds, Type.i32, rows, length, 1))
     return take_along_axis(lowering, picked, Type.i32, order, rows, length)

@@ -1,5 +1,5 @@
-// -1, 0 or 1 as a number of one type is less than one of another, equal to it or greater; NaN is equal to itself and
-// greater than all else. Where WIDE rounds a whole number to the other one, both are compared again.
+// Return -1, 0 or 1 if x is less than, equal to or greater than y. NaN equals NaN and is greater than all numbers. If
+// they are equal as WIDE, which may have rounded an integer, they are compared again as EXACT integers.
 int compare(const LEFT_VALUE x, const RIGHT_VALUE y)
 {
     const WIDE a = x, b = y;

@@ -3,7 +3,7 @@
 
 // For each row of logits the largest, and the logarithm of the sum of all when that one is taken off.
 kernel void find_norms(global const DATA *restrict logits, global REAL *restrict norms, const int classes,
-                      const int count)
+                       const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)

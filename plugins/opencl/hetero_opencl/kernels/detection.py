@@ -141,7 +141,7 @@ def _best_of_images(
     lowering.launch_flat(text, "number_keys", [kept, keys], count)
     by_number = argsort(lowering, SortKeys(keys, Type.i32, images, entries, 1))
     taken = take_along_axis(lowering, scores, kind, by_number, images, entries)
-    by_score = argsort(lowering, SortKeys(taken, kind, images, entries, 1), falls=True)
+    by_score = argsort(lowering, SortKeys(taken, kind, images, entries, 1), descending=True)
     sizes = [np.int32(entries), np.int32(node.keep_top_k[0])]
     lowering.launch_flat(text, "mark_best", [kept, by_number, by_score, flags, *sizes], count)
     return flags

@@ -59,7 +59,7 @@ def detection_output(lowering: Lowering, node: Node) -> None:
     values, entries = gather_scores(lowering, boxes, found, kept, most), classes * most
     flags = kept_flags(lowering, boxes, found, kept, entries)
     before, total = exclusive_scan(lowering, flags, entries)
-    best = argsort(lowering, SortKeys(values, value, 1, entries, 1), falls=True)
+    best = argsort(lowering, SortKeys(values, value, 1, entries, 1), descending=True)
     rows, results = node.max_detections_per_image, map(lowering.buffer, node.outputs())
     sizes = map(np.int32, (classes, most, entries, rows))
     arguments = [kept, flags, before, total, best, values, moved, *results, *sizes]
@@ -71,7 +71,7 @@ def topk_rois(lowering: Lowering, node: Node) -> None:
     boxes, chances = node.input_values()
     count = boxes.shape[0]
     elements = SortKeys(lowering.buffer(chances), chances.element_type, 1, count, 1)
-    order = argsort(lowering, elements, node.max_rois, falls=True)
+    order = argsort(lowering, elements, node.max_rois, descending=True)
     arguments = [lowering.buffer(boxes), order, lowering.buffer(node.output(0)), np.int32(count)]
     lowering.launch_flat(_source(node)[0], "take_boxes", arguments, node.max_rois * 4)
 

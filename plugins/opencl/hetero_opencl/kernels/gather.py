@@ -1,4 +1,4 @@
-"""Slices and elements picked by indices that lie on the device: Gather and its kin."""
+"""Gather operations, and GatherTree."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def unsupported_gather(node: Node) -> str | None:
-    """Data of any fixed size is moved; with the indices, input 1, is computed."""
+    """Reject data without a fixed element size, and indices, input 1, that kernels cannot compute with."""
     return unsupported_movement(node) or unsupported_types(node, [node.input_value(1)])
 
 
 @lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=unsupported_gather)
 def gather(lowering: Lowering, node: Node) -> None:
-    """Data [batches, outer, length, inner] by indices [batches, count]."""
+    """Gather from data [batches, outer, length, inner] with indices [batches, count]."""
     data, indices = node.input_value(0), node.input_value(1)
     axis = int(shape_input(node, 2).reshape(-1)[0]) % len(data.shape)
     batch = node.batch_dims % len(indices.shape) if node.batch_dims < 0 else node.batch_dims
@@ -50,7 +50,7 @@ def gather_nd(lowering: Lowering, node: Node) -> None:
 
 
 def _launch(lowering: Lowering, node: Node, kernel: str, numbers: tuple, inner: int | None = None) -> None:
-    """Launch a kernel that moves runs of ``inner`` elements, in words as large as these allow; else single ones."""
+    """Launch a gather kernel. Runs of ``inner`` elements are moved in wide words, single elements if it is None."""
     data, indices, output = node.input_value(0), node.input_value(1), node.output(0)
     count, size = math.prod(output.shape), data.element_type.size
     if not count:

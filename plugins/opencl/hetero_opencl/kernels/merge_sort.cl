@@ -1,7 +1,7 @@
-// The order of elements along the middle of data [outer][length][inner], as their numbers: [row][length], a row being
-// what lies across the middle. Their values move along with them. Equal ones stay in their order.
+// Stable merge sort along the middle axis of data [outer][length][inner]. Results are indices [row][length], where a
+// row is one (outer, inner) pair; the values are moved along in a second buffer.
 
-// A work-item orders one run of numbers by insertion.
+// Sort one run of elements by insertion. One work-item per run.
 kernel void sort_runs(global const DATA *restrict data, global DATA *restrict values, global int *restrict order,
                       const int length, const int inner, const int descending, const int nan_first, const int run,
                       const int count)
@@ -28,22 +28,22 @@ kernel void sort_runs(global const DATA *restrict data, global DATA *restrict va
     }
 }
 
-// Two neighbouring runs, of which the first `kept` numbers count, become one of twice the length. A work-item writes a
-// piece of it: a binary search finds how many of those before the piece come from the first run.
+// Merge pairs of neighboring runs; only the first `limit` elements of a run matter. A work-item writes one chunk of the
+// result: a binary search finds how many of the elements before the chunk come from the first run.
 kernel void merge_runs(global const DATA *restrict values, global const int *restrict source,
                        global DATA *restrict values_out, global int *restrict target, const int length,
-                       const int descending, const int nan_first, const int run, const int kept, const int piece,
-                       const int pieces, const int count)
+                       const int descending, const int nan_first, const int run, const int limit, const int chunk,
+                       const int chunks, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int pairs = (length + 2 * run - 1) / (2 * run), row = item / pieces / pairs;
-    const int begin = item / pieces % pairs * 2 * run, first = row * length + begin, second = first + run;
-    const int first_count = min(min(run, kept), length - begin);
-    const int second_count = clamp(length - begin - run, 0, min(run, kept));
-    const int total = min(first_count + second_count, kept);
-    const int written = item % pieces * piece;
+    const int pairs = (length + 2 * run - 1) / (2 * run), row = item / chunks / pairs;
+    const int begin = item / chunks % pairs * 2 * run, first = row * length + begin, second = first + run;
+    const int first_count = min(min(run, limit), length - begin);
+    const int second_count = clamp(length - begin - run, 0, min(run, limit));
+    const int total = min(first_count + second_count, limit);
+    const int written = item % chunks * chunk;
     int low = max(0, written - second_count), high = min(written, first_count);
     while (low < high) {
         const int middle = (low + high) / 2;
@@ -57,7 +57,7 @@ kernel void merge_runs(global const DATA *restrict values, global const int *res
     DATA_VALUE x = DATA_LOAD(values, first + min(i, first_count - 1)), y = x;
     if (j < second_count)
         y = DATA_LOAD(values, second + j);
-    for (int place = written; place < min(total, written + piece); place++) {
+    for (int place = written; place < min(total, written + chunk); place++) {
         if (i >= first_count || (j < second_count && is_before(y, x, descending, nan_first))) {
             DATA_STORE(y, first + place, values_out);
             target[first + place] = source[second + j++];

@@ -107,7 +107,7 @@ def write_kept(
     before, total = exclusive_scan(lowering, kept_flags(lowering, boxes, scores, kept, entries), entries)
     order = before
     if node.sort_result_descending:
-        order = argsort(lowering, SortKeys(values, scores.value_type, 1, entries, 1), falls=True)
+        order = argsort(lowering, SortKeys(values, scores.value_type, 1, entries, 1), descending=True)
     sizes, is_sorted = [np.int32(boxes.classes), np.int32(most)], np.int32(node.sort_result_descending)
     types = {"INDEX": places.element_type}
     if node.get_output_size() == 1:

@@ -1,4 +1,4 @@
-"""NonZero: where elements are that are not zero."""
+"""NonZero: coordinates of the elements that are not zero."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-// Which element of an axis an index that comes with the data names: a negative one counts from the end. -1 where there
-// is no such element.
+// Convert an index from the data, negative if counted from the end, to a position on an axis. Return -1 if it is out of
+// range.
 int normalize_index(const long index, const int length)
 {
-    const long place = index < 0 ? index + length : index;
-    return place >= 0 && place < length ? (int)place : -1;
+    const long position = index < 0 ? index + length : index;
+    return position >= 0 && position < length ? (int)position : -1;
 }

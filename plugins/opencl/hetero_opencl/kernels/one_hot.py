@@ -1,4 +1,4 @@
-"""OneHot: one of a row of elements set apart by an index."""
+"""OneHot."""
 
 from __future__ import annotations
 

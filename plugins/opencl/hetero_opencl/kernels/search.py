@@ -1,4 +1,4 @@
-"""Lookups in what is sorted: Bucketize and SearchSorted."""
+"""Binary search: Bucketize and SearchSorted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def search_sorted(lowering: Lowering, node: Node) -> None:
 def _search(lowering: Lowering, sequences: Output, values: Output, output: Output, after: bool) -> None:
     types = {"LEFT": sequences.element_type, "RIGHT": values.element_type, "INDEX": output.element_type}
     text = comparison_source("search", types)
-    one_each = len(sequences.shape) > 1
-    numbers = sequences.shape[-1], values.shape[-1] if one_each else 1, one_each, after
+    per_row = len(sequences.shape) > 1
+    numbers = sequences.shape[-1], values.shape[-1] if per_row else 1, per_row, after
     buffers = [lowering.buffer(value) for value in (sequences, values, output)]
     lowering.launch_flat(text, "search", [*buffers, *map(np.int32, numbers)], math.prod(values.shape))

@@ -1,13 +1,13 @@
-// How elements compare. Data is [outer][length][inner]; a row, of which there is one for each outer and inner, lies
-// across the middle, and a slice has one number along the middle.
+// Comparison of elements and slices of data [outer][length][inner]. A row is the elements of one (outer, inner) pair; a
+// slice is the elements of one index of the middle axis.
 
-// The place of the first element of a row.
+// Position of the first element of a row.
 int row_start(const int row, const int length, const int inner)
 {
     return row / inner * length * inner + row % inner;
 }
 
-// Whether x comes before y: the larger one first where it descending; NaN before all else or behind it.
+// Return whether x sorts before y. NaN sorts before all numbers if nan_first, else after them.
 bool is_before(const DATA_VALUE x, const DATA_VALUE y, const int descending, const int nan_first)
 {
     if ((x != x) != (y != y))
@@ -15,8 +15,9 @@ bool is_before(const DATA_VALUE x, const DATA_VALUE y, const int descending, con
     return descending ? x > y : x < y;
 }
 
-// Whether slice a comes before slice b, of so many elements: by the first ones that differ, NaN behind all else.
-bool slice_is_before(global const DATA *data, const int rows, const int length, const int inner, const int a, const int b)
+// Return whether slice a sorts before slice b: by the first elements in which they differ, NaN last.
+bool slice_is_before(global const DATA *data, const int rows, const int length, const int inner, const int a,
+                     const int b)
 {
     for (int row = 0; row < rows; row++) {
         const int start = row_start(row, length, inner);

@@ -60,7 +60,9 @@ def constant_limits(lowering: Lowering, scores_type: Type, overlap: float, score
 
 def sort_by_score(lowering: Lowering, scores: Scores) -> Buffer:
     """The numbers of the scores of each row, by falling score."""
-    return argsort(lowering, SortKeys(scores.buffer, scores.element_type, scores.rows, scores.length, 1), falls=True)
+    return argsort(
+        lowering, SortKeys(scores.buffer, scores.element_type, scores.rows, scores.length, 1), descending=True
+    )
 
 
 def mark_non_candidates(

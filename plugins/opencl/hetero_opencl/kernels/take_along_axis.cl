@@ -1,6 +1,6 @@
-// Keys [rows][length] in an order of each row. KEY is the element type.
-kernel void take_along_axis(global const KEY *restrict keys, global const int *restrict order, global KEY *restrict taken,
-                    const int length, const int count)
+// taken[row, i] = keys[row, order[row, i]] for keys [rows][length] of type KEY.
+kernel void take_along_axis(global const KEY *restrict keys, global const int *restrict order,
+                            global KEY *restrict taken, const int length, const int count)
 {
     const int item = get_global_id(0);
     if (item < count)

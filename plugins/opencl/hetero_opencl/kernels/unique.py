@@ -1,4 +1,4 @@
-"""Unique: the different elements, or slices along an axis."""
+"""Unique elements, or unique slices along an axis."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def unique(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "find_groups", arguments, length)
     before, total = exclusive_scan(lowering, flags, length)
     lowering.launch_flat(text, "find_firsts", [order, flags, before, firsts, begins, marks], length)
-    places, in_order = marks, np.int32(node.sorted)
+    positions, in_order = marks, np.int32(node.sorted)
     if not node.sorted:
-        places, _ = exclusive_scan(lowering, marks, length)
+        positions, _ = exclusive_scan(lowering, marks, length)
     found_indices, found_counts = (
         make_dynamic_output(lowering, value, [-1], length, total) for value in (indices, counts)
     )
-    arguments = [firsts, begins, places, total, found_indices, found_counts, in_order]
+    arguments = [firsts, begins, positions, total, found_indices, found_counts, in_order]
     lowering.launch_flat(text, "write_groups", arguments, length)
-    arguments = [order, flags, before, firsts, places, lowering.buffer(inverse), in_order]
+    arguments = [order, flags, before, firsts, positions, lowering.buffer(inverse), in_order]
     lowering.launch_flat(text, "write_inverse", arguments, length)
     count = outer * length * inner
     found_values = make_dynamic_output(lowering, values, shape, count, total)
