@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: the best labels, and the loss."""
+"""CTCGreedyDecoder and CTCLoss (connectionist temporal classification)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @lowers(ops.CTCGreedyDecoder, unless=unsupported_types)
 def ctc_greedy_decoder(lowering: Lowering, node: Node) -> None:
-    """Scores and mask run over time first."""
+    """Decode scores [time, batch, classes] with a mask [time, batch]."""
     steps, batch, classes = node.get_input_shape(0)
     counts = lowering.scratch(batch)
     numbers = steps, batch, 1, classes, True, False, node.merge_repeated
@@ -45,14 +45,14 @@ def _decode(
     text, classes = source("ctc", types), scores.shape[2]
     rows = scores.shape[0] * scores.shape[1]
     best = lowering.scratch(rows)
-    lowering.launch_flat(text, "best_classes", [lowering.buffer(scores), best, np.int32(classes)], rows)
+    lowering.launch_flat(text, "argmax_classes", [lowering.buffer(scores), best, np.int32(classes)], rows)
     arguments = [best, *map(lowering.buffer, (lengths, blank, labels)), counts, *map(np.int32, numbers)]
     lowering.launch_flat(text, "decode", arguments, labels.shape[0])
 
 
 @lowers(ops.CTCLoss, unless=unsupported_types)
 def ctc_loss(lowering: Lowering, node: Node) -> None:
-    """In f64, where the device has it, as in the reference."""
+    """Compute in f64 if the device has it, like the reference."""
     logits, steps, labels, lengths, *blanks = node.input_values()
     real = Type.f64 if lowering.device.has_doubles else Type.f32
     blank = (*blanks, steps)[0]

@@ -1,4 +1,4 @@
-"""The operations of networks made with Detectron, but for those beside Proposal and ROIAlign."""
+"""ExperimentalDetectron operations: DetectionOutput, TopKROIs and PriorGridGenerator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.scan import exclusive_scan
-from hetero_opencl.kernels.sources import ELEMENTS, element_macros, template, unsupported_types
+from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
 from hetero_opencl.kernels.suppression import (
     PIXELS,
     Boxes,
@@ -31,46 +31,47 @@ if TYPE_CHECKING:
 
 
 def _source(node: Node) -> tuple[str, Type]:
-    """The text for a node, and the type that it computes in."""
+    """Return the source of the kernels, and the type in which they compute."""
     kind = node.get_input_element_type(0)
-    value = Type.f64 if kind is Type.f64 else Type.f32
+    value = float_type(kind)
     macros = element_macros({"DATA": kind}) + f"#define VALUE {ELEMENTS[value].value}\n"
     return macros + template("box_decoding") + template("detectron"), value
 
 
 @lowers(ops.ExperimentalDetectronDetectionOutput, unless=unsupported_types)
 def detection_output(lowering: Lowering, node: Node) -> None:
-    given, offsets, scores, info = map(lowering.buffer, node.input_values())
+    boxes_in, offsets, scores, info = map(lowering.buffer, node.input_values())
     text, value = _source(node)
     length, classes, number = node.get_input_shape(0)[0], node.num_classes, value.to_dtype().type
     count, most = length * classes, length if node.post_nms_count == -1 else min(node.post_nms_count, length)
-    moved, turned = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
+    decoded, turned = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
     weights = lowering.constant(np.array(node.deltas_weights, np.float32))
     largest = number(np.float32(node.max_delta_log_wh))
-    arguments = [given, offsets, info, weights, moved, np.int32(classes), largest]
-    lowering.launch_flat(text, "move_for_classes", arguments, count)
-    lowering.launch_flat(text, "turn_class_scores", [given, scores, turned, np.int32(classes), np.int32(length)], count)
-    boxes = Boxes(moved, value, classes, 0, 1, classes, PIXELS)
+    arguments = [boxes_in, offsets, info, weights, decoded, np.int32(classes), largest]
+    lowering.launch_flat(text, "decode_for_classes", arguments, count)
+    arguments = [boxes_in, scores, turned, np.int32(classes), np.int32(length)]
+    lowering.launch_flat(text, "transpose_scores", arguments, count)
+    boxes = Boxes(decoded, value, classes, 0, 1, classes, PIXELS)
     found = Scores(turned, value, classes, length)
     limits = constant_limits(lowering, value, node.nms_threshold, node.score_threshold)
     order = sort_by_score(lowering, found)
-    gone = mark_non_candidates(lowering, boxes, found, order, limits, length)
-    kept = suppress(lowering, boxes, found, order, gone, limits, most)
+    suppressed = mark_non_candidates(lowering, boxes, found, order, limits, length)
+    kept = suppress(lowering, boxes, found, order, suppressed, limits, most)
     values, entries = gather_scores(lowering, boxes, found, kept, most), classes * most
     flags = kept_flags(lowering, boxes, found, kept, entries)
     before, total = exclusive_scan(lowering, flags, entries)
     best = argsort(lowering, SortKeys(values, value, 1, entries, 1), descending=True)
     rows, results = node.max_detections_per_image, map(lowering.buffer, node.outputs())
     sizes = map(np.int32, (classes, most, entries, rows))
-    arguments = [kept, flags, before, total, best, values, moved, *results, *sizes]
+    arguments = [kept, flags, before, total, best, values, decoded, *results, *sizes]
     lowering.launch_flat(text, "write_objects", arguments, max(entries, rows))
 
 
 @lowers(ops.ExperimentalDetectronTopKROIs, unless=unsupported_types)
 def topk_rois(lowering: Lowering, node: Node) -> None:
-    boxes, chances = node.input_values()
+    boxes, probabilities = node.input_values()
     count = boxes.shape[0]
-    elements = SortKeys(lowering.buffer(chances), chances.element_type, 1, count, 1)
+    elements = SortKeys(lowering.buffer(probabilities), probabilities.element_type, 1, count, 1)
     order = argsort(lowering, elements, node.max_rois, descending=True)
     arguments = [lowering.buffer(boxes), order, lowering.buffer(node.output(0)), np.int32(count)]
     lowering.launch_flat(_source(node)[0], "take_boxes", arguments, node.max_rois * 4)

@@ -1,4 +1,4 @@
-"""Bags and segments of rows, summed, averaged, or the largest of them."""
+"""EmbeddingBag, EmbeddingSegments and SegmentMax operations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def embedding_segments_sum(lowering: Lowering, node: Node) -> None:
 
 def _unsupported_segment_max(node: Node) -> str | None:
     if not node.has_input("num_segments") and not is_constant(node.input_value(1)):
-        return "without num_segments nothing tells how many there may be"
+        return "without the input num_segments the number of segments depends on data"
     return unsupported_types(node)
 
 
@@ -60,7 +60,7 @@ def segment_max(lowering: Lowering, node: Node) -> None:
 
 
 def _starts(lowering: Lowering, node: Node, ids: Output, order: Buffer) -> Buffer:
-    """Where each segment begins among the ids in order, as i32, and where the last one ends."""
+    """Return where each segment begins among the sorted ids, i32, followed by the end of the last one."""
     bags = node.shape[0]
     starts = lowering.scratch(bags + 1)
     arguments = [lowering.buffer(ids), order, starts, np.int32(ids.shape[0])]

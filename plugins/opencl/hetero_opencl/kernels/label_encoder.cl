@@ -1,5 +1,5 @@
-// For each element the value at the place of its key, or the default where it is no key. ordered has the numbers of the
-// keys in their order; of equal ones the last counts.
+// values[i] for the key i equal to each element, or the default. `ordered` holds the indices of the sorted keys; the
+// last of equal keys counts.
 kernel void encode(global const RIGHT *restrict data, global const LEFT *restrict keys,
                    global const int *restrict ordered, global const WORD *restrict values,
                    global const WORD *restrict default_value, global WORD *restrict target, const int keys_count,

@@ -1,4 +1,4 @@
-"""TfIdfVectorizer on whole numbers."""
+"""TfIdfVectorizer of integers."""
 
 from __future__ import annotations
 

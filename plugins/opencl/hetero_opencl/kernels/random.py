@@ -1,4 +1,4 @@
-"""Random numbers: the same as the reference's where there are seeds."""
+"""RandomUniform and Multinomial. With seeds the numbers are those of the reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hetero_opencl.program import Buffer
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# How many random bits make a fraction that PyTorch draws.
+# Random bits of a fraction in PyTorch's generator.
 _BITS = {Type.f64: 53, Type.f32: 24, Type.f16: 11, Type.bf16: 8}
 
 
@@ -36,7 +36,7 @@ def random_uniform(lowering: Lowering, node: Node) -> None:
 
 @lowers(ops.Multinomial, unless=unsupported_types)
 def multinomial(lowering: Lowering, node: Node) -> None:
-    """In f64, where the device has it, as in the reference."""
+    """Compute in f64 if the device has it, like the reference."""
     probs, output = node.input_value(0), node.output(0)
     (rows, samples), columns = output.shape, probs.shape[1]
     if not rows * samples * columns:
@@ -47,8 +47,8 @@ def multinomial(lowering: Lowering, node: Node) -> None:
     real = Type.f64 if lowering.device.has_doubles else Type.f32
     text = source("multinomial", {"DATA": probs.element_type, "INDEX": output.element_type, "REAL": real})
     weights = lowering.scratch(rows * columns, real.size)
-    ways = map(np.int32, (columns, node.log_probs, node.with_replacement))
-    lowering.launch_flat(text, "weigh", [lowering.buffer(probs), weights, *ways], rows)
+    flags = map(np.int32, (columns, node.log_probs, node.with_replacement))
+    lowering.launch_flat(text, "weigh", [lowering.buffer(probs), weights, *flags], rows)
     arguments = [weights, numbers, lowering.buffer(output), np.int32(columns), np.int32(samples)]
     kernel, count = ("draw", rows * samples) if node.with_replacement else ("draw_once", rows)
     lowering.launch_flat(text, kernel, arguments, count)
@@ -78,7 +78,7 @@ def _draw_by_mersenne(
 
 
 def _seeds(node: Node) -> tuple[int, int]:
-    """The key and the stream of a node's generator; where both seeds are 0, others for every program."""
+    """Return key and stream of the node's generator. If both seeds are 0, they are drawn anew for each program."""
     mask = 2**64 - 1
     if node.global_seed or node.op_seed:
         return node.global_seed & mask, node.op_seed & mask

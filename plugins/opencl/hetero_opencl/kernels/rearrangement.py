@@ -1,4 +1,4 @@
-"""Elements moved to other places: rolled, reversed, shuffled, in and out of the batch."""
+"""Roll, ShuffleChannels, SpaceToBatch, BatchToSpace, ReverseSequence and Eye."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 @lowers(ops.Roll, unless=unsupported_movement)
 def roll(lowering: Lowering, node: Node) -> None:
-    places = [np.arange(length) for length in node.shape]
+    indices = [np.arange(length) for length in node.shape]
     axes = shape_input(node, 2).reshape(-1)
     for axis, shift in zip(axes.tolist(), np.broadcast_to(shape_input(node, 1).reshape(-1), axes.shape).tolist()):
-        places[axis] = np.roll(places[axis], shift)
-    gather_per_axis(lowering, node.input_value(0), places, node.output(0))
+        indices[axis] = np.roll(indices[axis], shift)
+    gather_per_axis(lowering, node.input_value(0), indices, node.output(0))
 
 
 @lowers(ops.ShuffleChannels, unless=unsupported_movement)
@@ -49,7 +49,7 @@ def shuffle_channels(lowering: Lowering, node: Node) -> None:
 
 @lowers(ops.SpaceToBatch, unless=unsupported_movement)
 def space_to_batch(lowering: Lowering, node: Node) -> None:
-    """The padded data, each axis split into blocks, and the places in them moved to the front."""
+    """Pad, split each axis into blocks, and move the positions within blocks to the batch axis."""
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
     begins, ends = (shape_input(node, index).tolist() for index in (2, 3))
@@ -70,7 +70,7 @@ def space_to_batch(lowering: Lowering, node: Node) -> None:
 
 @lowers(ops.BatchToSpace, unless=unsupported_movement)
 def batch_to_space(lowering: Lowering, node: Node) -> None:
-    """The places in the blocks moved from the batch to their axes, and of these the part that is left."""
+    """Move the positions within blocks from the batch axis to the spatial axes, then crop."""
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
     begins, ends = (shape_input(node, index).tolist() for index in (2, 3))

@@ -1,4 +1,4 @@
-"""ROIPooling, PSROIPooling and DeformablePSROIPooling: parts of regions, or samples of them."""
+"""ROIPooling, PSROIPooling and DeformablePSROIPooling."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def deformable_psroi_pooling(lowering: Lowering, node: Node) -> None:
         offsets.shape[0] != node.get_input_shape(1)[0] or not classes or node.output_dim % classes
     ):
         raise UnsupportedOperationError(
-            f"{lowering.type_name} '{lowering.name}' has offsets {offsets.shape}, which are not those of its regions "
-            f"and of classes that share {node.output_dim} channels"
+            f"{lowering.type_name} '{lowering.name}' has offsets of shape {offsets.shape}; it needs one set per "
+            f"region, with a number of classes that divides output_dim {node.output_dim}"
         )
     bins = map(np.int32, (node.spatial_bins_y, node.spatial_bins_x))
     moved = (lowering.buffer(offsets), np.int32(classes), np.int32(node.part_size), np.float32(node.trans_std))

@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms and their inverse, and the weights of bands of the mel scale."""
+"""STFT, ISTFT and MelWeightMatrix."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def _text(kind: Type) -> str:
 
 @lowers(ops.MelWeightMatrix, unless=unsupported_types)
 def mel_weight_matrix(lowering: Lowering, node: Node) -> None:
-    """Raises UnsupportedOperationError without f64, in which edges are rounded to bins."""
+    """Raises UnsupportedOperationError if the device has no f64, as edges must be rounded to bins in f64."""
     if not lowering.device.has_doubles:
-        raise UnsupportedOperationError(f"{lowering.device.name} has no f64, which MelWeightMatrix is computed in")
+        raise UnsupportedOperationError(f"MelWeightMatrix needs f64, which {lowering.device.name} does not support")
     bands, dft_length = (int(shape_input(node, index).item()) for index in (0, 1))
     types = {"RATE": node.get_input_element_type(2), "LOW": node.get_input_element_type(3)}
     types |= {"HIGH": node.get_input_element_type(4), "RESULT": node.get_element_type()}

@@ -1,4 +1,4 @@
-"""Softmax and its logarithm."""
+"""Softmax and LogSoftmax."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def softmax(lowering: Lowering, node: Node) -> None:
     ]
     if group > 1:
         return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
-    # On a CPU columns go together in vectors; on a GPU neighbouring work-items are neighbouring columns.
+    # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
     in_vectors = lowering.device.is_cpu and inner >= 16
     kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
     lowering.launch_flat(text, kernel, arguments, items)

@@ -1,4 +1,4 @@
-"""Suppression of boxes by better ones that they overlap: what operations that find objects have in common."""
+"""Non-maximum suppression: the steps that object detection operations have in common."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
-from hetero_opencl.kernels.sources import element_macros, source, template
+from hetero_opencl.kernels.sources import element_macros, float_type, source, template
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# Work-items that look together for what one box suppresses; on a CPU a barrier costs more than they save.
-_LANES = 64
-# The texts of how boxes overlap that are corners, or pixels that belong to them.
+# Work-items that check together what one box suppresses. On a CPU it is one, as a barrier costs more than they save.
+_GROUP = 64
+# Sources of the IoU of boxes whose far corner is exclusive, and of boxes of pixels whose far corner is inclusive.
 CORNERS, PIXELS = (f"#define OVERLAP {border}\n" + template("iou") for border in (0, 1))
 
 
 class Boxes(NamedTuple):
-    """Boxes of rows of candidates, one row for each class of each batch: steps between them are counted in boxes."""
+    """Boxes of the candidates, with strides in boxes. There is one row of candidates per class and batch."""
 
     buffer: Buffer
     element_type: Type
@@ -36,7 +36,7 @@ class Boxes(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The scores of candidates ``[rows, length]``."""
+    """Scores of the candidates, ``[rows, length]``."""
 
     buffer: Buffer
     element_type: Type
@@ -45,7 +45,7 @@ class Scores(NamedTuple):
 
     @property
     def value_type(self) -> Type:
-        return Type.f64 if self.element_type is Type.f64 else Type.f32
+        return float_type(self.element_type)
 
 
 def suppression_source(boxes: Boxes, scores: Scores) -> str:
@@ -54,26 +54,37 @@ def suppression_source(boxes: Boxes, scores: Scores) -> str:
 
 
 def constant_limits(lowering: Lowering, scores_type: Type, overlap: float, score: float) -> Buffer:
-    """The limits of overlap and score, numbers of 32 bits, in the type that scores are computed in."""
+    """Return a buffer with the IoU threshold, the score threshold and 0, in the type of computed scores."""
     return lowering.constant(np.array([overlap, score, 0], np.float32).astype(scores_type.to_dtype()))
 
 
 def sort_by_score(lowering: Lowering, scores: Scores) -> Buffer:
-    """The numbers of the scores of each row, by falling score."""
+    """Return the indices of each row's scores, sorted in descending order, ties in index order."""
     return argsort(
         lowering, SortKeys(scores.buffer, scores.element_type, scores.rows, scores.length, 1), descending=True
     )
 
 
 def mark_non_candidates(
-    lowering: Lowering, boxes: Boxes, scores: Scores, order: Buffer, limits: Buffer, most: int, at_least: bool = False
+    lowering: Lowering,
+    boxes: Boxes,
+    scores: Scores,
+    order: Buffer,
+    limits: Buffer,
+    max_candidates: int,
+    at_least: bool = False,
 ) -> Buffer:
-    """A flag for each number of an order that is no candidate: below the first ``most``, or not above ``limits[1]``."""
-    gone = lowering.scratch(scores.rows * scores.length)
-    sizes = map(np.int32, (scores.length, most, at_least))
-    arguments = [scores.buffer, order, limits, gone, *sizes]
-    lowering.launch_flat(suppression_source(boxes, scores), "mark_others", arguments, scores.rows * scores.length)
-    return gone
+    """Return a flag for each sorted index after the first ``max_candidates``, or of too low a score.
+
+    A candidate's score is above ``limits[1]``, or with ``at_least`` not below it.
+    """
+    suppressed = lowering.scratch(scores.rows * scores.length)
+    sizes = map(np.int32, (scores.length, max_candidates, at_least))
+    arguments = [scores.buffer, order, limits, suppressed, *sizes]
+    lowering.launch_flat(
+        suppression_source(boxes, scores), "mark_non_candidates", arguments, scores.rows * scores.length
+    )
+    return suppressed
 
 
 def suppress(
@@ -81,43 +92,43 @@ def suppress(
     boxes: Boxes,
     scores: Scores,
     order: Buffer,
-    gone: Buffer,
+    suppressed: Buffer,
     limits: Buffer,
-    most: int,
+    max_kept: int,
     eta: float = 1.0,
 ) -> Buffer:
-    """The numbers kept of each row ``[rows, most]``, by falling score, -1 where there are no more."""
-    kept = lowering.scratch(scores.rows * most)
-    arguments = [boxes.buffer, order, gone, limits, kept, np.int32(scores.length), *boxes.steps()]
+    """Return the indices kept of each row, ``[rows, max_kept]``, in descending order of scores, padded with -1."""
+    kept = lowering.scratch(scores.rows * max_kept)
+    arguments = [boxes.buffer, order, suppressed, limits, kept, np.int32(scores.length), *boxes.steps()]
     lanes = lanes_per_row(lowering)
-    arguments += [np.int32(most), np.float32(eta)]
+    arguments += [np.int32(max_kept), np.float32(eta)]
     lowering.launch(suppression_source(boxes, scores), "suppress", arguments, [scores.rows * lanes], [lanes])
     return kept
 
 
 def suppress_softly(
-    lowering: Lowering, boxes: Boxes, scores: Scores, limits: Buffer, most: int, limited: bool
+    lowering: Lowering, boxes: Boxes, scores: Scores, limits: Buffer, max_kept: int, limited: bool
 ) -> tuple[Buffer, Buffer]:
-    """The same where scores are made smaller first, and the scores of what is kept, f32."""
-    kept, values = (lowering.scratch(scores.rows * most) for _ in range(2))
+    """Soft-NMS: overlapping boxes lower the scores of others. Return the kept indices and their scores, f32."""
+    kept, values = (lowering.scratch(scores.rows * max_kept) for _ in range(2))
     waiting, lanes = lowering.scratch(scores.rows * scores.length), lanes_per_row(lowering)
     arguments = [boxes.buffer, scores.buffer, limits, waiting, kept, values, np.int32(scores.length), *boxes.steps()]
-    arguments += [np.int32(most), np.int32(limited)]
+    arguments += [np.int32(max_kept), np.int32(limited)]
     lowering.launch(suppression_source(boxes, scores), "suppress_softly", arguments, [scores.rows * lanes], [lanes])
     return kept, values
 
 
-def gather_scores(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, most: int) -> Buffer:
-    """The scores of numbers kept, of ``scores.value_type``; below all others where there is none."""
-    count = scores.rows * most
+def gather_scores(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, max_kept: int) -> Buffer:
+    """Return the scores of kept indices, of ``scores.value_type``; -inf for padding."""
+    count = scores.rows * max_kept
     values = lowering.scratch(count, scores.value_type.size)
-    arguments = [scores.buffer, kept, values, np.int32(scores.length), np.int32(most)]
-    lowering.launch_flat(suppression_source(boxes, scores), "take_scores", arguments, count)
+    arguments = [scores.buffer, kept, values, np.int32(scores.length), np.int32(max_kept)]
+    lowering.launch_flat(suppression_source(boxes, scores), "gather_scores", arguments, count)
     return values
 
 
 def take_along_axis(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer, rows: int, length: int) -> Buffer:
-    """The keys ``[rows, length]`` in an order of each row: i32 or floating-point numbers."""
+    """Return ``keys[row, order[row]]`` for keys ``[rows, length]`` of i32 or floating-point numbers."""
     taken = lowering.scratch(rows * length, kind.size)
     text = source("take_along_axis", {"KEY": kind})
     lowering.launch_flat(text, "take_along_axis", [keys, order, taken, np.int32(length)], rows * length)
@@ -125,11 +136,11 @@ def take_along_axis(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer,
 
 
 def kept_flags(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, count: int) -> Buffer:
-    """A flag for each number that is kept."""
+    """Return a flag for each index that is not padding."""
     flags = lowering.scratch(count)
     lowering.launch_flat(suppression_source(boxes, scores), "mark_kept", [kept, flags], count)
     return flags
 
 
 def lanes_per_row(lowering: Lowering) -> int:
-    return 1 if lowering.device.is_cpu else _LANES
+    return 1 if lowering.device.is_cpu else _GROUP
