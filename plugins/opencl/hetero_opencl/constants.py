@@ -28,7 +28,7 @@ def contiguous(array: np.ndarray) -> np.ndarray:
 
 
 class Constants:
-    """Uploads arrays. A constant that a living program of other input shapes has uploaded is reused."""
+    """Uploads arrays, each only once while programs use it."""
 
     def __init__(self, device: OpenCLDevice) -> None:
         self._device = device

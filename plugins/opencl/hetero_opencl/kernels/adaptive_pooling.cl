@@ -1,5 +1,5 @@
 // Adaptive pooling of planes with three spatial axes (missing axes have length 1). Each axis is divided into the given
-// number of parts, which may overlap by one. LARGEST 1: the maximum and its index in the plane; the first NaN wins.
+// number of parts, which may overlap by one. IS_MAX 1: the maximum and its index in the plane; the first NaN wins.
 // Else the mean. SUM is the C type of sums, unsigned for integers, since these wrap around; WHOLE is the C type as
 // which an integer sum is read, and its mean is rounded towards zero. One work-item per output element.
 kernel void adaptive_pooling(global const DATA *restrict image, global DATA *restrict out,

@@ -14,7 +14,8 @@ kernel void find_bounds(global const INDEX *restrict counts, global int *restric
     bounds[batches] = (int)end;
 }
 
-// Scores [rows][length]: NaN for the background class and, if bounded, for boxes of other batches.
+// Scores [rows][length]: NaN for the background class and, if `is_flat` (one list of boxes for all batches), for boxes
+// of other batches.
 kernel void mask_scores(global const DATA *restrict scores, global const int *restrict bounds,
                         global float *restrict out,
                         const int length, const int classes, const int background, const int is_flat, const int count)

@@ -17,7 +17,7 @@ from hetero_opencl.kernels.sources import ELEMENTS, unsupported_types
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# Rows are split into chunks if there are fewer rows than this number of work-items, which keeps a device busy.
+# Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.
 _BUSY = 1 << 12
 _SHORTEST_CHUNK = 32
 

@@ -117,17 +117,17 @@ kernel void index_keys(global const int *restrict kept, global int *restrict key
         keys[item] = kept[item] < 0 ? INT_MAX : kept[item];
 }
 
-// flags[entry] = 1 for entries kept that are among the first `most` of their image, sorted by score and, for equal
+// flags[entry] = 1 for entries kept that are among the first `max_kept` of their image, sorted by score and, for equal
 // scores, by prior. by_number sorts entries by prior; by_score sorts the result of that.
 kernel void mark_best(global const int *restrict kept, global const int *restrict by_number,
                       global const int *restrict by_score, global int *restrict flags, const int entries,
-                      const int most, const int count)
+                      const int max_kept, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
     const int first = item / entries * entries, entry = first + by_number[first + by_score[item]];
-    flags[entry] = kept[entry] >= 0 && item % entries < most;
+    flags[entry] = kept[entry] >= 0 && item % entries < max_kept;
 }
 
 // Write (image, class, score, corners) of flagged entries to consecutive rows; -1 marks the end, further rows are 0.

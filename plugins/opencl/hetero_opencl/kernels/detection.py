@@ -105,15 +105,15 @@ def _best_class_scores(
     """Return the scores if each prior counts only for its best class, and only the best priors of an image count."""
     kind = float_type(node.get_input_element_type(1))
     count = images * priors
-    values, kinds = lowering.scratch(count, kind.size), lowering.scratch(count)
-    arguments = [*_scores(lowering, node), values, kinds, *_settings(node, classes)]
+    values, labels = lowering.scratch(count, kind.size), lowering.scratch(count)
+    arguments = [*_scores(lowering, node), values, labels, *_settings(node, classes)]
     lowering.launch_flat(text, "find_best_class", arguments, count)
     best = Scores(values, kind, images, priors)
     order = sort_by_score(lowering, best)
-    most = priors if node.top_k < 0 else node.top_k
-    suppressed = mark_non_candidates(lowering, boxes, best, order, limits, most, at_least=True)
+    max_candidates = priors if node.top_k < 0 else node.top_k
+    suppressed = mark_non_candidates(lowering, boxes, best, order, limits, max_candidates, at_least=True)
     scores = lowering.scratch(count * classes, kind.size)
-    arguments = [values, kinds, order, suppressed, scores, np.int32(priors), np.int32(classes)]
+    arguments = [values, labels, order, suppressed, scores, np.int32(priors), np.int32(classes)]
     lowering.launch_flat(text, "scatter_best", arguments, count)
     return Scores(scores, kind, images * classes, priors)
 

@@ -43,7 +43,7 @@ def detection_output(lowering: Lowering, node: Node) -> None:
     boxes_in, offsets, scores, info = map(lowering.buffer, node.input_values())
     text, value = _source(node)
     length, classes, number = node.get_input_shape(0)[0], node.num_classes, value.to_dtype().type
-    count, most = length * classes, length if node.post_nms_count == -1 else min(node.post_nms_count, length)
+    count, max_kept = length * classes, length if node.post_nms_count == -1 else min(node.post_nms_count, length)
     decoded, turned = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
     weights = lowering.constant(np.array(node.deltas_weights, np.float32))
     largest = number(np.float32(node.max_delta_log_wh))
@@ -56,13 +56,13 @@ def detection_output(lowering: Lowering, node: Node) -> None:
     limits = constant_limits(lowering, value, node.nms_threshold, node.score_threshold)
     order = sort_by_score(lowering, found)
     suppressed = mark_non_candidates(lowering, boxes, found, order, limits, length)
-    kept = suppress(lowering, boxes, found, order, suppressed, limits, most)
-    values, entries = gather_scores(lowering, boxes, found, kept, most), classes * most
+    kept = suppress(lowering, boxes, found, order, suppressed, limits, max_kept)
+    values, entries = gather_scores(lowering, boxes, found, kept, max_kept), classes * max_kept
     flags = kept_flags(lowering, boxes, found, kept, entries)
     before, total = exclusive_scan(lowering, flags, entries)
     best = argsort(lowering, SortKeys(values, value, 1, entries, 1), descending=True)
     rows, results = node.max_detections_per_image, map(lowering.buffer, node.outputs())
-    sizes = map(np.int32, (classes, most, entries, rows))
+    sizes = map(np.int32, (classes, max_kept, entries, rows))
     arguments = [kept, flags, before, total, best, values, decoded, *results, *sizes]
     lowering.launch_flat(text, "write_objects", arguments, max(entries, rows))
 

@@ -1,5 +1,5 @@
-// GridSample of data [batch][channels][spatial axes…] at the points [batch][places][axes] of a grid, to
-// [batch][channels][places]. AXES is the number of spatial axes; the coordinates of a point start with the last axis.
+// GridSample of data [batch][channels][spatial axes…] at the points [batch][points][axes] of a grid, to
+// [batch][channels][points]. AXES is the number of spatial axes; the coordinates of a point start with the last axis.
 // TAPS elements per axis are combined: 1 (nearest), 2 (linear) or 4 (cubic). PADDING: 0 zeros, 1 border, 2 reflection.
 // DATA and GRID are element types, SUM is the C type of weights and sums (unused with one tap), FINISH(x) converts a
 // sum to an element. A work-item computes the samples of one point in CHANNELS channels.

@@ -1,4 +1,4 @@
-// Intersection over union (IoU) of two boxes, given as (left, top, right, bottom). OVERLAP 1: the far corner is
+// Intersection over union (IoU) of two boxes, given as (left, top, right, bottom). INCLUSIVE 1: the far corner is
 // inclusive, a pixel of the box. BOX is the element type.
 
 // Without contraction an IoU equal to the threshold is rounded in the same way on every device.
@@ -20,12 +20,12 @@ Box box_at(global const BOX *boxes, const int number)
 
 BOX_VALUE iou(const Box a, const Box b)
 {
-    const BOX_VALUE border = OVERLAP;
+    const BOX_VALUE border = INCLUSIVE;
     const BOX_VALUE width = min(a.right, b.right) - max(a.left, b.left) + border;
     const BOX_VALUE height = min(a.bottom, b.bottom) - max(a.top, b.top) + border;
     const BOX_VALUE area_a = (a.right - a.left + border) * (a.bottom - a.top + border);
     const BOX_VALUE area_b = (b.right - b.left + border) * (b.bottom - b.top + border);
-#if OVERLAP
+#if INCLUSIVE
     if (a.left > b.right || a.top > b.bottom || b.left > a.right || b.top > a.bottom)
         return 0;
 #endif

@@ -1,11 +1,11 @@
-// Linear attention (no softmax), as a recurrence over time: a work-item updates one column, [width] of
-// [width][value_width], of the state of a head, and computes the corresponding element of the result for each query of
-// the head.
+// Linear attention (no softmax), as a recurrence over time. A work-item updates one column, [width] of
+// [width][value_width], of the state of a head, and computes its element of the result for each query of the head.
 //
-// DATA is the type of queries, keys, values and gates, STATE that of states. The running state is DATA_VALUE. query
-// [batch][time][heads * members][width], key [batch][time][heads][width], values [batch][time][heads][value_width],
-// result [batch][time][heads * members][value_width]. GATED 1: decay [batch][time][heads][decays], where decays is 1 or
-// width. DELTA 1 (delta rule): beta [batch][time][betas], where betas is 1 or heads.
+// DATA is the type of queries, keys, values and gates, STATE that of states. The running state is DATA_VALUE.
+//   query [batch][time][heads * members][width], key [batch][time][heads][width],
+//   values [batch][time][heads][value_width], result [batch][time][heads * members][value_width].
+// GATED 1: decay [batch][time][heads][decays], where decays is 1 or width.
+// DELTA 1 (delta rule): beta [batch][time][betas], where betas is 1 or heads.
 typedef DATA_VALUE number;
 
 kernel void linear_attention(global const DATA *restrict query, global const DATA *restrict key,

@@ -49,7 +49,7 @@ def non_max_suppression(lowering: Lowering, node: Node) -> None:
         kept = suppress(lowering, boxes, scores, order, suppressed, limits, max_kept)
         values = gather_scores(lowering, boxes, scores, kept, max_kept)
     else:
-        # In older versions sigma only lowers scores; from version 5 on the IoU threshold applies as well.
+        # With sigma, version 5 also removes boxes above the IoU threshold; version 9 only lowers their scores.
         limited = isinstance(node, ops.NonMaxSuppressionV5)
         kept, values = suppress_softly(lowering, boxes, scores, limits, max_kept, limited)
     write_kept(lowering, node, boxes, scores, max_kept, kept, values)

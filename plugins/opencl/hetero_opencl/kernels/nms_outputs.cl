@@ -1,6 +1,6 @@
-// Write (batch, class, box index) and (batch, class, score) of the kept boxes, from indices [batches * classes][most].
-// They stay in this order, or are sorted by score with `sorted`. `before` is the exclusive prefix sum of the kept
-// flags.
+// Write (batch, class, box index) and (batch, class, score) of the kept boxes, from indices [batches *
+// classes][max_kept]. They stay in this order, or are sorted by score with `sorted`. `before` is the exclusive prefix
+// sum of the kept flags.
 kernel void write_kept(global const int *restrict kept, global const int *restrict order,
                        global const int *restrict before, global const int *restrict total,
                        global INDEX *restrict places,

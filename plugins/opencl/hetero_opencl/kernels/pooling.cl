@@ -1,5 +1,5 @@
 // Max and average pooling of planes with three spatial axes (missing axes have length 1). The window is given per axis
-// by kernel size, stride, dilation and leading padding. LARGEST 1: maximum, else mean over the elements of the data in
+// by kernel size, stride, dilation and leading padding. IS_MAX 1: maximum, else mean over the elements of the data in
 // the window, or with COUNT_PADDING over all `size` elements of the window. A work-item computes one element, or with
 // STEP (the stride along x, 1 or 2) 16 neighbors in a row, for types computed as float. DATA is the element type, SUM
 // the C type of the accumulator, START its initial value. WHOLE 1: integers of 32 bits or more, whose mean is rounded

@@ -52,8 +52,8 @@ kernel void mark_small(global const int *restrict order, global const int *restr
         suppressed[item] = 1;
 }
 
-// Write (image, corners) of kept boxes [images][most], relative to the image if `normalized`, and their scores. A row
-// with image -1 ends the boxes of an image; the rest is 0.
+// Write (image, corners) of kept boxes [images][max_kept], relative to the image if `normalized`, and their scores. A
+// row with image -1 ends the boxes of an image; the rest is 0.
 kernel void write_regions(global const int *restrict kept, global const VALUE *restrict boxes,
                           global const SCORE_VALUE *restrict scores, global const INFO *restrict info,
                           global OUT *restrict rows,

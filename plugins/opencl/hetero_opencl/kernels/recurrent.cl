@@ -1,13 +1,18 @@
 // One step of a recurrent network, for all sequences and directions. One work-item per hidden unit.
 //
-// DATA is the element type of inputs and outputs: recurrent weights [directions, GATES * hidden, hidden], biases
-// [directions, BIASES * hidden], last states [N, directions, hidden] and the outputs of all steps [N, directions, time,
-// hidden]. States between steps and `projected`, the inputs times W, [directions, N, time, GATES * hidden], are
-// DATA_VALUE. KIND: RNN, GRU (linear_before_reset), RESET_FIRST (GRU that applies the reset gate before the gemm, in
-// two launches) or LSTM. GATE(x), CANDIDATE(x), CELL_ACTIVATION(x): the activations. SEQUENCE 1: there are lengths [N]
-// of type INDEX, and an output that is 0 after the end of a sequence. The last states of an empty sequence are 0.
-// Directions from first_reverse on run backwards. LSTM only: AT_F, AT_I, AT_C, AT_O: indices of the gates; PEEPHOLES 1:
-// weights of the cell state for the gates i, o and f; COUPLED 1: f is 1 - i.
+// DATA is the element type of inputs and outputs:
+//   recurrent weights [directions, GATES * hidden, hidden], biases [directions, BIASES * hidden],
+//   last states [N, directions, hidden], outputs of all steps [N, directions, time, hidden].
+// DATA_VALUE is the type of the states between steps and of `projected`, the inputs times W:
+//   [directions, N, time, GATES * hidden].
+// KIND: RNN, GRU (linear_before_reset), RESET_FIRST (a GRU that applies the reset gate before the gemm, in two
+// launches)
+//   or LSTM.
+// GATE(x), CANDIDATE(x), CELL_ACTIVATION(x): the activations.
+// SEQUENCE 1: there are lengths [N] of type INDEX, and an output that is 0 after the end of a sequence. The last states
+//   of an empty sequence are 0. Directions from first_reverse on run backwards.
+// LSTM only: AT_F, AT_I, AT_C, AT_O: indices of the gates. PEEPHOLES 1: the gates i, o and f have weights for the cell
+//   state. COUPLED 1: f is 1 - i.
 
 #define RNN 0
 #define GRU 1

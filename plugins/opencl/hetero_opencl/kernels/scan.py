@@ -44,12 +44,14 @@ def cumulative_source(data: Type, sums: str, identity: str = "0", combine: str =
     return source("cumulative", {"DATA": data}, **macros)
 
 
-def make_dynamic_output(lowering: Lowering, value: Output, shape: Sequence[int], most: int, total: Buffer) -> Buffer:
-    """Return a buffer of at most ``most`` elements for an output with one data-dependent dimension.
+def make_dynamic_output(
+    lowering: Lowering, value: Output, shape: Sequence[int], max_count: int, total: Buffer
+) -> Buffer:
+    """Return a buffer of ``max_count`` elements for an output with one data-dependent dimension.
 
     ``total`` is the length of that dimension, which is -1 in ``shape``.
     """
-    buffer, dimensions = lowering.found_shape(value, most)
+    buffer, dimensions = lowering.found_shape(value, max_count)
     arguments = [lowering.constant(np.array(shape, np.int64)), total, dimensions]
     lowering.launch_flat(source("int_buffers"), "write_shape", arguments, len(shape))
     return buffer
