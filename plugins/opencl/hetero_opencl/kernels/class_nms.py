@@ -11,20 +11,15 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output, valid_flags
 from hetero_opencl.kernels.sources import source, template, unsupported_types
 from hetero_opencl.kernels.suppression import (
     CORNERS,
     PIXELS,
     Boxes,
     Scores,
+    Suppression,
     constant_limits,
-    gather_scores,
-    kept_flags,
-    mark_non_candidates,
-    sort_by_score,
-    suppress,
-    suppression_source,
     take_along_axis,
 )
 from hetero_opencl.program import Buffer
@@ -37,19 +32,18 @@ if TYPE_CHECKING:
 def multiclass_nms(lowering: Lowering, node: Node) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
     limits = constant_limits(lowering, scores.value_type, node.iou_threshold, node.score_threshold)
-    order, max_kept = sort_by_score(lowering, scores), _max_kept(node, scores)
-    suppressed = mark_non_candidates(lowering, boxes, scores, order, limits, max_kept, at_least=True)
-    kept = suppress(lowering, boxes, scores, order, suppressed, limits, max_kept, node.nms_eta)
-    _write(lowering, node, boxes, scores, max_kept, kept, gather_scores(lowering, boxes, scores, kept, max_kept))
+    nms, max_kept = Suppression(lowering, boxes, scores), _max_kept(node, scores)
+    kept = nms.suppress(*nms.select(limits, max_kept, at_least=True), limits, max_kept, node.nms_eta)
+    _write(lowering, node, boxes, scores, max_kept, kept, nms.kept_scores(kept, max_kept))
 
 
 @lowers(ops.MatrixNms, unless=unsupported_types)
 def matrix_nms(lowering: Lowering, node: Node) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
     limits = constant_limits(lowering, scores.value_type, 0, node.score_threshold)
-    order, count = sort_by_score(lowering, scores), scores.rows * scores.length
-    suppressed = mark_non_candidates(lowering, boxes, scores, order, limits, _max_kept(node, scores))
-    text = suppression_source(boxes, scores) + template("matrix_nms")
+    nms, count = Suppression(lowering, boxes, scores), scores.rows * scores.length
+    order, suppressed = nms.select(limits, _max_kept(node, scores))
+    text = nms.source() + template("matrix_nms")
     largest, kept, values = (lowering.scratch(count) for _ in range(3))
     sizes = [np.int32(scores.length), np.int32(boxes.classes)]
     lowering.launch_flat(text, "find_largest", [boxes.buffer, order, suppressed, largest, *sizes], count)
@@ -105,7 +99,7 @@ def _write(
     lowering.launch_flat(text, "pick_best", [kept, order, picked, np.int32(entries), np.int32(best)], count)
     lowering.launch_flat(text, "count_picked", [picked, lowering.buffer(counts), np.int32(best)], batches)
     picked = _sort_result(lowering, node, text, picked, values, (batches, best), (max_kept, boxes.classes))
-    before, total = exclusive_scan(lowering, kept_flags(lowering, boxes, scores, picked, count), count)
+    before, total = exclusive_scan(lowering, valid_flags(lowering, picked, count), count)
     outputs = [
         make_dynamic_output(lowering, rows, [-1, 6], count * 6, total),
         make_dynamic_output(lowering, numbers, [-1, 1], count, total),

@@ -12,19 +12,9 @@ from hetero.ops.detection import CORNER
 from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import exclusive_scan
+from hetero_opencl.kernels.scan import exclusive_scan, valid_flags
 from hetero_opencl.kernels.sources import ELEMENTS, float_type, source, unsupported_types
-from hetero_opencl.kernels.suppression import (
-    Boxes,
-    Scores,
-    constant_limits,
-    gather_scores,
-    kept_flags,
-    mark_non_candidates,
-    sort_by_score,
-    suppress,
-    take_along_axis,
-)
+from hetero_opencl.kernels.suppression import Boxes, Scores, Suppression, constant_limits, take_along_axis
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -45,14 +35,13 @@ def detection_output(lowering: Lowering, node: Node) -> None:
         limits = constant_limits(lowering, score_kind, node.nms_threshold, -np.inf)
     else:
         scores = _all_scores(lowering, node, text, images, priors, classes)
-    order = sort_by_score(lowering, scores)
-    suppressed = mark_non_candidates(lowering, boxes, scores, order, limits, limit)
-    kept = suppress(lowering, boxes, scores, order, suppressed, limits, limit)
-    values, entries = gather_scores(lowering, boxes, scores, kept, limit), classes * limit
+    nms, entries = Suppression(lowering, boxes, scores), classes * limit
+    kept = nms.suppress(*nms.select(limits, limit), limits, limit)
+    values = nms.kept_scores(kept, limit)
     if node.keep_top_k[0] >= 0:
         flags = _keep_best(lowering, node, text, kept, (values, scores.value_type), images, entries)
     else:
-        flags = kept_flags(lowering, boxes, scores, kept, images * entries)
+        flags = valid_flags(lowering, kept, images * entries)
     before, total = exclusive_scan(lowering, flags, images * entries)
     rows = node.get_output_shape(0)[2]
     locations = 1 if node.share_location else classes
@@ -109,9 +98,8 @@ def _best_class_scores(
     arguments = [*_scores(lowering, node), values, labels, *_settings(node, classes)]
     lowering.launch_flat(text, "find_best_class", arguments, count)
     best = Scores(values, kind, images, priors)
-    order = sort_by_score(lowering, best)
     max_candidates = priors if node.top_k < 0 else node.top_k
-    suppressed = mark_non_candidates(lowering, boxes, best, order, limits, max_candidates, at_least=True)
+    order, suppressed = Suppression(lowering, boxes, best).select(limits, max_candidates, at_least=True)
     scores = lowering.scratch(count * classes, kind.size)
     arguments = [values, labels, order, suppressed, scores, np.int32(priors), np.int32(classes)]
     lowering.launch_flat(text, "scatter_best", arguments, count)

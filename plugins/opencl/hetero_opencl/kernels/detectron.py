@@ -12,19 +12,9 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import exclusive_scan
+from hetero_opencl.kernels.scan import exclusive_scan, valid_flags
 from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
-from hetero_opencl.kernels.suppression import (
-    PIXELS,
-    Boxes,
-    Scores,
-    constant_limits,
-    gather_scores,
-    kept_flags,
-    mark_non_candidates,
-    sort_by_score,
-    suppress,
-)
+from hetero_opencl.kernels.suppression import PIXELS, Boxes, Scores, Suppression, constant_limits
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
@@ -52,13 +42,11 @@ def detection_output(lowering: Lowering, node: Node) -> None:
     arguments = [boxes_in, scores, turned, np.int32(classes), np.int32(length)]
     lowering.launch_flat(text, "transpose_scores", arguments, count)
     boxes = Boxes(decoded, value, classes, 0, 1, classes, PIXELS)
-    found = Scores(turned, value, classes, length)
+    nms = Suppression(lowering, boxes, Scores(turned, value, classes, length))
     limits = constant_limits(lowering, value, node.nms_threshold, node.score_threshold)
-    order = sort_by_score(lowering, found)
-    suppressed = mark_non_candidates(lowering, boxes, found, order, limits, length)
-    kept = suppress(lowering, boxes, found, order, suppressed, limits, max_kept)
-    values, entries = gather_scores(lowering, boxes, found, kept, max_kept), classes * max_kept
-    flags = kept_flags(lowering, boxes, found, kept, entries)
+    kept = nms.suppress(*nms.select(limits, length), limits, max_kept)
+    values, entries = nms.kept_scores(kept, max_kept), classes * max_kept
+    flags = valid_flags(lowering, kept, entries)
     before, total = exclusive_scan(lowering, flags, entries)
     best = argsort(lowering, SortKeys(values, value, 1, entries, 1), descending=True)
     rows, results = node.max_detections_per_image, map(lowering.buffer, node.outputs())

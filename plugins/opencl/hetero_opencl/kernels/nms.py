@@ -12,18 +12,9 @@ from hetero.graph import Node, is_constant
 from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output, valid_flags
 from hetero_opencl.kernels.sources import ELEMENTS, source, template, unsupported_types
-from hetero_opencl.kernels.suppression import (
-    Boxes,
-    Scores,
-    gather_scores,
-    kept_flags,
-    mark_non_candidates,
-    sort_by_score,
-    suppress,
-    suppress_softly,
-)
+from hetero_opencl.kernels.suppression import Boxes, Scores, Suppression
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -43,16 +34,15 @@ def non_max_suppression(lowering: Lowering, node: Node) -> None:
     boxes = Boxes(corners, Type.f32, node.get_input_shape(1)[1], count, 0)
     limits = read_limits(lowering, node, scores)
     sigma = node.input_value(5) if node.get_input_size() > 5 else None
+    nms = Suppression(lowering, boxes, scores)
     if sigma is None or (is_constant(sigma) and not sigma.node.data.reshape(-1)[0] > 0):
-        order = sort_by_score(lowering, scores)
-        suppressed = mark_non_candidates(lowering, boxes, scores, order, limits, scores.length)
-        kept = suppress(lowering, boxes, scores, order, suppressed, limits, max_kept)
-        values = gather_scores(lowering, boxes, scores, kept, max_kept)
+        kept = nms.suppress(*nms.select(limits, scores.length), limits, max_kept)
+        values = nms.kept_scores(kept, max_kept)
     else:
         # With sigma, version 5 also removes boxes above the IoU threshold; version 9 only lowers their scores.
         limited = isinstance(node, ops.NonMaxSuppressionV5)
-        kept, values = suppress_softly(lowering, boxes, scores, limits, max_kept, limited)
-    write_kept(lowering, node, boxes, scores, max_kept, kept, values)
+        kept, values = nms.suppress_softly(limits, max_kept, limited)
+    write_kept(lowering, node, boxes.classes, scores, max_kept, kept, values)
 
 
 @lowers(ops.NMSRotated, unless=unsupported_types)
@@ -67,10 +57,9 @@ def nms_rotated(lowering: Lowering, node: Node) -> None:
     boxes = Boxes(
         lowering.buffer(value), value.element_type, node.get_input_shape(1)[1], value.shape[1], 0, overlap=overlap
     )
-    limits, order = read_limits(lowering, node, scores), sort_by_score(lowering, scores)
-    suppressed = mark_non_candidates(lowering, boxes, scores, order, limits, scores.length)
-    kept = suppress(lowering, boxes, scores, order, suppressed, limits, max_kept)
-    write_kept(lowering, node, boxes, scores, max_kept, kept, gather_scores(lowering, boxes, scores, kept, max_kept))
+    limits, nms = read_limits(lowering, node, scores), Suppression(lowering, boxes, scores)
+    kept = nms.suppress(*nms.select(limits, scores.length), limits, max_kept)
+    write_kept(lowering, node, boxes.classes, scores, max_kept, kept, nms.kept_scores(kept, max_kept))
 
 
 def _source(data: Type, limit: Type) -> str:
@@ -100,15 +89,15 @@ def read_limits(lowering: Lowering, node: Node, scores: Scores) -> Buffer:
 
 
 def write_kept(
-    lowering: Lowering, node: Node, boxes: Boxes, scores: Scores, max_kept: int, kept: Buffer, values: Buffer
+    lowering: Lowering, node: Node, classes: int, scores: Scores, max_kept: int, kept: Buffer, values: Buffer
 ) -> None:
     """Launch the kernels that write the outputs, from the kept indices ``[rows, max_kept]`` and their scores."""
     count, places = scores.rows * max_kept, node.output(0)
-    before, total = exclusive_scan(lowering, kept_flags(lowering, boxes, scores, kept, count), count)
+    before, total = exclusive_scan(lowering, valid_flags(lowering, kept, count), count)
     order = before
     if node.sort_result_descending:
         order = argsort(lowering, SortKeys(values, scores.value_type, 1, count, 1), descending=True)
-    sizes, is_sorted = [np.int32(boxes.classes), np.int32(max_kept)], np.int32(node.sort_result_descending)
+    sizes, is_sorted = [np.int32(classes), np.int32(max_kept)], np.int32(node.sort_result_descending)
     types = {"INDEX": places.element_type}
     if node.get_output_size() == 1:
         rows = np.int32(math.prod(places.shape) // 3)

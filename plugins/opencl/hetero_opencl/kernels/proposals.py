@@ -13,19 +13,9 @@ from hetero.graph import Node, Output
 from hetero.reference.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output, valid_flags
 from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
-from hetero_opencl.kernels.suppression import (
-    CORNERS,
-    PIXELS,
-    Boxes,
-    Scores,
-    constant_limits,
-    kept_flags,
-    mark_non_candidates,
-    sort_by_score,
-    suppress,
-)
+from hetero_opencl.kernels.suppression import CORNERS, PIXELS, Boxes, Scores, Suppression, constant_limits
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -93,7 +83,7 @@ def generate_proposals(lowering: Lowering, node: Node) -> None:
     max_kept = node.post_nms_count
     kept = _keep(lowering, found, node.nms_threshold, node.pre_nms_count, max_kept, only_large=True, eta=node.nms_eta)
     count = found.scores.rows * max_kept
-    before, total = exclusive_scan(lowering, kept_flags(lowering, found.boxes, found.scores, kept, count), count)
+    before, total = exclusive_scan(lowering, valid_flags(lowering, kept, count), count)
     rows, values, counts = node.outputs()
     results = [
         make_dynamic_output(lowering, rows, [-1, 4], count * 4, total),
@@ -168,9 +158,9 @@ def _keep(
     """Return the indices kept of the best ``candidate_count`` boxes of each image, ``[images, max_kept]``."""
     boxes, scores, large, text = found
     limits = constant_limits(lowering, scores.value_type, threshold, -math.inf)
-    order = sort_by_score(lowering, scores)
-    suppressed = mark_non_candidates(lowering, boxes, scores, order, limits, candidate_count, at_least=True)
+    nms = Suppression(lowering, boxes, scores)
+    order, suppressed = nms.select(limits, candidate_count, at_least=True)
     if only_large:
         arguments = [order, large, suppressed, np.int32(scores.length)]
         lowering.launch_flat(text, "mark_small", arguments, scores.rows * scores.length)
-    return suppress(lowering, boxes, scores, order, suppressed, limits, max_kept, eta)
+    return nms.suppress(order, suppressed, limits, max_kept, eta)

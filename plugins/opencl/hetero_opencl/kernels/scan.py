@@ -24,6 +24,13 @@ def filled_buffer(lowering: Lowering, count: int, value: int) -> Buffer:
     return buffer
 
 
+def valid_flags(lowering: Lowering, indices: Buffer, count: int) -> Buffer:
+    """Return 1 for each i32 index that is not negative, else 0: negative ones are padding."""
+    flags = lowering.scratch(count)
+    lowering.launch_flat(source("int_buffers"), "mark_valid", [indices, flags], count)
+    return flags
+
+
 def exclusive_scan(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer, Buffer]:
     """Return the exclusive prefix sum of i32 values, and a buffer that holds their total."""
     chunk = max(16, math.isqrt(count))

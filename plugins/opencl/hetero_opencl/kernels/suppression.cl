@@ -123,11 +123,3 @@ kernel void gather_scores(global const SCORE *restrict scores, global const int 
     if (item < count)
         values[item] = kept[item] < 0 ? -INFINITY : SCORE_LOAD(scores, item / max_kept * length + kept[item]);
 }
-
-// flags[i] = 1 if an index is kept, that is no padding.
-kernel void mark_kept(global const int *restrict kept, global int *restrict flags, const int count)
-{
-    const int item = get_global_id(0);
-    if (item < count)
-        flags[item] = kept[item] >= 0;
-}

@@ -31,9 +31,6 @@ class Boxes(NamedTuple):
     box_step: int = 1
     overlap: str = CORNERS
 
-    def steps(self) -> list[np.int32]:
-        return [np.int32(number) for number in (self.classes, self.batch_step, self.class_step, self.box_step)]
-
 
 class Scores(NamedTuple):
     """Scores of the candidates, ``[rows, length]``."""
@@ -48,83 +45,69 @@ class Scores(NamedTuple):
         return float_type(self.element_type)
 
 
-def suppression_source(boxes: Boxes, scores: Scores) -> str:
-    types = element_macros({"BOX": boxes.element_type, "SCORE": scores.element_type})
-    return types + boxes.overlap + template("suppression")
+class Suppression(NamedTuple):
+    """Non-maximum suppression of candidates in rows, one per class and batch.
+
+    ``limits`` is a buffer of the IoU threshold, the score threshold and sigma, of ``scores.value_type``.
+    """
+
+    lowering: Lowering
+    boxes: Boxes
+    scores: Scores
+
+    def source(self) -> str:
+        types = element_macros({"BOX": self.boxes.element_type, "SCORE": self.scores.element_type})
+        return types + self.boxes.overlap + template("suppression")
+
+    def select(self, limits: Buffer, max_candidates: int, at_least: bool = False) -> tuple[Buffer, Buffer]:
+        """Sort each row by descending score. Return the indices, and a flag for each that is no candidate.
+
+        Candidates are the first ``max_candidates`` with a score above ``limits[1]``, or with ``at_least`` not below it.
+        """
+        data, kind, rows, length = self.scores
+        order = argsort(self.lowering, SortKeys(data, kind, rows, length, 1), descending=True)
+        suppressed = self.lowering.scratch(rows * length)
+        arguments = [data, order, limits, suppressed, *map(np.int32, (length, max_candidates, at_least))]
+        self.lowering.launch_flat(self.source(), "mark_non_candidates", arguments, rows * length)
+        return order, suppressed
+
+    def suppress(self, order: Buffer, suppressed: Buffer, limits: Buffer, max_kept: int, eta: float = 1.0) -> Buffer:
+        """Return the indices kept of each row, ``[rows, max_kept]``, in descending order of scores, padded with -1."""
+        kept = self.lowering.scratch(self.scores.rows * max_kept)
+        arguments = [self.boxes.buffer, order, suppressed, limits, kept, *self._sizes(max_kept), np.float32(eta)]
+        self._launch_rows("suppress", arguments)
+        return kept
+
+    def suppress_softly(self, limits: Buffer, max_kept: int, limited: bool) -> tuple[Buffer, Buffer]:
+        """Soft-NMS: overlapping boxes lower the scores of others. Return the kept indices and their scores, f32."""
+        kept, values = (self.lowering.scratch(self.scores.rows * max_kept) for _ in range(2))
+        current = self.lowering.scratch(self.scores.rows * self.scores.length)
+        buffers = [self.boxes.buffer, self.scores.buffer, limits, current, kept, values]
+        self._launch_rows("suppress_softly", [*buffers, *self._sizes(max_kept), np.int32(limited)])
+        return kept, values
+
+    def kept_scores(self, kept: Buffer, max_kept: int) -> Buffer:
+        """Return the scores of kept indices, of ``scores.value_type``; -inf for padding."""
+        count = self.scores.rows * max_kept
+        values = self.lowering.scratch(count, self.scores.value_type.size)
+        arguments = [self.scores.buffer, kept, values, np.int32(self.scores.length), np.int32(max_kept)]
+        self.lowering.launch_flat(self.source(), "gather_scores", arguments, count)
+        return values
+
+    def _sizes(self, max_kept: int) -> list[np.int32]:
+        boxes = self.boxes
+        sizes = self.scores.length, boxes.classes, boxes.batch_step, boxes.class_step, boxes.box_step, max_kept
+        return [np.int32(size) for size in sizes]
+
+    def _launch_rows(self, kernel: str, arguments: list) -> None:
+        """Launch a kernel with one work-group per row."""
+        group = 1 if self.lowering.device.is_cpu else _GROUP
+        self.lowering.launch(self.source(), kernel, arguments, [self.scores.rows * group], [group])
 
 
 def constant_limits(lowering: Lowering, scores_type: Type, overlap: float, score: float) -> Buffer:
     """Return a buffer with the IoU threshold, the score threshold and 0, in the type of computed scores."""
     return lowering.constant(np.array([overlap, score, 0], np.float32).astype(scores_type.to_dtype()))
-
-
-def sort_by_score(lowering: Lowering, scores: Scores) -> Buffer:
-    """Return the indices of each row's scores, sorted in descending order, ties in index order."""
-    return argsort(
-        lowering, SortKeys(scores.buffer, scores.element_type, scores.rows, scores.length, 1), descending=True
-    )
-
-
-def mark_non_candidates(
-    lowering: Lowering,
-    boxes: Boxes,
-    scores: Scores,
-    order: Buffer,
-    limits: Buffer,
-    max_candidates: int,
-    at_least: bool = False,
-) -> Buffer:
-    """Return a flag for each sorted index after the first ``max_candidates``, or of too low a score.
-
-    A candidate's score is above ``limits[1]``, or with ``at_least`` not below it.
-    """
-    suppressed = lowering.scratch(scores.rows * scores.length)
-    sizes = map(np.int32, (scores.length, max_candidates, at_least))
-    arguments = [scores.buffer, order, limits, suppressed, *sizes]
-    lowering.launch_flat(
-        suppression_source(boxes, scores), "mark_non_candidates", arguments, scores.rows * scores.length
-    )
-    return suppressed
-
-
-def suppress(
-    lowering: Lowering,
-    boxes: Boxes,
-    scores: Scores,
-    order: Buffer,
-    suppressed: Buffer,
-    limits: Buffer,
-    max_kept: int,
-    eta: float = 1.0,
-) -> Buffer:
-    """Return the indices kept of each row, ``[rows, max_kept]``, in descending order of scores, padded with -1."""
-    kept = lowering.scratch(scores.rows * max_kept)
-    arguments = [boxes.buffer, order, suppressed, limits, kept, np.int32(scores.length), *boxes.steps()]
-    lanes = lanes_per_row(lowering)
-    arguments += [np.int32(max_kept), np.float32(eta)]
-    lowering.launch(suppression_source(boxes, scores), "suppress", arguments, [scores.rows * lanes], [lanes])
-    return kept
-
-
-def suppress_softly(
-    lowering: Lowering, boxes: Boxes, scores: Scores, limits: Buffer, max_kept: int, limited: bool
-) -> tuple[Buffer, Buffer]:
-    """Soft-NMS: overlapping boxes lower the scores of others. Return the kept indices and their scores, f32."""
-    kept, values = (lowering.scratch(scores.rows * max_kept) for _ in range(2))
-    waiting, lanes = lowering.scratch(scores.rows * scores.length), lanes_per_row(lowering)
-    arguments = [boxes.buffer, scores.buffer, limits, waiting, kept, values, np.int32(scores.length), *boxes.steps()]
-    arguments += [np.int32(max_kept), np.int32(limited)]
-    lowering.launch(suppression_source(boxes, scores), "suppress_softly", arguments, [scores.rows * lanes], [lanes])
-    return kept, values
-
-
-def gather_scores(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, max_kept: int) -> Buffer:
-    """Return the scores of kept indices, of ``scores.value_type``; -inf for padding."""
-    count = scores.rows * max_kept
-    values = lowering.scratch(count, scores.value_type.size)
-    arguments = [scores.buffer, kept, values, np.int32(scores.length), np.int32(max_kept)]
-    lowering.launch_flat(suppression_source(boxes, scores), "gather_scores", arguments, count)
-    return values
 
 
 def take_along_axis(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer, rows: int, length: int) -> Buffer:
@@ -133,14 +116,3 @@ def take_along_axis(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer,
     text = source("take_along_axis", {"KEY": kind})
     lowering.launch_flat(text, "take_along_axis", [keys, order, taken, np.int32(length)], rows * length)
     return taken
-
-
-def kept_flags(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, count: int) -> Buffer:
-    """Return a flag for each index that is not padding."""
-    flags = lowering.scratch(count)
-    lowering.launch_flat(suppression_source(boxes, scores), "mark_kept", [kept, flags], count)
-    return flags
-
-
-def lanes_per_row(lowering: Lowering) -> int:
-    return 1 if lowering.device.is_cpu else _GROUP
