@@ -40,19 +40,6 @@ kernel void pick_best(global const int *restrict kept, global const int *restric
     picked[item] = kept[entry] < 0 ? -1 : entry;
 }
 
-// The number of picked entries of each batch. They come before the padding.
-kernel void count_picked(global const int *restrict picked, global INDEX *restrict counts, const int max_kept,
-                         const int count)
-{
-    const int item = get_global_id(0);
-    if (item >= count)
-        return;
-    int found = 0;
-    while (found < max_kept && picked[item * max_kept + found] >= 0)
-        found++;
-    counts[item] = found;
-}
-
 // Sort keys of picked entries: scores and classes. Padding sorts last.
 kernel void find_keys(global const int *restrict picked, global const float *restrict values,
                       global float *restrict scores, global int *restrict labels, const int kept_of_row,

@@ -11,7 +11,7 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output, valid_flags
+from hetero_opencl.kernels.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
 from hetero_opencl.kernels.sources import source, template, unsupported_types
 from hetero_opencl.kernels.suppression import (
     CORNERS,
@@ -97,7 +97,7 @@ def _write(
     count = batches * best
     picked = lowering.scratch(count)
     lowering.launch_flat(text, "pick_best", [kept, order, picked, np.int32(entries), np.int32(best)], count)
-    lowering.launch_flat(text, "count_picked", [picked, lowering.buffer(counts), np.int32(best)], batches)
+    count_valid(lowering, picked, batches, best, counts)
     picked = _sort_result(lowering, node, text, picked, values, (batches, best), (max_kept, boxes.classes))
     before, total = exclusive_scan(lowering, valid_flags(lowering, picked, count), count)
     outputs = [

@@ -16,18 +16,9 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.NV12toBGR, ops.NV12toRGB, unless=unsupported_types)
-def from_nv12(lowering: Lowering, node: Node) -> None:
-    _convert(lowering, node, in_pairs=True)
-
-
-@lowers(ops.I420toBGR, ops.I420toRGB, unless=unsupported_types)
-def from_i420(lowering: Lowering, node: Node) -> None:
-    _convert(lowering, node, in_pairs=False)
-
-
-def _convert(lowering: Lowering, node: Node, in_pairs: bool) -> None:
-    """Launch the conversion. U and V are interleaved pairs (NV12), or two planes (I420)."""
+@lowers(ops.NV12toBGR, ops.NV12toRGB, ops.I420toBGR, ops.I420toRGB, unless=unsupported_types)
+def convert_colors(lowering: Lowering, node: Node) -> None:
+    in_pairs = isinstance(node, (ops.NV12toBGR, ops.NV12toRGB))  # U and V are interleaved, else in two planes
     output, planes = node.output(0), [lowering.buffer(value) for value in node.input_values()]
     _, height, width, _ = output.shape
     area, quarter = height * width, height * width // 4

@@ -1,24 +1,5 @@
 // CTC greedy decoding.
 
-// Class of the highest score in each row, NaN above all; the first of equal ones.
-kernel void argmax_classes(global const DATA *restrict scores, global int *restrict best, const int classes,
-                           const int count)
-{
-    const int item = get_global_id(0);
-    if (item >= count)
-        return;
-    int position = 0;
-    DATA_VALUE highest = DATA_LOAD(scores, item * classes);
-    for (int next = 1; next < classes && highest == highest; next++) {
-        const DATA_VALUE score = DATA_LOAD(scores, item * classes + next);
-        if (score > highest || score != score) {
-            highest = score;
-            position = next;
-        }
-    }
-    best[item] = position;
-}
-
 // Remove blanks, and with `merged` repeated classes, from the best classes of each sequence; pad with -1 and count
 // them. A sequence has the given length, or with is_masked ends at the first 0 of a mask laid out like the best
 // classes. The default blank is the last class.

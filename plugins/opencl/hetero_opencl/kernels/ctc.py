@@ -11,6 +11,7 @@ from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.kernels.sources import source, template, unsupported_types
+from hetero_opencl.kernels.top_k import find_best
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -42,12 +43,12 @@ def _decode(
     blank = blank or lengths
     types = {"DATA": scores.element_type, "LENGTH": lengths.element_type, "BLANK": blank.element_type,
              "LABEL": labels.element_type, "COUNT": count_type}  # fmt: skip
-    text, classes = source("ctc", types), scores.shape[2]
-    rows = scores.shape[0] * scores.shape[1]
-    best = lowering.scratch(rows)
-    lowering.launch_flat(text, "argmax_classes", [lowering.buffer(scores), best, np.int32(classes)], rows)
+    rows, classes = scores.shape[0] * scores.shape[1], scores.shape[2]
+    best, highest = lowering.scratch(rows), lowering.scratch(rows, scores.element_type.size)
+    arguments = [lowering.buffer(scores), highest, best, *map(np.int32, (classes, 1, True))]  # …, inner, descending
+    find_best(lowering, source("top_k", types | {"INDEX": Type.i32}), arguments, rows, classes)
     arguments = [best, *map(lowering.buffer, (lengths, blank, labels)), counts, *map(np.int32, numbers)]
-    lowering.launch_flat(text, "decode", arguments, labels.shape[0])
+    lowering.launch_flat(source("ctc", types), "decode", arguments, labels.shape[0])
 
 
 @lowers(ops.CTCLoss, unless=unsupported_types)

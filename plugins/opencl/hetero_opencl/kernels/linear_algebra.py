@@ -20,18 +20,10 @@ if TYPE_CHECKING:
 _GROUP_ON_GPUS = 64
 
 
-@lowers(ops.Det, unless=unsupported_non_float)
-def determinant(lowering: Lowering, node: Node) -> None:
-    _by_matrix(lowering, node, "determinant", 1)
-
-
-@lowers(ops.Inverse, unless=unsupported_non_float)
-def inverse(lowering: Lowering, node: Node) -> None:
-    _by_matrix(lowering, node, "inverse", 2)
-
-
-def _by_matrix(lowering: Lowering, node: Node, kernel: str, copies: int) -> None:
-    """Launch a kernel with one work-group per matrix and scratch memory for ``copies`` copies of each matrix."""
+@lowers(ops.Det, ops.Inverse, unless=unsupported_non_float)
+def linear_algebra(lowering: Lowering, node: Node) -> None:
+    """Launch one work-group per matrix, with scratch memory for one or two copies of each matrix."""
+    kernel, copies = ("inverse", 2) if isinstance(node, ops.Inverse) else ("determinant", 1)
     data = node.input_value(0)
     *batch, size, _ = data.shape
     count = math.prod(batch)

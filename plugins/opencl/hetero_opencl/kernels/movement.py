@@ -6,7 +6,6 @@ Strides are computed by numpy: the operation is applied to views that have shape
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -99,17 +98,9 @@ def copy_view(lowering: Lowering, node: Node) -> None:
         copy_or_share(lowering, node.input_value(0), data, view, output)
 
 
-@lowers(ops.DepthToSpace, unless=unsupported_movement)
-def depth_to_space(lowering: Lowering, node: Node) -> None:
-    _move_blocks(lowering, node, depth_to_space_blocks)
-
-
-@lowers(ops.SpaceToDepth, unless=unsupported_movement)
-def space_to_depth(lowering: Lowering, node: Node) -> None:
-    _move_blocks(lowering, node, space_to_depth_blocks)
-
-
-def _move_blocks(lowering: Lowering, node: Node, blocks: Callable[[Node, np.ndarray], np.ndarray]) -> None:
+@lowers(ops.DepthToSpace, ops.SpaceToDepth, unless=unsupported_movement)
+def move_blocks(lowering: Lowering, node: Node) -> None:
+    blocks = depth_to_space_blocks if isinstance(node, ops.DepthToSpace) else space_to_depth_blocks
     data = view_of(node.input_value(0))
     if data.array.size:
         copy_or_share(lowering, node.input_value(0), data, blocks(node, data.array), node.output(0))

@@ -111,19 +111,10 @@ def _launch(
     lowering.launch_flat(text, "normalize_rows", arguments, rows)
 
 
-@lowers(ops.BatchNormInference, unless=unsupported_non_float)
+@lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unless=unsupported_non_float)
 def batch_norm_inference(lowering: Lowering, node: Node) -> None:
-    _batch_norm(lowering, node, *node.input_values())
-
-
-@lowers(ops.BatchNormInferenceV1, unless=unsupported_non_float)
-def batch_norm_inference_v1(lowering: Lowering, node: Node) -> None:
-    gamma, beta, data, mean, variance = node.input_values()
-    _batch_norm(lowering, node, data, gamma, beta, mean, variance)
-
-
-def _batch_norm(lowering: Lowering, node: Node, *inputs: Output) -> None:
-    shape = node.shape
+    names = "data", "gamma", "beta", "mean", "variance"  # in another order in version 1
+    inputs, shape = [node.input_value(node.input_index(name)) for name in names], node.shape
     text = source("batch_norm", {"DATA": node.get_element_type()})
     numbers = [*map(np.int32, (shape[1], math.prod(shape[2:]))), _number(node, node.epsilon)]
     buffers = map(lowering.buffer, (*inputs, node.output(0)))

@@ -98,18 +98,3 @@ kernel void write_boxes(global const int *restrict kept, global const int *restr
         OUT_STORE(is_box ? boxes[box * 4 + axis] : (VALUE)0, position * 4 + axis, rows);
     OUT_STORE(is_box ? scores[box] : (SCORE_VALUE)0, position, values);
 }
-
-#ifdef COUNT
-// Number of boxes kept of each image.
-kernel void count_kept(global const int *restrict kept, global COUNT *restrict counts, const int max_kept,
-                       const int count)
-{
-    const int item = get_global_id(0);
-    if (item >= count)
-        return;
-    int found = 0;
-    while (found < max_kept && kept[item * max_kept + found] >= 0)
-        found++;
-    counts[item] = found;
-}
-#endif

@@ -13,7 +13,7 @@ from hetero.graph import Node, Output
 from hetero.reference.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output, valid_flags
+from hetero_opencl.kernels.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
 from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
 from hetero_opencl.kernels.suppression import CORNERS, PIXELS, Boxes, Scores, Suppression, constant_limits
 from hetero_opencl.program import Buffer
@@ -92,9 +92,7 @@ def generate_proposals(lowering: Lowering, node: Node) -> None:
     sizes = map(np.int32, (found.scores.length, max_kept, False))
     arguments = [kept, before, found.boxes.buffer, found.scores.buffer, *results, *sizes]
     lowering.launch_flat(found.text, "write_boxes", arguments, count)
-    lowering.launch_flat(
-        found.text, "count_kept", [kept, lowering.buffer(counts), np.int32(max_kept)], found.scores.rows
-    )
+    count_valid(lowering, kept, found.scores.rows, max_kept, counts)
 
 
 @lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unless=unsupported_types)
@@ -128,8 +126,6 @@ def _decode(
     kinds = {"ANCHOR": anchors[1], "OFFSET": offsets.element_type, "INFO": image.element_type}
     value = Type.f64 if Type.f64 in kinds.values() else Type.f32
     kinds |= {"SCORE": scores.element_type, "OUT": node.get_output_element_type(0)}
-    if node.get_output_size() == 3:
-        kinds["COUNT"] = node.get_output_element_type(2)
     macros = f"#define VALUE {ELEMENTS[value].value}\n#define HAS_SCORES {int(node.get_output_size() == 2)}\n"
     text = element_macros(kinds) + macros + template("box_decoding") + template("proposals")
     score_value = float_type(scores.element_type)

@@ -31,6 +31,12 @@ def valid_flags(lowering: Lowering, indices: Buffer, count: int) -> Buffer:
     return flags
 
 
+def count_valid(lowering: Lowering, indices: Buffer, rows: int, length: int, output: Output) -> None:
+    """Launch the count of the indices before the padding in each row of ``indices``, i32 ``[rows, length]``."""
+    text = source("count_valid", {"COUNT": output.element_type})
+    lowering.launch_flat(text, "count_valid", [indices, lowering.buffer(output), np.int32(length)], rows)
+
+
 def exclusive_scan(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer, Buffer]:
     """Return the exclusive prefix sum of i32 values, and a buffer that holds their total."""
     chunk = max(16, math.isqrt(count))

@@ -35,7 +35,7 @@ def top_k(lowering: Lowering, node: Node) -> None:
     text = source("top_k", {"DATA": data.element_type, "INDEX": numbers.element_type})
     elements, results = lowering.buffer(data), [lowering.buffer(values), lowering.buffer(numbers)]
     if k == 1:
-        return _find_best(lowering, text, [elements, *results, *sizes, np.int32(descending)], rows, length)
+        return find_best(lowering, text, [elements, *results, *sizes, np.int32(descending)], rows, length)
     # NaN counts as the largest number, but comes last in f64, as in the reference.
     nan_first = descending and data.element_type is not Type.f64
     order = argsort(lowering, SortKeys(elements, data.element_type, outer, length, inner), k, descending, nan_first)
@@ -48,6 +48,7 @@ def top_k(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "take_marked", [elements, marks, before, *results, *sizes, np.int32(k)], rows * length)
 
 
-def _find_best(lowering: Lowering, text: str, arguments: list, rows: int, length: int) -> None:
+def find_best(lowering: Lowering, text: str, arguments: list, rows: int, length: int) -> None:
+    """Launch the search for the best element of each row, with several work-items per row if rows are long and few."""
     group = 1 if rows >= _MANY_ROWS or length < _GROUP else _GROUP
     lowering.launch_flat(text, "find_best", [*arguments, np.int32(group)], rows * group)
