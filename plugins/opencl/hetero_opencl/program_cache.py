@@ -43,8 +43,8 @@ class Segment:
 class ProgramCache:
     """Creates the programs of a model or a body on demand, for concrete input shapes, and keeps the last used ones."""
 
-    def __init__(self, model: Model, lower: Callable[[Model], Program], made: weakref.WeakSet[Program]) -> None:
-        self.model, self._lower, self._made = model, lower, made
+    def __init__(self, model: Model, lower: Callable[[Model], Program], created: weakref.WeakSet[Program]) -> None:
+        self.model, self._lower, self._created = model, lower, created
         deciding = value_parameters(model)
         self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_container(node)]
         self._untyped = [i for i, node in enumerate(model.parameters) if node.element_type.is_dynamic()]
@@ -96,7 +96,7 @@ class ProgramCache:
     ) -> Segment:
         part = cut(specialize(self.model, dict(enumerate(shapes)), values, types))
         program = self._lower(part.model)
-        self._made.add(program)
+        self._created.add(program)
         bodies = {
             node: [self._programs_of(body) for body in node.bodies]
             for node in part.host_steps
@@ -106,7 +106,7 @@ class ProgramCache:
         return Segment(part, program, bodies, rest)
 
     def _programs_of(self, model: Model) -> ProgramCache:
-        return ProgramCache(model, self._lower, self._made)
+        return ProgramCache(model, self._lower, self._created)
 
 
 def _may_decide(tensor: np.ndarray | Tensor) -> bool:

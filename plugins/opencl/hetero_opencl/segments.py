@@ -87,9 +87,9 @@ def _has_constant_shape_inputs(node: Node) -> bool:
 
 def _divide(model: Model, now: dict[Node, None], host_steps: dict[Node, None], later: Sequence[Node]) -> Cut:
     results = model.results
-    here = [i for i, result in enumerate(results) if result.input_value(0).node in now]
-    there = [i for i in range(len(results)) if i not in here]
-    readers = [*later, *(results[i] for i in there)]
+    now_indices = [i for i, result in enumerate(results) if result.input_value(0).node in now]
+    later_indices = [i for i in range(len(results)) if i not in now_indices]
+    readers = [*later, *(results[i] for i in later_indices)]
     read = dict.fromkeys(v for node in readers for v in node.input_values() if v.node in now or v.node in host_steps)
     sources = [value for value in read if not isinstance(value.node, Constant)]
     for_host = [v for node in host_steps for v in node.input_values()]
@@ -99,9 +99,9 @@ def _divide(model: Model, now: dict[Node, None], host_steps: dict[Node, None], l
         node.disconnect()  # so that kernels do not see host steps as readers of their outputs
     parameters = [_replace_by_parameter(value, readers) for value in sources]
     name = model.friendly_name
-    first = Model([*carried, *(results[i] for i in here)], model.parameters, name)
-    rest = Model([results[i] for i in there], parameters, name)
-    return Cut(first, carried, here, list(host_steps), Rest(rest, sources, there))
+    first = Model([*carried, *(results[i] for i in now_indices)], model.parameters, name)
+    rest = Model([results[i] for i in later_indices], parameters, name)
+    return Cut(first, carried, now_indices, list(host_steps), Rest(rest, sources, later_indices))
 
 
 def _replace_by_parameter(value: Output, readers: Sequence[Node]) -> Parameter:

@@ -123,12 +123,12 @@ def _sort_result(
     # Within a batch they are sorted by score already.
     if node.sort_result_type == "none" or (node.sort_result_type == "score" and not across):
         return picked
-    scores, kinds = (lowering.scratch(batches * best) for _ in range(2))
-    arguments = [picked, values, scores, kinds, *map(np.int32, sizes)]
+    scores, labels = (lowering.scratch(batches * best) for _ in range(2))
+    arguments = [picked, values, scores, labels, *map(np.int32, sizes)]
     lowering.launch_flat(text, "find_keys", arguments, batches * best)
     rows, length = (1, batches * best) if across else (batches, best)
     if node.sort_result_type == "score":
         order = argsort(lowering, SortKeys(scores, Type.f32, rows, length, 1), descending=True)
     else:
-        order = argsort(lowering, SortKeys(kinds, Type.i32, rows, length, 1))
+        order = argsort(lowering, SortKeys(labels, Type.i32, rows, length, 1))
     return take_along_axis(lowering, picked, Type.i32, order, rows, length)

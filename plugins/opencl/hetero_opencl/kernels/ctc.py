@@ -59,8 +59,8 @@ def ctc_loss(lowering: Lowering, node: Node) -> None:
     blank = (*blanks, steps)[0]
     types = {"DATA": logits.element_type, "LENGTH": steps.element_type, "LABEL": labels.element_type,
              "COUNT": lengths.element_type, "BLANK": blank.element_type, "REAL": real}  # fmt: skip
-    ways = {"UNIQUE": int(node.unique), "COLLAPSED": int(node.preprocess_collapse_repeated)}
-    text = template("normalize_index") + source("ctc_loss", types, MERGED=int(node.ctc_merge_repeated), **ways)
+    macros = {"UNIQUE": int(node.unique), "COLLAPSED": int(node.preprocess_collapse_repeated)}
+    text = template("normalize_index") + source("ctc_loss", types, MERGED=int(node.ctc_merge_repeated), **macros)
     batch, length, classes = logits.shape
     norms = lowering.scratch(batch * length * 2, real.size)
     lowering.launch_flat(text, "find_norms", [lowering.buffer(logits), norms, np.int32(classes)], batch * length)

@@ -43,7 +43,7 @@ def einsum(lowering: Lowering, node: Node) -> None:
     ranks = [len(value.shape) for value in node.input_values()]
     counts = [rank - len(s.labels) + 1 for rank, s in zip(ranks, subscripts) if ELLIPSIS in s.labels]
     longest = max(counts, default=0)
-    wanted = output.expanded(len(output.labels) - 1 + longest, longest)
+    target_labels = output.expanded(len(output.labels) - 1 + longest, longest)
     kind, buffer = node.get_element_type(), lowering.buffer(node.output(0))
     operands = [
         _operand(lowering.buffer(value), kind, value.shape, subscript.expanded(rank, longest))
@@ -51,16 +51,16 @@ def einsum(lowering: Lowering, node: Node) -> None:
     ]
     result = operands[0]
     for index, operand in enumerate(operands[1:], 2):
-        later = set(wanted).union(*(other.labels for other in operands[index:]))
+        later = set(target_labels).union(*(other.labels for other in operands[index:]))
         result = _sum_unused(lowering, result, later | set(operand.labels), wide_type(kind))
         operand = _sum_unused(lowering, operand, later | set(result.labels), wide_type(kind))
         is_last = index == len(operands)
         kind_now, target = (kind, buffer) if is_last else (wide_type(kind), None)
-        result = _product(lowering, result, operand, later, wanted, kind_now, target)
-    result = _sum_unused(lowering, result, set(wanted), kind)
+        result = _product(lowering, result, operand, later, target_labels, kind_now, target)
+    result = _sum_unused(lowering, result, set(target_labels), kind)
     if result.buffer is buffer:
         return
-    taken = result.taken.transpose([result.labels.index(label) for label in wanted])
+    taken = result.taken.transpose([result.labels.index(label) for label in target_labels])
     target = View(taken.shape, taken.dtype)
     strided_copy(lowering, result.buffer, result.view, taken, buffer, target, target.array)
 
@@ -93,17 +93,17 @@ def _product(
     a: Operand,
     b: Operand,
     later: set[str],
-    wanted: Sequence[str],
+    target_labels: Sequence[str],
     kind: Type,
     target: Buffer | None = None,
 ) -> Operand:
     """Return the product of two operands of type ``kind``, summed over the labels that are not in ``later``.
 
-    Its labels follow the order of ``wanted`` as far as possible. If they are equal to it, the result is in ``target``.
+    Its labels follow the order of ``target_labels`` as far as possible. If they are equal, the result is in ``target``.
     """
     both = [label for label in a.labels if label in b.labels]
     inner = [label for label in both if label not in later]
-    order = {label: place for place, label in enumerate(wanted)}
+    order = {label: place for place, label in enumerate(target_labels)}
     stacked, rows, columns = (
         sorted(labels, key=lambda label: order.get(label, len(order)))
         for labels in (
@@ -118,7 +118,7 @@ def _product(
     right = _contiguous(lowering, b, stacked + inner + columns, (*stacks[1], *depths, *b.lengths(columns)))
     lengths = (*np.broadcast_shapes(*stacks), *a.lengths(rows), *b.lengths(columns))
     labels = stacked + rows + columns
-    result = target if target and labels == wanted else lowering.scratch(math.prod(lengths), kind.size)
+    result = target if target and labels == target_labels else lowering.scratch(math.prod(lengths), kind.size)
     size = math.prod(a.lengths(rows)), math.prod(b.lengths(columns)), math.prod(depths)
     factors = Factors(None, left, size[2], 1)
     multiply_broadcast(lowering, factors, right, result, size, stacks, types=ProductTypes(a.kind, b.kind, kind))

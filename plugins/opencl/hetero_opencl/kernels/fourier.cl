@@ -5,12 +5,12 @@
 #define PAIRS 1
 #define HALF 2
 
-inline COMPLEX element(global const SOURCE *source, const int form, const int first, const int i, const int given,
+inline COMPLEX element(global const SOURCE *source, const int form, const int first, const int i, const int available,
                        const int n, const int inner)
 {
     const int is_conjugate = form == HALF && i > n / 2;
     const int position = is_conjugate ? n - i : i;
-    if (position >= given)
+    if (position >= available)
         return 0;
     const int at = first + position * inner;
     if (form == REAL)
@@ -37,20 +37,20 @@ inline COMPLEX product(const COMPLEX a, const COMPLEX b)
 // One pass of Stockham's algorithm: combine transforms of `done` points into transforms of radix * done points. `roots`
 // are the n-th roots of unity.
 kernel void butterflies(global const SOURCE *restrict source, global const COMPLEX *restrict roots,
-                        global TARGET *restrict target, const int from, const int to, const int given, const int n,
+                        global TARGET *restrict target, const int from, const int to, const int available, const int n,
                         const int written, const int inner, const int done, const int radix,
                         const SOURCE_VALUE scale, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int position = item / inner % written, first = item / inner / written * given * inner + item % inner;
+    const int position = item / inner % written, first = item / inner / written * available * inner + item % inner;
     const int span = done * radix, frequency = position % span, start = position / span * done + frequency % done;
     const int step = frequency * (n / span);
     COMPLEX sum = 0;
     int turn = 0;
     for (int t = 0; t < radix; t++) {
-        sum += product(element(source, from, first, start + t * (n / radix), given, n, inner), roots[turn]);
+        sum += product(element(source, from, first, start + t * (n / radix), available, n, inner), roots[turn]);
         turn += step;
         turn -= turn >= n ? n : 0;
     }
@@ -59,15 +59,15 @@ kernel void butterflies(global const SOURCE *restrict source, global const COMPL
 
 // Multiply the first n points by factors; the others become 0.
 kernel void modulate(global const SOURCE *restrict source, global const COMPLEX *restrict factors,
-                     global TARGET *restrict target, const int from, const int to, const int given, const int n,
+                     global TARGET *restrict target, const int from, const int to, const int available, const int n,
                      const int written, const int inner, const SOURCE_VALUE scale, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int position = item / inner % written, first = item / inner / written * given * inner + item % inner;
+    const int position = item / inner % written, first = item / inner / written * available * inner + item % inner;
     COMPLEX result = 0;
     if (position < n)
-        result = product(element(source, from, first, position, given, n, inner), factors[position]) * scale;
+        result = product(element(source, from, first, position, available, n, inner), factors[position]) * scale;
     put(result, target, to, item);
 }

@@ -35,10 +35,10 @@ class Signal(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines ``[outer, given, inner]``, transformed with ``length`` points each; ``written`` results are kept."""
+    """Lines ``[outer, available, inner]``, transformed with ``length`` points each; ``written`` results are kept."""
 
     outer: int
-    given: int
+    available: int
     length: int
     written: int
     inner: int
@@ -75,8 +75,8 @@ def irdft(lowering: Lowering, node: Node) -> None:
     signal = Signal(lowering.buffer(data), kind)
     if axes:
         whole = list(shape)
-        for axis, wanted in zip(axes, lengths):
-            whole[axis] = wanted
+        for axis, axis_length in zip(axes, lengths):
+            whole[axis] = axis_length
         intermediate = scratch_signal(lowering, kind, whole)
         _transform_axes(lowering, signal, intermediate, shape, axes, lengths, inverse=True)
         signal, shape = intermediate, whole
@@ -123,7 +123,7 @@ def transform(
         step = lines if is_last else lines._replace(written=n)
         target = result if is_last else scratch_signal(lowering, signal.kind, (lines.outer, n, lines.inner))
         _launch(lowering, "butterflies", signal, roots, target, step, (done, radix), scale if is_last else 1.0)
-        signal, lines, done = target, lines._replace(given=n), done * radix
+        signal, lines, done = target, lines._replace(available=n), done * radix
 
 
 def radices_of(length: int) -> list[int] | None:
@@ -141,14 +141,14 @@ def _convolve(lowering: Lowering, signal: Signal, result: Signal, lines: Lines, 
     n, wide = lines.length, float_type(signal.kind)
     padded = 1 << (2 * n - 2).bit_length()
     chirp, filters = _chirp(n, padded, inverse, wide)
-    shape, whole = (lines.outer, padded, lines.inner), lines._replace(given=padded, length=padded, written=padded)
+    shape, whole = (lines.outer, padded, lines.inner), lines._replace(available=padded, length=padded, written=padded)
     chirped, spectrum, filtered, convolved = (scratch_signal(lowering, wide, shape) for _ in range(4))
     factors = lowering.constant(chirp)
     _launch(lowering, "modulate", signal, factors, chirped, lines._replace(written=padded))
     transform(lowering, chirped, spectrum, whole, inverse=False)
     _launch(lowering, "modulate", spectrum, lowering.constant(filters), filtered, whole)
     transform(lowering, filtered, convolved, whole, inverse=True)
-    _launch(lowering, "modulate", convolved, factors, result, lines._replace(given=padded), scale=scale)
+    _launch(lowering, "modulate", convolved, factors, result, lines._replace(available=padded), scale=scale)
 
 
 def _launch(
@@ -163,7 +163,7 @@ def _launch(
 ) -> None:
     wide = float_type(signal.kind)
     text = source("fourier", {"SOURCE": signal.kind, "TARGET": result.kind}, COMPLEX=_COMPLEX[wide])
-    sizes = (signal.form, result.form, lines.given, lines.length, lines.written, lines.inner, *numbers)
+    sizes = (signal.form, result.form, lines.available, lines.length, lines.written, lines.inner, *numbers)
     arguments = [signal.buffer, factors, result.buffer, *map(np.int32, sizes), wide.to_dtype().type(scale)]
     lowering.launch_flat(text, kernel, arguments, lines.outer * lines.written * lines.inner)
 

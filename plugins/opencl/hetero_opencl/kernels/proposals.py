@@ -61,14 +61,15 @@ def proposal(lowering: Lowering, node: Node) -> None:
         count, swapped, node.clip_before_nms, True, True, node.box_coordinate_scale, node.box_size_scale,
         border, 0, border, np.inf, node.min_size,
     )  # fmt: skip
-    found = _decode(
+    decoded = _decode(
         lowering, node, (lowering.constant(anchors), Type.f32), offsets, scores, image, settings,
         CORNERS if swapped else PIXELS,
     )  # fmt: skip
-    kept, max_kept = _keep(lowering, found, node.nms_thresh, node.pre_nms_topn, node.post_nms_topn), node.post_nms_topn
-    arguments = [kept, found.boxes.buffer, found.scores.buffer, *map(lowering.buffer, (image, *node.outputs()))]
-    sizes = (found.scores.length, max_kept, swapped, node.clip_after_nms, node.normalize)
-    lowering.launch_flat(found.text, "write_regions", [*arguments, *map(np.int32, sizes)], found.scores.rows * max_kept)
+    max_kept = node.post_nms_topn
+    kept, count = _keep(lowering, decoded, node.nms_thresh, node.pre_nms_topn, max_kept), decoded.scores.rows * max_kept
+    arguments = [kept, decoded.boxes.buffer, decoded.scores.buffer, *map(lowering.buffer, (image, *node.outputs()))]
+    sizes = (decoded.scores.length, max_kept, swapped, node.clip_after_nms, node.normalize)
+    lowering.launch_flat(decoded.text, "write_regions", [*arguments, *map(np.int32, sizes)], count)
 
 
 @lowers(ops.GenerateProposals, unless=unsupported_types)
@@ -76,37 +77,37 @@ def generate_proposals(lowering: Lowering, node: Node) -> None:
     image, anchors, offsets, scores = node.input_values()
     border = 0 if node.normalized else 1
     settings = _Settings(zeroed=False, border=border, shift=border, margin=border, smallest=node.min_size)
-    found = _decode(
+    decoded = _decode(
         lowering, node, (lowering.buffer(anchors), anchors.element_type), offsets, scores, image, settings,
         CORNERS if node.normalized else PIXELS,
     )  # fmt: skip
     max_kept = node.post_nms_count
-    kept = _keep(lowering, found, node.nms_threshold, node.pre_nms_count, max_kept, only_large=True, eta=node.nms_eta)
-    count = found.scores.rows * max_kept
+    kept = _keep(lowering, decoded, node.nms_threshold, node.pre_nms_count, max_kept, only_large=True, eta=node.nms_eta)
+    count = decoded.scores.rows * max_kept
     before, total = exclusive_scan(lowering, valid_flags(lowering, kept, count), count)
     rows, values, counts = node.outputs()
     results = [
         make_dynamic_output(lowering, rows, [-1, 4], count * 4, total),
         make_dynamic_output(lowering, values, [-1], count, total),
     ]
-    sizes = map(np.int32, (found.scores.length, max_kept, False))
-    arguments = [kept, before, found.boxes.buffer, found.scores.buffer, *results, *sizes]
-    lowering.launch_flat(found.text, "write_boxes", arguments, count)
-    count_valid(lowering, kept, found.scores.rows, max_kept, counts)
+    sizes = map(np.int32, (decoded.scores.length, max_kept, False))
+    arguments = [kept, before, decoded.boxes.buffer, decoded.scores.buffer, *results, *sizes]
+    lowering.launch_flat(decoded.text, "write_boxes", arguments, count)
+    count_valid(lowering, kept, decoded.scores.rows, max_kept, counts)
 
 
 @lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unless=unsupported_types)
 def generate_proposals_single_image(lowering: Lowering, node: Node) -> None:
     image, anchors, offsets, scores = node.input_values()
     settings = _Settings(scaled=False, border=1, shift=1, margin=1, smallest=node.min_size)
-    found = _decode(
+    decoded = _decode(
         lowering, node, (lowering.buffer(anchors), anchors.element_type), offsets, scores, image, settings, CORNERS
     )
     max_kept = node.post_nms_count
-    kept = _keep(lowering, found, node.nms_threshold, node.pre_nms_count, max_kept)
-    results, sizes = map(lowering.buffer, node.outputs()), map(np.int32, (found.scores.length, max_kept, True))
-    arguments = [kept, kept, found.boxes.buffer, found.scores.buffer, *results, *sizes]
-    lowering.launch_flat(found.text, "write_boxes", arguments, max_kept)
+    kept = _keep(lowering, decoded, node.nms_threshold, node.pre_nms_count, max_kept)
+    results, sizes = map(lowering.buffer, node.outputs()), map(np.int32, (decoded.scores.length, max_kept, True))
+    arguments = [kept, kept, decoded.boxes.buffer, decoded.scores.buffer, *results, *sizes]
+    lowering.launch_flat(decoded.text, "write_boxes", arguments, max_kept)
 
 
 def _decode(
@@ -123,28 +124,28 @@ def _decode(
     images = scores.shape[0] if len(scores.shape) == 4 else 1
     channels, height, width = scores.shape[-3:]
     count, cells = channels - settings.first_score, height * width
-    kinds = {"ANCHOR": anchors[1], "OFFSET": offsets.element_type, "INFO": image.element_type}
-    value = Type.f64 if Type.f64 in kinds.values() else Type.f32
-    kinds |= {"SCORE": scores.element_type, "OUT": node.get_output_element_type(0)}
+    types = {"ANCHOR": anchors[1], "OFFSET": offsets.element_type, "INFO": image.element_type}
+    value = Type.f64 if Type.f64 in types.values() else Type.f32
+    types |= {"SCORE": scores.element_type, "OUT": node.get_output_element_type(0)}
     macros = f"#define VALUE {ELEMENTS[value].value}\n#define HAS_SCORES {int(node.get_output_size() == 2)}\n"
-    text = element_macros(kinds) + macros + template("box_decoding") + template("proposals")
+    text = element_macros(types) + macros + template("box_decoding") + template("proposals")
     score_value = float_type(scores.element_type)
     length = cells * count
-    found, large = lowering.scratch(images * length, score_value.size), lowering.scratch(images * length)
+    out_scores, large = lowering.scratch(images * length, score_value.size), lowering.scratch(images * length)
     boxes = lowering.scratch(images * length * 4, value.size)
     image_step = image.shape[-1] if len(image.shape) == 2 else 0
     sizes = [cells, count, channels, settings.first_score, image_step, image.shape[-1], *settings[1:5]]
     numbers = map(value.to_dtype().type, settings[5:])
-    arguments = [anchors[0], *map(lowering.buffer, (offsets, scores, image)), boxes, found, large]
+    arguments = [anchors[0], *map(lowering.buffer, (offsets, scores, image)), boxes, out_scores, large]
     lowering.launch_flat(text, "decode_anchors", [*arguments, *map(np.int32, sizes), *numbers], images * length)
     return _Candidates(
-        Boxes(boxes, value, 1, length, 0, overlap=overlap), Scores(found, score_value, images, length), large, text
+        Boxes(boxes, value, 1, length, 0, overlap=overlap), Scores(out_scores, score_value, images, length), large, text
     )
 
 
 def _keep(
     lowering: Lowering,
-    found: _Candidates,
+    decoded: _Candidates,
     threshold: float,
     candidate_count: int,
     max_kept: int,
@@ -152,7 +153,7 @@ def _keep(
     eta: float = 1.0,
 ) -> Buffer:
     """Return the indices kept of the best ``candidate_count`` boxes of each image, ``[images, max_kept]``."""
-    boxes, scores, large, text = found
+    boxes, scores, large, text = decoded
     limits = constant_limits(lowering, scores.value_type, threshold, -math.inf)
     nms = Suppression(lowering, boxes, scores)
     order, suppressed = nms.select(limits, candidate_count, at_least=True)

@@ -42,8 +42,8 @@ def shuffle_channels(lowering: Lowering, node: Node) -> None:
     data, axis = view_of(node.input_value(0)), node.axis % len(node.shape)
     if not data.array.size:
         return
-    before, behind = node.shape[:axis], node.shape[axis + 1 :]
-    groups = data.array.reshape(*before, node.group, node.shape[axis] // node.group, *behind)
+    before, after = node.shape[:axis], node.shape[axis + 1 :]
+    groups = data.array.reshape(*before, node.group, node.shape[axis] // node.group, *after)
     copy_or_share(lowering, node.input_value(0), data, groups.swapaxes(axis, axis + 1), node.output(0))
 
 

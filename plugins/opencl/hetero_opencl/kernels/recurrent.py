@@ -51,7 +51,7 @@ def recurrent(lowering: Lowering, node: Node) -> None:
     times = data.shape[1] if is_sequence else 1
     directions = weights.shape[0] if is_sequence else 1
     count = data.shape[0] * directions * hidden
-    given = [
+    operands = [
         _project_inputs(lowering, data, weights, directions),
         lowering.buffer(inputs["R"]),
         lowering.buffer(biases),
@@ -66,14 +66,14 @@ def recurrent(lowering: Lowering, node: Node) -> None:
     # A sequence of zero steps still has last states.
     for step in range(max(times, 1)):
         numbers = [*map(np.int32, (step, times, hidden, directions, first_reverse))]
-        between = []
+        gated = []
         if isinstance(node, _GRUS) and not node.linear_before_reset:
-            between = [lowering.scratch(count, wide_type(kind).size) for _ in range(2)]
-            lowering.launch_flat(text, "reset_states", [*given, states[0], *between, *numbers], count)
+            gated = [lowering.scratch(count, wide_type(kind).size) for _ in range(2)]
+            lowering.launch_flat(text, "reset_states", [*operands, states[0], *gated, *numbers], count)
         after = [lowering.scratch(count, wide_type(kind).size) for _ in states]
         hidden_states, *cells = zip(states, after, map(lowering.buffer, results))
         (before, *new), cells = hidden_states, [buffer for cell in cells for buffer in cell]
-        lowering.launch_flat(text, "next_states", [*given, before, *between, *new, *cells, *rest, *numbers], count)
+        lowering.launch_flat(text, "next_states", [*operands, before, *gated, *new, *cells, *rest, *numbers], count)
         states = after
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def _unsupported_bucketize(node: Node) -> str | None:
     kinds = [value.element_type for value in node.input_values()]
-    refused = unsupported_types(node)
-    return refused or (None if wide_type(kinds) else f"no kernel compares {kinds[0]} with {kinds[1]}")
+    unsupported = unsupported_types(node)
+    return unsupported or (None if wide_type(kinds) else f"no kernel compares {kinds[0]} with {kinds[1]}")
 
 
 @lowers(ops.Bucketize, unless=_unsupported_bucketize)
