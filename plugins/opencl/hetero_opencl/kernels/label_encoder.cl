@@ -1,5 +1,5 @@
-// values[i] for the key i equal to each element, or the default. `ordered` holds the indices of the sorted keys; the
-// last of equal keys counts.
+// Map each element of the data to values[i], where keys[i] equals it, or to the default. `ordered` holds the indices of
+// the sorted keys; the last of equal keys counts.
 kernel void encode(global const RIGHT *restrict data, global const LEFT *restrict keys,
                    global const int *restrict ordered, global const WORD *restrict values,
                    global const WORD *restrict default_value, global WORD *restrict target, const int keys_count,

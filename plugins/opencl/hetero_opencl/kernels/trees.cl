@@ -1,5 +1,5 @@
-// Decision trees. A node compares a feature with its split; `mode` is <=, <, >=, >, ==, != or 6, membership in a set of
-// numbers [sets][width]. It leads to one of two nodes; a negative index n is the leaf -1 - n.
+// Decision trees. A node compares a feature with its split, by mode: 0 <=, 1 <, 2 >=, 3 >, 4 ==, 5 !=; mode 6 tests
+// membership in a set of numbers [sets][width]. It leads to one of two nodes; a negative index n is the leaf -1 - n.
 
 // The leaf that each row of data [rows][features] reaches in each tree, or -1 if it does not exist.
 kernel void descend(global const LEFT *restrict data, global const RIGHT *restrict splits,
