@@ -34,15 +34,15 @@ def detection_output(lowering: Lowering, node: Node) -> None:
     text, value = _source(node)
     length, classes, number = node.get_input_shape(0)[0], node.num_classes, value.to_dtype().type
     count, max_kept = length * classes, length if node.post_nms_count == -1 else min(node.post_nms_count, length)
-    decoded, turned = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
+    decoded, transposed = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
     weights = lowering.constant(np.array(node.deltas_weights, np.float32))
     largest = number(np.float32(node.max_delta_log_wh))
     arguments = [boxes_in, offsets, info, weights, decoded, np.int32(classes), largest]
     lowering.launch_flat(text, "decode_for_classes", arguments, count)
-    arguments = [boxes_in, scores, turned, np.int32(classes), np.int32(length)]
+    arguments = [boxes_in, scores, transposed, np.int32(classes), np.int32(length)]
     lowering.launch_flat(text, "transpose_scores", arguments, count)
     boxes = Boxes(decoded, value, classes, 0, 1, classes, PIXELS)
-    nms = Suppression(lowering, boxes, Scores(turned, value, classes, length))
+    nms = Suppression(lowering, boxes, Scores(transposed, value, classes, length))
     limits = constant_limits(lowering, value, node.nms_threshold, node.score_threshold)
     kept = nms.suppress(*nms.select(limits, length), limits, max_kept)
     values, entries = nms.kept_scores(kept, max_kept), classes * max_kept
