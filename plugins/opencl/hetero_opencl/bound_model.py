@@ -15,12 +15,12 @@ from hetero.graph import Node, Output, is_constant
 from hetero.plugin import ProfilingInfo
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps import HostStep
-from hetero_opencl.kernels.registry import host_step_of
+from hetero_opencl.kernels.registry import find_host_step
 from hetero_opencl.memory import Arena
 from hetero_opencl.program import BoundProgram
-from hetero_opencl.programs import Programs, Segment
+from hetero_opencl.program_cache import ProgramCache, Segment
 from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.segments import is_held
+from hetero_opencl.segments import is_container
 
 Check = Callable[[], None]
 
@@ -32,7 +32,9 @@ class BoundModel:
     of the one before have been copied to where they are needed.
     """
 
-    def __init__(self, programs: Programs, context: OpenCLContext, profiled: bool, arena: Arena | None = None) -> None:
+    def __init__(
+        self, programs: ProgramCache, context: OpenCLContext, profiled: bool, arena: Arena | None = None
+    ) -> None:
         self._programs = programs
         self._arena, self._owns_arena = arena or Arena(context.device), arena is None
         self._context, self._profiled = context, profiled
@@ -57,7 +59,7 @@ class BoundModel:
         self._outputs = outputs
         self._bind(0, self._programs, inputs, range(len(outputs)))
 
-    def _bind(self, at: int, programs: Programs, inputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
+    def _bind(self, at: int, programs: ProgramCache, inputs: Sequence[Tensor], output_indices: Sequence[int]) -> None:
         """Bind the segment at index ``at`` for these inputs; its results are these outputs of the model."""
         segment = programs.segment_for(inputs)
         if at == len(self._segments) or self._segments[at].segment is not segment:
@@ -103,10 +105,12 @@ class _BoundSegment:
         self._times: dict[Node, timedelta] = {}
         model = segment.program.model
         # The program sees tensors only. Sequences and optionals stay on the host: a result is a parameter unchanged.
-        self._parameters = [i for i, parameter in enumerate(model.parameters) if not is_held(parameter)]
-        self._results = [i for i, result in enumerate(model.results) if not is_held(result)]
+        self._parameters = [i for i, parameter in enumerate(model.parameters) if not is_container(parameter)]
+        self._results = [i for i, result in enumerate(model.results) if not is_container(result)]
         self._passed_through = [
-            (i, model.inputs.index(result.input_value(0))) for i, result in enumerate(model.results) if is_held(result)
+            (i, model.inputs.index(result.input_value(0)))
+            for i, result in enumerate(model.results)
+            if is_container(result)
         ]
         #: The indices among the model's outputs of the results of this program and those after it.
         self.output_indices: Sequence[int] = ()
@@ -140,7 +144,7 @@ class _BoundSegment:
             step.check = check
             started = time.perf_counter()
             tensors = [Tensor(v.node.data) if is_constant(v) else values[v] for v in node.input_values()]
-            values.update(zip(node.outputs(), host_step_of(node)(step, tensors)))
+            values.update(zip(node.outputs(), find_host_step(node)(step, tensors)))
             self._times[node] = timedelta(seconds=time.perf_counter() - started)
         return [values[source] for source in self.segment.part.rest.sources]
 

@@ -31,16 +31,16 @@ from hetero_opencl.lowering import lower_model
 from hetero_opencl.memory import allocations_on, memory_statistics
 from hetero_opencl.memory_use import memory_of, model_memory
 from hetero_opencl.program import Program
-from hetero_opencl.programs import Programs
+from hetero_opencl.program_cache import ProgramCache
 from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.states import variables_of, with_states
+from hetero_opencl.variable_ports import expose_variables, variables_of
 
 
 @dataclass(frozen=True)
 class StatefulPrograms:
     """Programs of a model with its variables as additional last inputs (``read``) and outputs (``written``)."""
 
-    programs: Programs
+    programs: ProgramCache
     read: list[str]
     written: list[str]
 
@@ -63,15 +63,15 @@ class OpenCLCompiledModel(CompiledModel):
         self._feeding = Executor(f"{self.device_name} {self.name} feeding")
         # Variables are unset in the first inference of a request, and set in later ones.
         for are_set in dict.fromkeys((is_set,) * len(self.variables) for is_set in (False, True)):
-            self.programs_for(are_set).programs.make_if_known()
+            self.programs_for(are_set).programs.make_if_static()
 
     def programs_for(self, are_set: Sequence[bool]) -> StatefulPrograms:
         """Return the programs for requests in which the variables are set or not as ``are_set`` says."""
         key = tuple(are_set)
         with self._lock:
             if key not in self._stateful:
-                model, read, written = with_states(self._decompressed, key)
-                programs = Programs(model, self._lower, self._lowered)
+                model, read, written = expose_variables(self._decompressed, key)
+                programs = ProgramCache(model, self._lower, self._lowered)
                 self._stateful[key] = StatefulPrograms(programs, read, written)
             self._last_used = self._stateful[key].programs
             return self._stateful[key]

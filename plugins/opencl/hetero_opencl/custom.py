@@ -1,17 +1,18 @@
-"""How an operation of anybody's own runs on OpenCL devices: what its class says for them. No import is needed for it.
+"""Kernels for user-defined operations. The operation's class supplies them; nothing has to be registered.
 
-An element-wise one, with one output that has the shape to which its inputs broadcast, has an expression of OpenCL C::
+An element-wise operation gives an OpenCL C expression. It has one output, of the shape to which its inputs broadcast::
 
     class CustomElu(Op):
         inputs = ("x",)
         alpha = Attribute(float)
         opencl_expression = "x > 0 ? x : alpha * (exp(x) - 1.0)"
 
-Names are those of inputs (``input0``, ``input1`` … of a class that declares none) and of attributes that are numbers or
-booleans. It computes with the type of the first input, f16 and bf16 as float, and numbers with a point are of that type
-too. It runs in one kernel with the element-wise operations around it. The expression may also be a property.
+The expression may use the names of the inputs (``input0``, ``input1`` … if the class declares none) and of the
+attributes that are numbers or booleans. It is computed in the type of the first input (f16 and bf16 as float), and so
+are literals with a decimal point. It is fused with neighboring element-wise operations. ``opencl_expression`` may also
+be a property.
 
-Any other brings kernels, which are asked for when all shapes are known::
+Any other operation returns kernels. The method is called when all shapes are known::
 
     def opencl_kernels(self):
         from hetero_opencl.custom import Kernel
@@ -20,8 +21,8 @@ Any other brings kernels, which are asked for when all shapes are known::
         types = {"DATA": self.get_element_type()}
         return [Kernel(SOURCE, "row_sums", [self.input(0), self.output(0), columns], [rows], types=types)]
 
-A class with either may have ``opencl_refusal(self)``, which gives a reason where a node cannot run so, else None;
-shapes may be partly unknown then.
+In both cases the class may define ``opencl_unsupported_reason(self)``, which returns the reason why a node cannot run,
+or None. Shapes may be partly unknown when it is called.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from hetero.types import Type
 
 @dataclass(frozen=True, eq=False)
 class Scratch:
-    """Memory for what one kernel of an operation hands to the next: given as an argument of each."""
+    """Temporary buffer that several kernels of one operation share: pass the same object as an argument of each."""
 
     count: int
     element_type: Type = Type.f32
@@ -43,15 +44,15 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel of an operation, of those that run one after the other.
+    """One kernel launch of an operation. The kernels of an operation run in order.
 
-    ``source``: OpenCL C; ``name``: the kernel in it. Each of its ``arguments`` is an input or an output of the node, a
-    Scratch or an array, for a pointer; or a number: a whole one is an int, one with a fraction a float, a numpy scalar
-    what it says. There are ``global_size`` work-items along each dimension, in groups of ``local_size``.
+    ``source`` is OpenCL C and ``name`` the kernel in it. ``arguments`` are inputs and outputs of the node, Scratch
+    objects or arrays for pointers, and numbers: a Python int is passed as int, a float as float, a numpy scalar in its
+    own type. ``global_size`` is the number of work-items in each dimension, ``local_size`` that of a work-group.
 
-    ``types`` gives element types names, for each of which T the source has macros: ``T`` is the type in memory,
-    ``T_VALUE`` the one to compute with, and ``T_LOAD(p, i)`` and ``T_STORE(value, i, p)`` get to elements; f16 and bf16
-    are computed as float, so that one source is for them and for f32.
+    ``types`` maps names to element types. For each name T the source may use the macros ``T`` (the type in memory),
+    ``T_VALUE`` (the type to compute with), ``T_LOAD(p, i)`` and ``T_STORE(value, i, p)``. f16 and bf16 are computed as
+    float, so that one source serves them and f32.
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""INFERENCE_PRECISION_HINT f16: f32 models that keep their weights and activations in 16 bits."""
+"""INFERENCE_PRECISION_HINT f16: store weights and activations of f32 models in 16 bits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hetero.passes import eliminate_dead_code
 from hetero.passes.specialization import shape_deciding_nodes
 from hetero.types import Type
 
-# With these a model begins to be of f16: they take the time and the memory, and add up in float.
+# Nodes that are always converted, if supported: they dominate time and memory, and accumulate in float.
 _PRODUCTS = (*CONVOLUTIONS, ops.MatMul)
-# These go on in f16 where they read it. Their results are about as large as what they read. Others, such as powers,
-# exponentials, quotients and sums, may exceed f16 or come near 0 on their way, and stay f32.
+# Nodes that are converted if an input is already f16. Their results have about the magnitude of their inputs. Others,
+# such as powers, exponentials, quotients and sums, may overflow f16 or approach 0 in between, and stay f32.
 _FOLLOWERS = (
     ops.MaxPool, ops.AvgPool, ops.AdaptiveAvgPool, ops.AdaptiveMaxPool, ops.Interpolate, ops.Softmax, ops.MVN, ops.LRN,
     ops.GroupNormalization, ops.BatchNormInference, ops.ReduceMean, ops.ReduceMax, ops.ReduceMin,
@@ -30,41 +30,42 @@ _FOLLOWERS = (
 _LIMITS = np.finfo(np.float16)
 
 
-def convert_to_fp16(model: Model, refuse: Callable[[Node], str | None]) -> bool:
-    """Let the nodes that lose little by it compute f16 instead of f32; the model is changed.
+def convert_to_fp16(model: Model, unsupported_reason: Callable[[Node], str | None]) -> bool:
+    """Convert the nodes that lose little accuracy from f32 to f16, in place. Returns whether the model changed.
 
-    ``refuse`` says why a node cannot run, None where it can: one that cannot in f16 stays f32. So do inputs, results,
-    variables, and what decides shapes; Converts stand between the two. Bodies are changed in the same way.
+    ``unsupported_reason`` returns why a node cannot run, or None; a node that cannot run in f16 stays f32. Inputs,
+    results, variables and values that decide shapes stay f32 too, with Convert nodes between. Bodies are converted
+    alike.
     """
     deciding = shape_deciding_nodes(model)
-    halves = _Halves()
+    values = _HalfValues()
     for node in model.get_ordered_ops():
         if node not in deciding:
-            halves.try_node(node, refuse)
+            values.try_node(node, unsupported_reason)
         for body in filter(None, node.bodies):
-            convert_to_fp16(body, refuse)
-    return eliminate_dead_code(model) or bool(halves)
+            convert_to_fp16(body, unsupported_reason)
+    return eliminate_dead_code(model) or bool(values)
 
 
-class _Halves(dict[Output, Output]):
-    """The f16 value of each f32 value that has one."""
+class _HalfValues(dict[Output, Output]):
+    """Maps f32 values to their f16 counterparts."""
 
-    def try_node(self, node: Node, refuse: Callable[[Node], str | None]) -> None:
+    def try_node(self, node: Node, unsupported_reason: Callable[[Node], str | None]) -> None:
         values = [reader for reader in node.inputs() if reader.index not in node.shape_inputs]
         reading = [reader for reader in values if reader.element_type is Type.f32]
-        if not self._gains(node, reading):
+        if not self._should_convert(node, reading):
             return
-        before = [reader.get_source_output() for reader in reading]
-        wide = [output for output in node.outputs() if output.element_type is Type.f32]
-        for reader, value in zip(reading, before):
-            reader.replace_source_output(self._half(value))
+        sources = [reader.get_source_output() for reader in reading]
+        outputs = [output for output in node.outputs() if output.element_type is Type.f32]
+        for reader, value in zip(reading, sources):
+            reader.replace_source_output(self._to_half(value))
         node.infer()
-        if refuse(node):
-            for reader, value in zip(reading, before):
+        if unsupported_reason(node):
+            for reader, value in zip(reading, sources):
                 reader.replace_source_output(value)
             node.infer()
             return
-        for output in wide:
+        for output in outputs:
             readers = output.get_target_inputs()
             name = f"{node.friendly_name}/{output.index}/f32"
             restored = ops.Convert(output, Type.f32, name=name).output(0)
@@ -72,16 +73,16 @@ class _Halves(dict[Output, Output]):
                 reader.replace_source_output(restored)
             self[restored] = output
 
-    def _gains(self, node: Node, reading: list[Input]) -> bool:
+    def _should_convert(self, node: Node, reading: list[Input]) -> bool:
         values = [reader.get_source_output() for reader in reading]
         follows = isinstance(node, _FOLLOWERS) and any(map(_was_half, values))
         if not follows and not isinstance(node, _PRODUCTS):
             return False
-        # What is too large for f16 may have a square root that is not.
+        # Squares may overflow where a Sqrt after them would bring the value back into range.
         is_square = isinstance(node, ops.Multiply) and values[0] == values[-1]
         return bool(values) and not is_square and all(_fits(value.node.data) for value in values if is_constant(value))
 
-    def _half(self, value: Output) -> Output:
+    def _to_half(self, value: Output) -> Output:
         if value not in self:
             name = f"{value.node.friendly_name}/{value.index}/f16"
             if is_constant(value):
@@ -96,6 +97,6 @@ def _was_half(value: Output) -> bool:
 
 
 def _fits(array: np.ndarray) -> bool:
-    """Whether the largest number of an array is one of f16 with all its digits; infinite ones are as good there."""
-    sizes = np.abs(array[np.isfinite(array)])
-    return not sizes.any() or _LIMITS.tiny <= sizes.max() <= _LIMITS.max
+    """Return whether the largest finite magnitude of an array is a normal number in f16 (or all are zero)."""
+    magnitudes = np.abs(array[np.isfinite(array)])
+    return not magnitudes.any() or _LIMITS.tiny <= magnitudes.max() <= _LIMITS.max

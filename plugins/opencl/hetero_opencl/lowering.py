@@ -14,15 +14,15 @@ from hetero.passes import align_prelu_slopes
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
 from hetero_opencl.binaries import Binaries
-from hetero_opencl.constants import Constants, in_rows
+from hetero_opencl.constants import Constants, contiguous
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import find_fusions
-from hetero_opencl.kernels import lowering_of
-from hetero_opencl.kernels.custom_expressions import brings_expression
-from hetero_opencl.kernels.custom_kernels import brings_kernels
+from hetero_opencl.kernels import find_lowering
+from hetero_opencl.kernels.custom_expressions import has_custom_expression
+from hetero_opencl.kernels.custom_kernels import has_custom_kernels
 from hetero_opencl.lowering_report import ROWS, LayoutUse, LoweringReport
 from hetero_opencl.program import Buffer, Launch, Program
-from hetero_opencl.segments import is_held
+from hetero_opencl.segments import is_container
 
 if TYPE_CHECKING:
     from hetero_opencl.fusion import Fusion
@@ -87,7 +87,7 @@ class Lowering:
         self.decisions.reasons.setdefault(self._node, []).append(reason)
 
     def constant(
-        self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = in_rows
+        self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = contiguous
     ) -> Buffer:
         """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
         if layout:
@@ -175,7 +175,7 @@ class Lowering:
         """Make the launches of a node, unless another one computes it along."""
         if node in self.fusion.absorbed:
             return
-        function = lowering_of(node)
+        function = find_lowering(node)
         if function is None:
             raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no OpenCL kernel")
         before = len(self.launches)
@@ -202,7 +202,7 @@ class Lowering:
 
 def _written_in(nodes: Sequence[Node]) -> str:
     """Which of the nodes bring OpenCL C of their own and where their classes are written, for messages."""
-    own = [node for node in nodes if brings_expression(node) or brings_kernels(node)]
+    own = [node for node in nodes if has_custom_expression(node) or has_custom_kernels(node)]
     told = [f"{node.type_info.name} '{node.friendly_name}' in {class_file(type(node))}" for node in own]
     return f" with {', '.join(told)}" if told else ""
 
@@ -214,13 +214,13 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
     for node in model.get_ordered_ops():
         if not isinstance(node, (Parameter, Constant, Result)):
             lowering.lower(node)
-    results = [result.input_value(0) for result in model.results if not is_held(result)]
+    results = [result.input_value(0) for result in model.results if not is_container(result)]
     return Program(
         device,
         model,
         lowering.steps,
         lowering.launches,
-        [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_held(parameter)],
+        [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)],
         [lowering.buffer(value) for value in results],
         [None if value in lowering.found_shapes else value.shape for value in results],
         {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},

@@ -35,7 +35,7 @@ from hetero_opencl.kernels.expressions import needs_doubles
 from hetero_opencl.memory import memory_statistics
 from hetero_opencl.memory_use import model_memory
 from hetero_opencl.remote import OpenCLContext, create_context
-from hetero_opencl.states import ASSIGNS, READS, variable_unsupported_reason
+from hetero_opencl.variable_ports import ASSIGNS, READS, variable_unsupported_reason
 
 # What f32 models are computed in; the other types of a model stay as they are.
 inference_precision = Property(

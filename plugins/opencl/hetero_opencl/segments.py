@@ -1,9 +1,9 @@
-"""A model of which not all is known before it runs, cut into what can run now and what comes later.
+"""Cutting a model at values that are known only at run time.
 
-What waits are operations on shapes that an earlier one finds out (NonZero), those that are steered by contents which
-the device computes (Reshape, the condition of an If), and those that the host runs itself (Loop). When the first part
-has run, the host knows more, and what is left is a model of its own, with Parameters for the values that came before:
-it is specialized, and cut, in its turn.
+An operation must wait if its input shapes depend on data (after NonZero), if its output shape depends on the contents
+of a computed tensor (the target shape of Reshape, the condition of If), or if it follows an operation that the host
+runs (Loop). Once the first part has run, the rest becomes a model of its own, with Parameters for the values of the
+first part. It is specialized and cut again.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from hetero.containers import ContainerType
 from hetero.errors import GraphError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
-from hetero_opencl.kernels.registry import host_step_of
+from hetero_opencl.kernels.registry import find_host_step
 
 
 @dataclass
 class Rest:
-    """What comes later: a model whose Parameters stand for ``sources``, values of the part before.
+    """Model of the operations that wait. Its Parameters stand for ``sources``, values of the part before.
 
-    ``results`` are the places that its Results have among those of the model that was cut.
+    ``results`` are the indices of its Results among those of the model that was cut.
     """
 
     model: Model
@@ -31,9 +31,10 @@ class Rest:
 
 @dataclass
 class Cut:
-    """``model`` runs now. Its Results are ``carried`` values, then those of the whole model at the places ``results``.
+    """First part of a model, the host steps after it, and the rest.
 
-    Then the host runs ``host_steps`` in order, and after them the ``rest``, None where nothing is left.
+    The Results of ``model`` are ``carried``, then those Results of the whole model whose indices are in ``results``.
+    ``host_steps`` run in order after it, then ``rest``, which is None if nothing is left.
     """
 
     model: Model
@@ -43,18 +44,18 @@ class Cut:
     rest: Rest | None
 
 
-def is_held(port: Parameter | Result) -> bool:
-    """Whether what comes in or goes out is a sequence or an optional, which the host holds: no program sees it."""
+def is_container(port: Parameter | Result) -> bool:
+    """Return whether a port holds a sequence or an optional. These stay on the host; no program reads them."""
     return isinstance(port.get_output_element_type(0), ContainerType)
 
 
 def cut(model: Model) -> Cut:
-    """Cut a model that was specialized, which becomes parts of others.
+    """Cut a specialized model; its nodes are moved into the parts.
 
-    Raises GraphError where a shape depends on data in a way that no kernel finds out.
+    Raises GraphError if a shape depends on data that no kernel and no host step provides.
     """
     order = [node for node in model.get_ordered_ops() if not isinstance(node, Result)]
-    now, host_steps = _what_runs_now(order)
+    now, host_steps = _find_ready(order)
     later = [node for node in order if node not in now and node not in host_steps]
     if not later and not host_steps:
         return Cut(model, [], list(range(len(model.results))), [], None)
@@ -63,15 +64,16 @@ def cut(model: Model) -> Cut:
     return _divide(model, now, host_steps, later)
 
 
-def _what_runs_now(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, None]]:
+def _find_ready(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, None]]:
+    """Return the nodes that can run as kernels now, and those that the host can run after them."""
     now: dict[Node, None] = {}
     host_steps: dict[Node, None] = {}
     for node in order:
         if isinstance(node, (Parameter, Constant)):
             now[node] = None
-        elif not _is_steered_by_constants(node):
+        elif not _has_constant_shape_inputs(node):
             continue
-        elif host_step_of(node) is None:
+        elif find_host_step(node) is None:
             if all(v.node in now and v.partial_shape.is_static for v in node.input_values()):
                 now[node] = None
         elif all(v.node in now or v.node in host_steps for v in node.input_values()):
@@ -79,35 +81,35 @@ def _what_runs_now(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, 
     return now, host_steps
 
 
-def _is_steered_by_constants(node: Node) -> bool:
+def _has_constant_shape_inputs(node: Node) -> bool:
     return all(is_constant(node.input_value(i)) for i in node.shape_inputs if i < node.get_input_size())
 
 
 def _divide(model: Model, now: dict[Node, None], host_steps: dict[Node, None], later: Sequence[Node]) -> Cut:
     results = model.results
-    here = [i for i, result in enumerate(results) if result.input_value(0).node in now]
-    there = [i for i in range(len(results)) if i not in here]
-    readers = [*later, *(results[i] for i in there)]
+    now_indices = [i for i, result in enumerate(results) if result.input_value(0).node in now]
+    later_indices = [i for i in range(len(results)) if i not in now_indices]
+    readers = [*later, *(results[i] for i in later_indices)]
     read = dict.fromkeys(v for node in readers for v in node.input_values() if v.node in now or v.node in host_steps)
     sources = [value for value in read if not isinstance(value.node, Constant)]
     for_host = [v for node in host_steps for v in node.input_values()]
     carried = dict.fromkeys(v for v in (*sources, *for_host) if v.node in now)
     carried = [v for v in carried if not isinstance(v.node, (Parameter, Constant))]
     for node in host_steps:
-        node.disconnect()  # to the kernels that make what it reads it is no reader
-    parameters = [_stand_in(value, readers) for value in sources]
+        node.disconnect()  # so that kernels do not see host steps as readers of their outputs
+    parameters = [_replace_by_parameter(value, readers) for value in sources]
     name = model.friendly_name
-    first = Model([*carried, *(results[i] for i in here)], model.parameters, name)
-    rest = Model([results[i] for i in there], parameters, name)
-    return Cut(first, carried, here, list(host_steps), Rest(rest, sources, there))
+    first = Model([*carried, *(results[i] for i in now_indices)], model.parameters, name)
+    rest = Model([results[i] for i in later_indices], parameters, name)
+    return Cut(first, carried, now_indices, list(host_steps), Rest(rest, sources, later_indices))
 
 
-def _stand_in(value: Output, readers: Sequence[Node]) -> Parameter:
-    """A Parameter that these nodes read in the place of a value."""
+def _replace_by_parameter(value: Output, readers: Sequence[Node]) -> Parameter:
+    """Create a Parameter and make these readers use it instead of the value."""
     parameter = Parameter(value.element_type, value.partial_shape, name=f"{value.node.friendly_name}.{value.index}")
-    among = set(readers)
+    reader_set = set(readers)
     for target in value.get_target_inputs():
-        if target.node in among:
+        if target.node in reader_set:
             target.replace_source_output(parameter.output(0))
     return parameter
 

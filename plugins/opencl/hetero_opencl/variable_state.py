@@ -1,4 +1,4 @@
-"""The state of a variable: a tensor of the device that programs read, and one that they write the next value to."""
+"""State of a variable on the device."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from hetero_opencl.remote import OpenCLContext
 
 
 class OpenCLVariableState(VariableState):
-    """Contents count while ``is_set``; otherwise the next inference begins with the initial value."""
+    """Two device tensors: programs read ``current`` and write ``following``; ``advance`` swaps them.
+
+    While ``is_set`` is False, the next inference starts from the initial value.
+    """
 
     def __init__(self, info: VariableInfo, context: OpenCLContext) -> None:
         super().__init__(info)
         self.is_set = False
         shape = self.empty().shape
-        #: What the next inference reads, and where it writes what the one after it reads.
+        #: ``current`` is read by the next inference, ``following`` receives the value for the one after it.
         self.current, self.following = (context.create_tensor(info.data_type, shape) for _ in range(2))
 
     def advance(self) -> None:
-        """Let what an inference wrote be the contents."""
+        """Make the value that the last inference wrote the current one."""
         self.current, self.following = self.following, self.current
         self.is_set = True
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hetero_opencl.constants import in_rows
+from hetero_opencl.constants import contiguous
 
 NUMBERS = np.arange(2 * 3 * 70 * 130, dtype=np.float32).reshape(2, 3, 70, 130)
 ARRANGEMENTS = {
@@ -22,6 +22,6 @@ ARRANGEMENTS = {
 
 @pytest.mark.parametrize("array", ARRANGEMENTS.values(), ids=ARRANGEMENTS)
 def test_they_lie_in_rows(array):
-    found = in_rows(array)
+    found = contiguous(array)
     assert found.flags.c_contiguous and found.dtype == array.dtype
     np.testing.assert_array_equal(found, array)

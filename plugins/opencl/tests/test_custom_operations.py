@@ -259,7 +259,7 @@ FAILURES = {
     BadKernel: rf"cannot build the kernel of BadKernel 'mine' with .* in {HERE}: .*:11:9.* identifier 'total'",
     NoSuchKernel: rf"making the kernel of NoSuchKernel 'mine' with NoSuchKernel 'mine' in {HERE}",
     TooManyArguments: rf"the kernel sum of TooManyArguments 'mine' .* in {HERE} takes 4 arguments, but is given 5",
-    NoArgument: "NoArgument 'mine': 'text' cannot be the argument of a kernel: give an input or output, a Scratch",
+    NoArgument: "NoArgument 'mine': 'text' cannot be the argument of a kernel; pass an input, output, Scratch",
     Raises: rf"Raises 'mine': opencl_kernels of Raises in {HERE}, line \d+, failed: AttributeError: .*no_such_thing",
 }
 
@@ -295,15 +295,15 @@ class Reduced(SameShape):
 
 
 class Picky(CustomElu):
-    def opencl_refusal(self):
+    def opencl_unsupported_reason(self):
         return "alpha is odd" if self.alpha % 2 else None
 
 
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda x: Chosen(x, alpha=1), "how, which is 'exp', cannot stand in an expression"),
-        (Reduced, r"an expression makes the shape to which \[\(3, 4\)\] broadcast, not \(3,\)"),
+        (lambda x: Chosen(x, alpha=1), "attribute how = 'exp' cannot stand in an expression"),
+        (Reduced, r"an expression makes an output of the shape to which \[\(3, 4\)\] broadcast, not \(3,\)"),
         (lambda x: Picky(x, alpha=1), "alpha is odd"),
         (OnTheHost, "no kernel for extension::OnTheHost"),
     ],

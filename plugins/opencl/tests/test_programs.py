@@ -6,7 +6,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 from hetero_opencl.plugin import OpenCLPlugin
-from hetero_opencl.programs import MOST_PROGRAMS
+from hetero_opencl.program_cache import MAX_PROGRAMS
 
 import hetero
 from hetero import Constant, Model, Parameter, PartialShape, Tensor, Type, ops
@@ -126,7 +126,7 @@ def test_programs_by_shape_are_few():
     compiled = PLUGIN.compile_model(Model([ops.Exp(x)], [x]), {})
     request = compiled.create_sync_infer_request()
     programs = {}
-    for rows in [*range(1, MOST_PROGRAMS + 1), 1, MOST_PROGRAMS + 1]:
+    for rows in [*range(1, MAX_PROGRAMS + 1), 1, MAX_PROGRAMS + 1]:
         array = np.zeros((rows, 4), np.float32)
         request.set_tensor(compiled.inputs[0], Tensor(array))
         request.infer()

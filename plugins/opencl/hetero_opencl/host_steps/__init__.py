@@ -1,5 +1,5 @@
-"""What the host runs between the programs of a model: it copies and decides, but computes nothing itself."""
-# ruff: noqa: F401 - importing a family registers its functions
+"""Operations that the host runs between programs: control flow, sequences and copies, but no arithmetic."""
+# ruff: noqa: F401 - importing a module registers its functions
 
 from hetero_opencl.host_steps import loops, sequences
 from hetero_opencl.host_steps.step import HostStep

@@ -1,4 +1,4 @@
-"""Loop and TensorIterator: bodies that the host runs again and again."""
+"""Loop and TensorIterator: the host runs the body once per iteration."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from hetero.ops.port_maps import (
 from hetero.plugin import RemoteTensor
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps.step import HostStep
-from hetero_opencl.kernels.registry import run_by_host
+from hetero_opencl.kernels.registry import runs_on_host
 from hetero_opencl.transfers import on_host
 
 
-@run_by_host(ops.Loop)
+@runs_on_host(ops.Loop)
 def loop(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     trip_count, starts = (on_host(tensors[index]).item() for index in (0, 1))
     numbers: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
-    return _Repetition(step, tensors, *step.node.get_special_body_ports()).run(numbers if starts else ())
+    return _LoopExecution(step, tensors, *step.node.get_special_body_ports()).run(numbers if starts else ())
 
 
-@run_by_host(ops.TensorIterator)
+@runs_on_host(ops.TensorIterator)
 def tensor_iterator(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     slices = [d for d in step.node.get_input_descriptions() if isinstance(d, SliceInputDescription)]
     counts = {part_count(d, tensors[d.input_index].shape[d.axis]) for d in slices}
     if len(counts) != 1:
-        step.fail(f"its sliced inputs have {sorted(counts) or 'no'} parts, but must have equally many")
-    return _Repetition(step, tensors).run(range(counts.pop()))
+        step.fail(f"its sliced inputs must have the same number of parts, but have {sorted(counts) or 'none'}")
+    return _LoopExecution(step, tensors).run(range(counts.pop()))
 
 
-class _Repetition:
-    """One run of a node that runs its body again and again."""
+class _LoopExecution:
+    """One execution of a Loop or TensorIterator."""
 
     def __init__(
         self, step: HostStep, tensors: Sequence[Tensor], iteration_port: int = -1, condition_port: int = -1
@@ -65,6 +65,7 @@ class _Repetition:
         }
 
     def run(self, numbers: Iterable[int]) -> list[Tensor]:
+        """Run the body for each iteration number and return the node's outputs."""
         feed: dict[int, Tensor] = {d.body_parameter_index: self._tensors[d.input_index] for d in self._inputs}
         results: list[Tensor] | None = None
         spare: list[Tensor] | None = None
@@ -74,8 +75,8 @@ class _Repetition:
                 feed[self._iteration_port] = self._number(number)
             for part in self._slices:
                 feed[part.body_parameter_index] = self._part(part, number)
-            # What an iteration made is read by the next one, while that makes what goes elsewhere.
-            results, spare = self._places(spare), results
+            # Double buffering: an iteration reads the results of the one before while it writes to the other set.
+            results, spare = self._result_tensors(spare), results
             self._body.run([feed[index] for index in range(len(feed))], results, self._step.check)
             for parameter, result in self._carried.items():
                 feed[parameter] = results[result]
@@ -85,18 +86,21 @@ class _Repetition:
                 break
         return [self._output(description, results) for description in self._node.get_output_descriptions()]
 
-    def _places(self, used: list[Tensor] | None) -> list[Tensor]:
-        """A tensor for each result: one used before, unless that is kept; the condition is for the host to see."""
-        places = []
+    def _result_tensors(self, used: list[Tensor] | None) -> list[Tensor]:
+        """Return a tensor for each result of the body; those in ``used`` are reused unless their contents are kept.
+
+        The condition is a host tensor.
+        """
+        tensors = []
         for index, result in enumerate(self._node.body.results):
             kind = result.get_output_element_type(0)
             if index == self._condition_port or isinstance(kind, ContainerType):
-                places.append(Tensor(kind, [0]))
+                tensors.append(Tensor(kind, [0]))
             elif used is None or index in self._kept:
-                places.append(self._step.new_tensor(kind, [0]))
+                tensors.append(self._step.new_tensor(kind, [0]))
             else:
-                places.append(used[index])
-        return places
+                tensors.append(used[index])
+        return tensors
 
     def _number(self, number: int) -> Tensor:
         parameter = self._node.body.parameters[self._iteration_port]
@@ -129,11 +133,11 @@ class _Repetition:
 
     def _join(self, description: ConcatOutputDescription, values: Sequence[Tensor]) -> Tensor:
         if not values:
-            return self._nothing(description)
+            return self._empty_output(description)
         return self._step.join(values, description.axis % len(values[0].shape))
 
-    def _nothing(self, description: ConcatOutputDescription) -> Tensor:
-        """The parts of no iteration joined: of the lengths that are known, and zero where one is not."""
+    def _empty_output(self, description: ConcatOutputDescription) -> Tensor:
+        """Return the concatenated output of zero iterations; unknown dimensions are zero."""
         result = self._node.body.results[description.body_value_index].output(0)
         shape = [0]
         if result.partial_shape.has_rank:

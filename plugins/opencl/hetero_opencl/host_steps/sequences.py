@@ -1,7 +1,7 @@
-"""Sequences of tensors and optional values, as ONNX has them: Python values of the host around tensors of the device.
+"""ONNX sequences and optionals: Python lists on the host that hold device tensors.
 
-A tensor of a ContainerType holds a list, or None, or one tensor, in its object array. What goes into a sequence is
-copied, since programs write to the tensors that they hand on again and again.
+A tensor of a ContainerType is an object array of no dimensions that holds a list, None or a tensor. Tensors are copied
+when they enter a sequence, as programs overwrite their output buffers in later runs.
 """
 
 from __future__ import annotations
@@ -14,59 +14,59 @@ from hetero import ops
 from hetero.containers import ContainerType, OptionalType
 from hetero.tensor import Tensor
 from hetero_opencl.host_steps.step import HostStep
-from hetero_opencl.kernels.registry import run_by_host
+from hetero_opencl.kernels.registry import runs_on_host
 from hetero_opencl.transfers import on_host
 
 
 def content(tensor: Tensor) -> Any:
-    """What a tensor of a ContainerType holds: a list, None or a tensor."""
+    """Return the list, None or tensor in a tensor of a ContainerType."""
     return tensor.data[()]
 
 
-def _hold(step: HostStep, held: Any) -> list[Tensor]:
+def _wrap(step: HostStep, content: Any) -> list[Tensor]:
     tensor = Tensor(step.node.get_output_element_type(0), [])
-    tensor.data[()] = held
+    tensor.data[()] = content
     return [tensor]
 
 
-@run_by_host(ops.SequenceConstruct)
+@runs_on_host(ops.SequenceConstruct)
 def sequence_construct(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
-    return _hold(step, [step.copy(tensor) for tensor in tensors])
+    return _wrap(step, [step.copy(tensor) for tensor in tensors])
 
 
-@run_by_host(ops.SequenceEmpty)
+@runs_on_host(ops.SequenceEmpty)
 def sequence_empty(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
-    return _hold(step, [])
+    return _wrap(step, [])
 
 
-@run_by_host(ops.SequenceInsert)
+@runs_on_host(ops.SequenceInsert)
 def sequence_insert(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
     at = _position(step, tensors[2], len(items), len(items) + 1) if len(tensors) > 2 else len(items)
-    return _hold(step, [*items[:at], step.copy(tensors[1]), *items[at:]])
+    return _wrap(step, [*items[:at], step.copy(tensors[1]), *items[at:]])
 
 
-@run_by_host(ops.SequenceErase)
+@runs_on_host(ops.SequenceErase)
 def sequence_erase(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
     if len(tensors) == 1 and not items:
-        step.fail("there is nothing to erase in an empty sequence")
+        step.fail("cannot erase an item of an empty sequence")
     at = _position(step, tensors[1], len(items), len(items)) if len(tensors) > 1 else len(items) - 1
-    return _hold(step, items[:at] + items[at + 1 :])
+    return _wrap(step, items[:at] + items[at + 1 :])
 
 
-@run_by_host(ops.SequenceAt)
+@runs_on_host(ops.SequenceAt)
 def sequence_at(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
     return [step.as_tensor(items[_position(step, tensors[1], len(items), len(items))])]
 
 
-@run_by_host(ops.SequenceLength)
+@runs_on_host(ops.SequenceLength)
 def sequence_length(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     return [Tensor(np.array(len(content(tensors[0])), np.int64))]
 
 
-@run_by_host(ops.SplitToSequence)
+@runs_on_host(ops.SplitToSequence)
 def split_to_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     data, node = step.on_device(0, tensors[0]), step.node
     axis = node.axis % len(data.shape)
@@ -81,50 +81,50 @@ def split_to_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     parts = [step.copy(step.part(data, axis, begin, end)) for begin, end in zip(begins, ends) if length or split.ndim]
     if len(tensors) == 1 and not node.keep_dims:
         parts = [step.in_shape(part, [*part.shape[:axis], *part.shape[axis + 1 :]]) for part in parts]
-    return _hold(step, parts)
+    return _wrap(step, parts)
 
 
-@run_by_host(ops.ConcatFromSequence)
+@runs_on_host(ops.ConcatFromSequence)
 def concat_from_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     items, node = [step.as_tensor(item) for item in content(tensors[0])], step.node
     if not items:
-        step.fail("there is nothing to join in an empty sequence")
+        step.fail("cannot concatenate an empty sequence")
     axis = node.axis % (len(items[0].shape) + node.new_axis)
     return [step.join(items, axis, node.new_axis)]
 
 
-@run_by_host(ops.Optional)
+@runs_on_host(ops.Optional)
 def optional(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     if not tensors:
-        return _hold(step, None)
+        return _wrap(step, None)
     (tensor,) = tensors
     is_container = isinstance(tensor.element_type, ContainerType)
-    return _hold(step, content(tensor) if is_container else step.copy(tensor))
+    return _wrap(step, content(tensor) if is_container else step.copy(tensor))
 
 
-@run_by_host(ops.OptionalHasElement)
+@runs_on_host(ops.OptionalHasElement)
 def optional_has_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
-    holds = bool(tensors)
-    if holds and isinstance(step.node.get_input_element_type(0), OptionalType):
-        holds = content(tensors[0]) is not None
-    return [Tensor(np.array(holds))]
+    has_element = bool(tensors)
+    if has_element and isinstance(step.node.get_input_element_type(0), OptionalType):
+        has_element = content(tensors[0]) is not None
+    return [Tensor(np.array(has_element))]
 
 
-@run_by_host(ops.OptionalGetElement)
+@runs_on_host(ops.OptionalGetElement)
 def optional_get_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     (tensor,) = tensors
     if not isinstance(step.node.get_input_element_type(0), OptionalType):
         return [tensor]
-    held = content(tensor)
-    if held is None:
+    element = content(tensor)
+    if element is None:
         step.fail("the optional holds nothing")
-    return _hold(step, held) if isinstance(held, list) else [step.as_tensor(held)]
+    return _wrap(step, element) if isinstance(element, list) else [step.as_tensor(element)]
 
 
 def _position(step: HostStep, tensor: Tensor, count: int, end: int) -> int:
-    """The position that a tensor of one element holds, from the front."""
+    """Return the position in a one-element tensor, counted from the front. Fails unless it is below ``end``."""
     position = on_host(tensor).item()
-    found = position + count if position < 0 else position
-    if not 0 <= found < end:
+    from_front = position + count if position < 0 else position
+    if not 0 <= from_front < end:
         step.fail(f"position {position} does not exist in a sequence of {count}")
-    return found
+    return from_front

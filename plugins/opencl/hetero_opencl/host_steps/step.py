@@ -1,4 +1,4 @@
-"""What a node that the host runs has at hand: its bodies, and memory of the device."""
+"""Context of an operation that the host runs: its bodies, and copies in device memory."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 class HostStep:
-    """One request's part in a node that the host runs, with the bodies bound for it."""
+    """A node that the host runs in one request, with the bodies bound for that request."""
 
     def __init__(self, node: Node, bodies: Sequence[BoundModel], context: OpenCLContext) -> None:
         self.node, self.bodies, self.context = node, bodies, context
         self._constants: dict[int, RemoteTensor] = {}
-        #: Called now and then; raises where the inference is to end early.
+        #: Called between iterations; raises if the inference has been canceled.
         self.check: Callable[[], None] = lambda: None
 
     def new_tensor(self, kind: Type, shape: Sequence[int]) -> RemoteTensor:
         return self.context.create_tensor(kind, shape)
 
     def on_device(self, index: int, tensor: Tensor) -> RemoteTensor:
-        """The tensor of an input, or a copy of it in the device's memory; constants are copied once."""
+        """Return an input as a device tensor, copied if it is on the host; constants are copied only once."""
         if isinstance(tensor, RemoteTensor):
             return tensor
         if index in self._constants:
@@ -42,27 +42,27 @@ class HostStep:
         return copy
 
     def copy(self, tensor: Tensor) -> RemoteTensor:
-        """A copy in the device's memory."""
+        """Return a copy in device memory."""
         copy = self.new_tensor(tensor.element_type, tensor.shape)
         copy.copy_from(tensor)
         return copy
 
     def as_tensor(self, item: Tensor | np.ndarray) -> Tensor:
-        """An item of a sequence: those that the user gave are arrays."""
+        """Return an item of a sequence as a tensor; items that the user passed in are arrays."""
         return item if isinstance(item, Tensor) else self.copy(Tensor(item))
 
     def part(self, tensor: RemoteTensor, axis: int, begin: int, end: int) -> RemoteTensor:
-        """The elements from one place along an axis to before another one."""
+        """Return the view of the elements ``begin`` to ``end`` (exclusive) along an axis."""
         begins, ends = [0] * len(tensor.shape), list(tensor.shape)
         begins[axis], ends[axis] = begin, end
         return RemoteTensor(tensor, begins, ends)
 
     def join(self, tensors: Sequence[Tensor], axis: int, is_new_axis: bool = False) -> RemoteTensor:
-        """The tensors, of which there is one or more, one after the other along an axis, or along a new one."""
+        """Concatenate one or more tensors along an axis, or stack them along a new one."""
         shapes = [(*t.shape[:axis], 1, *t.shape[axis:]) if is_new_axis else t.shape for t in tensors]
         first = shapes[0]
         if any((*shape[:axis], *shape[axis + 1 :]) != (*first[:axis], *first[axis + 1 :]) for shape in shapes):
-            self.fail(f"tensors of {[list(tensor.shape) for tensor in tensors]} cannot be joined along axis {axis}")
+            self.fail(f"tensors of shapes {[list(t.shape) for t in tensors]} cannot be concatenated along axis {axis}")
         length = sum(shape[axis] for shape in shapes)
         joined = self.new_tensor(tensors[0].element_type, [*first[:axis], length, *first[axis + 1 :]])
         begin = 0
@@ -73,7 +73,7 @@ class HostStep:
         return joined
 
     def in_shape(self, tensor: Tensor, shape: Sequence[int]) -> RemoteTensor:
-        """A copy of the elements in another shape."""
+        """Return a copy of the elements with another shape."""
         return RemoteTensor(self.copy(tensor).memory, tensor.element_type, shape)
 
     def fail(self, problem: str) -> None:

@@ -1,5 +1,5 @@
-"""Kernels: one file a family, with its OpenCL C beside it."""
-# ruff: noqa: F401 - importing a family registers its functions
+"""Lowering functions and their OpenCL C sources, one module per operation family."""
+# ruff: noqa: F401 - importing a module registers its lowering functions
 
 from hetero_opencl.kernels import (
     attention,
@@ -49,4 +49,4 @@ from hetero_opencl.kernels import (
     unique,
     yolo,
 )  # fmt: skip
-from hetero_opencl.kernels.registry import lowering_of, unsupported_reason
+from hetero_opencl.kernels.registry import find_lowering, unsupported_reason

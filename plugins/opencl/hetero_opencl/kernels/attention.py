@@ -11,7 +11,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
-from hetero_opencl.kernels.movement import WORDS, refuse, widest_word
+from hetero_opencl.kernels.movement import WORDS, unsupported_movement, widest_word
 from hetero_opencl.kernels.product import (
     Factors,
     Part,
@@ -136,7 +136,7 @@ def linear_attention(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "linear_attention", [*buffers, *numbers, scale], count)
 
 
-@lowers(ops.CacheUpdate, unless=refuse)
+@lowers(ops.CacheUpdate, unless=unsupported_movement)
 def cache_update(lowering: Lowering, node: Node) -> None:
     cache, tokens, lengths = node.input_values()[:3]
     heads, room, width = cache.shape[1:]

@@ -1,4 +1,4 @@
-// (x - mean) / sqrt(variance + epsilon) * gamma + beta of each channel, data being [outer][channels][inner].
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta per channel of data [outer][channels][inner].
 kernel void batch_norm(global const DATA *restrict data, global const DATA *restrict gamma,
                        global const DATA *restrict beta, global const DATA *restrict mean,
                        global const DATA *restrict variance, global DATA *restrict out, const int channels,

@@ -1,6 +1,6 @@
-// Samples between the elements of a plane [height][width] of DATA: weighted sums of the four around each point.
+// Bilinear samples of a plane [height][width] of DATA.
 
-// Points at the border of an image are rounded as elsewhere.
+// Without contraction, points on the border of an image are rounded in the same way on every device.
 #pragma OPENCL FP_CONTRACT OFF
 
 typedef struct {
@@ -8,11 +8,11 @@ typedef struct {
     DATA_VALUE weights[4];
 } Corners;
 
-// The four elements around a point, which is moved to the nearest border where it lies outside.
-Corners corners_of(const DATA_VALUE y_given, const DATA_VALUE x_given, const int height, const int width)
+// The four elements around a point, and their weights. Points outside are clamped to the border.
+Corners corners_of(const DATA_VALUE y_in, const DATA_VALUE x_in, const int height, const int width)
 {
-    const DATA_VALUE y = fmin(fmax(y_given, (DATA_VALUE)0), (DATA_VALUE)(height - 1));
-    const DATA_VALUE x = fmin(fmax(x_given, (DATA_VALUE)0), (DATA_VALUE)(width - 1));
+    const DATA_VALUE y = fmin(fmax(y_in, (DATA_VALUE)0), (DATA_VALUE)(height - 1));
+    const DATA_VALUE x = fmin(fmax(x_in, (DATA_VALUE)0), (DATA_VALUE)(width - 1));
     const int top = (int)floor(y), left = (int)floor(x);
     const int bottom = min(top + 1, height - 1), beside = min(left + 1, width - 1);
     const DATA_VALUE low = y - top, right = x - left;

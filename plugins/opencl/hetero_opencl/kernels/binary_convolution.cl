@@ -1,7 +1,7 @@
-// BinaryConvolution of images [batch][channels][height][width] with filters [outputs][channels][kernel_height]
-// [kernel_width] of 0 and 1: how many of the elements that meet are equal, less how many are not. Outside of the image
-// there is `outside`. Sums of elements that are neither 0 nor 1 are less by one for each. A work-item makes one number.
-// DATA, FILTER: element types; WHOLE 1: DATA are whole numbers.
+// BinaryConvolution of images [batch][channels][height][width] with filters
+// [outputs][channels][kernel_height][kernel_width] of 0 and 1: the number of equal elements minus that of different
+// ones. Positions outside of the image hold `outside`. An element that is neither 0 nor 1 counts as different. WHOLE 1:
+// DATA is an integer type. One work-item per output element.
 kernel void binary_convolution(global const DATA *restrict image, global const FILTER *restrict filters,
                                global DATA *restrict out, const float outside, const int channels, const int height,
                                const int width, const int outputs, const int out_height, const int out_width,

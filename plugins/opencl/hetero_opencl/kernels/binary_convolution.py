@@ -1,4 +1,4 @@
-"""BinaryConvolution: how many elements are equal, less how many are not."""
+"""BinaryConvolution: the number of equal elements minus the number of different ones."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from hetero_opencl.kernels.sources import ELEMENTS, source
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# Filters of one bit lie in memory as bytes of 0 and 1.
+# 1-bit filters are stored as bytes of 0 and 1.
 _FILTERS = {**{kind: kind for kind in ELEMENTS}, Type.u1: Type.u8}
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     data, filters = node.get_input_element_type(0), node.get_input_element_type(1)
     if data in SUMS and filters in _FILTERS:
         return None
     return f"no kernel for {node.type_info.name} of {data} with filters of {filters}"
 
 
-@lowers(ops.BinaryConvolution, unless=_refusal)
+@lowers(ops.BinaryConvolution, unless=_unsupported)
 def binary_convolution(lowering: Lowering, node: Node) -> None:
     (image, filters), output = node.input_values(), node.output(0)
     kernel = filters.shape[2:]
@@ -36,7 +36,7 @@ def binary_convolution(lowering: Lowering, node: Node) -> None:
     sizes = (*image.shape[1:], *output.shape[1:], *kernel, *node.strides, *node.dilations, *begin)
     buffers = [lowering.buffer(value) for value in (image, filters, output)]
     types = {"DATA": image.element_type, "FILTER": _FILTERS[filters.element_type]}
-    # A sum below zero wraps around in a type that has none.
+    # Negative sums wrap around in unsigned types.
     text = source("binary_convolution", types, WHOLE=int(not image.element_type.is_real()))
     arguments = [*buffers, np.float32(node.pad_value), *map(np.int32, sizes)]
     lowering.launch_flat(text, "binary_convolution", arguments, math.prod(output.shape))

@@ -1,6 +1,6 @@
-// What MulticlassNms and MatrixNms do besides suppressing boxes. Rows are those of the classes of each batch.
+// Steps of MulticlassNms and MatrixNms besides the suppression. There is one row of scores per class and batch.
 
-// Where the boxes of each batch begin where all are in one list, and where the last end: [batches + 1].
+// bounds[batch] = index of the first box of a batch in a list of the boxes of all batches, [batches + 1].
 kernel void find_bounds(global const INDEX *restrict counts, global int *restrict bounds, const int batches,
                         const int length, const int count)
 {
@@ -14,47 +14,35 @@ kernel void find_bounds(global const INDEX *restrict counts, global int *restric
     bounds[batches] = (int)end;
 }
 
-// The scores [rows][length], NaN for those of the background and, with bounds, of other batches.
+// Scores [rows][length]: NaN for the background class and, if `is_flat` (one list of boxes for all batches), for boxes
+// of other batches.
 kernel void mask_scores(global const DATA *restrict scores, global const int *restrict bounds,
                         global float *restrict out,
-                        const int length, const int classes, const int background, const int bounded, const int count)
+                        const int length, const int classes, const int background, const int is_flat, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int number = item % length, row = item / length, batch = row / classes, kind = row % classes;
-    const bool elsewhere = bounded && (number < bounds[batch] || number >= bounds[batch + 1]);
-    const long place = bounded ? (long)kind * length + number : item;
-    out[item] = kind == background || elsewhere ? NAN : DATA_LOAD(scores, place);
+    const int number = item % length, row = item / length, batch = row / classes, label = row % classes;
+    const bool elsewhere = is_flat && (number < bounds[batch] || number >= bounds[batch + 1]);
+    const long place = is_flat ? (long)label * length + number : item;
+    out[item] = label == background || elsewhere ? NAN : DATA_LOAD(scores, place);
 }
 
-// The numbers of the kept entries of each batch, `most` at most, best first, -1 where there are no more.
+// The best kept entries of each batch, at most `max_kept`, in descending order of scores, padded with -1.
 kernel void pick_best(global const int *restrict kept, global const int *restrict order, global int *restrict picked,
-                      const int entries, const int most, const int count)
+                      const int entries, const int max_kept, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int batch = item / most, entry = batch * entries + order[batch * entries + item % most];
+    const int batch = item / max_kept, entry = batch * entries + order[batch * entries + item % max_kept];
     picked[item] = kept[entry] < 0 ? -1 : entry;
 }
 
-// How many entries of each batch are picked: those that are come first.
-kernel void count_picked(global const int *restrict picked, global INDEX *restrict counts, const int most,
-                         const int count)
-{
-    const int item = get_global_id(0);
-    if (item >= count)
-        return;
-    int found = 0;
-    while (found < most && picked[item * most + found] >= 0)
-        found++;
-    counts[item] = found;
-}
-
-// The scores, or the classes, of what is picked; behind all others where nothing is.
+// Sort keys of picked entries: scores and classes. Padding sorts last.
 kernel void find_keys(global const int *restrict picked, global const float *restrict values,
-                      global float *restrict scores, global int *restrict kinds, const int kept_of_row,
+                      global float *restrict scores, global int *restrict labels, const int kept_of_row,
                       const int classes, const int count)
 {
     const int item = get_global_id(0);
@@ -62,24 +50,25 @@ kernel void find_keys(global const int *restrict picked, global const float *res
         return;
     const int entry = picked[item];
     scores[item] = entry < 0 ? -INFINITY : values[entry];
-    kinds[item] = entry < 0 ? INT_MAX : entry / kept_of_row % classes;
+    labels[item] = entry < 0 ? INT_MAX : entry / kept_of_row % classes;
 }
 
-// Class, score and corners of what is picked, and its number among all boxes, one behind the other.
+// Write (class, score, corners) of each picked entry, and the index of its box. `before` is the exclusive prefix sum of
+// the picked flags.
 kernel void write_picked(global const int *restrict picked, global const int *restrict before,
                          global const int *restrict kept, global const float *restrict values,
                          global const DATA *restrict boxes, global DATA *restrict rows, global INDEX *restrict numbers,
-                         const int kept_of_row, const int classes, const int length, const int bounded, const int count)
+                         const int kept_of_row, const int classes, const int length, const int is_flat, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count || picked[item] < 0)
         return;
-    const int entry = picked[item], row = entry / kept_of_row, batch = row / classes, kind = row % classes;
-    const long number = kept[entry], box = bounded ? (long)kind * length + number : (long)batch * length + number;
+    const int entry = picked[item], row = entry / kept_of_row, batch = row / classes, label = row % classes;
+    const long number = kept[entry], box = is_flat ? (long)label * length + number : (long)batch * length + number;
     const long place = (long)before[item] * 6;
-    DATA_STORE((DATA_VALUE)kind, place, rows);
+    DATA_STORE((DATA_VALUE)label, place, rows);
     DATA_STORE(values[entry], place + 1, rows);
     for (int axis = 0; axis < 4; axis++)
         DATA_STORE(DATA_LOAD(boxes, box * 4 + axis), place + 2 + axis, rows);
-    numbers[before[item]] = bounded ? number * classes + kind : box;
+    numbers[before[item]] = is_flat ? number * classes + label : box;
 }

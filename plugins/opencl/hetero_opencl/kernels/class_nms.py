@@ -1,4 +1,4 @@
-"""MulticlassNms and MatrixNms: suppression class by class, of which the best of each batch are kept."""
+"""MulticlassNms and MatrixNms: suppression per class; the best boxes of each batch are kept."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import make_found, sums_before
-from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.kernels.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
+from hetero_opencl.kernels.sources import source, template, unsupported_types
 from hetero_opencl.kernels.suppression import (
     CORNERS,
     PIXELS,
     Boxes,
     Scores,
-    best_first,
-    candidates,
-    flags_of,
-    limits_for,
-    scores_of,
-    suppress,
-    suppression_source,
-    take_at,
+    Suppression,
+    constant_limits,
+    take_along_axis,
 )
 from hetero_opencl.program import Buffer
 
@@ -33,47 +28,46 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unless=refuse_types)
+@lowers(ops.MulticlassNms, ops.MulticlassNmsV8, unless=unsupported_types)
 def multiclass_nms(lowering: Lowering, node: Node) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
-    limits = limits_for(lowering, scores.value_type, node.iou_threshold, node.score_threshold)
-    order, most = best_first(lowering, scores), _most(node, scores)
-    gone = candidates(lowering, boxes, scores, order, limits, most, at_least=True)
-    kept = suppress(lowering, boxes, scores, order, gone, limits, most, node.nms_eta)
-    _write(lowering, node, boxes, scores, most, kept, scores_of(lowering, boxes, scores, kept, most))
+    limits = constant_limits(lowering, scores.value_type, node.iou_threshold, node.score_threshold)
+    nms, max_kept = Suppression(lowering, boxes, scores), _max_kept(node, scores)
+    kept = nms.suppress(*nms.select(limits, max_kept, at_least=True), limits, max_kept, node.nms_eta)
+    _write(lowering, node, boxes, scores, max_kept, kept, nms.kept_scores(kept, max_kept))
 
 
-@lowers(ops.MatrixNms, unless=refuse_types)
+@lowers(ops.MatrixNms, unless=unsupported_types)
 def matrix_nms(lowering: Lowering, node: Node) -> None:
     boxes, scores = _boxes_and_scores(lowering, node)
-    limits = limits_for(lowering, scores.value_type, 0, node.score_threshold)
-    order, count = best_first(lowering, scores), scores.rows * scores.length
-    gone = candidates(lowering, boxes, scores, order, limits, _most(node, scores))
-    text = suppression_source(boxes, scores) + template("matrix_nms")
+    limits = constant_limits(lowering, scores.value_type, 0, node.score_threshold)
+    nms, count = Suppression(lowering, boxes, scores), scores.rows * scores.length
+    order, suppressed = nms.select(limits, _max_kept(node, scores))
+    text = nms.source() + template("matrix_nms")
     largest, kept, values = (lowering.scratch(count) for _ in range(3))
     sizes = [np.int32(scores.length), np.int32(boxes.classes)]
-    lowering.launch_flat(text, "find_largest", [boxes.buffer, order, gone, largest, *sizes], count)
+    lowering.launch_flat(text, "find_largest", [boxes.buffer, order, suppressed, largest, *sizes], count)
     settings = [
         np.int32(node.decay_function == "gaussian"),
         *map(np.float32, (node.gaussian_sigma, node.post_threshold)),
     ]
-    arguments = [boxes.buffer, scores.buffer, order, gone, largest, kept, values, *sizes, *settings]
+    arguments = [boxes.buffer, scores.buffer, order, suppressed, largest, kept, values, *sizes, *settings]
     lowering.launch_flat(text, "decay_scores", arguments, count)
     _write(lowering, node, boxes, scores, scores.length, kept, values)
 
 
-def _most(node: Node, scores: Scores) -> int:
+def _max_kept(node: Node, scores: Scores) -> int:
     return scores.length if node.nms_top_k < 0 else min(node.nms_top_k, scores.length)
 
 
 def _boxes_and_scores(lowering: Lowering, node: Node) -> tuple[Boxes, Scores]:
-    """The boxes, and the scores of a row for each class of each batch: NaN for what is none of its candidates."""
-    boxes, given = node.input_values()[:2]
-    bounded = len(given.shape) == 2
-    classes, length = given.shape[-2:]
-    batches, bounds = given.shape[0], lowering.buffer(given)
-    types = {"DATA": given.element_type, "INDEX": Type.i64}
-    if bounded:
+    """Return the boxes, and scores with one row per class and batch, NaN where a box is no candidate."""
+    boxes, scores = node.input_values()[:2]
+    is_flat = len(scores.shape) == 2  # one list of boxes for all batches
+    classes, length = scores.shape[-2:]
+    batches, bounds = scores.shape[0], lowering.buffer(scores)
+    types = {"DATA": scores.element_type, "INDEX": Type.i64}
+    if is_flat:
         counts = node.input_value(2)
         batches, types["INDEX"] = counts.shape[0], counts.element_type
         bounds = lowering.scratch(batches + 1)
@@ -81,41 +75,41 @@ def _boxes_and_scores(lowering: Lowering, node: Node) -> tuple[Boxes, Scores]:
         lowering.launch_flat(source("class_nms", types), "find_bounds", [lowering.buffer(counts), bounds, *sizes], 1)
     rows = batches * classes
     masked = lowering.scratch(rows * length)
-    sizes = map(np.int32, (length, classes, node.background_class, bounded))
-    arguments = [lowering.buffer(given), bounds, masked, *sizes]
+    sizes = map(np.int32, (length, classes, node.background_class, is_flat))
+    arguments = [lowering.buffer(scores), bounds, masked, *sizes]
     lowering.launch_flat(source("class_nms", types), "mask_scores", arguments, rows * length)
-    steps = (0, length) if bounded else (length, 0)
+    steps = (0, length) if is_flat else (length, 0)
     overlap = CORNERS if node.normalized else PIXELS
-    found = Boxes(lowering.buffer(boxes), boxes.element_type, classes, *steps, overlap=overlap)
-    return found, Scores(masked, Type.f32, rows, length)
+    candidates = Boxes(lowering.buffer(boxes), boxes.element_type, classes, *steps, overlap=overlap)
+    return candidates, Scores(masked, Type.f32, rows, length)
 
 
 def _write(
-    lowering: Lowering, node: Node, boxes: Boxes, scores: Scores, most: int, kept: Buffer, values: Buffer
+    lowering: Lowering, node: Node, boxes: Boxes, scores: Scores, max_kept: int, kept: Buffer, values: Buffer
 ) -> None:
-    """Launch what makes the outputs of the numbers kept ``[rows, most]`` and their scores."""
+    """Launch the kernels that write the outputs, from the kept indices ``[rows, max_kept]`` and their scores."""
     rows, numbers, counts = node.outputs()
-    batches, entries = scores.rows // max(boxes.classes, 1), boxes.classes * most
+    batches, entries = scores.rows // max(boxes.classes, 1), boxes.classes * max_kept
     types = {"DATA": rows.element_type, "INDEX": numbers.element_type}
     text = source("class_nms", types)
-    order = ordered(lowering, Elements(values, Type.f32, batches, entries, 1), falls=True)
+    order = argsort(lowering, SortKeys(values, Type.f32, batches, entries, 1), descending=True)
     best = entries if node.keep_top_k < 0 else min(node.keep_top_k, entries)
     count = batches * best
     picked = lowering.scratch(count)
     lowering.launch_flat(text, "pick_best", [kept, order, picked, np.int32(entries), np.int32(best)], count)
-    lowering.launch_flat(text, "count_picked", [picked, lowering.buffer(counts), np.int32(best)], batches)
-    picked = _in_final_order(lowering, node, text, picked, values, (batches, best), (most, boxes.classes))
-    before, total = sums_before(lowering, flags_of(lowering, boxes, scores, picked, count), count)
-    found = [
-        make_found(lowering, rows, [-1, 6], count * 6, total),
-        make_found(lowering, numbers, [-1, 1], count, total),
+    count_valid(lowering, picked, batches, best, counts)
+    picked = _sort_result(lowering, node, text, picked, values, (batches, best), (max_kept, boxes.classes))
+    before, total = exclusive_scan(lowering, valid_flags(lowering, picked, count), count)
+    outputs = [
+        make_dynamic_output(lowering, rows, [-1, 6], count * 6, total),
+        make_dynamic_output(lowering, numbers, [-1, 1], count, total),
     ]
-    sizes = map(np.int32, (most, boxes.classes, scores.length, boxes.batch_step == 0))
-    arguments = [picked, before, kept, values, boxes.buffer, *found, *sizes]
+    sizes = map(np.int32, (max_kept, boxes.classes, scores.length, boxes.batch_step == 0))
+    arguments = [picked, before, kept, values, boxes.buffer, *outputs, *sizes]
     lowering.launch_flat(text, "write_picked", arguments, count)
 
 
-def _in_final_order(
+def _sort_result(
     lowering: Lowering,
     node: Node,
     text: str,
@@ -124,17 +118,17 @@ def _in_final_order(
     shape: tuple[int, int],
     sizes: tuple[int, int],
 ) -> Buffer:
-    """What is picked of each batch, best first, in the order that is asked for."""
+    """Return the picked boxes in the order of ``sort_result_type``."""
     across, batches, best = node.sort_result_across_batch, *shape
-    # Of each batch the best are first already.
+    # Within a batch they are sorted by score already.
     if node.sort_result_type == "none" or (node.sort_result_type == "score" and not across):
         return picked
-    scores, kinds = (lowering.scratch(batches * best) for _ in range(2))
-    arguments = [picked, values, scores, kinds, *map(np.int32, sizes)]
+    scores, labels = (lowering.scratch(batches * best) for _ in range(2))
+    arguments = [picked, values, scores, labels, *map(np.int32, sizes)]
     lowering.launch_flat(text, "find_keys", arguments, batches * best)
     rows, length = (1, batches * best) if across else (batches, best)
     if node.sort_result_type == "score":
-        order = ordered(lowering, Elements(scores, Type.f32, rows, length, 1), falls=True)
+        order = argsort(lowering, SortKeys(scores, Type.f32, rows, length, 1), descending=True)
     else:
-        order = ordered(lowering, Elements(kinds, Type.i32, rows, length, 1))
-    return take_at(lowering, picked, Type.i32, order, rows, length)
+        order = argsort(lowering, SortKeys(labels, Type.i32, rows, length, 1))
+    return take_along_axis(lowering, picked, Type.i32, order, rows, length)

@@ -1,6 +1,5 @@
-// An image of red, green and blue (BACKWARDS: of blue, green and red) from one of brightness and two colors at half the
-// resolution, by OpenVINO's numbers for BT.601. The colors of an image begin at their offsets and lie `step` apart.
-// A work-item makes a pixel.
+// YUV 4:2:0 to RGB, or with BACKWARDS to BGR, with OpenVINO's coefficients of BT.601. The U and V elements of an image
+// begin at their offsets, `step` elements apart. One work-item per pixel.
 #pragma OPENCL FP_CONTRACT OFF
 
 kernel void convert_colors(global const DATA *restrict brightness, global const DATA *restrict u,

@@ -1,4 +1,4 @@
-"""Images of video as images of red, green and blue."""
+"""Conversion of NV12 and I420 images to RGB and BGR."""
 
 from __future__ import annotations
 
@@ -10,24 +10,15 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.NV12toBGR, ops.NV12toRGB, unless=refuse_types)
-def from_nv12(lowering: Lowering, node: Node) -> None:
-    _convert(lowering, node, in_pairs=True)
-
-
-@lowers(ops.I420toBGR, ops.I420toRGB, unless=refuse_types)
-def from_i420(lowering: Lowering, node: Node) -> None:
-    _convert(lowering, node, in_pairs=False)
-
-
-def _convert(lowering: Lowering, node: Node, in_pairs: bool) -> None:
-    """Launch the conversion; U and V are in pairs, or one plane behind the other."""
+@lowers(ops.NV12toBGR, ops.NV12toRGB, ops.I420toBGR, ops.I420toRGB, unless=unsupported_types)
+def convert_colors(lowering: Lowering, node: Node) -> None:
+    in_pairs = isinstance(node, (ops.NV12toBGR, ops.NV12toRGB))  # U and V are interleaved, else in two planes
     output, planes = node.output(0), [lowering.buffer(value) for value in node.input_values()]
     _, height, width, _ = output.shape
     area, quarter = height * width, height * width // 4
@@ -40,7 +31,7 @@ def _convert(lowering: Lowering, node: Node, in_pairs: bool) -> None:
     backwards = isinstance(node, (ops.NV12toBGR, ops.I420toBGR))
     text = source("color", {"DATA": kind}, BACKWARDS=int(backwards), WHOLE=int(kind.is_integral()))
     sizes = (height, width, image_step, color_step, u_offset, v_offset, 2 if in_pairs else 1)
-    # The planes of U and V are one where they are in pairs, and all three where there is one input.
+    # For NV12 U and V are in one plane; with a single input all planes are in one tensor.
     u, v = planes[min(1, len(planes) - 1)], planes[-1]
     arguments = [planes[0], u, v, lowering.buffer(output), *map(np.int32, sizes)]
     lowering.launch_flat(text, "convert_colors", arguments, math.prod(output.shape[:3]))

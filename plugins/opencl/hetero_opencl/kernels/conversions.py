@@ -1,4 +1,4 @@
-"""Conversions between element types as C expressions; what stores a number rounds it to the type."""
+"""Conversions between element types as C expressions. Rounding to narrow floats happens when the result is stored."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.sub_byte_types import element_of, rounded
 
-# Where the mantissa of a float, 23 bits, takes it to the next power of two.
+# For f8e8m0: the mantissa of a float (23 bits) from which on it is rounded up to the next power of two.
 _THRESHOLDS = {"up": 1, "nearest": 1 << 22, "down": 1 << 23}
 
 
 def converted(text: str, source: Type, target: Type) -> str:
-    """A number of one type as one of the C type that kernels compute another type with, as numpy converts it."""
+    """Return the expression ``text`` of type ``source`` converted to ``target``, with numpy's semantics."""
     value = element_of(target).value
     if target is Type.boolean:
         return f"({text} != 0)"
@@ -22,7 +22,7 @@ def converted(text: str, source: Type, target: Type) -> str:
         return f"(({value}){text})"
     if not source.is_real() and source is not Type.nf4:
         return f"(({value}){text})"
-    # C says nothing of numbers that a type does not hold; by way of a wider one they wrap around as numpy's do.
+    # Out-of-range conversions are undefined in C. Through a wider integer they wrap around, as in numpy.
     if target is Type.u64:
         return f"({text} < 0 ? (ulong)(long){text} : (ulong){text})"
     wide = "long" if target in (Type.u32, Type.i64) else "int"
@@ -44,14 +44,14 @@ def cast(node: ops.Cast, kind: str, data: str) -> str:
 
 
 def fake_convert(node: ops.FakeConvert, kind: str, data: str, scale: str, shift: str = "0.0f") -> str:
-    """By way of f16, as the reference rounds."""
+    """Convert through f16 first, so that results are rounded as in the reference."""
     target = Type(node.destination_type)
     half = rounded(Type.f16, f"saturated_float(scaled({data}, {scale}, {shift}), {_limit(target)!r}f)")
     return f"(({rounded(target, half)} + {shift}) / {scale})"
 
 
-def why_not_cast(node: ops.Cast) -> str | None:
-    """Why a node is not cast: powers of two are taken of floats, which not every number becomes without rounding."""
+def cast_unsupported_reason(node: ops.Cast) -> str | None:
+    """Reject casts to f8e8m0 from types that float does not hold exactly: the exponent is taken from a float."""
     source = node.get_input_element_type(0)
     exact = source.bitwidth <= 16 or source is Type.f32
     if node.destination_type is Type.f8e8m0 and not exact:

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: the best labels, and the loss."""
+"""CTCGreedyDecoder and CTCLoss (connectionist temporal classification)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.kernels.sources import source, template, unsupported_types
+from hetero_opencl.kernels.top_k import find_best
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.CTCGreedyDecoder, unless=refuse_types)
+@lowers(ops.CTCGreedyDecoder, unless=unsupported_types)
 def ctc_greedy_decoder(lowering: Lowering, node: Node) -> None:
-    """Scores and mask run over time first."""
+    """Decode scores [time, batch, classes] with a mask [time, batch]."""
     steps, batch, classes = node.get_input_shape(0)
     counts = lowering.scratch(batch)
     numbers = steps, batch, 1, classes, True, False, node.merge_repeated
     _decode(lowering, node, None, counts, Type.i32, numbers)
 
 
-@lowers(ops.CTCGreedyDecoderSeqLen, unless=refuse_types)
+@lowers(ops.CTCGreedyDecoderSeqLen, unless=unsupported_types)
 def ctc_greedy_decoder_seq_len(lowering: Lowering, node: Node) -> None:
     _, steps, classes = node.get_input_shape(0)
     blank = node.input_value(2) if node.has_input("blank_index") else None
@@ -42,24 +43,24 @@ def _decode(
     blank = blank or lengths
     types = {"DATA": scores.element_type, "LENGTH": lengths.element_type, "BLANK": blank.element_type,
              "LABEL": labels.element_type, "COUNT": count_type}  # fmt: skip
-    text, classes = source("ctc", types), scores.shape[2]
-    rows = scores.shape[0] * scores.shape[1]
-    best = lowering.scratch(rows)
-    lowering.launch_flat(text, "best_classes", [lowering.buffer(scores), best, np.int32(classes)], rows)
+    rows, classes = scores.shape[0] * scores.shape[1], scores.shape[2]
+    best, highest = lowering.scratch(rows), lowering.scratch(rows, scores.element_type.size)
+    arguments = [lowering.buffer(scores), highest, best, *map(np.int32, (classes, 1, True))]  # …, inner, descending
+    find_best(lowering, source("top_k", types | {"INDEX": Type.i32}), arguments, rows, classes)
     arguments = [best, *map(lowering.buffer, (lengths, blank, labels)), counts, *map(np.int32, numbers)]
-    lowering.launch_flat(text, "decode", arguments, labels.shape[0])
+    lowering.launch_flat(source("ctc", types), "decode", arguments, labels.shape[0])
 
 
-@lowers(ops.CTCLoss, unless=refuse_types)
+@lowers(ops.CTCLoss, unless=unsupported_types)
 def ctc_loss(lowering: Lowering, node: Node) -> None:
-    """In f64, where the device has it, as in the reference."""
+    """Compute in f64 if the device has it, like the reference."""
     logits, steps, labels, lengths, *blanks = node.input_values()
     real = Type.f64 if lowering.device.has_doubles else Type.f32
     blank = (*blanks, steps)[0]
     types = {"DATA": logits.element_type, "LENGTH": steps.element_type, "LABEL": labels.element_type,
              "COUNT": lengths.element_type, "BLANK": blank.element_type, "REAL": real}  # fmt: skip
-    ways = {"UNIQUE": int(node.unique), "COLLAPSED": int(node.preprocess_collapse_repeated)}
-    text = template("indices") + source("ctc_loss", types, MERGED=int(node.ctc_merge_repeated), **ways)
+    macros = {"UNIQUE": int(node.unique), "COLLAPSED": int(node.preprocess_collapse_repeated)}
+    text = template("normalize_index") + source("ctc_loss", types, MERGED=int(node.ctc_merge_repeated), **macros)
     batch, length, classes = logits.shape
     norms = lowering.scratch(batch * length * 2, real.size)
     lowering.launch_flat(text, "find_norms", [lowering.buffer(logits), norms, np.int32(classes)], batch * length)

@@ -1,4 +1,4 @@
-"""Running sums and products."""
+"""CumSum and CumProd."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
+from hetero_opencl.kernels.scan import cumulative_source
+from hetero_opencl.kernels.sources import ELEMENTS, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# So many work-items keep a device busy; rows that are fewer are cut into parts, of no fewer elements than these.
+# Rows are split into chunks if there are fewer rows than this, the number of work-items that keeps a device busy.
 _BUSY = 1 << 12
-_SHORTEST_PART = 32
+_SHORTEST_CHUNK = 32
 
 
-def _refuse(node: Node) -> str | None:
-    return refuse_types(node, [node.input_value(0)])
+def _unsupported(node: Node) -> str | None:
+    return unsupported_types(node, [node.input_value(0)])
 
 
-@lowers(ops.CumSum, ops.CumProd, unless=_refuse)
+@lowers(ops.CumSum, ops.CumProd, unless=_unsupported)
 def cumulative(lowering: Lowering, node: Node) -> None:
     shape, kind = tuple(node.shape), node.get_element_type()
     axis = int(shape_input(node, 1).reshape(-1)[0]) % max(len(shape), 1)
@@ -34,17 +35,19 @@ def cumulative(lowering: Lowering, node: Node) -> None:
     rows = math.prod(shape[:axis]) * inner
     if not rows or not length:
         return
-    part = length if rows >= _BUSY else max(_SHORTEST_PART, math.isqrt(length))
-    parts = -(-length // part)
+    chunk = length if rows >= _BUSY else max(_SHORTEST_CHUNK, math.isqrt(length))
+    chunks = -(-length // chunk)
     identity, combine = ("1", "((a) * (b))") if isinstance(node, ops.CumProd) else ("0", "((a) + (b))")
-    # Integers wrap around, which C defines only for those without a sign.
+    # Integer sums wrap around, which C defines only for unsigned types.
     total = ELEMENTS[kind].value if kind.is_real() else "ulong"
-    text = source("cumulative", {"DATA": kind}, **{"SUM": total, "IDENTITY": identity, "COMBINE(a, b)": combine})
+    text = cumulative_source(kind, total, identity, combine)
     data = before = lowering.buffer(node.input_value(0))
-    sizes = [np.int32(number) for number in (length, inner, parts, part, node.reverse)]
-    if parts > 1:
-        before = lowering.scratch(rows * parts, 4 if total == "float" else 8)
-        lowering.launch_flat(text, "part_totals", [data, before, *sizes], rows * parts)
-        lowering.launch_flat(text, "before_parts", [before, *sizes[1:3]], rows)
-    how = [np.int32(node.exclusive), np.int32(parts > 1)]
-    lowering.launch_flat(text, "running", [data, before, lowering.buffer(node.output(0)), *sizes, *how], rows * parts)
+    numbers = [np.int32(number) for number in (length, inner, chunks, chunk, node.reverse)]
+    if chunks > 1:
+        size = 4 if total == "float" else 8
+        before, totals = lowering.scratch(rows * chunks, size), lowering.scratch(rows, size)
+        lowering.launch_flat(text, "chunk_totals", [data, before, *numbers], rows * chunks)
+        lowering.launch_flat(text, "scan_totals", [before, totals, *numbers[1:3]], rows)
+    numbers += [np.int32(node.exclusive), np.int32(chunks > 1)]
+    arguments = [data, before, lowering.buffer(node.output(0)), *numbers]
+    lowering.launch_flat(text, "scan_chunks", arguments, rows * chunks)

@@ -1,4 +1,4 @@
-"""Kernels that operations of anybody's own bring in ``opencl_kernels``; see custom.py."""
+"""Lowering of user-defined operations that supply kernels in ``opencl_kernels``; see custom.py."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import numpy as np
 from hetero.errors import DeviceError
 from hetero.graph import Input, Node, Op, Output, describe_failure
 from hetero_opencl.custom import Scratch
-from hetero_opencl.kernels.registry import lowers_those, own_refusal
-from hetero_opencl.kernels.sources import element_macros, refuse_types
+from hetero_opencl.kernels.registry import custom_unsupported_reason, lowers_if
+from hetero_opencl.kernels.sources import element_macros, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
     from hetero_opencl.program import Buffer
 
 
-def brings_kernels(node: Node) -> bool:
+def has_custom_kernels(node: Node) -> bool:
     return getattr(type(node), "opencl_kernels", None) is not None
 
 
-def refuse_own(node: Node) -> str | None:
-    return refuse_types(node) or own_refusal(node)
+def _unsupported(node: Node) -> str | None:
+    return unsupported_types(node) or custom_unsupported_reason(node)
 
 
-@lowers_those(brings_kernels, unless=refuse_own)
+@lowers_if(has_custom_kernels, unless=_unsupported)
 def custom_kernels(lowering: Lowering, node: Op) -> None:
     dynamic = [output for output in node.outputs() if output.partial_shape.is_dynamic]
     if dynamic:
-        node.fail(f"its kernels cannot make an output whose shape, {dynamic[0].partial_shape}, depends on data")
+        node.fail(f"custom kernels need static output shapes, but an output has the shape {dynamic[0].partial_shape}")
     scratch: dict[Scratch, Buffer] = {}
     try:
         kernels = node.opencl_kernels()
@@ -37,7 +37,7 @@ def custom_kernels(lowering: Lowering, node: Op) -> None:
         raise DeviceError(describe_failure(node, "opencl_kernels", error)) from error
     for kernel in kernels:
         arguments = [_argument(lowering, node, argument, scratch) for argument in kernel.arguments]
-        source = f"{element_macros(kernel.types)}#line 1\n{kernel.source}"  # errors count the author's lines
+        source = f"{element_macros(kernel.types)}#line 1\n{kernel.source}"  # line numbers as in the author's source
         lowering.launch(source, kernel.name, arguments, kernel.global_size, kernel.local_size)
 
 
@@ -58,4 +58,4 @@ def _argument(lowering: Lowering, node: Op, value: Any, scratch: dict[Scratch, B
         return np.int32(value)
     if isinstance(value, float):
         return np.float32(value)
-    node.fail(f"{value!r} cannot be the argument of a kernel: give an input or output, a Scratch, an array or a number")
+    node.fail(f"{value!r} cannot be the argument of a kernel; pass an input, output, Scratch, array or number")

@@ -1,8 +1,7 @@
-// What the filters of a deformable convolution meet, as columns [batch][channels][kernel][positions] of type SUM:
-// samples of images [batch][channels][height][width], each at a place moved by offsets
-// [batch][group][kernel][2][positions] and, where MASKED is 1, times mask [batch][group][kernel][positions]. All other
-// numbers are DATA. Between elements a sample is bilinear; outside of the image it is 0. BORDER 1: there are zeros
-// around the image, and the samples between these and the image lie inside. A work-item makes one number.
+// Deformable im2col: columns [batch][channels][kernel][positions] of type SUM, sampled bilinearly from images
+// [batch][channels][height][width] at positions shifted by offsets [batch][group][kernel][2][positions] and, with
+// MASKED 1, multiplied by mask [batch][group][kernel][positions]. Samples outside of the image are 0. BORDER 1: the
+// image is surrounded by zeros with which samples next to it are interpolated. One work-item per element.
 kernel void deformable(global const DATA *restrict image, global const DATA *restrict offsets,
 #if MASKED
                        global const DATA *restrict mask,
@@ -36,10 +35,10 @@ kernel void deformable(global const DATA *restrict image, global const DATA *res
         image += (long)plane * height * width;
         const int top = floor(y), left = floor(x);
         const SUM low = y - top, right = x - left;
-        // What lies on the edge has no weight for the element behind it.
+        // A sample exactly on the last row or column has no element after it; that weight is 0.
         const bool has_top = top >= 0, has_bottom = top + 1 < height;
         const bool has_left = left >= 0, has_right = left + 1 < width;
-#define AT(is_there, dy, dx) ((is_there) ? DATA_LOAD(image, (top + dy) * width + left + dx) : 0)
+#define AT(exists, dy, dx) ((exists) ? DATA_LOAD(image, (top + dy) * width + left + dx) : 0)
         sample = AT(has_top && has_left, 0, 0) * (1 - low) * (1 - right);
         sample += AT(has_top && has_right, 0, 1) * (1 - low) * right;
         sample += AT(has_bottom && has_left, 1, 0) * low * (1 - right);

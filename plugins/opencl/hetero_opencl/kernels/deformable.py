@@ -1,4 +1,4 @@
-"""Deformable convolution: the product of the filters with samples of the images as columns."""
+"""DeformableConvolution: a gemm of the filters and the columns of bilinear samples (deformable im2col)."""
 
 from __future__ import annotations
 
@@ -9,30 +9,21 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.types import Type
 from hetero_opencl.kernels.convolution import factors
 from hetero_opencl.kernels.product import ProductTypes, multiply
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import float_type, source, unsupported_non_float
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# The types of samples.
-_SAMPLES = {Type.f16: Type.f32, Type.bf16: Type.f32, Type.f32: Type.f32, Type.f64: Type.f64}
 
-
-def _refusal(node: Node) -> str | None:
-    kind = node.get_input_element_type(0)
-    return None if kind in _SAMPLES else f"no kernel for {node.type_info.name} of {kind}"
-
-
-@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unless=_refusal)
+@lowers(ops.DeformableConvolution, ops.DeformableConvolutionV1, unless=unsupported_non_float)
 def deformable_convolution(lowering: Lowering, node: Node) -> None:
     image, offsets, filters, *mask = node.input_values()
     output, kind = node.output(0), image.element_type
     (batch, channels, *lengths), kernel, positions = image.shape, filters.shape[2:], output.shape[2:]
-    samples, count = _SAMPLES[kind], math.prod(positions)
+    samples, count = float_type(kind), math.prod(positions)
     rows = channels * math.prod(kernel)
     columns = lowering.scratch(batch * rows * count, samples.size)
     begin, _ = node.resolve_pads(lengths, kernel)

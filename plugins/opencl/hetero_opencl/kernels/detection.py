@@ -1,4 +1,4 @@
-"""DetectionOutput: priors moved by offsets, of which the best of each class are kept."""
+"""DetectionOutput: decodes priors with offsets and keeps the best boxes of each class."""
 
 from __future__ import annotations
 
@@ -10,50 +10,39 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.ops.detection import CORNER
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import sums_before
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
-from hetero_opencl.kernels.suppression import (
-    Boxes,
-    Scores,
-    best_first,
-    candidates,
-    flags_of,
-    limits_for,
-    scores_of,
-    suppress,
-    take_at,
-)
+from hetero_opencl.kernels.scan import exclusive_scan, valid_flags
+from hetero_opencl.kernels.sources import ELEMENTS, float_type, source, unsupported_types
+from hetero_opencl.kernels.suppression import Boxes, Scores, Suppression, constant_limits, take_along_axis
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.DetectionOutput, ops.DetectionOutputV1, unless=refuse_types)
+@lowers(ops.DetectionOutput, ops.DetectionOutputV1, unless=unsupported_types)
 def detection_output(lowering: Lowering, node: Node) -> None:
     images, priors = node.get_input_shape(0)[0], node.get_input_shape(2)[2] // node.prior_size
     classes = node.get_input_shape(1)[1] // max(priors, 1)
     text, kind = _source(node)
-    score_kind = Type.f64 if node.get_input_element_type(1) is Type.f64 else Type.f32
-    boxes = _moved(lowering, node, text, kind, images, priors, classes)
-    limits = limits_for(lowering, score_kind, node.nms_threshold, node.confidence_threshold)
+    score_kind = float_type(node.get_input_element_type(1))
+    boxes = _decode_boxes(lowering, node, text, kind, images, priors, classes)
+    limits = constant_limits(lowering, score_kind, node.nms_threshold, node.confidence_threshold)
     limit = priors if node.top_k < 0 else min(node.top_k, priors)
     if node.decrease_label_id:
-        scores = _of_best_classes(lowering, node, text, boxes, limits, images, priors, classes)
-        limits = limits_for(lowering, score_kind, node.nms_threshold, -np.inf)
+        scores = _best_class_scores(lowering, node, text, boxes, limits, images, priors, classes)
+        limits = constant_limits(lowering, score_kind, node.nms_threshold, -np.inf)
     else:
-        scores = _of_all_classes(lowering, node, text, images, priors, classes)
-    order = best_first(lowering, scores)
-    gone = candidates(lowering, boxes, scores, order, limits, limit)
-    kept = suppress(lowering, boxes, scores, order, gone, limits, limit)
-    values, entries = scores_of(lowering, boxes, scores, kept, limit), classes * limit
+        scores = _all_scores(lowering, node, text, images, priors, classes)
+    nms, entries = Suppression(lowering, boxes, scores), classes * limit
+    kept = nms.suppress(*nms.select(limits, limit), limits, limit)
+    values = nms.kept_scores(kept, limit)
     if node.keep_top_k[0] >= 0:
-        flags = _best_of_images(lowering, node, text, kept, (values, scores.value_type), images, entries)
+        flags = _keep_best(lowering, node, text, kept, (values, scores.value_type), images, entries)
     else:
-        flags = flags_of(lowering, boxes, scores, kept, images * entries)
-    before, total = sums_before(lowering, flags, images * entries)
+        flags = valid_flags(lowering, kept, images * entries)
+    before, total = exclusive_scan(lowering, flags, images * entries)
     rows = node.get_output_shape(0)[2]
     locations = 1 if node.share_location else classes
     sizes = (images * entries, classes, limit, priors, locations, rows, node.clip_after_nms, node.decrease_label_id)
@@ -62,7 +51,7 @@ def detection_output(lowering: Lowering, node: Node) -> None:
 
 
 def _source(node: Node) -> tuple[str, Type]:
-    """The text for a node, and the type that boxes are computed in."""
+    """Return the source of the kernels, and the type in which boxes are computed."""
     inputs = [value.element_type for value in node.input_values()]
     offsets, scores, priors, more_scores, more_offsets = [*inputs, *[Type.f32] * (5 - len(inputs))]
     kind = Type.f64 if Type.f64 in (offsets, priors, more_offsets) else Type.f32
@@ -71,49 +60,49 @@ def _source(node: Node) -> tuple[str, Type]:
     return source("detection", types, VALUE=ELEMENTS[kind].value), kind
 
 
-def _moved(lowering: Lowering, node: Node, text: str, kind: Type, images: int, priors: int, classes: int) -> Boxes:
-    """The boxes of all priors, for all classes together or for each."""
-    offsets, _, given = node.input_values()[:3]
+def _decode_boxes(
+    lowering: Lowering, node: Node, text: str, kind: Type, images: int, priors: int, classes: int
+) -> Boxes:
+    """Decode the boxes of all priors, shared by all classes or one per class."""
+    offsets, _, prior_boxes = node.input_values()[:3]
     locations = 1 if node.share_location else classes
     two_steps = node.get_input_size() == 5
     more = node.input_value(4) if two_steps else offsets
     count = images * priors * locations
     buffer = lowering.scratch(count * 4, kind.size)
     width, height = (1, 1) if node.normalized else (node.input_width, node.input_height)
-    sizes = (priors, locations, node.prior_size, 1 if node.variance_encoded_in_target else 2, given.shape[0])
-    arguments = [*map(lowering.buffer, (given, offsets, more)), buffer, *map(np.int32, sizes)]
+    sizes = (priors, locations, node.prior_size, 1 if node.variance_encoded_in_target else 2, prior_boxes.shape[0])
+    arguments = [*map(lowering.buffer, (prior_boxes, offsets, more)), buffer, *map(np.int32, sizes)]
     arguments += map(kind.to_dtype().type, (width, height))
     arguments += map(np.int32, (node.code_type == CORNER, node.clip_before_nms, two_steps))
-    lowering.launch_flat(text, "move_priors", arguments, count)
+    lowering.launch_flat(text, "decode_priors", arguments, count)
     return Boxes(buffer, kind, classes, priors * locations, 0 if node.share_location else 1, locations)
 
 
-def _of_all_classes(lowering: Lowering, node: Node, text: str, images: int, priors: int, classes: int) -> Scores:
-    given = node.input_value(1)
-    kind = Type.f64 if given.element_type is Type.f64 else Type.f32
+def _all_scores(lowering: Lowering, node: Node, text: str, images: int, priors: int, classes: int) -> Scores:
+    kind = float_type(node.get_input_element_type(1))
     count = images * classes * priors
     scores = lowering.scratch(count, kind.size)
     arguments = [*_scores(lowering, node), scores, np.int32(priors), *_settings(node, classes)]
-    lowering.launch_flat(text, "turn_scores", arguments, count)
+    lowering.launch_flat(text, "transpose_scores", arguments, count)
     return Scores(scores, kind, images * classes, priors)
 
 
-def _of_best_classes(
+def _best_class_scores(
     lowering: Lowering, node: Node, text: str, boxes: Boxes, limits: Buffer, images: int, priors: int, classes: int
 ) -> Scores:
-    """The scores where each prior is of its best class, and only the best priors of an image count."""
-    kind = Type.f64 if node.get_input_element_type(1) is Type.f64 else Type.f32
+    """Return the scores if each prior counts only for its best class, and only the best priors of an image count."""
+    kind = float_type(node.get_input_element_type(1))
     count = images * priors
-    values, kinds = lowering.scratch(count, kind.size), lowering.scratch(count)
-    arguments = [*_scores(lowering, node), values, kinds, *_settings(node, classes)]
+    values, labels = lowering.scratch(count, kind.size), lowering.scratch(count)
+    arguments = [*_scores(lowering, node), values, labels, *_settings(node, classes)]
     lowering.launch_flat(text, "find_best_class", arguments, count)
     best = Scores(values, kind, images, priors)
-    order = best_first(lowering, best)
-    most = priors if node.top_k < 0 else node.top_k
-    gone = candidates(lowering, boxes, best, order, limits, most, at_least=True)
+    max_candidates = priors if node.top_k < 0 else node.top_k
+    order, suppressed = Suppression(lowering, boxes, best).select(limits, max_candidates, at_least=True)
     scores = lowering.scratch(count * classes, kind.size)
-    arguments = [values, kinds, order, gone, scores, np.int32(priors), np.int32(classes)]
-    lowering.launch_flat(text, "spread_best", arguments, count)
+    arguments = [values, labels, order, suppressed, scores, np.int32(priors), np.int32(classes)]
+    lowering.launch_flat(text, "scatter_best", arguments, count)
     return Scores(scores, kind, images * classes, priors)
 
 
@@ -126,7 +115,7 @@ def _settings(node: Node, classes: int) -> list[np.generic]:
     return [np.int32(classes), np.int32(node.background_label_id), np.float32(node.objectness_score), two_steps]
 
 
-def _best_of_images(
+def _keep_best(
     lowering: Lowering,
     node: Node,
     text: str,
@@ -135,13 +124,13 @@ def _best_of_images(
     images: int,
     entries: int,
 ) -> Buffer:
-    """A flag for each entry kept that is among the best of its image: of equal scores those of the first priors."""
+    """Return a flag for each entry that is among the ``keep_top_k`` best of its image. Ties: lower priors first."""
     count, (scores, kind) = images * entries, values
     keys, flags = lowering.scratch(count), lowering.scratch(count)
-    lowering.launch_flat(text, "number_keys", [kept, keys], count)
-    by_number = ordered(lowering, Elements(keys, Type.i32, images, entries, 1))
-    taken = take_at(lowering, scores, kind, by_number, images, entries)
-    by_score = ordered(lowering, Elements(taken, kind, images, entries, 1), falls=True)
+    lowering.launch_flat(text, "index_keys", [kept, keys], count)
+    by_number = argsort(lowering, SortKeys(keys, Type.i32, images, entries, 1))
+    taken = take_along_axis(lowering, scores, kind, by_number, images, entries)
+    by_score = argsort(lowering, SortKeys(taken, kind, images, entries, 1), descending=True)
     sizes = [np.int32(entries), np.int32(node.keep_top_k[0])]
     lowering.launch_flat(text, "mark_best", [kept, by_number, by_score, flags, *sizes], count)
     return flags

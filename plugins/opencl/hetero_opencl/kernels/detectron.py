@@ -1,4 +1,4 @@
-"""The operations of networks made with Detectron, but for those beside Proposal and ROIAlign."""
+"""ExperimentalDetectron operations: DetectionOutput, TopKROIs and PriorGridGenerator."""
 
 from __future__ import annotations
 
@@ -10,73 +10,62 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import sums_before
-from hetero_opencl.kernels.sources import ELEMENTS, element_macros, refuse_types, template
-from hetero_opencl.kernels.suppression import (
-    PIXELS,
-    Boxes,
-    Scores,
-    best_first,
-    candidates,
-    flags_of,
-    limits_for,
-    scores_of,
-    suppress,
-)
+from hetero_opencl.kernels.scan import exclusive_scan, valid_flags
+from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
+from hetero_opencl.kernels.suppression import PIXELS, Boxes, Scores, Suppression, constant_limits
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
 def _source(node: Node) -> tuple[str, Type]:
-    """The text for a node, and the type that it computes in."""
+    """Return the source of the kernels, and the type in which they compute."""
     kind = node.get_input_element_type(0)
-    value = Type.f64 if kind is Type.f64 else Type.f32
+    value = float_type(kind)
     macros = element_macros({"DATA": kind}) + f"#define VALUE {ELEMENTS[value].value}\n"
-    return macros + template("moved_box") + template("detectron"), value
+    return macros + template("box_decoding") + template("detectron"), value
 
 
-@lowers(ops.ExperimentalDetectronDetectionOutput, unless=refuse_types)
+@lowers(ops.ExperimentalDetectronDetectionOutput, unless=unsupported_types)
 def detection_output(lowering: Lowering, node: Node) -> None:
-    given, offsets, scores, info = map(lowering.buffer, node.input_values())
+    boxes_in, offsets, scores, info = map(lowering.buffer, node.input_values())
     text, value = _source(node)
     length, classes, number = node.get_input_shape(0)[0], node.num_classes, value.to_dtype().type
-    count, most = length * classes, length if node.post_nms_count == -1 else min(node.post_nms_count, length)
-    moved, turned = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
+    count, max_kept = length * classes, length if node.post_nms_count == -1 else min(node.post_nms_count, length)
+    decoded, transposed = lowering.scratch(count * 4, value.size), lowering.scratch(count, value.size)
     weights = lowering.constant(np.array(node.deltas_weights, np.float32))
     largest = number(np.float32(node.max_delta_log_wh))
-    arguments = [given, offsets, info, weights, moved, np.int32(classes), largest]
-    lowering.launch_flat(text, "move_for_classes", arguments, count)
-    lowering.launch_flat(text, "turn_class_scores", [given, scores, turned, np.int32(classes), np.int32(length)], count)
-    boxes = Boxes(moved, value, classes, 0, 1, classes, PIXELS)
-    found = Scores(turned, value, classes, length)
-    limits = limits_for(lowering, value, node.nms_threshold, node.score_threshold)
-    order = best_first(lowering, found)
-    gone = candidates(lowering, boxes, found, order, limits, length)
-    kept = suppress(lowering, boxes, found, order, gone, limits, most)
-    values, entries = scores_of(lowering, boxes, found, kept, most), classes * most
-    flags = flags_of(lowering, boxes, found, kept, entries)
-    before, total = sums_before(lowering, flags, entries)
-    best = ordered(lowering, Elements(values, value, 1, entries, 1), falls=True)
+    arguments = [boxes_in, offsets, info, weights, decoded, np.int32(classes), largest]
+    lowering.launch_flat(text, "decode_for_classes", arguments, count)
+    arguments = [boxes_in, scores, transposed, np.int32(classes), np.int32(length)]
+    lowering.launch_flat(text, "transpose_scores", arguments, count)
+    boxes = Boxes(decoded, value, classes, 0, 1, classes, PIXELS)
+    nms = Suppression(lowering, boxes, Scores(transposed, value, classes, length))
+    limits = constant_limits(lowering, value, node.nms_threshold, node.score_threshold)
+    kept = nms.suppress(*nms.select(limits, length), limits, max_kept)
+    values, entries = nms.kept_scores(kept, max_kept), classes * max_kept
+    flags = valid_flags(lowering, kept, entries)
+    before, total = exclusive_scan(lowering, flags, entries)
+    best = argsort(lowering, SortKeys(values, value, 1, entries, 1), descending=True)
     rows, results = node.max_detections_per_image, map(lowering.buffer, node.outputs())
-    sizes = map(np.int32, (classes, most, entries, rows))
-    arguments = [kept, flags, before, total, best, values, moved, *results, *sizes]
+    sizes = map(np.int32, (classes, max_kept, entries, rows))
+    arguments = [kept, flags, before, total, best, values, decoded, *results, *sizes]
     lowering.launch_flat(text, "write_objects", arguments, max(entries, rows))
 
 
-@lowers(ops.ExperimentalDetectronTopKROIs, unless=refuse_types)
+@lowers(ops.ExperimentalDetectronTopKROIs, unless=unsupported_types)
 def topk_rois(lowering: Lowering, node: Node) -> None:
-    boxes, chances = node.input_values()
+    boxes, probabilities = node.input_values()
     count = boxes.shape[0]
-    elements = Elements(lowering.buffer(chances), chances.element_type, 1, count, 1)
-    order = ordered(lowering, elements, node.max_rois, falls=True)
+    elements = SortKeys(lowering.buffer(probabilities), probabilities.element_type, 1, count, 1)
+    order = argsort(lowering, elements, node.max_rois, descending=True)
     arguments = [lowering.buffer(boxes), order, lowering.buffer(node.output(0)), np.int32(count)]
     lowering.launch_flat(_source(node)[0], "take_boxes", arguments, node.max_rois * 4)
 
 
-@lowers(ops.ExperimentalDetectronPriorGridGenerator, unless=refuse_types)
+@lowers(ops.ExperimentalDetectronPriorGridGenerator, unless=unsupported_types)
 def prior_grid_generator(lowering: Lowering, node: Node) -> None:
     priors, output = node.input_value(0), node.output(0)
     features, image = (node.get_input_shape(index) for index in (1, 2))

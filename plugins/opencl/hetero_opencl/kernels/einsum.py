@@ -1,6 +1,6 @@
-"""Einsum: one input after the other, each pair as a product of stacked matrices.
+"""Einsum: inputs are contracted one after the other, each pair as a batched gemm.
 
-A sum over dimensions that one input alone has is its product with ones.
+A sum over labels of one input alone is its product with a vector of ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Operand(NamedTuple):
-    """Elements of a type in a buffer, of which ``taken`` is a view with an axis for each label."""
+    """Buffer of elements; ``taken`` is a view of them with one axis per label."""
 
     buffer: Buffer
     kind: Type
@@ -43,7 +43,7 @@ def einsum(lowering: Lowering, node: Node) -> None:
     ranks = [len(value.shape) for value in node.input_values()]
     counts = [rank - len(s.labels) + 1 for rank, s in zip(ranks, subscripts) if ELLIPSIS in s.labels]
     longest = max(counts, default=0)
-    wanted = output.expanded(len(output.labels) - 1 + longest, longest)
+    target_labels = output.expanded(len(output.labels) - 1 + longest, longest)
     kind, buffer = node.get_element_type(), lowering.buffer(node.output(0))
     operands = [
         _operand(lowering.buffer(value), kind, value.shape, subscript.expanded(rank, longest))
@@ -51,22 +51,22 @@ def einsum(lowering: Lowering, node: Node) -> None:
     ]
     result = operands[0]
     for index, operand in enumerate(operands[1:], 2):
-        later = set(wanted).union(*(other.labels for other in operands[index:]))
-        result = _summed(lowering, result, later | set(operand.labels), wide_type(kind))
-        operand = _summed(lowering, operand, later | set(result.labels), wide_type(kind))
+        later = set(target_labels).union(*(other.labels for other in operands[index:]))
+        result = _sum_unused(lowering, result, later | set(operand.labels), wide_type(kind))
+        operand = _sum_unused(lowering, operand, later | set(result.labels), wide_type(kind))
         is_last = index == len(operands)
         kind_now, target = (kind, buffer) if is_last else (wide_type(kind), None)
-        result = _product(lowering, result, operand, later, wanted, kind_now, target)
-    result = _summed(lowering, result, set(wanted), kind)
+        result = _product(lowering, result, operand, later, target_labels, kind_now, target)
+    result = _sum_unused(lowering, result, set(target_labels), kind)
     if result.buffer is buffer:
         return
-    taken = result.taken.transpose([result.labels.index(label) for label in wanted])
+    taken = result.taken.transpose([result.labels.index(label) for label in target_labels])
     target = View(taken.shape, taken.dtype)
     strided_copy(lowering, result.buffer, result.view, taken, buffer, target, target.array)
 
 
 def _operand(buffer: Buffer, kind: Type, shape: Sequence[int], labels: list[str]) -> Operand:
-    """Elements in rows; a label that is there several times is a diagonal."""
+    """Return an operand of contiguous elements. A repeated label selects the diagonal."""
     view = View(tuple(shape), kind.to_dtype())
     unique = list(dict.fromkeys(labels))
     lengths, strides = dict.fromkeys(unique, 1), dict.fromkeys(unique, 0)
@@ -78,8 +78,8 @@ def _operand(buffer: Buffer, kind: Type, shape: Sequence[int], labels: list[str]
     return Operand(buffer, kind, view, taken, unique)
 
 
-def _summed(lowering: Lowering, operand: Operand, kept: set[str], kind: Type) -> Operand:
-    """The sum over the labels that nobody asks for, as elements of a type; the operand itself where there are none."""
+def _sum_unused(lowering: Lowering, operand: Operand, kept: set[str], kind: Type) -> Operand:
+    """Sum over the labels that are not in ``kept``. Returns the operand itself if there are none."""
     gone = [label for label in operand.labels if label not in kept]
     if not gone:
         return operand
@@ -93,17 +93,17 @@ def _product(
     a: Operand,
     b: Operand,
     later: set[str],
-    wanted: Sequence[str],
+    target_labels: Sequence[str],
     kind: Type,
     target: Buffer | None = None,
 ) -> Operand:
-    """The product of two operands as elements of a type, summed over the labels that are not needed later.
+    """Return the product of two operands of type ``kind``, summed over the labels that are not in ``later``.
 
-    Its labels are in the order in which they are wanted, as far as can be; where they all are, it is in the target.
+    Its labels follow the order of ``target_labels`` as far as possible. If they are equal, the result is in ``target``.
     """
     both = [label for label in a.labels if label in b.labels]
     inner = [label for label in both if label not in later]
-    order = {label: place for place, label in enumerate(wanted)}
+    order = {label: place for place, label in enumerate(target_labels)}
     stacked, rows, columns = (
         sorted(labels, key=lambda label: order.get(label, len(order)))
         for labels in (
@@ -114,19 +114,19 @@ def _product(
     )
     depths = np.broadcast_shapes(a.lengths(inner), b.lengths(inner))
     stacks = a.lengths(stacked), b.lengths(stacked)
-    left = _in_rows(lowering, a, stacked + rows + inner, (*stacks[0], *a.lengths(rows), *depths))
-    right = _in_rows(lowering, b, stacked + inner + columns, (*stacks[1], *depths, *b.lengths(columns)))
+    left = _contiguous(lowering, a, stacked + rows + inner, (*stacks[0], *a.lengths(rows), *depths))
+    right = _contiguous(lowering, b, stacked + inner + columns, (*stacks[1], *depths, *b.lengths(columns)))
     lengths = (*np.broadcast_shapes(*stacks), *a.lengths(rows), *b.lengths(columns))
     labels = stacked + rows + columns
-    result = target if target and labels == wanted else lowering.scratch(math.prod(lengths), kind.size)
+    result = target if target and labels == target_labels else lowering.scratch(math.prod(lengths), kind.size)
     size = math.prod(a.lengths(rows)), math.prod(b.lengths(columns)), math.prod(depths)
     factors = Factors(None, left, size[2], 1)
     multiply_broadcast(lowering, factors, right, result, size, stacks, types=ProductTypes(a.kind, b.kind, kind))
     return _operand(result, kind, lengths, labels)
 
 
-def _in_rows(lowering: Lowering, operand: Operand, labels: Sequence[str], lengths: tuple[int, ...]) -> Buffer:
-    """The elements in the order of these labels, repeated along axes that are longer than the operand's."""
+def _contiguous(lowering: Lowering, operand: Operand, labels: Sequence[str], lengths: tuple[int, ...]) -> Buffer:
+    """Return a contiguous buffer of the elements with the labels in this order, broadcast to these lengths."""
     taken = operand.taken.transpose([operand.labels.index(label) for label in labels])
     taken = np.broadcast_to(taken, lengths)
     if taken.flags.c_contiguous and taken.size == operand.view.array.size:

@@ -16,10 +16,10 @@ from hetero import ops
 from hetero.graph import Node, Output, is_constant
 from hetero.types import Type
 from hetero_opencl.kernels.conversions import converted
-from hetero_opencl.kernels.custom_expressions import brings_expression
+from hetero_opencl.kernels.custom_expressions import has_custom_expression
 from hetero_opencl.kernels.expressions import OPERATIONS, constant_number, expression, why_not_elementwise
 from hetero_opencl.kernels.functions import functions_called
-from hetero_opencl.kernels.registry import lowers, lowers_those
+from hetero_opencl.kernels.registry import lowers, lowers_if
 from hetero_opencl.kernels.sources import element_macros
 from hetero_opencl.kernels.sub_byte_types import element_of, elements_of, rounded
 
@@ -31,7 +31,7 @@ SHORTEST_ROW = 16
 LARGEST_GROUP = 256
 
 
-@lowers_those(brings_expression, unless=why_not_elementwise)
+@lowers_if(has_custom_expression, unless=why_not_elementwise)
 @lowers(*OPERATIONS, unless=why_not_elementwise)
 def elementwise(lowering: Lowering, root: Node) -> None:
     nodes = lowering.fusion.groups[root].nodes

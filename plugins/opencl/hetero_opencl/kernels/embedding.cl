@@ -1,7 +1,7 @@
-// Rows of a table, or of data, combined over bags. starts tells where each bag begins in the indices and, behind the
-// last, where that ends.
+// Reductions over bags of table rows. `starts` holds where each bag begins in the indices, and then where the last one
+// ends.
 
-// Where bags begin that offsets tell; the last one ends with the indices.
+// Starts of bags from offsets; the last bag ends with the indices.
 kernel void bags_of_offsets(global const INDEX *restrict offsets, global int *restrict starts, const int bags,
                             const int index_count, const int count)
 {
@@ -10,7 +10,7 @@ kernel void bags_of_offsets(global const INDEX *restrict offsets, global int *re
         starts[item] = item < bags ? (int)clamp((long)INDEX_LOAD(offsets, item), 0L, (long)index_count) : index_count;
 }
 
-// Where bags begin whose numbers come with the indices; order puts these into the order of their bags.
+// Starts of bags from the bag id of each index; `order` sorts the ids.
 kernel void bags_of_ids(global const INDEX *restrict ids, global const int *restrict order, global int *restrict starts,
                         const int index_count, const int count)
 {
@@ -28,8 +28,8 @@ kernel void bags_of_ids(global const INDEX *restrict ids, global const int *rest
     starts[item] = low;
 }
 
-// Sums, or means, of the table rows [rows][width] that the indices of each bag name, weighted or not. An empty bag
-// takes the row of the default index, or zeros where there is none or it is -1. An index from outside adds nothing.
+// Sum or mean of the table rows [rows][width] of each bag, optionally weighted. An empty bag is the row of the default
+// index, or zero if there is none or it is -1. Out-of-range indices are skipped.
 kernel void sum_bags(global const DATA *restrict table, global const INDEX *restrict indices,
                      global const int *restrict order, global const int *restrict starts,
                      global const INDEX *restrict default_index, global const DATA *restrict weights,
@@ -43,7 +43,7 @@ kernel void sum_bags(global const DATA *restrict table, global const INDEX *rest
     DATA_VALUE sum = 0;
     for (int next = begin; next < end; next++) {
         const int number = is_ordered ? order[next] : next;
-        const int row = place_of(INDEX_LOAD(indices, number), rows);
+        const int row = normalize_index(INDEX_LOAD(indices, number), rows);
         if (row >= 0) {
             const DATA_VALUE element = DATA_LOAD(table, row * width + column);
             sum += is_weighted ? element * DATA_LOAD(weights, number) : element;
@@ -54,11 +54,11 @@ kernel void sum_bags(global const DATA *restrict table, global const INDEX *rest
         return;
     }
     const long other = has_default ? (long)INDEX_LOAD(default_index, 0) : -1;
-    const int row = other == -1 ? -1 : place_of(other, rows);
+    const int row = other == -1 ? -1 : normalize_index(other, rows);
     DATA_STORE(row < 0 ? (DATA_VALUE)(0) : DATA_LOAD(table, row * width + column), item, target);
 }
 
-// The largest elements of the rows of data of each bag, NaN above all; the fill where it is empty.
+// Element-wise maximum of the rows of each bag, NaN above all; `fill` for an empty bag.
 kernel void largest_in_bags(global const DATA *restrict data, global const int *restrict starts,
                             global const DATA *restrict fill, global DATA *restrict target, const int width,
                             const int count)

@@ -1,4 +1,4 @@
-"""Bags and segments of rows, summed, averaged, or the largest of them."""
+"""EmbeddingBag, EmbeddingSegments and SegmentMax operations."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output, is_constant
 from hetero.types import lowest
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.kernels.sources import source, template, unsupported_types
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum, unless=refuse_types)
+@lowers(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum, unless=unsupported_types)
 def embedding_bag_offsets(lowering: Lowering, node: Node) -> None:
     indices, offsets = node.input_value(1), node.input_value(2)
     bags = node.shape[0]
@@ -29,26 +29,26 @@ def embedding_bag_offsets(lowering: Lowering, node: Node) -> None:
     _sum_bags(lowering, node, starts)
 
 
-@lowers(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum, unless=refuse_types)
+@lowers(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum, unless=unsupported_types)
 def embedding_bag_packed(lowering: Lowering, node: Node) -> None:
     bags, length = node.get_input_shape(1)
     _sum_bags(lowering, node, lowering.constant(np.arange(bags + 1, dtype=np.int32) * np.int32(length)))
 
 
-@lowers(ops.EmbeddingSegmentsSum, unless=refuse_types)
+@lowers(ops.EmbeddingSegmentsSum, unless=unsupported_types)
 def embedding_segments_sum(lowering: Lowering, node: Node) -> None:
     ids = node.input_value(2)
-    order = ordered(lowering, Elements(lowering.buffer(ids), ids.element_type, 1, ids.shape[0], 1))
+    order = argsort(lowering, SortKeys(lowering.buffer(ids), ids.element_type, 1, ids.shape[0], 1))
     _sum_bags(lowering, node, _starts(lowering, node, ids, order), order)
 
 
-def refuse_segment_max(node: Node) -> str | None:
+def _unsupported_segment_max(node: Node) -> str | None:
     if not node.has_input("num_segments") and not is_constant(node.input_value(1)):
-        return "without num_segments nothing tells how many there may be"
-    return refuse_types(node)
+        return "without the input num_segments the number of segments depends on data"
+    return unsupported_types(node)
 
 
-@lowers(ops.SegmentMax, unless=refuse_segment_max)
+@lowers(ops.SegmentMax, unless=_unsupported_segment_max)
 def segment_max(lowering: Lowering, node: Node) -> None:
     data, ids, output = node.input_value(0), node.input_value(1), node.output(0)
     order = lowering.constant(np.arange(ids.shape[0], dtype=np.int32))
@@ -60,7 +60,7 @@ def segment_max(lowering: Lowering, node: Node) -> None:
 
 
 def _starts(lowering: Lowering, node: Node, ids: Output, order: Buffer) -> Buffer:
-    """Where each segment begins among the ids in order, as i32, and where the last one ends."""
+    """Return where each segment begins among the sorted ids, i32, followed by the end of the last one."""
     bags = node.shape[0]
     starts = lowering.scratch(bags + 1)
     arguments = [lowering.buffer(ids), order, starts, np.int32(ids.shape[0])]
@@ -87,4 +87,4 @@ def _has_input(node: Node, name: str) -> bool:
 
 def _text(node: Node) -> str:
     types = {"DATA": node.get_element_type(), "INDEX": node.get_input_element_type(1)}
-    return template("indices") + source("embedding", types)
+    return template("normalize_index") + source("embedding", types)

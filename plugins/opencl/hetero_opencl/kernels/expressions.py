@@ -10,8 +10,12 @@ from hetero import ops
 from hetero.graph import Node, is_constant
 from hetero.packing import as_numbers
 from hetero.types import Type
-from hetero_opencl.kernels.conversions import cast, convert, fake_convert, why_not_cast
-from hetero_opencl.kernels.custom_expressions import brings_expression, own_expression, why_no_expression
+from hetero_opencl.kernels.conversions import cast, cast_unsupported_reason, convert, fake_convert
+from hetero_opencl.kernels.custom_expressions import (
+    custom_expression,
+    expression_unsupported_reason,
+    has_custom_expression,
+)
 from hetero_opencl.kernels.functions import UNSIGNED
 from hetero_opencl.kernels.literals import FLOATS, literal
 from hetero_opencl.kernels.sub_byte_types import element_of, is_number
@@ -221,12 +225,12 @@ OPERATIONS = tuple(_EXPRESSIONS)
 
 def is_elementwise(node: Node) -> bool:
     """Whether a node has an expression."""
-    return type(node) in _EXPRESSIONS or brings_expression(node)
+    return type(node) in _EXPRESSIONS or has_custom_expression(node)
 
 
 def expression(node: Node, inputs: Sequence[str]) -> str:
     """The C expression of a node for the expressions of its inputs, each the name of a variable."""
-    make, element_type = _EXPRESSIONS.get(type(node), own_expression), node.get_input_element_type(0)
+    make, element_type = _EXPRESSIONS.get(type(node), custom_expression), node.get_input_element_type(0)
     kind = element_of(element_type).value
     if type(node) not in _REAL or kind in FLOATS:
         return make(node, kind, *inputs)
@@ -249,9 +253,9 @@ def why_not_elementwise(node: Node) -> str | None:
         return f"no kernel for elements of type {strange[0]}"
     if isinstance(node, _NOT_OF_INTEGERS) and not types[0].is_real():
         return f"no kernel for {node.type_info.name} of {types[0]}"
-    if brings_expression(node):
-        return why_no_expression(node)
-    return why_not_cast(node) if isinstance(node, ops.Cast) else None
+    if has_custom_expression(node):
+        return expression_unsupported_reason(node)
+    return cast_unsupported_reason(node) if isinstance(node, ops.Cast) else None
 
 
 def constant_number(array: np.ndarray, kind: Type) -> np.generic:

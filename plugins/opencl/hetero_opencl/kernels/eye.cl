@@ -1,4 +1,4 @@
-// Matrices with ones on a diagonal.
+// Identity matrices with a shifted diagonal.
 kernel void eye(global const INDEX *restrict diagonal, global DATA *restrict target, const int rows, const int columns,
                 const int count)
 {

@@ -1,18 +1,18 @@
-// Fourier transforms of n numbers along the middle axis of [outer][given][inner], which are cut off or filled up with
-// zeros; of the result [outer][n][inner] the first ``written``. What is read or written is REAL numbers, PAIRS of real
-// and imaginary parts, or the first HALF of pairs, of which the others are the conjugates.
+// Fourier transforms of n points along the middle axis of [outer][given][inner], truncated or zero-padded; the first
+// `written` results are kept, [outer][written][inner]. Inputs and outputs are REAL numbers, PAIRS of real and imaginary
+// parts, or HALF: the first half of the pairs of a conjugate-symmetric signal.
 #define REAL 0
 #define PAIRS 1
 #define HALF 2
 
-inline COMPLEX element(global const SOURCE *source, const int form, const int first, const int i, const int given,
+inline COMPLEX element(global const SOURCE *source, const int form, const int first, const int i, const int available,
                        const int n, const int inner)
 {
     const int is_conjugate = form == HALF && i > n / 2;
-    const int place = is_conjugate ? n - i : i;
-    if (place >= given)
+    const int position = is_conjugate ? n - i : i;
+    if (position >= available)
         return 0;
-    const int at = first + place * inner;
+    const int at = first + position * inner;
     if (form == REAL)
         return (COMPLEX)(SOURCE_LOAD(source, at), 0);
     const SOURCE_VALUE imaginary = SOURCE_LOAD(source, 2 * at + 1);
@@ -34,40 +34,40 @@ inline COMPLEX product(const COMPLEX a, const COMPLEX b)
     return (COMPLEX)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-// One pass of the algorithm of Stockham: from transforms of ``done`` numbers to those of radix times as many. Roots
-// are the n-th ones of 1.
+// One pass of Stockham's algorithm: combine transforms of `done` points into transforms of radix * done points. `roots`
+// are the n-th roots of unity.
 kernel void butterflies(global const SOURCE *restrict source, global const COMPLEX *restrict roots,
-                        global TARGET *restrict target, const int from, const int to, const int given, const int n,
+                        global TARGET *restrict target, const int from, const int to, const int available, const int n,
                         const int written, const int inner, const int done, const int radix,
                         const SOURCE_VALUE scale, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int place = item / inner % written, first = item / inner / written * given * inner + item % inner;
-    const int span = done * radix, frequency = place % span, start = place / span * done + frequency % done;
+    const int position = item / inner % written, first = item / inner / written * available * inner + item % inner;
+    const int span = done * radix, frequency = position % span, start = position / span * done + frequency % done;
     const int step = frequency * (n / span);
     COMPLEX sum = 0;
     int turn = 0;
     for (int t = 0; t < radix; t++) {
-        sum += product(element(source, from, first, start + t * (n / radix), given, n, inner), roots[turn]);
+        sum += product(element(source, from, first, start + t * (n / radix), available, n, inner), roots[turn]);
         turn += step;
         turn -= turn >= n ? n : 0;
     }
     put(sum * scale, target, to, item);
 }
 
-// The numbers times factors, n of them, and behind these zeros.
+// Multiply the first n points by factors; the others become 0.
 kernel void modulate(global const SOURCE *restrict source, global const COMPLEX *restrict factors,
-                     global TARGET *restrict target, const int from, const int to, const int given, const int n,
+                     global TARGET *restrict target, const int from, const int to, const int available, const int n,
                      const int written, const int inner, const SOURCE_VALUE scale, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int place = item / inner % written, first = item / inner / written * given * inner + item % inner;
+    const int position = item / inner % written, first = item / inner / written * available * inner + item % inner;
     COMPLEX result = 0;
-    if (place < n)
-        result = product(element(source, from, first, place, given, n, inner), factors[place]) * scale;
+    if (position < n)
+        result = product(element(source, from, first, position, available, n, inner), factors[position]) * scale;
     put(result, target, to, item);
 }

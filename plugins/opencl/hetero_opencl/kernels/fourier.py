@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms of any length: by prime factors, or for large ones as a convolution."""
+"""Discrete Fourier transforms of any length: mixed radix, or Bluestein's algorithm for large prime factors."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_no_floats, source
+from hetero_opencl.kernels.sources import float_type, source, unsupported_non_float
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# As fourier.cl numbers them.
+# Forms of a signal: numbered as in fourier.cl.
 REAL, PAIRS, HALF = range(3)
-# A pass takes as many steps for each number as its radix is large.
+# The cost of a pass per element is proportional to its radix.
 _LARGEST_PRIME = 61
 
 
 class Signal(NamedTuple):
-    """Numbers in a buffer, of an element type and in a form: REAL, PAIRS or HALF."""
+    """Buffer with element type and form: REAL numbers, PAIRS (complex), or HALF of a conjugate-symmetric spectrum."""
 
     buffer: Buffer
     kind: Type
@@ -35,16 +35,16 @@ class Signal(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines ``[outer, given, inner]`` to be transformed as ``length`` numbers each, of which ``written`` are kept."""
+    """Lines ``[outer, available, inner]``, transformed with ``length`` points each; ``written`` results are kept."""
 
     outer: int
-    given: int
+    available: int
     length: int
     written: int
     inner: int
 
 
-@lowers(ops.DFT, ops.IDFT, unless=refuse_no_floats)
+@lowers(ops.DFT, ops.IDFT, unless=unsupported_non_float)
 def dft(lowering: Lowering, node: Node) -> None:
     data = node.input_value(0)
     axes, lengths = _resolved(node, data.shape[:-1])
@@ -54,20 +54,20 @@ def dft(lowering: Lowering, node: Node) -> None:
     _transform_axes(lowering, *ends, list(data.shape[:-1]), axes, lengths, isinstance(node, ops.IDFT))
 
 
-@lowers(ops.RDFT, unless=refuse_no_floats)
+@lowers(ops.RDFT, unless=unsupported_non_float)
 def rdft(lowering: Lowering, node: Node) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape), data.element_type
     (*axes, last), (*lengths, length) = _resolved(node, shape)
     result, half = Signal(lowering.buffer(node.output(0)), kind), length // 2 + 1
-    between = scratch_signal(lowering, kind, _changed(shape, last, half)) if axes else result
+    intermediate = scratch_signal(lowering, kind, _with_length(shape, last, half)) if axes else result
     lines = _lines(shape, last, length, half)
-    transform(lowering, Signal(lowering.buffer(data), kind, REAL), between, lines, inverse=False)
+    transform(lowering, Signal(lowering.buffer(data), kind, REAL), intermediate, lines, inverse=False)
     if axes:
-        _transform_axes(lowering, between, result, _changed(shape, last, half), axes, lengths, inverse=False)
+        _transform_axes(lowering, intermediate, result, _with_length(shape, last, half), axes, lengths, inverse=False)
 
 
-@lowers(ops.IRDFT, unless=refuse_no_floats)
+@lowers(ops.IRDFT, unless=unsupported_non_float)
 def irdft(lowering: Lowering, node: Node) -> None:
     data = node.input_value(0)
     shape, kind = list(data.shape[:-1]), data.element_type
@@ -75,11 +75,11 @@ def irdft(lowering: Lowering, node: Node) -> None:
     signal = Signal(lowering.buffer(data), kind)
     if axes:
         whole = list(shape)
-        for axis, wanted in zip(axes, lengths):
-            whole[axis] = wanted
-        between = scratch_signal(lowering, kind, whole)
-        _transform_axes(lowering, signal, between, shape, axes, lengths, inverse=True)
-        signal, shape = between, whole
+        for axis, axis_length in zip(axes, lengths):
+            whole[axis] = axis_length
+        intermediate = scratch_signal(lowering, kind, whole)
+        _transform_axes(lowering, signal, intermediate, shape, axes, lengths, inverse=True)
+        signal, shape = intermediate, whole
     result = Signal(lowering.buffer(node.output(0)), kind, REAL)
     transform(lowering, signal._replace(form=HALF), result, _lines(shape, last, length, length), inverse=True)
 
@@ -98,9 +98,9 @@ def _transform_axes(
     lengths: Sequence[int],
     inverse: bool,
 ) -> None:
-    """Transforms pairs ``shape`` along one axis after the other, to these lengths."""
+    """Transform complex data of a shape along one axis after the other, to these lengths."""
     for index, (axis, length) in enumerate(zip(axes, lengths)):
-        whole = _changed(shape, axis, length)
+        whole = _with_length(shape, axis, length)
         target = result if index == len(axes) - 1 else scratch_signal(lowering, signal.kind, whole)
         transform(lowering, signal, target, _lines(shape, axis, length, length), inverse)
         signal, shape = target, whole
@@ -109,7 +109,7 @@ def _transform_axes(
 def transform(
     lowering: Lowering, signal: Signal, result: Signal, lines: Lines, inverse: bool, scale: float = 1.0
 ) -> None:
-    """Launch the transforms of all lines, times the scale; inverse ones divided by their length."""
+    """Launch the transforms of all lines, multiplied by the scale; inverse ones are also divided by their length."""
     if not lines.outer * lines.inner * lines.written:
         return
     n = lines.length
@@ -117,17 +117,17 @@ def transform(
     radices = radices_of(n)
     if radices is None:
         return _convolve(lowering, signal, result, lines, inverse, scale)
-    roots, done = lowering.constant(_roots(n, inverse, _wide(signal.kind))), 1
+    roots, done = lowering.constant(_roots(n, inverse, float_type(signal.kind))), 1
     for index, radix in enumerate(radices):
         is_last = index == len(radices) - 1
         step = lines if is_last else lines._replace(written=n)
         target = result if is_last else scratch_signal(lowering, signal.kind, (lines.outer, n, lines.inner))
         _launch(lowering, "butterflies", signal, roots, target, step, (done, radix), scale if is_last else 1.0)
-        signal, lines, done = target, lines._replace(given=n), done * radix
+        signal, lines, done = target, lines._replace(available=n), done * radix
 
 
 def radices_of(length: int) -> list[int] | None:
-    """Factors of a length, none of them large; None where there are no such factors."""
+    """Return small factors of a length, or None if it has a large prime factor."""
     radices = []
     for radix in (8, 4, *range(2, _LARGEST_PRIME + 1)):
         while length % radix == 0:
@@ -137,18 +137,18 @@ def radices_of(length: int) -> list[int] | None:
 
 
 def _convolve(lowering: Lowering, signal: Signal, result: Signal, lines: Lines, inverse: bool, scale: float) -> None:
-    """L. Bluestein's algorithm: as kt = (k² + t² - (k - t)²) / 2, a convolution, by transforms of a power of two."""
-    n, wide = lines.length, _wide(signal.kind)
+    """Bluestein's algorithm: with kt = (k² + t² - (k - t)²) / 2, a convolution by transforms of a power of two."""
+    n, wide = lines.length, float_type(signal.kind)
     padded = 1 << (2 * n - 2).bit_length()
     chirp, filters = _chirp(n, padded, inverse, wide)
-    shape, whole = (lines.outer, padded, lines.inner), lines._replace(given=padded, length=padded, written=padded)
+    shape, whole = (lines.outer, padded, lines.inner), lines._replace(available=padded, length=padded, written=padded)
     chirped, spectrum, filtered, convolved = (scratch_signal(lowering, wide, shape) for _ in range(4))
     factors = lowering.constant(chirp)
     _launch(lowering, "modulate", signal, factors, chirped, lines._replace(written=padded))
     transform(lowering, chirped, spectrum, whole, inverse=False)
     _launch(lowering, "modulate", spectrum, lowering.constant(filters), filtered, whole)
     transform(lowering, filtered, convolved, whole, inverse=True)
-    _launch(lowering, "modulate", convolved, factors, result, lines._replace(given=padded), scale=scale)
+    _launch(lowering, "modulate", convolved, factors, result, lines._replace(available=padded), scale=scale)
 
 
 def _launch(
@@ -161,20 +161,15 @@ def _launch(
     numbers: tuple[int, ...] = (),
     scale: float = 1.0,
 ) -> None:
-    wide = _wide(signal.kind)
+    wide = float_type(signal.kind)
     text = source("fourier", {"SOURCE": signal.kind, "TARGET": result.kind}, COMPLEX=_COMPLEX[wide])
-    sizes = (signal.form, result.form, lines.given, lines.length, lines.written, lines.inner, *numbers)
+    sizes = (signal.form, result.form, lines.available, lines.length, lines.written, lines.inner, *numbers)
     arguments = [signal.buffer, factors, result.buffer, *map(np.int32, sizes), wide.to_dtype().type(scale)]
     lowering.launch_flat(text, kernel, arguments, lines.outer * lines.written * lines.inner)
 
 
 _COMPLEX = {Type.f32: "float2", Type.f64: "double2"}
 _COMPLEX_DTYPES = {Type.f32: np.complex64, Type.f64: np.complex128}
-
-
-def _wide(kind: Type) -> Type:
-    """What kernels compute with."""
-    return Type.f64 if kind is Type.f64 else Type.f32
 
 
 @functools.lru_cache(maxsize=16)
@@ -185,7 +180,7 @@ def _roots(length: int, inverse: bool, kind: Type) -> np.ndarray:
 
 @functools.lru_cache(maxsize=16)
 def _chirp(length: int, padded: int, inverse: bool, kind: Type) -> tuple[np.ndarray, np.ndarray]:
-    """exp(∓πik² / length), and the transform of its conjugate, mirrored at zero on a circle of ``padded`` numbers."""
+    """Return exp(∓πik² / length), and the transform of its conjugate, wrapped around to ``padded`` points."""
     squares = np.arange(length, dtype=np.int64) ** 2 % (2 * length)
     chirp = np.exp((1j if inverse else -1j) * np.pi * squares / length)
     circle = np.zeros(padded, np.complex128)
@@ -195,8 +190,8 @@ def _chirp(length: int, padded: int, inverse: bool, kind: Type) -> tuple[np.ndar
 
 
 def scratch_signal(lowering: Lowering, kind: Type, shape: Sequence[int], form: int = PAIRS) -> Signal:
-    """Room for so many numbers or pairs, as wide as kernels compute with."""
-    wide = _wide(kind)
+    """Return a scratch signal of this shape, in the type of computation."""
+    wide = float_type(kind)
     return Signal(lowering.scratch(math.prod(shape) * (1 if form == REAL else 2), wide.size), wide, form)
 
 
@@ -204,5 +199,5 @@ def _lines(shape: Sequence[int], axis: int, length: int, written: int) -> Lines:
     return Lines(math.prod(shape[:axis]), shape[axis], length, written, math.prod(shape[axis + 1 :]))
 
 
-def _changed(shape: list[int], axis: int, length: int) -> list[int]:
+def _with_length(shape: list[int], axis: int, length: int) -> list[int]:
     return [*shape[:axis], length, *shape[axis + 1 :]]

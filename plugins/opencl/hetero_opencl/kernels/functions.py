@@ -1,4 +1,4 @@
-"""The C functions that element-wise expressions call besides those of OpenCL C."""
+"""OpenCL C helper functions for element-wise expressions."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ def _horner(coefficients: Sequence[float]) -> str:
     return text
 
 
-# erf(x) is x · P(x²) / Q(x²) up to where it is 1 in f32. The coefficients are a least-squares fit of ours with errors
-# weighted towards an even size: 3e-8 in exact arithmetic, 4e-7 when computed in f32.
+# erf(x) is approximated by x · P(x²) / Q(x²) up to the point where it is 1 in f32. The coefficients are our own
+# least-squares fit, weighted for an even error: 3e-8 in exact arithmetic, 4e-7 computed in f32.
 ERF_END = 3.95
 ERF_P = (1.12837907, 0.191660149, 0.0529017455, 0.00381781756, 0.000285762269, 2.03519369e-06)
 ERF_Q = (1.0, 0.503186515, 0.114616573, 0.0150713249, 0.00117481104, 3.79867092e-05)
 
-# OpenCL's own erf has branches, which keep compilers for CPUs from computing many at once; smooth_erf is a quotient of
-# polynomials. half_rounded is arithmetic for the same reason: by way of memory it takes seven times as long.
-_OF_FLOATS = {
+# OpenCL's erf has branches, which prevent vectorization on CPUs; smooth_erf is a rational function without branches.
+# half_rounded is arithmetic for the same reason; a round trip through memory takes seven times as long.
+_FLOAT_FUNCTIONS = {
     "smooth_erf": f"""\
 float smooth_erf(const float x)
 {{
@@ -35,7 +35,7 @@ float half_rounded(const float x)
 {
     const uint bits = as_uint(x);
     const float size = fabs(x);
-    // What is below 2^-14 has steps of 2^-24, as floats between 0.5 and 1 have.
+    // Below 2^-14 the step is 2^-24, that of floats between 0.5 and 1.
     const float small = copysign((size + 0.5f) - 0.5f, x);
     const float normal = as_float((bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000);
     return size < 65520.0f ? (size < 0x1p-14f ? small : normal) : x * INFINITY;
@@ -44,7 +44,7 @@ float half_rounded(const float x)
     "scaled": """\
 float scaled(const float x, const float scale, const float shift)
 {
-    // With the product rounded, which decides to which side a number between two of f8 goes.
+    // The product is rounded first, as this decides ties between two f8 numbers.
 #pragma OPENCL FP_CONTRACT OFF
     return x * scale - shift;
 }
@@ -52,7 +52,7 @@ float scaled(const float x, const float scale, const float shift)
     "power_of_two": """\
 float power_of_two(const float x, const uint threshold, const int saturate)
 {
-    // The exponent of x, or one more where its mantissa reaches the threshold, as far as f8e8m0 goes.
+    // The exponent of x, plus one if the mantissa reaches the threshold, within the range of f8e8m0.
     const uint bits = as_uint(x) & 0x7fffffff;
     if (bits > 0x7f800000) return NAN;
     int exponent = bits >> 23;
@@ -71,11 +71,11 @@ float power_of_two(const float x, const uint threshold, const int saturate)
 }
 
 # K is float or double.
-_OF_BOTH = {
+_REAL_FUNCTIONS = {
     "floor_mod": """\
 K floor_mod_K(const K a, const K b)
 {
-    // Not a - b * floor(a / b), which is not a number for infinite b.
+    // Not a - b * floor(a / b), which is NaN for infinite b.
     const K rest = fmod(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
@@ -97,9 +97,9 @@ K fake_quantize_K(const K x, const K input_low, const K input_high, const K outp
 """,
 }
 
-# K is an integer type, U the unsigned one that wraps around instead of overflowing. Processors stop at a division by
-# 0, and at that of the least number by -1.
-_OF_INTEGERS = {
+# K is an integer type, U the unsigned type that wraps around instead of overflowing. CPUs trap on a division by 0, and
+# on that of the lowest number by -1.
+_INTEGER_FUNCTIONS = {
     "quotient": """\
 K quotient_K(const K a, const K b)
 {
@@ -130,7 +130,7 @@ K floor_mod_K(const K a, const K b)
     "whole_power": """\
 K whole_power_K(const K base, K exponent)
 {
-    // Of the numbers with a negative exponent only 1 and -1 are whole.
+    // With a negative exponent only the powers of 1 and -1 are not 0.
     if (exponent < 0) return base == 1 ? 1 : base == (K)-1 ? (exponent & 1 ? (K)-1 : 1) : 0;
     U power = 1, square = base;
     for (; exponent; exponent >>= 1) {
@@ -154,34 +154,34 @@ K shifted_down_K(const K x, const K places)
 """,
 }
 
-#: The unsigned type that additions and products of each integer type are computed in.
+#: The unsigned type in which sums and products of each integer type are computed.
 UNSIGNED = {
     **dict.fromkeys(("char", "uchar", "short", "ushort", "int", "uint"), "uint"), "long": "ulong", "ulong": "ulong",
 }  # fmt: skip
 
 
-def _of_kind(texts: dict[str, str], kind: str) -> dict[str, str]:
-    """The functions with a kind for K, by the beginnings of their calls."""
+def _instantiate(texts: dict[str, str], kind: str) -> dict[str, str]:
+    """Instantiate templates for the C type ``kind``, keyed by the start of a call, such as ``quotient_int(``."""
     words = {"K": kind, "U": UNSIGNED.get(kind, kind)}
 
-    def told(text: str) -> str:
-        return re.sub(r"(?<![A-Za-z0-9])[KU](?![A-Za-z0-9_])", lambda found: words[found.group()], text)
+    def replace(text: str) -> str:
+        return re.sub(r"(?<![A-Za-z0-9])[KU](?![A-Za-z0-9_])", lambda match: words[match.group()], text)
 
-    return {told(f"{name}_K("): told(text) for name, text in texts.items()}
+    return {replace(f"{name}_K("): replace(text) for name, text in texts.items()}
 
 
-#: By the beginnings of their calls; what a function calls comes before it.
-_FUNCTIONS = {f"{name}(": text for name, text in _OF_FLOATS.items()}
+#: Functions by the beginnings of their calls. A function comes after those that it calls.
+_FUNCTIONS = {f"{name}(": text for name, text in _FLOAT_FUNCTIONS.items()}
 for _kind in ("float", "double"):
-    _FUNCTIONS |= _of_kind(_OF_BOTH, _kind)
+    _FUNCTIONS |= _instantiate(_REAL_FUNCTIONS, _kind)
 for _kind in UNSIGNED:
-    _FUNCTIONS |= _of_kind(_OF_INTEGERS, _kind)
+    _FUNCTIONS |= _instantiate(_INTEGER_FUNCTIONS, _kind)
 
 
 def functions_called(text: str) -> str:
-    """The functions above that a text calls, and those that they call."""
-    found = ""
+    """Return the definitions of all functions that a text calls, directly or indirectly."""
+    definitions = ""
     for call, function in reversed(_FUNCTIONS.items()):
-        if call in text or call in found:
-            found = function + found
-    return found
+        if call in text or call in definitions:
+            definitions = function + definitions
+    return definitions

@@ -1,4 +1,4 @@
-"""Slices and elements picked by indices that lie on the device: Gather and its kin."""
+"""Gather operations, and GatherTree."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.movement import WORDS, refuse, shape_input, widest_word
+from hetero_opencl.kernels.movement import WORDS, shape_input, unsupported_movement, widest_word
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.kernels.sources import source, template, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def refuse_indexed(node: Node) -> str | None:
-    """Data of any fixed size is moved; with the indices, input 1, is computed."""
-    return refuse(node) or refuse_types(node, [node.input_value(1)])
+def unsupported_gather(node: Node) -> str | None:
+    """Reject data without a fixed element size, and indices, input 1, that kernels cannot compute with."""
+    return unsupported_movement(node) or unsupported_types(node, [node.input_value(1)])
 
 
-@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=refuse_indexed)
+@lowers(ops.Gather, ops.GatherV7, ops.GatherV1, unless=unsupported_gather)
 def gather(lowering: Lowering, node: Node) -> None:
-    """Data [batches, outer, length, inner] by indices [batches, count]."""
+    """Gather from data [batches, outer, length, inner] with indices [batches, count]."""
     data, indices = node.input_value(0), node.input_value(1)
     axis = int(shape_input(node, 2).reshape(-1)[0]) % len(data.shape)
     batch = node.batch_dims % len(indices.shape) if node.batch_dims < 0 else node.batch_dims
@@ -32,7 +32,7 @@ def gather(lowering: Lowering, node: Node) -> None:
     _launch(lowering, node, "gather", lengths, math.prod(data.shape[axis + 1 :]))
 
 
-@lowers(ops.GatherElements, unless=refuse_indexed)
+@lowers(ops.GatherElements, unless=unsupported_gather)
 def gather_elements(lowering: Lowering, node: Node) -> None:
     shape, axis = node.get_input_shape(0), node.axis % len(node.get_input_shape(0))
     inner = math.prod(shape[axis + 1 :])
@@ -40,7 +40,7 @@ def gather_elements(lowering: Lowering, node: Node) -> None:
     _launch(lowering, node, "gather_elements", lengths)
 
 
-@lowers(ops.GatherND, ops.GatherNDV5, unless=refuse_indexed)
+@lowers(ops.GatherND, ops.GatherNDV5, unless=unsupported_gather)
 def gather_nd(lowering: Lowering, node: Node) -> None:
     shape, indices, batch = node.get_input_shape(0), node.get_input_shape(1), node.batch_dims
     depth = indices[-1]
@@ -50,7 +50,7 @@ def gather_nd(lowering: Lowering, node: Node) -> None:
 
 
 def _launch(lowering: Lowering, node: Node, kernel: str, numbers: tuple, inner: int | None = None) -> None:
-    """Launch a kernel that moves runs of ``inner`` elements, in words as large as these allow; else single ones."""
+    """Launch a gather kernel. Runs of ``inner`` elements are moved in wide words, single elements if it is None."""
     data, indices, output = node.input_value(0), node.input_value(1), node.output(0)
     count, size = math.prod(output.shape), data.element_type.size
     if not count:
@@ -58,15 +58,15 @@ def _launch(lowering: Lowering, node: Node, kernel: str, numbers: tuple, inner: 
     word = size if inner is None else widest_word(inner * size)
     if inner is not None:
         numbers = *numbers, inner * size // word
-    text = template("indices") + source("gather", {"INDEX": indices.element_type}, WORD=WORDS[word])
+    text = template("normalize_index") + source("gather", {"INDEX": indices.element_type}, WORD=WORDS[word])
     buffers = [lowering.buffer(value) for value in (data, indices, output)]
     arguments = [np.int32(number) if isinstance(number, int) else number for number in numbers]
     lowering.launch_flat(text, kernel, [*buffers, *arguments], count * size // word)
 
 
-@lowers(ops.GatherTree, unless=refuse_types)
+@lowers(ops.GatherTree, unless=unsupported_types)
 def gather_tree(lowering: Lowering, node: Node) -> None:
     steps, batch, beams = node.shape
-    text = template("indices") + source("gather_tree", {"DATA": node.get_element_type()})
+    text = template("normalize_index") + source("gather_tree", {"DATA": node.get_element_type()})
     buffers = [lowering.buffer(value) for value in (*node.input_values(), node.output(0))]
     lowering.launch_flat(text, "gather_tree", [*buffers, np.int32(steps), np.int32(beams)], batch * beams)

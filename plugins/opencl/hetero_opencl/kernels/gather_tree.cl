@@ -1,5 +1,6 @@
-// One beam of a beam search: from its last step back, each step's parent names the beam of the step before. What comes
-// behind the length of the sequence, or behind its first end token, are end tokens. All are [steps][batch][beams].
+// Backtrace one beam of a beam search, from its last step to the first, along the parents. Steps after the length of
+// the sequence or after its first end token become end tokens. All tensors are [steps][batch][beams]. One work-item per
+// beam.
 kernel void gather_tree(global const DATA *restrict ids, global const DATA *restrict parents,
                         global const DATA *restrict lengths, global const DATA *restrict end_token,
                         global DATA *restrict target, const int steps, const int beams, const int count)
@@ -14,9 +15,9 @@ kernel void gather_tree(global const DATA *restrict ids, global const DATA *rest
     for (int step = steps - 1; step >= 0; step--) {
         DATA_VALUE id = end;
         if (step < length && beam >= 0) {
-            const int place = step * count + first + beam;
-            id = DATA_LOAD(ids, place);
-            beam = place_of((long)DATA_LOAD(parents, place), beams);
+            const int position = step * count + first + beam;
+            id = DATA_LOAD(ids, position);
+            beam = normalize_index((long)DATA_LOAD(parents, position), beams);
         }
         DATA_STORE(id, step * count + item, target);
     }

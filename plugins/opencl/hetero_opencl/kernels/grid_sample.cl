@@ -1,14 +1,13 @@
-// Data [batch][channels][spatial axes…] sampled at the points [batch][places][axes] of a grid, to
-// [batch][channels][places]. There are AXES spatial axes of these lengths; a point's numbers are of the last axis
-// first. TAPS elements along each axis make up a sample: 1 (nearest), 2 (linear) or 4 (cubic).
-// PADDING: 0 zeros, 1 border, 2 reflection. DATA and GRID are element types, SUM the type of weights and sums (with one
-// tap elements are only copied), FINISH(x) makes the result of a sum.
-// A work-item makes the samples of one place in CHANNELS channels.
+// GridSample of data [batch][channels][spatial axes…] at the points [batch][points][axes] of a grid, to
+// [batch][channels][points]. AXES is the number of spatial axes; the coordinates of a point start with the last axis.
+// TAPS elements per axis are combined: 1 (nearest), 2 (linear) or 4 (cubic). PADDING: 0 zeros, 1 border, 2 reflection.
+// DATA and GRID are element types, SUM is the C type of weights and sums (unused with one tap), FINISH(x) converts a
+// sum to an element. A work-item computes the samples of one point in CHANNELS channels.
 
-// Coordinates next to a half, or to an edge, are rounded as elsewhere.
+// Without contraction, coordinates next to a half or to an edge are rounded in the same way on every device.
 #pragma OPENCL FP_CONTRACT OFF
 
-// A whole number, kept far within the integers; a NaN lies outside of all data.
+// Convert to int, saturated far beyond any tensor; NaN lies outside of all data.
 int index_of(const GRID_VALUE x)
 {
     return isnan(x) ? -(1 << 30) : (int)fmin(fmax(x, (GRID_VALUE)-(1 << 30)), (GRID_VALUE)(1 << 30));
@@ -22,13 +21,13 @@ GRID_VALUE cubic(const GRID_VALUE distance)
     return distance < 2 ? ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a : 0;
 }
 
-// The element that stands for one outside of the data; -1 where none does.
+// Index of the element that a position outside of the data refers to, or -1 if none.
 int inside(const int index, const int length)
 {
 #if PADDING == 2
     const int period = ALIGN_CORNERS ? max(2 * (length - 1), 1) : 2 * length;
-    const int place = (index % period + period) % period;
-    return length > 1 ? min(place, period - place - !ALIGN_CORNERS) : 0;
+    const int position = (index % period + period) % period;
+    return length > 1 ? min(position, period - position - !ALIGN_CORNERS) : 0;
 #elif PADDING == 1
     return clamp(index, 0, length - 1);
 #else
@@ -37,18 +36,18 @@ int inside(const int index, const int length)
 }
 
 kernel void grid_sample(global const DATA *restrict data, global const GRID *restrict grid, global DATA *restrict out,
-                        global const int *restrict lengths, const int channels, const int elements, const int places,
+                        global const int *restrict lengths, const int channels, const int elements, const int points,
                         const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
     const int blocks = (channels + CHANNELS - 1) / CHANNELS;
-    const int place = item % places, block = item / places % blocks, batch = item / places / blocks;
+    const int point_index = item % points, block = item / points % blocks, batch = item / points / blocks;
     const int first = block * CHANNELS, here = min(CHANNELS, channels - first);
-    grid += ((long)batch * places + place) * AXES;
+    grid += ((long)batch * points + point_index) * AXES;
     data += ((long)batch * channels + first) * elements;
-    out += ((long)batch * channels + first) * places + place;
+    out += ((long)batch * channels + first) * points + point_index;
 
     int indices[AXES][TAPS];
 #if TAPS > 1
@@ -78,13 +77,13 @@ kernel void grid_sample(global const DATA *restrict data, global const GRID *res
 
 #if TAPS == 1
     long index = 0;
-    bool met = true;
+    bool is_inside = true;
     for (int axis = 0; axis < AXES; axis++) {
-        met = met && indices[axis][0] >= 0;
+        is_inside = is_inside && indices[axis][0] >= 0;
         index = index * lengths[axis] + indices[axis][0];
     }
     for (int channel = 0; channel < here; channel++)
-        out[(long)channel * places] = met ? data[(long)channel * elements + index] : 0;
+        out[(long)channel * points] = is_inside ? data[(long)channel * elements + index] : 0;
 #else
     SUM sums[CHANNELS];
     for (int channel = 0; channel < CHANNELS; channel++)
@@ -109,6 +108,6 @@ kernel void grid_sample(global const DATA *restrict data, global const GRID *res
         }
     }
     for (int channel = 0; channel < here; channel++)
-        DATA_STORE(FINISH(sums[channel]), (long)channel * places, out);
+        DATA_STORE(FINISH(sums[channel]), (long)channel * points, out);
 #endif
 }

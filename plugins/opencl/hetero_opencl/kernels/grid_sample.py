@@ -1,4 +1,4 @@
-"""GridSample over any number of spatial axes."""
+"""GridSample with any number of spatial axes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,18 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import WORD_TYPES, fill, view_of
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_unless
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 _TAPS = {"nearest": 1, "bilinear": 2, "bicubic": 4}
 _PADDING = {"zeros": 0, "border": 1, "reflection": 2}
-# Channels whose samples share the weights that one work-item computes.
+# Channels that one work-item samples with the same weights.
 _CHANNELS = 8
 
 
-def _refusal(node: Node) -> str | None:
-    kind = node.get_input_element_type(0)
-    return None if kind in ELEMENTS else f"no kernel for GridSample of {kind}"
-
-
-@lowers(ops.GridSample, unless=_refusal)
+@lowers(ops.GridSample, unless=unsupported_unless(ELEMENTS))
 def grid_sample(lowering: Lowering, node: Node) -> None:
     (data, grid), output = node.input_values(), node.output(0)
     batch, channels, *lengths = data.shape
@@ -55,7 +50,7 @@ def grid_sample(lowering: Lowering, node: Node) -> None:
 
 
 def _finish(kind: Type) -> str:
-    """How a sum becomes an element: what whole numbers cannot hold falls off, as in C."""
+    """Return the macro body that converts a sum to an element; integers wrap around."""
     if kind is Type.boolean:
         return "((x) != 0)"
     return "(x)" if kind.is_real() else f"({ELEMENTS[kind].stored})convert_long_sat(x)"

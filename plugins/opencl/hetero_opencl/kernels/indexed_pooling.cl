@@ -1,11 +1,9 @@
-// The largest number that each window meets in planes of three spatial axes, and its index: the first of equal ones. A
-// work-item makes one number. Elements are of type DATA, and START is the lowest; indices are of type INDEX, counted
-// modulo `indices`.
-
-// The window is given for each axis by kernel size, stride, dilation and padding in front; one that meets nothing has
-// the index of the first element of its plane.
+// MaxPool with indices over planes with three spatial axes: the maximum of each window and the index of its first
+// occurrence, modulo `indices`. The window is given per axis by kernel size, stride, dilation and leading padding. A
+// window that meets no data has the index of the first element of its plane. START is the lowest number of the type.
+// One work-item per output element.
 kernel void indexed_pooling(global const DATA *restrict image, global DATA *restrict out,
-                            global INDEX *restrict places, const int depth, const int height, const int width,
+                            global INDEX *restrict positions, const int depth, const int height, const int width,
                             const int out_depth, const int out_height, const int out_width,
                             const int kernel_z, const int kernel_y, const int kernel_x,
                             const int stride_z, const int stride_y, const int stride_x,
@@ -31,15 +29,15 @@ kernel void indexed_pooling(global const DATA *restrict image, global DATA *rest
                 const int x = left + kx * dilation_x;
                 if (x < 0 || x >= width)
                     continue;
-                const int place = plane + (z * height + y) * width + x;
-                const DATA_VALUE value = DATA_LOAD(image, place);
+                const int position = plane + (z * height + y) * width + x;
+                const DATA_VALUE value = DATA_LOAD(image, position);
                 if (found < 0 || value > largest) {
-                    found = place;
+                    found = position;
                     largest = value;
                 }
             }
         }
     }
     DATA_STORE(largest, item, out);
-    INDEX_STORE((found < 0 ? plane : found) % indices, item, places);
+    INDEX_STORE((found < 0 ? plane : found) % indices, item, positions);
 }

@@ -1,11 +1,10 @@
-// Data [outer][height][width] resampled to [outer][out_height][out_width]: each number is a weighted sum of ROW_TAPS
-// times COLUMN_TAPS numbers of the data. No taps: that axis stays as it is. Tables of indices and weights are
-// [tap][size]; without WEIGHTED there is one tap, whose weight is 1. DATA and OUT are element types, SUM the type of
-// weights and sums, and FINISH(x) makes the result of a sum.
-// Work-items are (column, row, outer), which takes no division.
+// Resample data [outer][height][width] to [outer][out_height][out_width]: each result is a weighted sum of ROW_TAPS ×
+// COLUMN_TAPS elements. An axis with 0 taps is not resampled. Tables of indices and weights are [tap][size]; without
+// WEIGHTED there is one tap of weight 1. DATA and OUT are element types, SUM is the C type of weights and sums,
+// FINISH(x) converts a sum to an element. Work-items are (column, row, outer), which needs no divisions.
 
 #if WHOLE
-// A sum that ends in a half is rounded the same way everywhere.
+// Without contraction, sums that end in a half are rounded in the same way on every device.
 #pragma OPENCL FP_CONTRACT OFF
 #endif
 

@@ -1,4 +1,4 @@
-"""Interpolate and Resize: one axis, or two adjacent ones, at a time, with the taps that the reference computes."""
+"""Interpolate and Resize: one axis at a time, or the last two, with the taps that the reference computes."""
 
 from __future__ import annotations
 
@@ -16,31 +16,29 @@ from hetero.reference.resize import resized_axes
 from hetero.types import Type
 from hetero_opencl.kernels.movement import WORD_TYPES, View, fill, shape_input, strided_copy
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_unless
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def _refusal(node: Node) -> str | None:
-    element_type = node.get_input_element_type(0)
-    return None if element_type in ELEMENTS else f"no kernel resizes data of type {element_type}"
+_unsupported = unsupported_unless(ELEMENTS)
 
 
-@lowers(ops.Interpolate, unless=_refusal)
+@lowers(ops.Interpolate, unless=_unsupported)
 def interpolate(lowering: Lowering, node: Node) -> None:
     axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
     _interpolate(lowering, node, node, shape_input(node, 1), axes)
 
 
-@lowers(ops.InterpolateV4, unless=_refusal)
+@lowers(ops.InterpolateV4, unless=_unsupported)
 def interpolate_v4(lowering: Lowering, node: Node) -> None:
     axes = shape_input(node, node.input_index("axes")) if node.has_input("axes") else None
     _interpolate(lowering, node, node, shape_input(node, node.target_index), axes)
 
 
-@lowers(ops.InterpolateV1, unless=_refusal)
+@lowers(ops.InterpolateV1, unless=_unsupported)
 def interpolate_v1(lowering: Lowering, node: Node) -> None:
     _interpolate(
         lowering, node, node.to_interpolate_11(len(node.get_input_shape(0))), shape_input(node, 1), np.array(node.axes)
@@ -48,7 +46,7 @@ def interpolate_v1(lowering: Lowering, node: Node) -> None:
 
 
 def _interpolate(lowering: Lowering, node: Node, settings: Node, target: np.ndarray, axes: np.ndarray | None) -> None:
-    """Make the launches of a node that does what ``settings`` says."""
+    """Lower a node with the attributes of ``settings``."""
     data, output = node.input_value(0), node.output(0)
     pads = settings.pads_of(len(data.shape))
     shape = tuple(length + sum(pad) for length, pad in zip(data.shape, pads))
@@ -64,7 +62,7 @@ def _interpolate(lowering: Lowering, node: Node, settings: Node, target: np.ndar
     _resample_axes(lowering, node, buffer, shape, resampled)
 
 
-@lowers(ops.Resize, unless=_refusal)
+@lowers(ops.Resize, unless=_unsupported)
 def resize(lowering: Lowering, node: Node) -> None:
     data = node.input_value(0)
     roi = shape_input(node, 2) if node.has_input("roi") else None
@@ -78,11 +76,11 @@ def resize(lowering: Lowering, node: Node) -> None:
 
 
 def _extrapolate(lowering: Lowering, node: Node, axis: int, outside: np.ndarray) -> None:
-    """Let elements that lie outside of the data on an axis be the extrapolation value."""
+    """Fill the elements that lie outside of the data along an axis with the extrapolation value."""
     output = node.output(0)
     array = rounded(np.array(node.extrapolation_value), output.element_type.to_dtype())
     target = View(tuple(output.shape), array.dtype)
-    # A copy for each run of such elements: there is one at each end at most.
+    # One copy per run of such elements; there is at most one at each end.
     edges = np.flatnonzero(np.diff(outside, prepend=False, append=False))
     for begin, end in edges.reshape(-1, 2).tolist():
         filled = target.array[(slice(None),) * axis + (slice(begin, end),)]
@@ -90,7 +88,7 @@ def _extrapolate(lowering: Lowering, node: Node, axis: int, outside: np.ndarray)
 
 
 def _pad(lowering: Lowering, data: Output, pads: Sequence[tuple[int, int]], buffer: Buffer) -> None:
-    """Fill a buffer with the data and zeros around it."""
+    """Fill a buffer with the zero-padded data."""
     dtype = data.element_type.to_dtype()
     view = View(tuple(data.shape), dtype)
     target = View(tuple(length + sum(pad) for length, pad in zip(data.shape, pads)), dtype)
@@ -102,10 +100,10 @@ def _pad(lowering: Lowering, data: Output, pads: Sequence[tuple[int, int]], buff
 def _resample_axes(
     lowering: Lowering, node: Node, buffer: Buffer, shape: Sequence[int], axes: Sequence[tuple[int, Taps]]
 ) -> None:
-    """Launch the resampling of data of a shape along these axes, one after the other, to the output of a node."""
+    """Launch the resampling of data of a shape along these axes, one after the other, into the output of a node."""
     output, shape, taps = node.output(0), list(shape), dict(axes)
     if not math.prod(shape) and math.prod(output.shape):
-        raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' resizes data without an element")
+        raise UnsupportedOperationError(f"{lowering.type_name} '{lowering.name}' cannot resize data without elements")
     kind, last = output.element_type, len(shape) - 1
     is_copy = all(weights is None for _, weights in taps.values())
     sums = Type.f64 if kind is Type.f64 else Type.f32
@@ -119,11 +117,11 @@ def _resample_axes(
             rows, columns = None, rows
         else:
             outer, height, width = math.prod(before[:axis]), before[axis], math.prod(before[axis + 1 :])
-            # Weighted sums are fewer one axis at a time; single elements are not.
+            # Weighted sums need fewer operations one axis at a time; copies do not.
             if axis + 1 == last and last in taps and is_copy:
                 columns = taps.pop(last)
                 shape[last] = len(columns[0])
-        # Sums are rounded to the type of the output only once.
+        # Intermediate results keep the type of sums, so that results are rounded once.
         result = sums if taps and not is_copy else output.element_type
         out = lowering.scratch(math.prod(shape), result.size) if taps else lowering.buffer(output)
         types = dict.fromkeys(("DATA", "OUT"), WORD_TYPES[kind.size]) if is_copy else {"DATA": kind, "OUT": result}
@@ -138,7 +136,7 @@ def _resample_axes(
 
 
 def _tables(lowering: Lowering, rows: Taps | None, columns: Taps | None, sums: Type) -> list[Buffer]:
-    """Indices and weights along the axes that are resampled."""
+    """Return buffers of the indices and weights along the resampled axes."""
     tables = []
     for indices, weights in filter(None, (rows, columns)):
         tables.append(lowering.constant(np.ascontiguousarray(indices.T, np.int32)))
@@ -150,7 +148,7 @@ def _tables(lowering: Lowering, rows: Taps | None, columns: Taps | None, sums: T
 def _taps_and_sums(
     rows: Taps | None, columns: Taps | None, sums: Type, result: Type, output: Type
 ) -> dict[str, object]:
-    """The macros for a pass with these taps whose elements are of type ``result``, in the end of type ``output``."""
+    """Return the macros of a pass with results of type ``result``; ``output`` is the type of the node's output."""
     macros: dict[str, object] = {"ROW_TAPS": rows[0].shape[1] if rows else 0}
     macros["COLUMN_TAPS"] = columns[0].shape[1] if columns else 0
     if all(taps is None or taps[1] is None for taps in (rows, columns)):

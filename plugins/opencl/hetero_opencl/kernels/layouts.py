@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero.graph import Output
-from hetero_opencl.constants import in_rows
+from hetero_opencl.constants import contiguous
 from hetero_opencl.kernels.movement import View, strided_copy, view_of
 from hetero_opencl.program import Buffer
 
@@ -42,7 +42,7 @@ class Permuted(Layout):
         return f"axes {','.join(map(str, self.order))}"
 
     def arrange(self, array: np.ndarray) -> np.ndarray:
-        return in_rows(array.transpose(self.order))
+        return contiguous(array.transpose(self.order))
 
     def convert(self, lowering: Lowering, value: Output) -> Buffer:
         rows = view_of(value)

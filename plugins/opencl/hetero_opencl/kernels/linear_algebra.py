@@ -1,4 +1,4 @@
-"""Operations on matrices: Inverse and Det. A matrix that has no inverse gets infinities or NaN."""
+"""Inverse and Det. Singular matrices give infinities or NaN."""
 
 from __future__ import annotations
 
@@ -9,36 +9,21 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.types import Type
 from hetero_opencl.kernels.product import wide_type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import source, unsupported_non_float
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# Work-items that share a matrix on a GPU; on a CPU it is one.
+# Work-items per matrix on a GPU; on a CPU it is one.
 _GROUP_ON_GPUS = 64
 
 
-def _refusal(node: Node) -> str | None:
-    kind = node.get_input_element_type(0)
-    known = (Type.f32, Type.f16, Type.bf16, Type.f64)
-    return None if kind in known else f"no kernel for {node.type_info.name} of {kind}"
-
-
-@lowers(ops.Det, unless=_refusal)
-def determinant(lowering: Lowering, node: Node) -> None:
-    _by_matrix(lowering, node, "determinant", 1)
-
-
-@lowers(ops.Inverse, unless=_refusal)
-def inverse(lowering: Lowering, node: Node) -> None:
-    _by_matrix(lowering, node, "inverse", 2)
-
-
-def _by_matrix(lowering: Lowering, node: Node, kernel: str, copies: int) -> None:
-    """Launch a kernel with a work-group for each matrix, and scratch memory for so many copies of it."""
+@lowers(ops.Det, ops.Inverse, unless=unsupported_non_float)
+def linear_algebra(lowering: Lowering, node: Node) -> None:
+    """Launch one work-group per matrix, with scratch memory for one or two copies of each matrix."""
+    kernel, copies = ("inverse", 2) if isinstance(node, ops.Inverse) else ("determinant", 1)
     data = node.input_value(0)
     *batch, size, _ = data.shape
     count = math.prod(batch)

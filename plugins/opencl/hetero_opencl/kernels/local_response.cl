@@ -1,6 +1,6 @@
-// LRN: x / (bias + alpha * s) ^ beta, s the sum of squares in a window around each element, over one axis of
-// [outer][length][inner] after the other. Sums over all axes before are in ``sums``; without SUMS there are none yet.
-// A work-item makes WIDTH neighbours in a row of ``inner``; the last ones lie back over those before.
+// LRN: x / (bias + alpha * s) ^ beta, where s is the sum of squares in a window around each element, computed over one
+// axis of [outer][length][inner] after the other. With SUMS, `sums` holds the sums over the previous axes. A work-item
+// computes WIDTH neighbors along `inner`; the last ones overlap those before.
 #if WIDTH == 1
 typedef DATA_VALUE VALUES;
 #define LOAD(i) DATA_LOAD(data, i)
@@ -20,7 +20,7 @@ typedef DATA_VALUE16 VALUES;
 #define TERM(i) (LOAD(i) * LOAD(i))
 #endif
 
-inline int first_of(const int item, const int inner)
+inline int first_element(const int item, const int inner)
 {
     const int blocks = (inner + WIDTH - 1) / WIDTH;
     return item / blocks * inner + min(item % blocks * WIDTH, inner - WIDTH);
@@ -29,8 +29,8 @@ inline int first_of(const int item, const int inner)
 inline VALUES window_sum(global const DATA *data, global const DATA_VALUE *sums, const int i, const int size,
                          const int length, const int inner)
 {
-    const int place = i / inner % length;
-    const int from = max(place - (size - 1) / 2, 0) - place, to = min(size / 2, length - 1 - place);
+    const int position = i / inner % length;
+    const int from = max(position - (size - 1) / 2, 0) - position, to = min(size / 2, length - 1 - position);
     VALUES sum = 0;
     for (int distance = from; distance <= to; distance++)
         sum += TERM(i + distance * inner);
@@ -44,7 +44,7 @@ kernel void window_sums(global const DATA *restrict data, global const DATA_VALU
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int i = first_of(item, inner);
+    const int i = first_element(item, inner);
     STORE_SUM(window_sum(data, sums, i, size, length, inner), i);
 }
 
@@ -55,7 +55,7 @@ kernel void normalize_responses(global const DATA *restrict data, global const D
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int i = first_of(item, inner);
+    const int i = first_element(item, inner);
     const VALUES base = alpha * window_sum(data, sums, i, size, length, inner) + bias;
     const VALUES result = LOAD(i) / pow(base, (VALUES)(beta));
     STORE(result, i);

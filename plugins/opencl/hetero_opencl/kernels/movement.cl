@@ -1,11 +1,11 @@
-// Copies along axes of any strides, all counted in words. PARAMETERS holds a length and two strides for each axis, and
-// STEPS a STEP for each, the innermost first.
+// Copy with arbitrary strides, in words. PARAMETERS declares a length, a source stride and a target stride per axis;
+// STEPS holds one STEP per axis, the innermost first.
 #define STEP(length, source_stride, target_stride) \
     {                                              \
-        const int place = rest % length;           \
+        const int index = rest % length;           \
         rest /= length;                            \
-        from += place * source_stride;             \
-        to += place * target_stride;               \
+        from += index * source_stride;             \
+        to += index * target_stride;               \
     }
 
 kernel void strided_copy(global const WORD *restrict source, global WORD *restrict target, const int source_offset,

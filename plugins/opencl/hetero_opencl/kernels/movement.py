@@ -1,12 +1,11 @@
-"""Elements arranged anew: one kernel copies along strides, and what keeps its order shares memory.
+"""Data movement: operations that only rearrange elements share memory or become one strided copy.
 
-The strides come from numpy: the operation is done on views that have a shape and strides, but no elements.
+Strides are computed by numpy: the operation is applied to views that have shapes and strides, but no elements.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,14 +23,14 @@ from hetero_opencl.program import Buffer
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# The type that moves so many bytes at once.
+# C type that moves this number of bytes at once.
 WORDS = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong", 16: "uint4"}
-# What elements of so many bytes are where they are only copied.
+# Element type that stands for elements of this size if they are only copied.
 WORD_TYPES = {1: Type.u8, 2: Type.u16, 4: Type.u32, 8: Type.u64}
 
 
 class Axis(NamedTuple):
-    """A length and how far apart neighbours are, in bytes or words."""
+    """Length of an axis, and its source and target strides in bytes or words."""
 
     length: int
     source_stride: int
@@ -39,21 +38,21 @@ class Axis(NamedTuple):
 
 
 class View:
-    """A shape, strides and an offset, all in bytes, in a buffer of elements in rows. No element is ever read."""
+    """A contiguous buffer as a numpy array that has shape and strides, in bytes, but whose elements are never read."""
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         strides = [dtype.itemsize * int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
-        # Numpy strides no elements of f8e5m2, but bytes that are then viewed as such.
+        # as_strided does not support f8e5m2, so it works on bytes that are viewed as that type afterwards.
         self._base = np.empty(1, np.dtype((np.void, dtype.itemsize)))
         self.array = np.lib.stride_tricks.as_strided(self._base, shape, strides).view(dtype)
 
     def offset(self, view: np.ndarray) -> int:
-        """Where a view of ``array`` begins."""
+        """Return the byte offset of a view of ``array``."""
         return view.__array_interface__["data"][0] - self._base.__array_interface__["data"][0]
 
 
-def refuse(node: Node) -> str | None:
-    """Movement needs elements of a fixed size."""
+def unsupported_movement(node: Node) -> str | None:
+    """Reject elements without a fixed size."""
     element_type = node.get_output_element_type(0)
     if element_type.is_dynamic() or element_type is Type.string:
         return f"no kernel moves elements of type {element_type}"
@@ -61,56 +60,55 @@ def refuse(node: Node) -> str | None:
 
 
 def view_of(value: Output) -> View:
-    """A view of all elements of a value."""
+    """Return a view of all elements of a value."""
     return View(tuple(value.shape), value.element_type.to_dtype())
 
 
 def shape_input(node: Node, index: int) -> np.ndarray:
-    """What a shape input holds: it is a Constant by now."""
+    """Return the contents of an input that decides shapes; it is a Constant when nodes are lowered."""
     return node.input_value(index).node.data
 
 
-@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unless=refuse)
-def keep(lowering: Lowering, node: Node) -> None:
+@lowers(ops.Reshape, ops.Squeeze, ops.SqueezeV1, ops.Unsqueeze, ops.Identity, ops.BitCast, unless=unsupported_movement)
+def share_memory(lowering: Lowering, node: Node) -> None:
     lowering.share(node.output(0), node.input_value(0))
 
 
 @lowers(ops.ShapeOf, ops.Range, ops.If)
-def folded(lowering: Lowering, node: Node) -> None:
-    """Where all shapes are static, folding has left none of them."""
-    raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' has no value known from the shapes")
+def reject_unfolded(lowering: Lowering, node: Node) -> None:
+    """Reject operations that constant folding removes from models of static shapes."""
+    raise UnsupportedOperationError(f"{node.type_info.name} '{node.friendly_name}' was not folded to a constant")
 
 
 @lowers(
-    ops.Transpose, ops.Slice, ops.StridedSlice, ops.Split, ops.VariadicSplit, ops.Broadcast, ops.Reverse, unless=refuse
+    ops.Transpose,
+    ops.Slice,
+    ops.StridedSlice,
+    ops.Split,
+    ops.VariadicSplit,
+    ops.Broadcast,
+    ops.Reverse,
+    unless=unsupported_movement,
 )
-def take_views(lowering: Lowering, node: Node) -> None:
-    """Operations whose reference gives views of the data."""
+def copy_view(lowering: Lowering, node: Node) -> None:
+    """Lower operations whose reference implementation returns numpy views of the data."""
     shape_inputs = [shape_input(node, index) for index in range(1, node.get_input_size())]
     data = view_of(node.input_value(0))
     for output, view in zip(node.outputs(), evaluate(node, [data.array, *shape_inputs])):
         copy_or_share(lowering, node.input_value(0), data, view, output)
 
 
-@lowers(ops.DepthToSpace, unless=refuse)
-def depth_to_space(lowering: Lowering, node: Node) -> None:
-    _move_blocks(lowering, node, depth_to_space_blocks)
-
-
-@lowers(ops.SpaceToDepth, unless=refuse)
-def space_to_depth(lowering: Lowering, node: Node) -> None:
-    _move_blocks(lowering, node, space_to_depth_blocks)
-
-
-def _move_blocks(lowering: Lowering, node: Node, blocks: Callable[[Node, np.ndarray], np.ndarray]) -> None:
+@lowers(ops.DepthToSpace, ops.SpaceToDepth, unless=unsupported_movement)
+def move_blocks(lowering: Lowering, node: Node) -> None:
+    blocks = depth_to_space_blocks if isinstance(node, ops.DepthToSpace) else space_to_depth_blocks
     data = view_of(node.input_value(0))
     if data.array.size:
         copy_or_share(lowering, node.input_value(0), data, blocks(node, data.array), node.output(0))
 
 
-@lowers(ops.Tile, unless=refuse)
+@lowers(ops.Tile, unless=unsupported_movement)
 def tile(lowering: Lowering, node: Node) -> None:
-    """Each axis becomes two: the repeats, of stride 0, and the elements."""
+    """Split each axis in two: the repeats, with stride 0, and the elements."""
     data, repeats = view_of(node.input_value(0)), np.maximum(shape_input(node, 1), 0).reshape(-1).tolist()
     rank = max(data.array.ndim, len(repeats))
     lengths = [1] * (rank - data.array.ndim) + list(data.array.shape)
@@ -120,7 +118,7 @@ def tile(lowering: Lowering, node: Node) -> None:
     copy_or_share(lowering, node.input_value(0), data, view, node.output(0))
 
 
-@lowers(ops.Concat, unless=refuse)
+@lowers(ops.Concat, unless=unsupported_movement)
 def concat(lowering: Lowering, node: Node) -> None:
     output = node.output(0)
     target, buffer = view_of(output), lowering.buffer(output)
@@ -131,12 +129,12 @@ def concat(lowering: Lowering, node: Node) -> None:
 
 
 def widest_word(byte_count: int) -> int:
-    """How many bytes can be moved at once where runs of so many lie one after the other."""
+    """Return the widest word, in bytes, for copying contiguous runs of ``byte_count`` bytes."""
     return max(size for size in WORDS if byte_count % size == 0)
 
 
 def copy_or_share(lowering: Lowering, value: Output, data: View, view: np.ndarray, output: Output) -> None:
-    """Make the output what a view of the data holds, row after row: no copy where that is the data as it is."""
+    """Set the output to a view of the data, in row-major order. Shares memory if the view is the whole data."""
     if view.size == data.array.size and view.flags.c_contiguous and not data.offset(view):
         return lowering.share(output, value)
     target = View(view.shape, view.dtype)
@@ -147,17 +145,17 @@ def strided_copy(
     lowering: Lowering,
     source_buffer: Buffer,
     source_view: View,
-    taken: np.ndarray,
+    source_part: np.ndarray,
     target_buffer: Buffer,
     target_view: View,
-    filled: np.ndarray,
+    target_part: np.ndarray,
 ) -> None:
-    """Launch a copy of what ``taken`` views in the source to what ``filled`` views in the target; shapes are equal."""
-    if not taken.size:
+    """Launch a copy from ``source_part``, a view of the source, to ``target_part``, a view of the target."""
+    if not source_part.size:
         return
-    axes = merge_axes([Axis(*axis) for axis in zip(taken.shape, taken.strides, filled.strides)])
-    offsets = source_view.offset(taken), target_view.offset(filled)
-    word, axes = widen(axes, offsets, taken.itemsize)
+    axes = merge_axes([Axis(*axis) for axis in zip(source_part.shape, source_part.strides, target_part.strides)])
+    offsets = source_view.offset(source_part), target_view.offset(target_part)
+    word, axes = widen(axes, offsets, source_part.itemsize)
     numbers = [offset // word for offset in offsets] + [number for axis in reversed(axes) for number in axis]
     count = int(np.prod([axis.length for axis in axes]))
     arguments = [source_buffer, target_buffer, *map(np.int32, numbers)]
@@ -165,20 +163,20 @@ def strided_copy(
 
 
 def copy_whole(lowering: Lowering, source_buffer: Buffer, value: Output, target_buffer: Buffer) -> None:
-    """Launch a copy of all elements of a buffer that are laid out as a value is."""
+    """Launch a copy of a whole buffer that is laid out like ``value``."""
     view = view_of(value)
     strided_copy(lowering, source_buffer, view, view.array, target_buffer, view, view.array)
 
 
-def fill(lowering: Lowering, number: np.ndarray, buffer: Buffer, target: View, filled: np.ndarray) -> None:
-    """Launch what lets all that ``filled`` views in the target be one number, an array of no dimensions."""
+def fill(lowering: Lowering, number: np.ndarray, buffer: Buffer, target: View, target_part: np.ndarray) -> None:
+    """Launch a fill of ``target_part``, a view of the target, with one number, an array of no dimensions."""
     value = View((), number.dtype)
-    spread = np.broadcast_to(value.array, filled.shape)
-    strided_copy(lowering, lowering.constant(number), value, spread, buffer, target, filled)
+    spread = np.broadcast_to(value.array, target_part.shape)
+    strided_copy(lowering, lowering.constant(number), value, spread, buffer, target, target_part)
 
 
 def merge_axes(axes: list[Axis]) -> list[Axis]:
-    """The same elements in the same order, in as few axes as their strides allow."""
+    """Return equivalent axes, as few as the strides allow."""
     merged: list[Axis] = []
     for axis in axes:
         if axis.length == 1:
@@ -190,7 +188,7 @@ def merge_axes(axes: list[Axis]) -> list[Axis]:
 
 
 def widen(axes: list[Axis], offsets: tuple[int, int], size: int) -> tuple[int, list[Axis]]:
-    """The largest word to copy by, and the axes counted in it: runs of elements of ``size`` bytes go together."""
+    """Return the widest word for a copy, and the axes in units of it. ``size`` is the element size in bytes."""
     word, run = size, size
     *outer, last = axes or [Axis(1, size, size)]
     if last[1:] == (size, size):
@@ -204,7 +202,7 @@ def widen(axes: list[Axis], offsets: tuple[int, int], size: int) -> tuple[int, l
 
 @functools.cache
 def copy_source(word: str, rank: int) -> str:
-    """The program that copies words along so many axes."""
+    """Return the source that copies words along ``rank`` axes."""
     names = [(f"length{axis}", f"source_stride{axis}", f"target_stride{axis}") for axis in range(rank)]
     parameters = "".join(f"const int {name}, " for axis in names for name in axis)
     steps = " ".join(f"STEP({', '.join(axis)})" for axis in names)

@@ -1,9 +1,9 @@
-// Columns drawn with the probabilities that weights [rows][columns] give, or with `logarithms` their logarithms do, by
-// numbers from 0 to 1 [rows][samples]: that in whose share of the sum of its row a number falls.
+// Draw columns with the probabilities given by weights [rows][columns], or by their logarithms (`logarithms`). Uniform
+// numbers in [0, 1), [rows][samples], are compared with the cumulative weights of the row.
 
-// The weights of each row, added up to each column where `added`.
+// The weights of each row, or with `cumulative` their cumulative sums.
 kernel void weigh(global const DATA *restrict probs, global REAL *restrict weights, const int columns,
-                  const int logarithms, const int added, const int count)
+                  const int logarithms, const int cumulative, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
@@ -12,14 +12,14 @@ kernel void weigh(global const DATA *restrict probs, global REAL *restrict weigh
     for (int column = 0; column < columns; column++)
         largest = fmax(largest, (REAL)DATA_LOAD(probs, item * columns + column));
     for (int column = 0; column < columns; column++) {
-        const REAL given = DATA_LOAD(probs, item * columns + column);
-        const REAL weight = logarithms ? exp(given - largest) : given;
+        const REAL value = DATA_LOAD(probs, item * columns + column);
+        const REAL weight = logarithms ? exp(value - largest) : value;
         sum += weight;
-        weights[item * columns + column] = added ? sum : weight;
+        weights[item * columns + column] = cumulative ? sum : weight;
     }
 }
 
-// Every sample from all columns, of which the weights are added up.
+// Draw with replacement, from cumulative weights.
 kernel void draw(global const REAL *restrict ends, global const float *restrict numbers, global INDEX *restrict target,
                  const int columns, const int samples, const int count)
 {
@@ -39,7 +39,7 @@ kernel void draw(global const REAL *restrict ends, global const float *restrict 
     target[item] = low;
 }
 
-// All samples of a row one after the other, each from the columns that are left.
+// Draw without replacement: all samples of a row one after the other, each from the columns that are left.
 kernel void draw_once(global REAL *restrict weights, global const float *restrict numbers,
                       global INDEX *restrict target, const int columns, const int samples, const int count)
 {

@@ -1,4 +1,4 @@
-"""TfIdfVectorizer on whole numbers."""
+"""TfIdfVectorizer of integers."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.ops.strings import pool_grams
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def refuse_tf_idf_vectorizer(node: Node) -> str | None:
+def _unsupported(node: Node) -> str | None:
     element_type = node.get_input_element_type(0)
-    return refuse_types(node) or (None if element_type.is_integral() else f"no kernel finds n-grams of {element_type}")
+    return unsupported_types(node) or (
+        None if element_type.is_integral() else f"no kernel finds n-grams of {element_type}"
+    )
 
 
-@lowers(ops.TfIdfVectorizer, unless=refuse_tf_idf_vectorizer)
+@lowers(ops.TfIdfVectorizer, unless=_unsupported)
 def tf_idf_vectorizer(lowering: Lowering, node: Node) -> None:
     data, places = node.input_value(0), node.shape[-1]
     grams = {gram: number for number, gram in enumerate(pool_grams(node, node.pool_int64s))}

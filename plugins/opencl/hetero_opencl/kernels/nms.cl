@@ -1,8 +1,7 @@
-// What NonMaxSuppression does before and after boxes are suppressed.
+// Preparation of the inputs of NonMaxSuppression.
 #pragma OPENCL FP_CONTRACT OFF
 
-// Boxes as their corner of the smaller coordinates, then the other, from any two opposite corners, or with `centered`
-// from centre, width and height.
+// Convert boxes to (min, min, max, max) corners, from any two opposite corners, or if `centered` from center and size.
 kernel void find_corners(global const DATA *restrict boxes, global float *restrict corners, const int centered,
                          const int count)
 {
@@ -17,7 +16,7 @@ kernel void find_corners(global const DATA *restrict boxes, global float *restri
     }
 }
 
-// One of the limits, from an input of one number.
+// Copy one limit from an input of one element.
 kernel void set_limit(global const DATA *restrict input, global LIMIT *restrict limits, const int index,
                       const int count)
 {

@@ -1,4 +1,4 @@
-"""NonMaxSuppression in all versions: class by class, then the outputs of all classes together."""
+"""NonMaxSuppression in all versions, and NMSRotated: suppression per class, then the outputs of all classes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,11 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, is_constant
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import make_found, sums_before
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source, template
-from hetero_opencl.kernels.suppression import (
-    Boxes,
-    Scores,
-    best_first,
-    candidates,
-    flags_of,
-    scores_of,
-    suppress,
-    suppress_softly,
-)
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output, valid_flags
+from hetero_opencl.kernels.sources import ELEMENTS, source, template, unsupported_types
+from hetero_opencl.kernels.suppression import Boxes, Scores, Suppression
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
@@ -32,62 +23,60 @@ if TYPE_CHECKING:
 
 @lowers(
     ops.NonMaxSuppression, ops.NonMaxSuppressionV5, ops.NonMaxSuppressionV4, ops.NonMaxSuppressionV3,
-    ops.NonMaxSuppressionV1, unless=refuse_types,
+    ops.NonMaxSuppressionV1, unless=unsupported_types,
 )  # fmt: skip
 def non_max_suppression(lowering: Lowering, node: Node) -> None:
     batches, count, _ = node.get_input_shape(0)
     text, corners = _source(node.get_input_element_type(0), Type.f32), lowering.scratch(batches * count * 4)
     arguments = [lowering.buffer(node.input_value(0)), corners, np.int32(node.box_encoding == "center")]
     lowering.launch_flat(text, "find_corners", arguments, batches * count)
-    scores, most = scores_and_most(lowering, node)
+    scores, max_kept = scores_and_max_kept(lowering, node)
     boxes = Boxes(corners, Type.f32, node.get_input_shape(1)[1], count, 0)
-    limits = limits_of(lowering, node, scores)
+    limits = read_limits(lowering, node, scores)
     sigma = node.input_value(5) if node.get_input_size() > 5 else None
+    nms = Suppression(lowering, boxes, scores)
     if sigma is None or (is_constant(sigma) and not sigma.node.data.reshape(-1)[0] > 0):
-        order = best_first(lowering, scores)
-        gone = candidates(lowering, boxes, scores, order, limits, scores.length)
-        kept = suppress(lowering, boxes, scores, order, gone, limits, most)
-        values = scores_of(lowering, boxes, scores, kept, most)
+        kept = nms.suppress(*nms.select(limits, scores.length), limits, max_kept)
+        values = nms.kept_scores(kept, max_kept)
     else:
-        # Only the older version lets boxes that overlap by more than the threshold go here, too.
+        # With sigma, version 5 also removes boxes above the IoU threshold; version 9 only lowers their scores.
         limited = isinstance(node, ops.NonMaxSuppressionV5)
-        kept, values = suppress_softly(lowering, boxes, scores, limits, most, limited)
-    write_kept(lowering, node, boxes, scores, most, kept, values)
+        kept, values = nms.suppress_softly(limits, max_kept, limited)
+    write_kept(lowering, node, boxes.classes, scores, max_kept, kept, values)
 
 
-@lowers(ops.NMSRotated, unless=refuse_types)
+@lowers(ops.NMSRotated, unless=unsupported_types)
 def nms_rotated(lowering: Lowering, node: Node) -> None:
-    """As the reference does, in f64 where the device has it, which only boxes next to the threshold show."""
-    given = node.input_value(0)
+    """Compute in f64 if the device has it, like the reference; it matters for boxes near the threshold."""
+    value = node.input_value(0)
     real, rounding = ("double", "1e-9f") if lowering.device.has_doubles else ("float", "1e-6f")
     macros = f"#define REAL {real}\n#define ROUNDING {rounding}\n#define TURN {1 if node.clockwise else -1}\n"
     prelude = ELEMENTS[Type.f64].prelude if lowering.device.has_doubles else ""
-    overlap = prelude + macros + template("rotated_overlap")
-    scores, most = scores_and_most(lowering, node)
+    overlap = prelude + macros + template("rotated_iou")
+    scores, max_kept = scores_and_max_kept(lowering, node)
     boxes = Boxes(
-        lowering.buffer(given), given.element_type, node.get_input_shape(1)[1], given.shape[1], 0, overlap=overlap
+        lowering.buffer(value), value.element_type, node.get_input_shape(1)[1], value.shape[1], 0, overlap=overlap
     )
-    limits, order = limits_of(lowering, node, scores), best_first(lowering, scores)
-    gone = candidates(lowering, boxes, scores, order, limits, scores.length)
-    kept = suppress(lowering, boxes, scores, order, gone, limits, most)
-    write_kept(lowering, node, boxes, scores, most, kept, scores_of(lowering, boxes, scores, kept, most))
+    limits, nms = read_limits(lowering, node, scores), Suppression(lowering, boxes, scores)
+    kept = nms.suppress(*nms.select(limits, scores.length), limits, max_kept)
+    write_kept(lowering, node, boxes.classes, scores, max_kept, kept, nms.kept_scores(kept, max_kept))
 
 
 def _source(data: Type, limit: Type) -> str:
     return source("nms", {"DATA": data, "LIMIT": limit})
 
 
-def scores_and_most(lowering: Lowering, node: Node) -> tuple[Scores, int]:
-    """The scores that are an input, and how many of a row may be kept."""
+def scores_and_max_kept(lowering: Lowering, node: Node) -> tuple[Scores, int]:
+    """Return the scores, input 1, and the number of boxes that may be kept per row."""
     value = node.input_value(1)
     batches, classes, count = value.shape
     scores = Scores(lowering.buffer(value), value.element_type, batches * classes, count)
-    most = node.input_value(2).node.data.reshape(-1)[0] if node.get_input_size() > 2 else 0
-    return scores, min(count, max(0, int(most)))
+    max_kept = node.input_value(2).node.data.reshape(-1)[0] if node.get_input_size() > 2 else 0
+    return scores, min(count, max(0, int(max_kept)))
 
 
-def limits_of(lowering: Lowering, node: Node, scores: Scores) -> Buffer:
-    """The thresholds of overlap and score, and sigma, in the type of scores; 0 for what is not given."""
+def read_limits(lowering: Lowering, node: Node, scores: Scores) -> Buffer:
+    """Return a buffer of IoU threshold, score threshold and sigma, in the type of scores; absent inputs are 0."""
     values, kind = node.input_values()[3:6], scores.value_type
     if all(map(is_constant, values)):
         numbers = [value.node.data.reshape(-1)[0] for value in values]
@@ -100,22 +89,24 @@ def limits_of(lowering: Lowering, node: Node, scores: Scores) -> Buffer:
 
 
 def write_kept(
-    lowering: Lowering, node: Node, boxes: Boxes, scores: Scores, most: int, kept: Buffer, values: Buffer
+    lowering: Lowering, node: Node, classes: int, scores: Scores, max_kept: int, kept: Buffer, values: Buffer
 ) -> None:
-    """Launch what makes the outputs of the numbers kept ``[rows, most]`` and their scores, in the order asked for."""
-    entries, places = scores.rows * most, node.output(0)
-    before, total = sums_before(lowering, flags_of(lowering, boxes, scores, kept, entries), entries)
+    """Launch the kernels that write the outputs, from the kept indices ``[rows, max_kept]`` and their scores."""
+    count, places = scores.rows * max_kept, node.output(0)
+    before, total = exclusive_scan(lowering, valid_flags(lowering, kept, count), count)
     order = before
     if node.sort_result_descending:
-        order = ordered(lowering, Elements(values, scores.value_type, 1, entries, 1), falls=True)
-    sizes, is_sorted = [np.int32(boxes.classes), np.int32(most)], np.int32(node.sort_result_descending)
+        order = argsort(lowering, SortKeys(values, scores.value_type, 1, count, 1), descending=True)
+    sizes, is_sorted = [np.int32(classes), np.int32(max_kept)], np.int32(node.sort_result_descending)
     types = {"INDEX": places.element_type}
     if node.get_output_size() == 1:
         rows = np.int32(math.prod(places.shape) // 3)
         arguments = [kept, order, before, total, lowering.buffer(places), *sizes, rows, is_sorted]
-        return lowering.launch_flat(source("nms_outputs", types), "write_kept", arguments, entries)
+        return lowering.launch_flat(source("nms_outputs", types), "write_kept", arguments, count)
     text = source("nms_outputs", types, SCORE="double" if scores.value_type is Type.f64 else "float")
-    found, found_values = (make_found(lowering, output, [-1, 3], entries * 3, total) for output in node.outputs()[:2])
-    arguments = [kept, order, before, total, found, values, found_values, *sizes, np.int32(entries), is_sorted]
-    lowering.launch_flat(text, "write_kept", arguments, entries)
+    found, found_values = (
+        make_dynamic_output(lowering, output, [-1, 3], count * 3, total) for output in node.outputs()[:2]
+    )
+    arguments = [kept, order, before, total, found, values, found_values, *sizes, np.int32(count), is_sorted]
+    lowering.launch_flat(text, "write_kept", arguments, count)
     lowering.launch_flat(text, "write_count", [total, lowering.buffer(node.output(2))], 1)

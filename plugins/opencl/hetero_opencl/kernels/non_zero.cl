@@ -1,5 +1,5 @@
-// The coordinates of all elements that are not zero, [rank][how many]: first which these are, then, when before tells
-// how many come before each, where they are. lengths are those of the axes.
+// Coordinates of the elements that are not zero, [rank][total]. find: flags[i] = 1 if element i is not zero.
+// write_coordinates: `before` is the exclusive prefix sum of the flags, `lengths` are the lengths of the axes.
 kernel void find(global const DATA *restrict data, global int *restrict flags, const int count)
 {
     const int item = get_global_id(0);

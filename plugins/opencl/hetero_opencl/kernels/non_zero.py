@@ -1,4 +1,4 @@
-"""NonZero: where elements are that are not zero."""
+"""NonZero: coordinates of the elements that are not zero."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import make_found, sums_before
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.NonZero, unless=refuse_types)
+@lowers(ops.NonZero, unless=unsupported_types)
 def non_zero(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
     lengths, count = data.shape or (1,), math.prod(data.shape)
     text = source("non_zero", {"DATA": data.element_type, "INDEX": output.element_type})
     flags = lowering.scratch(count)
     lowering.launch_flat(text, "find", [lowering.buffer(data), flags], count)
-    before, total = sums_before(lowering, flags, count)
-    found = make_found(lowering, output, [len(lengths), -1], len(lengths) * count, total)
+    before, total = exclusive_scan(lowering, flags, count)
+    found = make_dynamic_output(lowering, output, [len(lengths), -1], len(lengths) * count, total)
     arguments = [flags, before, total, lowering.constant(np.array(lengths, np.int32)), found, np.int32(len(lengths))]
     lowering.launch_flat(text, "write_coordinates", arguments, count)

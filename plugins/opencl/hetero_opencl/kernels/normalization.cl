@@ -1,7 +1,8 @@
-// Rows of numbers, less their mean with CENTRE, and times SCALE: of ``squares``, the sum of the squares of these, of
-// ``length`` and ``epsilon``. With AFFINE then times gamma plus beta of each channel, which are ``spatial`` neighbours.
-// Rows lie along merged axes, from the innermost on. A work-item makes one, with IN_VECTORS where its elements are
-// neighbours; or a work-group does where GROUP is above 1. Sums are of short ones, so that rounding stays small.
+// Normalize rows: subtract the mean (with SUBTRACT_MEAN), multiply by SCALE, an expression of `squares` (the sum of
+// squares), `length` and `epsilon`. With AFFINE then multiply by gamma and add beta of the channel; a channel is
+// `spatial` consecutive elements. Rows lie along merged axes, innermost first. One work-item per row, with IN_VECTORS
+// if rows are contiguous, or a work-group per row with GROUP > 1. Sums are computed in blocks, so that long ones
+// accumulate little rounding error.
 typedef DATA_VALUE VALUE;
 typedef DATA_VALUE16 VALUES;
 #define AXES reduced0, stride0, reduced1, stride1, reduced2, stride2, reduced3, stride3
@@ -9,8 +10,8 @@ typedef DATA_VALUE16 VALUES;
     const int reduced0, const int stride0, const int reduced1, const int stride1, const int reduced2,                  \
         const int stride2, const int reduced3, const int stride3
 
-// Where an element of a row lies.
-inline int place(const int n, const int length, AXES_DECLARED)
+// Position of element n of a row.
+inline int position_of(const int n, const int length, AXES_DECLARED)
 {
     if (reduced0 == length)
         return n * stride0;
@@ -19,7 +20,7 @@ inline int place(const int n, const int length, AXES_DECLARED)
            + row / reduced1 / reduced2 * stride3;
 }
 
-// Of the elements of a row that are this work-item's, less the mean: the sum of the squares, or of themselves.
+// This work-item's part of the sum over a row of (element - mean), or of its square.
 inline VALUE sum_of(global const DATA *data, const VALUE mean, const int squared, const int lane, const int length,
                     AXES_DECLARED)
 {
@@ -43,7 +44,7 @@ inline VALUE sum_of(global const DATA *data, const VALUE mean, const int squared
         VALUE part = 0;
         const uint end = min(start + 128 * GROUP, (uint)length);
         for (uint n = start; n < end; n += GROUP) {
-            const VALUE x = DATA_LOAD(data, place(n, length, AXES)) - mean;
+            const VALUE x = DATA_LOAD(data, position_of(n, length, AXES)) - mean;
             part += squared ? x * x : x;
         }
         sum += part;
@@ -70,11 +71,11 @@ inline VALUE sum_of_group(const VALUE part, local VALUE *parts, const int lane)
 #endif
 
 kernel void normalize_rows(global const DATA *restrict data, global DATA *restrict out,
-                           global const DATA *restrict gamma,
-                      global const DATA *restrict beta, const int kept0, const int kept_stride0, const int kept1,
-                      const int kept_stride1, const int kept2, const int kept_stride2, const int kept3,
-                      const int kept_stride3, AXES_DECLARED, const int length, const int groups, const int channels,
-                      const VALUE epsilon, const int count)
+                           global const DATA *restrict gamma, global const DATA *restrict beta, const int kept0,
+                           const int kept_stride0, const int kept1, const int kept_stride1, const int kept2,
+                           const int kept_stride2, const int kept3, const int kept_stride3, AXES_DECLARED,
+                           const int length, const int groups, const int channels, const VALUE epsilon,
+                           const int count)
 {
 #if GROUP > 1
     local VALUE parts[GROUP];
@@ -90,7 +91,7 @@ kernel void normalize_rows(global const DATA *restrict data, global DATA *restri
     data += first;
     out += first;
     VALUE mean = 0;
-#if CENTRE
+#if SUBTRACT_MEAN
     mean = WHOLE_SUM(sum_of(data, 0, 0, lane, length, AXES)) / length;
 #endif
 #ifdef SCALE
@@ -123,7 +124,7 @@ kernel void normalize_rows(global const DATA *restrict data, global DATA *restri
     }
 #else
     for (int n = lane; n < length; n += GROUP) {
-        const int at = place(n, length, AXES);
+        const int at = position_of(n, length, AXES);
         VALUE result = (DATA_LOAD(data, at) - mean) * scale;
 #if AFFINE
         result = result * DATA_LOAD(gamma, n / spatial) + DATA_LOAD(beta, n / spatial);

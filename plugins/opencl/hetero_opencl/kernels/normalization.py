@@ -1,6 +1,6 @@
-"""Normalizations: MVN, NormalizeL2, GRN and GroupNormalization as one kernel, and BatchNormInference and LRN.
+"""MVN, NormalizeL2, GRN and GroupNormalization in one kernel; BatchNormInference; LRN.
 
-(Batch normalization of constants is made Multiply and Add before.)
+Batch normalization with constants is folded into Multiply and Add before.
 """
 
 from __future__ import annotations
@@ -15,62 +15,59 @@ from hetero import ops
 from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.movement import shape_input
-from hetero_opencl.kernels.reduction import MOST_AXES, group_size, kept_and_reduced
+from hetero_opencl.kernels.reduction import group_size, kept_and_reduced, unsupported_rank
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_no_floats, source
+from hetero_opencl.kernels.sources import source, unsupported_non_float
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# What numbers are multiplied by.
-_DEVIATIONS = {
+# Factor of the normalized elements.
+_INVERSE_DEVIATIONS = {
     "inside_sqrt": "1 / sqrt(squares / length + epsilon)",
     "outside_sqrt": "1 / (sqrt(squares / length) + epsilon)",
 }
-# NaN is no less than anything, and stays.
-_LENGTHS = {"add": "1 / sqrt(squares + epsilon)", "max": "1 / sqrt(squares < epsilon ? epsilon : squares)"}
+# "squares < epsilon" rather than fmax, so that NaN propagates.
+_INVERSE_NORMS = {"add": "1 / sqrt(squares + epsilon)", "max": "1 / sqrt(squares < epsilon ? epsilon : squares)"}
 
 
-def _refuse(node: Node) -> str | None:
-    shape = node.get_input_partial_shape(0)
-    if shape.has_rank and len(shape) > 2 * MOST_AXES:
-        return f"its data has {len(shape)} dimensions, and kernels take {2 * MOST_AXES}"
-    return refuse_no_floats(node)
+def _unsupported(node: Node) -> str | None:
+    return unsupported_rank(node) or unsupported_non_float(node)
 
 
-@lowers(ops.MVN, unless=_refuse)
+@lowers(ops.MVN, unless=_unsupported)
 def mvn(lowering: Lowering, node: Node) -> None:
-    scale = _DEVIATIONS[node.eps_mode] if node.normalize_variance else None
-    _normalize(lowering, node, _axes(node), scale, node.eps, centre=True)
+    scale = _INVERSE_DEVIATIONS[node.eps_mode] if node.normalize_variance else None
+    _normalize(lowering, node, _axes(node), scale, node.eps, subtract_mean=True)
 
 
-@lowers(ops.MVNV2, unless=_refuse)
+@lowers(ops.MVNV2, unless=_unsupported)
 def mvn_v2(lowering: Lowering, node: Node) -> None:
     rank = len(node.shape)
     axes = range(1 if node.across_channels else 2, rank) if node.reduction_axes is None else node.reduction_axes
-    scale = _DEVIATIONS["inside_sqrt"] if node.normalize_variance else None
-    _normalize(lowering, node, {axis % rank for axis in axes}, scale, node.eps, centre=True)
+    scale = _INVERSE_DEVIATIONS["inside_sqrt"] if node.normalize_variance else None
+    _normalize(lowering, node, {axis % rank for axis in axes}, scale, node.eps, subtract_mean=True)
 
 
-@lowers(ops.NormalizeL2, unless=_refuse)
+@lowers(ops.NormalizeL2, unless=_unsupported)
 def normalize_l2(lowering: Lowering, node: Node) -> None:
-    _normalize(lowering, node, _axes(node), _LENGTHS[node.eps_mode], node.eps)
+    _normalize(lowering, node, _axes(node), _INVERSE_NORMS[node.eps_mode], node.eps)
 
 
-@lowers(ops.GRN, unless=_refuse)
+@lowers(ops.GRN, unless=_unsupported)
 def grn(lowering: Lowering, node: Node) -> None:
-    _normalize(lowering, node, {1}, _LENGTHS["add"], node.bias)
+    _normalize(lowering, node, {1}, _INVERSE_NORMS["add"], node.bias)
 
 
-@lowers(ops.GroupNormalization, unless=refuse_no_floats)
+@lowers(ops.GroupNormalization, unless=unsupported_non_float)
 def group_normalization(lowering: Lowering, node: Node) -> None:
     batch, channels, *spatial = node.shape
     groups = node.num_groups
     if math.prod(node.shape):
         shape = (batch, groups, channels // groups * math.prod(spatial))
         affine = (groups, channels // groups, *node.input_values()[1:])
-        _launch(lowering, node, shape, {2}, _DEVIATIONS["inside_sqrt"], node.epsilon, True, affine)
+        _launch(lowering, node, shape, {2}, _INVERSE_DEVIATIONS["inside_sqrt"], node.epsilon, True, affine)
 
 
 def _axes(node: Node) -> set[int]:
@@ -79,12 +76,12 @@ def _axes(node: Node) -> set[int]:
 
 
 def _normalize(
-    lowering: Lowering, node: Node, axes: set[int], scale: str | None, epsilon: float, centre: bool = False
+    lowering: Lowering, node: Node, axes: set[int], scale: str | None, epsilon: float, subtract_mean: bool = False
 ) -> None:
-    """Rows along the axes, less their mean where ``centre`` is set, by the scale."""
+    """Normalize along the axes: subtract the mean if ``subtract_mean`` is set, then multiply by the scale."""
     if math.prod(node.shape):
         data = node.input_value(0)
-        _launch(lowering, node, tuple(node.shape), axes, scale, epsilon, centre, (1, 1, data, data))
+        _launch(lowering, node, tuple(node.shape), axes, scale, epsilon, subtract_mean, (1, 1, data, data))
 
 
 def _launch(
@@ -94,16 +91,16 @@ def _launch(
     axes: set[int],
     scale: str | None,
     epsilon: float,
-    centre: bool,
+    subtract_mean: bool,
     affine: tuple[int, int, Output, Output],
 ) -> None:
-    """``affine``: the number of groups, that of channels in a row, and factors and addends of all channels."""
+    """``affine``: number of groups, channels per group, scales and shifts of all channels."""
     groups, channels, gamma, beta = affine
     kept, reduced = kept_and_reduced(shape, axes)
     rows, length = (math.prod(axis_length for axis_length, _ in kind) for kind in (kept, reduced))
     group = group_size(lowering.device, rows, length, reduced[0][1] == 1)
     in_vectors = group == 1 and reduced[0] == (length, 1)
-    macros = {"CENTRE": int(centre), "AFFINE": int(isinstance(node, ops.GroupNormalization))}
+    macros = {"SUBTRACT_MEAN": int(subtract_mean), "AFFINE": int(isinstance(node, ops.GroupNormalization))}
     macros |= {"IN_VECTORS": int(in_vectors), "GROUP": group, **({"SCALE": f"({scale})"} if scale else {})}
     text = source("normalization", {"DATA": node.get_element_type()}, **macros)
     buffers = map(lowering.buffer, (node.input_value(0), node.output(0), gamma, beta))
@@ -114,33 +111,24 @@ def _launch(
     lowering.launch_flat(text, "normalize_rows", arguments, rows)
 
 
-@lowers(ops.BatchNormInference, unless=refuse_no_floats)
+@lowers(ops.BatchNormInference, ops.BatchNormInferenceV1, unless=unsupported_non_float)
 def batch_norm_inference(lowering: Lowering, node: Node) -> None:
-    _batch_norm(lowering, node, *node.input_values())
-
-
-@lowers(ops.BatchNormInferenceV1, unless=refuse_no_floats)
-def batch_norm_inference_v1(lowering: Lowering, node: Node) -> None:
-    gamma, beta, data, mean, variance = node.input_values()
-    _batch_norm(lowering, node, data, gamma, beta, mean, variance)
-
-
-def _batch_norm(lowering: Lowering, node: Node, *inputs: Output) -> None:
-    shape = node.shape
+    names = "data", "gamma", "beta", "mean", "variance"  # in another order in version 1
+    inputs, shape = [node.input_value(node.input_index(name)) for name in names], node.shape
     text = source("batch_norm", {"DATA": node.get_element_type()})
     numbers = [*map(np.int32, (shape[1], math.prod(shape[2:]))), _number(node, node.epsilon)]
     buffers = map(lowering.buffer, (*inputs, node.output(0)))
     lowering.launch_flat(text, "batch_norm", [*buffers, *numbers], math.prod(shape))
 
 
-@lowers(ops.LRN, unless=refuse_no_floats)
+@lowers(ops.LRN, unless=unsupported_non_float)
 def lrn(lowering: Lowering, node: Node) -> None:
-    """One launch for each axis, the last of which normalizes."""
+    """One launch per axis sums over a window; the last one also normalizes."""
     shape, axes = node.shape, sorted(_axes(node))
     count = math.prod(shape)
     if not count:
         return
-    # Without axes, windows of one element.
+    # Without axes the window is one element.
     windows = [(node.size, shape[axis], math.prod(shape[axis + 1 :])) for axis in axes] or [(1, 1, 1)]
     data = sums = lowering.buffer(node.input_value(0))
     for window in windows[:-1]:
@@ -160,9 +148,9 @@ def _launch_windows(
     window: tuple[int, int, int],
     numbers: Sequence[np.floating] = (),
 ) -> None:
-    """``buffers``: data, the sums over the axes before, which are the data where there are none, and the result."""
+    """``buffers``: data, sums over the previous axes (the data itself if there are none), and the result."""
     inner = window[-1]
-    # On a CPU neighbours go together in vectors.
+    # On a CPU neighbors are computed in vectors.
     width = 16 if lowering.device.is_cpu and inner >= 16 else 1
     sums = {} if buffers[0] is buffers[1] else {"SUMS": 1}
     text = source("local_response", {"DATA": node.get_element_type()}, WIDTH=width, **sums)
@@ -171,5 +159,5 @@ def _launch_windows(
 
 
 def _number(node: Node, value: float) -> np.floating:
-    """A number of the type that kernels compute with."""
+    """Return a number of the type in which kernels compute."""
     return (np.float64 if node.get_element_type() is Type.f64 else np.float32)(value)

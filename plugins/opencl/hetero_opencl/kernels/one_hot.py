@@ -1,4 +1,4 @@
-"""OneHot: one of a row of elements set apart by an index."""
+"""OneHot."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero_opencl.kernels.movement import WORDS, refuse
+from hetero_opencl.kernels.movement import WORDS, unsupported_movement
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def refuse_one_hot(node: Node) -> str | None:
-    return refuse(node) or refuse_types(node, [node.input_value(0)])
+def _unsupported(node: Node) -> str | None:
+    return unsupported_movement(node) or unsupported_types(node, [node.input_value(0)])
 
 
-@lowers(ops.OneHot, ops.OneHotV1, unless=refuse_one_hot)
+@lowers(ops.OneHot, ops.OneHotV1, unless=_unsupported)
 def one_hot(lowering: Lowering, node: Node) -> None:
     axis = node.axis % len(node.shape)
     indices, _, on_value, off_value = node.input_values()

@@ -1,4 +1,4 @@
-"""Pad: more elements at the ends of axes, or fewer."""
+"""Pad, with positive and negative amounts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output
-from hetero_opencl.kernels.movement import View, refuse, shape_input, strided_copy, view_of
-from hetero_opencl.kernels.places import take_places
+from hetero_opencl.kernels.gather_per_axis import gather_per_axis
+from hetero_opencl.kernels.movement import View, shape_input, strided_copy, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
 from hetero_opencl.program import Buffer
 
@@ -18,26 +18,28 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Pad, ops.PadV1, unless=refuse)
+@lowers(ops.Pad, ops.PadV1, unless=unsupported_movement)
 def pad(lowering: Lowering, node: Node) -> None:
     value, output = node.input_value(0), node.output(0)
     begins, ends = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))
     if node.pad_mode == "constant":
         number = lowering.buffer(node.input_value(3)) if node.has_input("arg_pad_value") else None
         return pad_by_number(lowering, value, begins, number, lowering.buffer(output), view_of(output))
-    take_places(lowering, value, [_places(node.pad_mode, *axis) for axis in zip(value.shape, begins, ends)], output)
+    gather_per_axis(
+        lowering, value, [_padded_indices(node.pad_mode, *axis) for axis in zip(value.shape, begins, ends)], output
+    )
 
 
-def _places(mode: str, length: int, begin: int, end: int) -> np.ndarray:
-    """Which elements of an axis follow each other; a negative number takes some away after the other end has grown."""
-    places = np.pad(np.arange(length), (max(begin, 0), max(end, 0)), mode)
-    return places[max(-begin, 0) : len(places) - max(-end, 0)]
+def _padded_indices(mode: str, length: int, begin: int, end: int) -> np.ndarray:
+    """Return the source index of each element of a padded axis. Negative amounts crop after the other end has grown."""
+    indices = np.pad(np.arange(length), (max(begin, 0), max(end, 0)), mode)
+    return indices[max(-begin, 0) : len(indices) - max(-end, 0)]
 
 
 def pad_by_number(
     lowering: Lowering, value: Output, begins: Sequence[int], number: Buffer | None, buffer: Buffer, target: View
 ) -> None:
-    """The whole target becomes the number, or zeros, unless the data covers it; then the data goes inside."""
+    """Fill the target with the number, or zeros, unless the data covers it, then copy the data into it."""
     data, kept, inside = view_of(value), [], []
     for begin, length, result in zip(begins, data.array.shape, target.array.shape):
         first, last = max(0, -begin), min(length, result - begin)

@@ -1,4 +1,4 @@
-"""Images cut into patches, and put together from them."""
+"""ExtractImagePatches and Col2Im."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hetero.ops.windows import resolve_pads
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.product import SUMS
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types
+from hetero_opencl.kernels.sources import unsupported_types, unsupported_unless
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, overlapped, patches
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.ExtractImagePatches, unless=refuse_types)
+@lowers(ops.ExtractImagePatches, unless=unsupported_types)
 def extract_image_patches(lowering: Lowering, node: Node) -> None:
     image, output = node.input_value(0), node.output(0)
     begin, _ = resolve_pads(node, image.shape[2:], node.sizes, node.rates)
@@ -28,12 +28,7 @@ def extract_image_patches(lowering: Lowering, node: Node) -> None:
     patches(lowering, *buffers, image.element_type.size, tuple(image.shape[:2]), *sizes, window)
 
 
-def _refuse_sums(node: Node) -> str | None:
-    kind = node.get_input_element_type(0)
-    return None if kind in SUMS else f"no kernel for {node.type_info.name} of {kind}"
-
-
-@lowers(ops.Col2Im, unless=_refuse_sums)
+@lowers(ops.Col2Im, unless=unsupported_unless(SUMS))
 def col2im(lowering: Lowering, node: Node) -> None:
     data, output, kind = node.input_value(0), node.output(0), node.get_input_element_type(0)
     size, kernel = (shape_input(node, index).reshape(-1).tolist() for index in (1, 2))

@@ -1,9 +1,9 @@
-// Numbers from `low` up to `high` by Philox 4x32-10, as TensorFlow makes them: J. Salmon et al., "Parallel random
-// numbers: as easy as 1, 2, 3", SC 2011. KIND tells how random bits become a number: 2, 4 and 8 as the mantissa of an
-// f16, an f32 (for bf16 too), and an f64; 0 as a whole number.
+// Uniform numbers in [low, high) by Philox 4x32-10, as TensorFlow draws them: J. Salmon et al., "Parallel random
+// numbers: as easy as 1, 2, 3", SC 2011. KIND says how random bits become a number: 2, 4, 8: the mantissa of an f16, an
+// f32 (also for bf16) or an f64; 0: an integer.
 #pragma OPENCL FP_CONTRACT OFF
 
-// Hands out the counters of as many calls as are needed: the first one, as low and high word, goes to start.
+// Reserve the counters for a number of generator calls. The first one goes to `start`, as low and high word.
 kernel void take_counters(global uint *restrict next, global uint *restrict start, const uint calls, const int count)
 {
     if (get_global_id(0) >= count)
@@ -14,7 +14,7 @@ kernel void take_counters(global uint *restrict next, global uint *restrict star
         atomic_inc(next + 1);
 }
 
-// The nearest f16.
+// Round to f16.
 float rounded(const float x)
 {
     ushort bits;
@@ -39,7 +39,7 @@ DATA_VALUE number_of(const uint first, const uint second, const DATA_VALUE low, 
 #endif
 }
 
-// A work-item makes four random words, and so four numbers, or two of 64 bits.
+// A work-item computes four random words, which make four numbers, or two of 64 bits.
 kernel void philox(global const uint *restrict start, global const DATA *restrict low, global const DATA *restrict high,
                    global DATA *restrict target, const uint key_low, const uint key_high, const uint stream_low,
                    const uint stream_high, const int length, const int count)

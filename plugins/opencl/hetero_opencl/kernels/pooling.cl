@@ -1,13 +1,13 @@
-// Pooling of planes of three spatial axes (missing ones have length 1). The window is given for each axis by kernel
-// size, stride, dilation and padding in front. LARGEST 1 takes the largest number, else the mean: over the numbers that
-// the window meets, or where ALL_PLACES is 1 over all its places, of which there are `size`. A work-item makes one
-// number; with STEP, which is 1 or 2 and the stride along x, it makes 16 neighbours at once, of a type that is computed
-// as float. DATA: the type of elements; SUM: that of what is taken so far; START: what there is before anything is
-// taken. WHOLE 1: elements are wide whole numbers, whose mean is rounded down.
-#if LARGEST
+// Max and average pooling of planes with three spatial axes (missing axes have length 1). The window is given per axis
+// by kernel size, stride, dilation and leading padding. IS_MAX 1: maximum, else mean over the elements of the data in
+// the window, or with COUNT_PADDING over all `size` elements of the window. A work-item computes one element, or with
+// STEP (the stride along x, 1 or 2) 16 neighbors in a row, for types computed as float. DATA is the element type, SUM
+// the C type of the accumulator, START its initial value. WHOLE 1: integers of 32 bits or more, whose mean is rounded
+// down.
+#if IS_MAX
 #define IS_BETTER(value, result) ((value > result) | (value != value))
 #else
-#define TAKE(result, value) ((result) + (value))
+#define ACCUMULATE(result, value) ((result) + (value))
 #endif
 #ifdef STEP
 #define WIDTH 16
@@ -15,24 +15,24 @@
 #define INTS int16
 #define IS_IN(x) ((x >= 0) & (x < width))
 #define LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#define TAKE_LARGEST(result, value) select(result, value, IS_BETTER(value, result))
+#define TAKE_MAX(result, value) select(result, value, IS_BETTER(value, result))
 #else
 #define WIDTH 1
 #define SUMS SUM
 #define INTS int
 #define IS_IN(x) (-(x >= 0 && x < width))
 #define LANES 0
-#define TAKE_LARGEST(result, value) (IS_BETTER(value, result) ? value : result)
+#define TAKE_MAX(result, value) (IS_BETTER(value, result) ? value : result)
 #endif
-#if LARGEST
-#define TAKE TAKE_LARGEST
+#if IS_MAX
+#define ACCUMULATE TAKE_MAX
 #endif
 
-// What the window takes from places x on, of which image[at] is the first; what is not in the row is START.
+// Load the elements at positions x, of which image[at] is the first; START for positions outside the row.
 inline SUMS load(global const DATA *image, const long at, const long end, const INTS in)
 {
 #ifdef STEP
-    // Buffers have 64 numbers of slack behind their end, or more, and none in front.
+    // Buffers have at least 64 elements of slack after their end, and none before their start.
     if (at < 0 || at + 16 * STEP > end + 64) {
         float16 values = START;
         float *value = (float *)&values;
@@ -54,10 +54,10 @@ inline SUMS load(global const DATA *image, const long at, const long end, const 
 #endif
 }
 
-#if WHOLE && !LARGEST
-inline DATA_VALUE mean(const DATA_VALUE total, const int met)
+#if WHOLE && !IS_MAX
+inline DATA_VALUE mean(const DATA_VALUE total, const int valid_count)
 {
-    const DATA_VALUE count = met;
+    const DATA_VALUE count = valid_count;
     return total / count - (total % count < 0);
 }
 #endif
@@ -82,7 +82,7 @@ kernel void pooling(global const DATA *restrict image, global DATA *restrict out
     const int plane = row / out_height / out_depth;
     const long end = (long)planes * depth * height * width;
     SUMS result = START;
-    INTS met = 0;
+    INTS valid_count = 0;
     for (int kz = 0; kz < kernel_z; kz++) {
         const int z = front + kz * dilation_z;
         if (z < 0 || z >= depth)
@@ -99,21 +99,21 @@ kernel void pooling(global const DATA *restrict image, global DATA *restrict out
                 if (!in)
                     continue;
 #endif
-                met -= in;
+                valid_count -= in;
                 const SUMS value = load(image, start + left + kx * dilation_x, end, in);
-                result = TAKE(result, value);
+                result = ACCUMULATE(result, value);
             }
         }
     }
-#if !LARGEST && ALL_PLACES
-    met = size;
+#if !IS_MAX && COUNT_PADDING
+    valid_count = size;
 #endif
-#if !LARGEST && WIDTH == 16
-    result /= convert_float16(max(met, 1));
-#elif !LARGEST && WHOLE
-    result = mean((DATA_VALUE)result, max(met, 1));
-#elif !LARGEST
-    result /= max(met, 1);
+#if !IS_MAX && WIDTH == 16
+    result /= convert_float16(max(valid_count, 1));
+#elif !IS_MAX && WHOLE
+    result = mean((DATA_VALUE)result, max(valid_count, 1));
+#elif !IS_MAX
+    result /= max(valid_count, 1);
 #endif
     out += (long)row * out_width + place;
 #if WIDTH == 1

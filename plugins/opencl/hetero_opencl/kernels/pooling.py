@@ -1,4 +1,4 @@
-"""MaxPool, AvgPool and the adaptive ones, over one to three spatial dimensions."""
+"""MaxPool, AvgPool and their adaptive variants, over one to three spatial dimensions."""
 
 from __future__ import annotations
 
@@ -13,69 +13,69 @@ from hetero.graph import Node
 from hetero.ops.windows import overlapping_elements
 from hetero.types import Type, lowest
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_types, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
 from hetero_opencl.kernels.windows import check_dimensions, in_three, make_window, refuse_dimensions
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# Kernels count in 32 bits.
+# Kernels count elements in 32 bits.
 LARGEST_INT = 2**31 - 1
-# A row of fewer places is not worth a vector.
+# Rows shorter than this are not computed in vectors.
 _FEWEST_LANES = 4
 
 
-def _refuse_largest(node: Node) -> str | None:
-    return refuse_types(node) or refuse_dimensions(len(node.kernel_shape))
+def _unsupported_max(node: Node) -> str | None:
+    return unsupported_types(node) or refuse_dimensions(len(node.kernel_shape))
 
 
-def _refuse_adaptive_mean(node: Node) -> str | None:
+def _unsupported_adaptive_mean(node: Node) -> str | None:
     is_boolean = node.get_input_element_type(0) is Type.boolean
-    return f"no kernel for {node.type_info.name} of boolean" if is_boolean else refuse_types(node)
+    return f"no kernel for {node.type_info.name} of boolean" if is_boolean else unsupported_types(node)
 
 
-def _refuse_mean(node: Node) -> str | None:
+def _unsupported_mean(node: Node) -> str | None:
     count = math.prod(node.kernel_shape)
-    too_large = f"a window of {count} elements, and kernels count to {LARGEST_INT}" if count > LARGEST_INT else None
-    return _refuse_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape)) or too_large
+    too_large = f"a window has {count} elements, but kernels count up to {LARGEST_INT}" if count > LARGEST_INT else None
+    return _unsupported_adaptive_mean(node) or refuse_dimensions(len(node.kernel_shape)) or too_large
 
 
-@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_refuse_mean)
-@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unless=_refuse_largest)
+@lowers(ops.AvgPool, ops.AvgPoolV1, ops.AvgPoolV14, unless=_unsupported_mean)
+@lowers(ops.MaxPool, ops.MaxPoolV1, ops.MaxPoolV8, unless=_unsupported_max)
 def pooling(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
     begin, end = node.resolve_pads(data.shape[2:])
     kind, positions = data.element_type, output.shape[2:]
-    window = make_window(*_what_meets_data(node, data.shape[2:], positions, begin))
+    window = make_window(*_effective_window(node, data.shape[2:], positions, begin))
     sizes = [in_three(data.shape[2:]), in_three(positions), *window]
     numbers = [np.int32(number) for lengths in sizes for number in lengths]
-    is_largest = isinstance(node, (ops.MaxPoolV1, ops.MaxPoolV8))
+    is_max = isinstance(node, (ops.MaxPoolV1, ops.MaxPoolV8))
     if isinstance(node, ops.MaxPoolV8) and node.output(1).get_target_inputs():
-        return _largest_with_indices(lowering, node, numbers)
-    # Without any padding, what a window of rounding_type ceil has beyond the end does not count (as in OpenVINO).
-    all_places = not is_largest and not node.exclude_pad and any((*begin, *end))
-    # On a CPU 16 neighbours at once; on a GPU neighbours are work-items.
+        return _max_with_indices(lowering, node, numbers)
+    # As in OpenVINO, what a window of rounding_type ceil has beyond the end counts only if there is padding.
+    count_padding = not is_max and not node.exclude_pad and any((*begin, *end))
+    # On a CPU a work-item computes 16 neighbors; on a GPU neighbors are separate work-items.
     is_fit = ELEMENTS[kind].value == "float" and positions[-1] >= _FEWEST_LANES and window.strides[2] <= 2
     in_vectors = lowering.device.is_cpu and is_fit
     macros = {"STEP": window.strides[2]} if in_vectors else {}
-    if is_largest:
+    if is_max:
         macros |= {"START": _lowest(kind), "SUM": ELEMENTS[kind].value}
     else:
-        macros |= {"START": 0, "SUM": _sum(kind), "WHOLE": int(_sum(kind) == "ulong")}
-    text = source("pooling", {"DATA": kind}, LARGEST=int(is_largest), ALL_PLACES=int(all_places), **macros)
+        macros |= {"START": 0, "SUM": _sum_type(kind), "WHOLE": int(_sum_type(kind) == "ulong")}
+    text = source("pooling", {"DATA": kind}, IS_MAX=int(is_max), COUNT_PADDING=int(count_padding), **macros)
     planes, rows = math.prod(data.shape[:2]), math.prod(output.shape[:-1])
-    size = math.prod(node.kernel_shape) if all_places else 0
+    size = math.prod(node.kernel_shape) if count_padding else 0
     arguments = [lowering.buffer(data), lowering.buffer(output), *numbers, np.int32(size), np.int32(planes)]
     items = rows * (-(-positions[-1] // 16) if in_vectors else positions[-1])
     lowering.launch_flat(text, "pooling", arguments, items)
 
 
-def _what_meets_data(
+def _effective_window(
     node: Node, lengths: Sequence[int], positions: Sequence[int], begin: Sequence[int]
 ) -> tuple[list[int], Sequence[int], Sequence[int], list[int]]:
-    """Return kernel, strides, dilations and padding in front of the part of the window that meets data.
+    """Return kernel, strides, dilations and leading padding of the part of the window that overlaps the data.
 
-    A window may be far larger than the data; what meets padding alone would take time for nothing.
+    A window may be far larger than the data; positions that meet only padding would waste time.
     """
     axes = list(zip(lengths, positions, node.kernel_shape, node.strides, node.dilations, begin))
     parts = [overlapping_elements(*axis) for axis in axes]
@@ -83,10 +83,10 @@ def _what_meets_data(
     return list(map(len, parts)), node.strides, node.dilations, pads
 
 
-def _largest_with_indices(lowering: Lowering, node: Node, numbers: list[np.int32]) -> None:
-    """``numbers``: what the kernel is told of lengths and window."""
+def _max_with_indices(lowering: Lowering, node: Node, numbers: list[np.int32]) -> None:
+    """Launch MaxPool with indices. ``numbers`` are the kernel arguments for lengths and window."""
     data, kind = node.input_value(0), node.get_input_element_type(0)
-    # Of data without an element there is no index; nothing is divided by 0 for it.
+    # At least 1, to avoid a division by 0 for data without elements.
     indices = max(1, math.prod(data.shape[node.axis % len(data.shape) :]))
     text = source("indexed_pooling", {"DATA": kind, "INDEX": node.index_element_type}, START=_lowest(kind))
     buffers = [lowering.buffer(value) for value in (data, *node.outputs())]
@@ -94,14 +94,14 @@ def _largest_with_indices(lowering: Lowering, node: Node, numbers: list[np.int32
     lowering.launch_flat(text, "indexed_pooling", [*buffers, *numbers, np.int32(indices)], count)
 
 
-@lowers(ops.AdaptiveAvgPool, unless=_refuse_adaptive_mean)
-@lowers(ops.AdaptiveMaxPool, unless=refuse_types)
+@lowers(ops.AdaptiveAvgPool, unless=_unsupported_adaptive_mean)
+@lowers(ops.AdaptiveMaxPool, unless=unsupported_types)
 def adaptive_pooling(lowering: Lowering, node: Node) -> None:
     data, outputs = node.input_value(0), node.outputs()
     check_dimensions(lowering, len(data.shape) - 2)
-    kind, is_largest = data.element_type, isinstance(node, ops.AdaptiveMaxPool)
-    types = {"DATA": kind, **({"INDEX": node.index_element_type} if is_largest else {})}
-    macros = {"LARGEST": int(is_largest), "SUM": _sum(kind)}
+    kind, is_max = data.element_type, isinstance(node, ops.AdaptiveMaxPool)
+    types = {"DATA": kind, **({"INDEX": node.index_element_type} if is_max else {})}
+    macros = {"IS_MAX": int(is_max), "SUM": _sum_type(kind)}
     if not kind.is_real():
         macros |= {"SUM": "ulong", "WHOLE": "long" if kind.is_signed() else "ulong"}
     text = source("adaptive_pooling", types, **macros)
@@ -111,16 +111,16 @@ def adaptive_pooling(lowering: Lowering, node: Node) -> None:
 
 
 def _lowest(kind: Type) -> str:
-    """The lowest number of a type, as OpenCL C."""
+    """Return the lowest number of a type, as OpenCL C."""
     number = lowest(kind.to_dtype())
     if kind.is_real():
         return f"({float(number).hex()}{'' if kind is Type.f64 else 'f'})"
-    # There is no literal for the lowest number of 64 bits.
+    # C has no literal for the lowest 64-bit integer.
     return f"({int(number) + 1}L - 1)" if kind.is_signed() else "0"
 
 
-def _sum(kind: Type) -> str:
-    """The type to add elements up in for a mean: small whole numbers as the reference does, wide ones wrap around."""
+def _sum_type(kind: Type) -> str:
+    """Return the C type in which means accumulate: float for narrow integers, as in the reference; wide ones wrap."""
     if kind is Type.f64:
         return "double"
     return "float" if kind.is_real() or kind.size < 4 else "ulong"

@@ -1,4 +1,4 @@
-"""PriorBox and PriorBoxClustered: boxes that are known once the sizes of the image and its cells are."""
+"""PriorBox and PriorBoxClustered. Their inputs are constants when a node is lowered, so the host computes the boxes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ if TYPE_CHECKING:
 
 @lowers(ops.PriorBox, ops.PriorBoxV1, ops.PriorBoxClustered)
 def prior_boxes(lowering: Lowering, node: Node) -> None:
-    """Where folding has left one: sizes decide the shape, and so are known by now."""
+    """Upload the boxes that the reference computes, if constant folding has not replaced the node already."""
     (boxes,) = evaluate(node, [value.node.data for value in node.input_values()])
     copy_whole(lowering, lowering.constant(boxes), node.output(0), lowering.buffer(node.output(0)))

@@ -12,7 +12,7 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, Output, is_constant
 from hetero.types import Type
-from hetero_opencl.constants import in_rows
+from hetero_opencl.constants import contiguous
 from hetero_opencl.kernels import layouts
 from hetero_opencl.kernels.movement import Axis, merge_axes
 from hetero_opencl.kernels.registry import lowers
@@ -297,7 +297,7 @@ def right_matrices(lowering: Lowering, b: Output, transposed: bool) -> Buffer:
     transposed, kind = transposed and 1 not in b.shape[-2:], narrow_type(b)
     if kind is not b.element_type:
         array = b.node.data.swapaxes(-1, -2) if transposed else b.node.data
-        return lowering.constant(array, (kind,), lambda array: in_rows(array).astype(kind.to_dtype()))
+        return lowering.constant(array, (kind,), lambda array: contiguous(array).astype(kind.to_dtype()))
     return lowering.buffer(b, layouts.transposed(len(b.shape))) if transposed else lowering.buffer(b)
 
 

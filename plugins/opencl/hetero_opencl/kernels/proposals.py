@@ -1,4 +1,4 @@
-"""Proposal, GenerateProposals and Detectron's for one image: anchors moved by offsets, of which the best are kept."""
+"""Proposal, GenerateProposals and its Detectron variant: decode anchors, keep the best boxes."""
 
 from __future__ import annotations
 
@@ -13,27 +13,17 @@ from hetero.graph import Node, Output
 from hetero.ops.proposals import LARGEST_GROWTH, anchors_of_cells
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import make_found, sums_before
-from hetero_opencl.kernels.sources import ELEMENTS, element_macros, refuse_types, template
-from hetero_opencl.kernels.suppression import (
-    CORNERS,
-    PIXELS,
-    Boxes,
-    Scores,
-    best_first,
-    candidates,
-    flags_of,
-    limits_for,
-    suppress,
-)
+from hetero_opencl.kernels.scan import count_valid, exclusive_scan, make_dynamic_output, valid_flags
+from hetero_opencl.kernels.sources import ELEMENTS, element_macros, float_type, template, unsupported_types
+from hetero_opencl.kernels.suppression import CORNERS, PIXELS, Boxes, Scores, Suppression, constant_limits
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-class _Way(NamedTuple):
-    """How anchors become boxes, as the kernel move_anchors has it."""
+class _Settings(NamedTuple):
+    """How anchors are decoded: arguments of the kernel decode_anchors, in order."""
 
     first_score: int = 0
     swapped: bool = False
@@ -49,8 +39,8 @@ class _Way(NamedTuple):
     smallest: float = 0
 
 
-class _Proposed(NamedTuple):
-    """The boxes of all anchors, which of them are large enough, and the text and value type of the kernels."""
+class _Candidates(NamedTuple):
+    """Decoded boxes of all anchors, a flag for those that are large enough, and the source of the kernels."""
 
     boxes: Boxes
     scores: Scores
@@ -58,114 +48,116 @@ class _Proposed(NamedTuple):
     text: str
 
 
-@lowers(ops.Proposal, ops.ProposalV1, unless=refuse_types)
+@lowers(ops.Proposal, ops.ProposalV1, unless=unsupported_types)
 def proposal(lowering: Lowering, node: Node) -> None:
     scores, offsets, image = node.input_values()
     count, swapped, border = scores.shape[1] // 2, node.is_tensorflow, 0 if node.is_tensorflow else 1
     anchors = anchors_of_cells(node, *scores.shape[2:])
     if anchors.shape[2] != count:
         raise UnsupportedOperationError(
-            f"Proposal '{lowering.name}' has {anchors.shape[2]} ratios and scales, but {count} scores of a cell"
+            f"Proposal '{lowering.name}' has {anchors.shape[2]} anchors per cell, but {count} scores"
         )
-    way = _Way(
+    settings = _Settings(
         count, swapped, node.clip_before_nms, True, True, node.box_coordinate_scale, node.box_size_scale,
         border, 0, border, np.inf, node.min_size,
     )  # fmt: skip
-    found = _propose(
-        lowering, node, (lowering.constant(anchors), Type.f32), offsets, scores, image, way,
+    decoded = _decode(
+        lowering, node, (lowering.constant(anchors), Type.f32), offsets, scores, image, settings,
         CORNERS if swapped else PIXELS,
     )  # fmt: skip
-    kept, most = _keep(lowering, found, node.nms_thresh, node.pre_nms_topn, node.post_nms_topn), node.post_nms_topn
-    arguments = [kept, found.boxes.buffer, found.scores.buffer, *map(lowering.buffer, (image, *node.outputs()))]
-    sizes = (found.scores.length, most, swapped, node.clip_after_nms, node.normalize)
-    lowering.launch_flat(found.text, "write_regions", [*arguments, *map(np.int32, sizes)], found.scores.rows * most)
+    max_kept = node.post_nms_topn
+    kept, count = _keep(lowering, decoded, node.nms_thresh, node.pre_nms_topn, max_kept), decoded.scores.rows * max_kept
+    arguments = [kept, decoded.boxes.buffer, decoded.scores.buffer, *map(lowering.buffer, (image, *node.outputs()))]
+    sizes = (decoded.scores.length, max_kept, swapped, node.clip_after_nms, node.normalize)
+    lowering.launch_flat(decoded.text, "write_regions", [*arguments, *map(np.int32, sizes)], count)
 
 
-@lowers(ops.GenerateProposals, unless=refuse_types)
+@lowers(ops.GenerateProposals, unless=unsupported_types)
 def generate_proposals(lowering: Lowering, node: Node) -> None:
     image, anchors, offsets, scores = node.input_values()
     border = 0 if node.normalized else 1
-    way = _Way(zeroed=False, border=border, shift=border, margin=border, smallest=node.min_size)
-    found = _propose(
-        lowering, node, (lowering.buffer(anchors), anchors.element_type), offsets, scores, image, way,
+    settings = _Settings(zeroed=False, border=border, shift=border, margin=border, smallest=node.min_size)
+    decoded = _decode(
+        lowering, node, (lowering.buffer(anchors), anchors.element_type), offsets, scores, image, settings,
         CORNERS if node.normalized else PIXELS,
     )  # fmt: skip
-    most = node.post_nms_count
-    kept = _keep(lowering, found, node.nms_threshold, node.pre_nms_count, most, only_large=True, eta=node.nms_eta)
-    count = found.scores.rows * most
-    before, total = sums_before(lowering, flags_of(lowering, found.boxes, found.scores, kept, count), count)
+    max_kept = node.post_nms_count
+    kept = _keep(lowering, decoded, node.nms_threshold, node.pre_nms_count, max_kept, only_large=True, eta=node.nms_eta)
+    count = decoded.scores.rows * max_kept
+    before, total = exclusive_scan(lowering, valid_flags(lowering, kept, count), count)
     rows, values, counts = node.outputs()
-    results = [make_found(lowering, rows, [-1, 4], count * 4, total), make_found(lowering, values, [-1], count, total)]
-    sizes = map(np.int32, (found.scores.length, most, False))
-    arguments = [kept, before, found.boxes.buffer, found.scores.buffer, *results, *sizes]
-    lowering.launch_flat(found.text, "write_boxes", arguments, count)
-    lowering.launch_flat(found.text, "count_kept", [kept, lowering.buffer(counts), np.int32(most)], found.scores.rows)
+    results = [
+        make_dynamic_output(lowering, rows, [-1, 4], count * 4, total),
+        make_dynamic_output(lowering, values, [-1], count, total),
+    ]
+    sizes = map(np.int32, (decoded.scores.length, max_kept, False))
+    arguments = [kept, before, decoded.boxes.buffer, decoded.scores.buffer, *results, *sizes]
+    lowering.launch_flat(decoded.text, "write_boxes", arguments, count)
+    count_valid(lowering, kept, decoded.scores.rows, max_kept, counts)
 
 
-@lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unless=refuse_types)
+@lowers(ops.ExperimentalDetectronGenerateProposalsSingleImage, unless=unsupported_types)
 def generate_proposals_single_image(lowering: Lowering, node: Node) -> None:
     image, anchors, offsets, scores = node.input_values()
-    way = _Way(scaled=False, border=1, shift=1, margin=1, smallest=node.min_size)
-    found = _propose(
-        lowering, node, (lowering.buffer(anchors), anchors.element_type), offsets, scores, image, way, CORNERS
+    settings = _Settings(scaled=False, border=1, shift=1, margin=1, smallest=node.min_size)
+    decoded = _decode(
+        lowering, node, (lowering.buffer(anchors), anchors.element_type), offsets, scores, image, settings, CORNERS
     )
-    most = node.post_nms_count
-    kept = _keep(lowering, found, node.nms_threshold, node.pre_nms_count, most)
-    results, sizes = map(lowering.buffer, node.outputs()), map(np.int32, (found.scores.length, most, True))
-    arguments = [kept, kept, found.boxes.buffer, found.scores.buffer, *results, *sizes]
-    lowering.launch_flat(found.text, "write_boxes", arguments, most)
+    max_kept = node.post_nms_count
+    kept = _keep(lowering, decoded, node.nms_threshold, node.pre_nms_count, max_kept)
+    results, sizes = map(lowering.buffer, node.outputs()), map(np.int32, (decoded.scores.length, max_kept, True))
+    arguments = [kept, kept, decoded.boxes.buffer, decoded.scores.buffer, *results, *sizes]
+    lowering.launch_flat(decoded.text, "write_boxes", arguments, max_kept)
 
 
-def _propose(
+def _decode(
     lowering: Lowering,
     node: Node,
     anchors: tuple[Buffer, Type],
     offsets: Output,
     scores: Output,
     image: Output,
-    way: _Way,
+    settings: _Settings,
     overlap: str,
-) -> _Proposed:
-    """Launch what moves the anchors of all images, or of one."""
+) -> _Candidates:
+    """Launch the decoding of the anchors of all images."""
     images = scores.shape[0] if len(scores.shape) == 4 else 1
     channels, height, width = scores.shape[-3:]
-    count, cells = channels - way.first_score, height * width
-    kinds = {"ANCHOR": anchors[1], "OFFSET": offsets.element_type, "INFO": image.element_type}
-    value = Type.f64 if Type.f64 in kinds.values() else Type.f32
-    kinds |= {"SCORE": scores.element_type, "OUT": node.get_output_element_type(0)}
-    if node.get_output_size() == 3:
-        kinds["COUNT"] = node.get_output_element_type(2)
+    count, cells = channels - settings.first_score, height * width
+    types = {"ANCHOR": anchors[1], "OFFSET": offsets.element_type, "INFO": image.element_type}
+    value = Type.f64 if Type.f64 in types.values() else Type.f32
+    types |= {"SCORE": scores.element_type, "OUT": node.get_output_element_type(0)}
     macros = f"#define VALUE {ELEMENTS[value].value}\n#define HAS_SCORES {int(node.get_output_size() == 2)}\n"
-    text = element_macros(kinds) + macros + template("moved_box") + template("proposals")
-    score_value = Type.f64 if scores.element_type is Type.f64 else Type.f32
+    text = element_macros(types) + macros + template("box_decoding") + template("proposals")
+    score_value = float_type(scores.element_type)
     length = cells * count
-    found, large = lowering.scratch(images * length, score_value.size), lowering.scratch(images * length)
+    out_scores, large = lowering.scratch(images * length, score_value.size), lowering.scratch(images * length)
     boxes = lowering.scratch(images * length * 4, value.size)
     image_step = image.shape[-1] if len(image.shape) == 2 else 0
-    sizes = [cells, count, channels, way.first_score, image_step, image.shape[-1], *way[1:5]]
-    numbers = map(value.to_dtype().type, way[5:])
-    arguments = [anchors[0], *map(lowering.buffer, (offsets, scores, image)), boxes, found, large]
-    lowering.launch_flat(text, "move_anchors", [*arguments, *map(np.int32, sizes), *numbers], images * length)
-    return _Proposed(
-        Boxes(boxes, value, 1, length, 0, overlap=overlap), Scores(found, score_value, images, length), large, text
+    sizes = [cells, count, channels, settings.first_score, image_step, image.shape[-1], *settings[1:5]]
+    numbers = map(value.to_dtype().type, settings[5:])
+    arguments = [anchors[0], *map(lowering.buffer, (offsets, scores, image)), boxes, out_scores, large]
+    lowering.launch_flat(text, "decode_anchors", [*arguments, *map(np.int32, sizes), *numbers], images * length)
+    return _Candidates(
+        Boxes(boxes, value, 1, length, 0, overlap=overlap), Scores(out_scores, score_value, images, length), large, text
     )
 
 
 def _keep(
     lowering: Lowering,
-    found: _Proposed,
+    decoded: _Candidates,
     threshold: float,
-    looked_at: int,
-    most: int,
+    candidate_count: int,
+    max_kept: int,
     only_large: bool = False,
     eta: float = 1.0,
 ) -> Buffer:
-    """The numbers of the boxes kept of the best that are looked at: [images, most]."""
-    boxes, scores, large, text = found
-    limits = limits_for(lowering, scores.value_type, threshold, -math.inf)
-    order = best_first(lowering, scores)
-    gone = candidates(lowering, boxes, scores, order, limits, looked_at, at_least=True)
+    """Return the indices kept of the best ``candidate_count`` boxes of each image, ``[images, max_kept]``."""
+    boxes, scores, large, text = decoded
+    limits = constant_limits(lowering, scores.value_type, threshold, -math.inf)
+    nms = Suppression(lowering, boxes, scores)
+    order, suppressed = nms.select(limits, candidate_count, at_least=True)
     if only_large:
-        arguments = [order, large, gone, np.int32(scores.length)]
+        arguments = [order, large, suppressed, np.int32(scores.length)]
         lowering.launch_flat(text, "mark_small", arguments, scores.rows * scores.length)
-    return suppress(lowering, boxes, scores, order, gone, limits, most, eta)
+    return nms.suppress(order, suppressed, limits, max_kept, eta)

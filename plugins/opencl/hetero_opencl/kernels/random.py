@@ -1,4 +1,4 @@
-"""Random numbers: the same as the reference's where there are seeds."""
+"""RandomUniform and Multinomial. With seeds the numbers are those of the reference."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# How many random bits make a fraction that PyTorch draws.
+# Random bits of a fraction in PyTorch's generator.
 _BITS = {Type.f64: 53, Type.f32: 24, Type.f16: 11, Type.bf16: 8}
 
 
-def refuse_random_uniform(node: Node) -> str | None:
-    return refuse_types(node, [*node.input_values()[1:], node.output(0)])
+def _unsupported_random_uniform(node: Node) -> str | None:
+    return unsupported_types(node, [*node.input_values()[1:], node.output(0)])
 
 
-@lowers(ops.RandomUniform, unless=refuse_random_uniform)
+@lowers(ops.RandomUniform, unless=_unsupported_random_uniform)
 def random_uniform(lowering: Lowering, node: Node) -> None:
     output = node.output(0)
     limits = [lowering.buffer(value) for value in node.input_values()[1:]]
@@ -34,9 +34,9 @@ def random_uniform(lowering: Lowering, node: Node) -> None:
     draw(lowering, node, limits, lowering.buffer(output), output.element_type, math.prod(output.shape))
 
 
-@lowers(ops.Multinomial, unless=refuse_types)
+@lowers(ops.Multinomial, unless=unsupported_types)
 def multinomial(lowering: Lowering, node: Node) -> None:
-    """In f64, where the device has it, as in the reference."""
+    """Compute in f64 if the device has it, like the reference."""
     probs, output = node.input_value(0), node.output(0)
     (rows, samples), columns = output.shape, probs.shape[1]
     if not rows * samples * columns:
@@ -47,8 +47,8 @@ def multinomial(lowering: Lowering, node: Node) -> None:
     real = Type.f64 if lowering.device.has_doubles else Type.f32
     text = source("multinomial", {"DATA": probs.element_type, "INDEX": output.element_type, "REAL": real})
     weights = lowering.scratch(rows * columns, real.size)
-    ways = map(np.int32, (columns, node.log_probs, node.with_replacement))
-    lowering.launch_flat(text, "weigh", [lowering.buffer(probs), weights, *ways], rows)
+    flags = map(np.int32, (columns, node.log_probs, node.with_replacement))
+    lowering.launch_flat(text, "weigh", [lowering.buffer(probs), weights, *flags], rows)
     arguments = [weights, numbers, lowering.buffer(output), np.int32(columns), np.int32(samples)]
     kernel, count = ("draw", rows * samples) if node.with_replacement else ("draw_once", rows)
     lowering.launch_flat(text, kernel, arguments, count)
@@ -69,7 +69,7 @@ def _draw_by_mersenne(
     lowering: Lowering, node: Node, limits: list[Buffer], target: Buffer, kind: Type, count: int
 ) -> None:
     real = Type.f64 if lowering.device.has_doubles else Type.f32
-    text = source("mersenne", {"DATA": kind, "REAL": real}, BITS=_BITS.get(kind, 0))
+    text = source("mersenne_twister", {"DATA": kind, "REAL": real}, BITS=_BITS.get(kind, 0))
     generator = np.random.RandomState(_seeds(node)[0] & 0xFFFFFFFF)
     state = lowering.kept(np.append(generator.get_state()[1], 624).astype(np.uint32))
     words = lowering.scratch(count * (2 if kind.size == 8 else 1))
@@ -78,7 +78,7 @@ def _draw_by_mersenne(
 
 
 def _seeds(node: Node) -> tuple[int, int]:
-    """The key and the stream of a node's generator; where both seeds are 0, others for every program."""
+    """Return key and stream of the node's generator. If both seeds are 0, they are drawn anew for each program."""
     mask = 2**64 - 1
     if node.global_seed or node.op_seed:
         return node.global_seed & mask, node.op_seed & mask

@@ -1,4 +1,4 @@
-"""Elements moved to other places: rolled, reversed, shuffled, in and out of the batch."""
+"""Roll, ShuffleChannels, SpaceToBatch, BatchToSpace, ReverseSequence and Eye."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero_opencl.kernels.gather_per_axis import gather_per_axis
 from hetero_opencl.kernels.movement import (
     WORDS,
     View,
     copy_or_share,
-    refuse,
     shape_input,
     strided_copy,
+    unsupported_movement,
     view_of,
     widest_word,
 )
 from hetero_opencl.kernels.padding import pad_by_number
-from hetero_opencl.kernels.places import take_places
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Roll, unless=refuse)
+@lowers(ops.Roll, unless=unsupported_movement)
 def roll(lowering: Lowering, node: Node) -> None:
-    places = [np.arange(length) for length in node.shape]
+    indices = [np.arange(length) for length in node.shape]
     axes = shape_input(node, 2).reshape(-1)
     for axis, shift in zip(axes.tolist(), np.broadcast_to(shape_input(node, 1).reshape(-1), axes.shape).tolist()):
-        places[axis] = np.roll(places[axis], shift)
-    take_places(lowering, node.input_value(0), places, node.output(0))
+        indices[axis] = np.roll(indices[axis], shift)
+    gather_per_axis(lowering, node.input_value(0), indices, node.output(0))
 
 
-@lowers(ops.ShuffleChannels, unless=refuse)
+@lowers(ops.ShuffleChannels, unless=unsupported_movement)
 def shuffle_channels(lowering: Lowering, node: Node) -> None:
     data, axis = view_of(node.input_value(0)), node.axis % len(node.shape)
     if not data.array.size:
         return
-    before, behind = node.shape[:axis], node.shape[axis + 1 :]
-    groups = data.array.reshape(*before, node.group, node.shape[axis] // node.group, *behind)
+    before, after = node.shape[:axis], node.shape[axis + 1 :]
+    groups = data.array.reshape(*before, node.group, node.shape[axis] // node.group, *after)
     copy_or_share(lowering, node.input_value(0), data, groups.swapaxes(axis, axis + 1), node.output(0))
 
 
-@lowers(ops.SpaceToBatch, unless=refuse)
+@lowers(ops.SpaceToBatch, unless=unsupported_movement)
 def space_to_batch(lowering: Lowering, node: Node) -> None:
-    """The padded data, each axis split into blocks, and the places in them moved to the front."""
+    """Pad, split each axis into blocks, and move the positions within blocks to the batch axis."""
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
     begins, ends = (shape_input(node, index).tolist() for index in (2, 3))
@@ -68,9 +68,9 @@ def space_to_batch(lowering: Lowering, node: Node) -> None:
     strided_copy(lowering, buffer, padded, moved, lowering.buffer(output), target, target.array)
 
 
-@lowers(ops.BatchToSpace, unless=refuse)
+@lowers(ops.BatchToSpace, unless=unsupported_movement)
 def batch_to_space(lowering: Lowering, node: Node) -> None:
-    """The places in the blocks moved from the batch to their axes, and of these the part that is left."""
+    """Move the positions within blocks from the batch axis to the spatial axes, then crop."""
     value, output = node.input_value(0), node.output(0)
     _, *blocks = shape_input(node, 1).tolist()
     begins, ends = (shape_input(node, index).tolist() for index in (2, 3))
@@ -91,11 +91,11 @@ def batch_to_space(lowering: Lowering, node: Node) -> None:
         strided_copy(lowering, buffer, whole, whole.array[left], lowering.buffer(output), target, target.array)
 
 
-def refuse_reverse_sequence(node: Node) -> str | None:
-    return refuse(node) or refuse_types(node, node.input_values()[1:])
+def _unsupported_reverse_sequence(node: Node) -> str | None:
+    return unsupported_movement(node) or unsupported_types(node, node.input_values()[1:])
 
 
-@lowers(ops.ReverseSequence, unless=refuse_reverse_sequence)
+@lowers(ops.ReverseSequence, unless=_unsupported_reverse_sequence)
 def reverse_sequence(lowering: Lowering, node: Node) -> None:
     shape, size = node.shape, node.get_element_type().size
     axes = node.batch_axis % len(shape), node.seq_axis % len(shape)
@@ -110,7 +110,7 @@ def reverse_sequence(lowering: Lowering, node: Node) -> None:
     lowering.launch_flat(text, "reverse_sequence", [*buffers, *map(np.int32, numbers)], math.prod(shape) * size // word)
 
 
-@lowers(ops.Eye, unless=refuse_types)
+@lowers(ops.Eye, unless=unsupported_types)
 def eye(lowering: Lowering, node: Node) -> None:
     diagonal = node.input_value(2)
     text = source("eye", {"INDEX": diagonal.element_type, "DATA": node.get_element_type()})

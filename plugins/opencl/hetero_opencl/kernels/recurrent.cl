@@ -1,15 +1,18 @@
-// A step of a recurrent network, for all sequences and directions at once: a work-item computes one hidden unit.
+// One step of a recurrent network, for all sequences and directions. One work-item per hidden unit.
 //
-// DATA is the type of what the network is given and gives: recurrent weights [directions, GATES * hidden, hidden],
-// biases [directions, BIASES * hidden], the last states [N, directions, hidden] and the output of all steps
-// [N, directions, time, hidden]. Its DATA_VALUE is that of the states before and after a step, and of the data by its
-// weights, projected [directions, N, time, GATES * hidden].
-// KIND: RNN, GRU (with the reset gate behind the product), RESET_FIRST (a GRU with it before the product, in two
-// launches) or LSTM. GATE(x), CANDIDATE(x), OF_CELL(x): the activations.
-// SEQUENCE 1: there are lengths [N], of type INDEX, and an output, 0 where a sequence has ended. One without steps ends
-// with 0. Directions from first_reverse on go from the last step to the first.
-// Of an LSTM, AT_F, AT_I, AT_C, AT_O: the place of each gate; PEEPHOLES 1: weights of the cell state, for the gates
-// i, o and f; COUPLED 1: f is 1 - i.
+// DATA is the element type of inputs and outputs:
+//   recurrent weights [directions, GATES * hidden, hidden], biases [directions, BIASES * hidden],
+//   last states [N, directions, hidden], outputs of all steps [N, directions, time, hidden].
+// DATA_VALUE is the type of the states between steps and of `projected`, the inputs times W:
+//   [directions, N, time, GATES * hidden].
+// KIND: RNN, GRU (linear_before_reset), RESET_FIRST (a GRU that applies the reset gate before the gemm, in two
+// launches)
+//   or LSTM.
+// GATE(x), CANDIDATE(x), CELL_ACTIVATION(x): the activations.
+// SEQUENCE 1: there are lengths [N] of type INDEX, and an output that is 0 after the end of a sequence. The last states
+//   of an empty sequence are 0. Directions from first_reverse on run backwards.
+// LSTM only: AT_F, AT_I, AT_C, AT_O: indices of the gates. PEEPHOLES 1: the gates i, o and f have weights for the cell
+//   state. COUPLED 1: f is 1 - i.
 
 #define RNN 0
 #define GRU 1
@@ -19,7 +22,7 @@
 typedef DATA_VALUE value;
 typedef DATA_VALUE16 value16;
 
-inline value limited(const value x, const value low, const value high)
+inline value clamped(const value x, const value low, const value high)
 {
     return x < low ? low : x > high ? high : x;
 }
@@ -29,8 +32,8 @@ inline value sigmoid(const value x)
     return 1 / (1 + exp(-x));
 }
 
-// The sum of a row of weights by the states of one sequence.
-inline value weighted(global const DATA *row, global const value *states, const int hidden)
+// Dot product of a row of weights and the states of one sequence.
+inline value dot_product(global const DATA *row, global const value *states, const int hidden)
 {
     value16 sums = 0;
     int k = 0;
@@ -41,8 +44,8 @@ inline value weighted(global const DATA *row, global const value *states, const 
     return sum;
 }
 
-// What both kernels are given first and last, and where a work-item is: its unit, sequence, direction and time.
-#define GIVEN                                                                                                      \
+// First and last parameters of both kernels, and the position of a work-item: unit, sequence, direction and time.
+#define FIRST_PARAMETERS \
     global const value *restrict projected, global const DATA *restrict recurrent, global const DATA *restrict biases, \
     global const value *restrict before
 #define SIZES \
@@ -55,15 +58,15 @@ inline value weighted(global const DATA *row, global const value *states, const 
     const int time = direction >= first_reverse ? times - 1 - step : step;  \
     projected += ((direction * (long)(count / hidden / directions) + n) * times + time) * GATES * hidden + unit;
 
-// The parts of a gate: by the data, by the states of this sequence.
+// Terms of a gate: bias, input with bias, and recurrent term.
 #define BIAS(gate) DATA_LOAD(biases, (direction * BIASES + (gate)) * hidden + unit)
 #define INPUT(gate) (projected[(gate) * hidden] + BIAS(gate))
 #define ROW(gate) (recurrent + ((direction * GATES + (gate)) * (long)hidden + unit) * hidden)
-#define RECURRENT(gate, states) weighted(ROW(gate), (states) + sequence * (long)hidden, hidden)
+#define RECURRENT(gate, states) dot_product(ROW(gate), (states) + sequence * (long)hidden, hidden)
 
 #if KIND == RESET_FIRST
-// The update gate, and the states by the reset gate.
-kernel void reset_states(GIVEN, global value *restrict updates, global value *restrict resets, SIZES)
+// The update gate, and the states multiplied by the reset gate.
+kernel void reset_states(FIRST_PARAMETERS, global value *restrict updates, global value *restrict resets, SIZES)
 {
     FIND_UNIT
     if (step >= times) return;
@@ -73,22 +76,22 @@ kernel void reset_states(GIVEN, global value *restrict updates, global value *re
 }
 #endif
 
-kernel void next_states(GIVEN,
+kernel void next_states(FIRST_PARAMETERS,
 #if KIND == RESET_FIRST
-                 global const value *restrict updates, global const value *restrict resets,
+                        global const value *restrict updates, global const value *restrict resets,
 #endif
-                 global value *restrict after, global DATA *restrict last,
+                        global value *restrict after, global DATA *restrict last,
 #if KIND == LSTM
-                 global const value *restrict cells_before, global value *restrict cells_after,
-                 global DATA *restrict last_cells,
+                        global const value *restrict cells_before, global value *restrict cells_after,
+                        global DATA *restrict last_cells,
 #endif
 #if PEEPHOLES
-                 global const DATA *restrict peepholes,
+                        global const DATA *restrict peepholes,
 #endif
 #if SEQUENCE
-                 global const INDEX *restrict lengths, global DATA *restrict output,
+                        global const INDEX *restrict lengths, global DATA *restrict output,
 #endif
-                 SIZES)
+                        SIZES)
 {
     FIND_UNIT
     value state = before[item];
@@ -141,7 +144,7 @@ kernel void next_states(GIVEN,
 #if PEEPHOLES
         o_sum += DATA_LOAD(peepholes, hidden) * cell;
 #endif
-        state = GATE(o_sum) * OF_CELL(cell);
+        state = GATE(o_sum) * CELL_ACTIVATION(cell);
 #endif
     }
     after[item] = state;
@@ -155,8 +158,8 @@ kernel void next_states(GIVEN,
 #endif
 }
 
-// Elements as numbers to compute with.
-kernel void widened(global const DATA *restrict from, global value *restrict to, const int count)
+// Convert elements to the type of computation.
+kernel void to_compute_type(global const DATA *restrict from, global value *restrict to, const int count)
 {
     const int i = get_global_id(0);
     if (i < count) to[i] = DATA_LOAD(from, i);

@@ -1,6 +1,6 @@
-"""Recurrent networks: one product for the data of all steps, then a launch or two for each step.
+"""Recurrent networks: one gemm for the inputs of all steps, then one or two launches per step.
 
-What is handed on from step to step is as wide as what is computed with: narrow numbers are rounded in the results only.
+States are passed between steps in the type of computation; only results are rounded to narrow types.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ from hetero.graph import Node, Output
 from hetero.types import Type
 from hetero_opencl.kernels.product import Batch, Factors, ProductTypes, multiply_batch, right_matrices, wide_type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import source
+from hetero_opencl.kernels.sources import source, unsupported_non_float
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-_FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
 _CELLS = (ops.RNNCell, ops.GRUCell, ops.LSTMCell, ops.LSTMCellV1)
 _SEQUENCES = (ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence, ops.PeepholeLSTMSequence)
 _GRUS, _RNNS = (ops.GRUCell, ops.GRUSequence), (ops.RNNCell, ops.RNNSequence)
 
-# Each of x and of alpha a and beta b, with the values that these have where none is given. None swallows NaN.
+# Formula of x, alpha {a} and beta {b}, and the defaults of alpha and beta. Every formula propagates NaN.
 _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
     "affine": ("({a} * {x} + {b})", 1.0, 0.0),
     "elu": ("({x} > 0 ? {x} : {a} * expm1({x}))", 1.0, 0.0),
-    "hardsigmoid": ("limited({a} * {x} + {b}, 0, 1)", 0.2, 0.5),
+    "hardsigmoid": ("clamped({a} * {x} + {b}, 0, 1)", 0.2, 0.5),
     "leakyrelu": ("({x} > 0 ? {x} : {a} * {x})", 0.01, 0.0),
     "relu": ("({x} < 0 ? 0 : {x})", 0.0, 0.0),
     "scaledtanh": ("({a} * tanh({b} * {x}))", 1.0, 1.0),
@@ -42,12 +41,7 @@ _ACTIVATIONS: dict[str, tuple[str, float, float]] = {
 }
 
 
-def _refusal(node: Node) -> str | None:
-    kind = node.get_input_element_type(0)
-    return None if kind in _FLOATS else f"no kernel for {node.type_info.name} of {kind}"
-
-
-@lowers(*_CELLS, *_SEQUENCES, unless=_refusal)
+@lowers(*_CELLS, *_SEQUENCES, unless=unsupported_non_float)
 def recurrent(lowering: Lowering, node: Node) -> None:
     inputs = dict(zip((name.strip("?") for name in node.inputs_declared), node.input_values()))
     is_sequence = isinstance(node, _SEQUENCES)
@@ -57,30 +51,34 @@ def recurrent(lowering: Lowering, node: Node) -> None:
     times = data.shape[1] if is_sequence else 1
     directions = weights.shape[0] if is_sequence else 1
     count = data.shape[0] * directions * hidden
-    given = [_projected(lowering, data, weights, directions), lowering.buffer(inputs["R"]), lowering.buffer(biases)]
-    states = [_widened(lowering, text, inputs[name]) for name in inputs if name.startswith("initial")]
+    operands = [
+        _project_inputs(lowering, data, weights, directions),
+        lowering.buffer(inputs["R"]),
+        lowering.buffer(biases),
+    ]
+    states = [_to_compute_type(lowering, text, inputs[name]) for name in inputs if name.startswith("initial")]
     results = node.outputs()[1:] if is_sequence else node.outputs()
     rest = [lowering.buffer(inputs["P"])] if "P" in inputs else []
     if is_sequence:
         rest += [lowering.buffer(inputs["sequence_lengths"]), lowering.buffer(node.output(0))]
     backwards = getattr(node, "direction", "forward")
     first_reverse = {"forward": directions, "reverse": 0, "bidirectional": 1}[backwards]
-    # A sequence without steps still has last states.
+    # A sequence of zero steps still has last states.
     for step in range(max(times, 1)):
         numbers = [*map(np.int32, (step, times, hidden, directions, first_reverse))]
-        between = []
+        gated = []
         if isinstance(node, _GRUS) and not node.linear_before_reset:
-            between = [lowering.scratch(count, wide_type(kind).size) for _ in range(2)]
-            lowering.launch_flat(text, "reset_states", [*given, states[0], *between, *numbers], count)
+            gated = [lowering.scratch(count, wide_type(kind).size) for _ in range(2)]
+            lowering.launch_flat(text, "reset_states", [*operands, states[0], *gated, *numbers], count)
         after = [lowering.scratch(count, wide_type(kind).size) for _ in states]
         hidden_states, *cells = zip(states, after, map(lowering.buffer, results))
         (before, *new), cells = hidden_states, [buffer for cell in cells for buffer in cell]
-        lowering.launch_flat(text, "next_states", [*given, before, *between, *new, *cells, *rest, *numbers], count)
+        lowering.launch_flat(text, "next_states", [*operands, before, *gated, *new, *cells, *rest, *numbers], count)
         states = after
 
 
-def _projected(lowering: Lowering, data: Output, weights: Output, directions: int) -> Buffer:
-    """The data of all steps by its weights, ``[directions, N, time, gates * hidden]``, without biases."""
+def _project_inputs(lowering: Lowering, data: Output, weights: Output, directions: int) -> Buffer:
+    """Return the inputs of all steps times W, ``[directions, N, time, gates * hidden]``, without biases."""
     rows, features, columns = int(np.prod(data.shape[:-1])), data.shape[-1], weights.shape[-2]
     kind = data.element_type
     wide = wide_type(kind)
@@ -93,13 +91,13 @@ def _projected(lowering: Lowering, data: Output, weights: Output, directions: in
     return projected
 
 
-def _widened(lowering: Lowering, text: str, value: Output) -> Buffer:
-    """Numbers as wide as kernels compute with."""
+def _to_compute_type(lowering: Lowering, text: str, value: Output) -> Buffer:
+    """Return a value in the type of computation."""
     if wide_type(value.element_type) is value.element_type:
         return lowering.buffer(value)
     count = int(np.prod(value.shape))
     buffer = lowering.scratch(count)
-    lowering.launch_flat(text, "widened", [lowering.buffer(value), buffer], count)
+    lowering.launch_flat(text, "to_compute_type", [lowering.buffer(value), buffer], count)
     return buffer
 
 
@@ -123,20 +121,20 @@ def _text(node: Node, inputs: dict[str, Output]) -> str:
     }
     if kind == "LSTM":
         macros |= {f"AT_{letter.upper()}": place for place, letter in enumerate(node.weights_format)}
-    names = ("GATE", "CANDIDATE", "OF_CELL")[: len(node.activations)]
+    names = ("GATE", "CANDIDATE", "CELL_ACTIVATION")[: len(node.activations)]
     macros |= {f"{name}(x)": _activation(node, index) for index, name in enumerate(names)}
     return source("recurrent", types, **macros)
 
 
 def _activation(node: Node, index: int) -> str:
-    """An activation of a node in C, of a variable x."""
+    """Return an activation of the node as a C expression of x."""
     is_double = node.get_input_element_type(0) is Type.f64
     formula, *numbers = _ACTIVATIONS[node.activations[index]]
-    given = node.activations_alpha[index : index + 1], node.activations_beta[index : index + 1]
-    a, b = (_number(one[0] if one else other, is_double) for one, other in zip(given, numbers))
+    parameters = node.activations_alpha[index : index + 1], node.activations_beta[index : index + 1]
+    a, b = (_number(one[0] if one else other, is_double) for one, other in zip(parameters, numbers))
     if node.clip and index < 2:  # the cell state is not clipped
         limit = _number(node.clip, is_double)
-        formula = formula.replace("{x}", f"limited(x, -{limit}, {limit})")
+        formula = formula.replace("{x}", f"clamped(x, -{limit}, {limit})")
     return formula.format(x="(x)", a=a, b=b)
 
 

@@ -1,7 +1,7 @@
-// target[kept] = FINISH(COMBINE of TERM(source[kept, reduced]) over all reduced), axes from the innermost on.
-// A work-item makes WIDTH neighbours along kept axis 0, VALUE at once; with RUN it makes one, and the innermost reduced
-// axis is a row of neighbours, combined 16 at a time. With GROUP above 1 a work-group of so many makes one. Every loop
-// combines apart from the others, so that in a long sum each number meets few additions, and rounding stays small.
+// target[kept] = FINISH(COMBINE over all reduced axes of TERM(source[kept, reduced])); axes are listed innermost first.
+// A work-item computes WIDTH neighbors along kept axis 0 in a vector. With RUN the innermost reduced axis is contiguous
+// and is combined 16 elements at a time. With GROUP > 1 a work-group computes one result. Partial results are combined
+// per loop level, so that long sums accumulate little rounding error.
 #if WIDTH == 1
 #define LOAD(pointer) ((VALUE)DATA_LOAD(pointer, 0))
 #define STORE(value, pointer) DATA_STORE(value, 0, pointer)
@@ -21,7 +21,7 @@ inline ulong root(const ulong square)
     return found;
 }
 
-// Of the sums of quotients and remainders, which do not overflow: rounded towards zero.
+// Mean from the sums of quotients and of remainders, which do not overflow. Rounded towards zero.
 inline WHOLE mean_of(const WHOLE quotients, const WHOLE remainders, const int elements)
 {
     const WHOLE quotient = quotients + remainders / elements, remainder = remainders % elements;
@@ -46,13 +46,13 @@ kernel void reduce(global const DATA *restrict source, global DATA *restrict tar
         VALUES part = IDENTITY;
         const uint end = min(start + 64 * GROUP, (uint)elements);
         for (uint index = start; index < end; index += GROUP) {
-            int place = index * stride0;
+            int position = index * stride0;
             if (reduced0 != elements) {
                 const int row = index / reduced0;
-                place = index % reduced0 * stride0 + row % reduced1 * stride1 + row / reduced1 % reduced2 * stride2
+                position = index % reduced0 * stride0 + row % reduced1 * stride1 + row / reduced1 % reduced2 * stride2
                         + row / reduced1 / reduced2 * stride3;
             }
-            const VALUE value = LOAD(source + place);
+            const VALUE value = LOAD(source + position);
             part = COMBINE(part, TERM(value));
         }
         result = COMBINE(result, part);

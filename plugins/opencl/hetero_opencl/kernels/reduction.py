@@ -1,4 +1,4 @@
-"""Reductions: one kernel over merged axes, that combines terms by macros."""
+"""Reductions: one kernel over merged axes; macros define how elements are combined."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.device import OpenCLDevice
     from hetero_opencl.lowering import Lowering
 
-# The kernel has loops for so many kept and so many reduced axes, which is enough for twice the rank.
-MOST_AXES = 4
-# From this length on a run of neighbours is combined in vectors.
+# The kernel loops over this many kept and this many reduced axes, enough for tensors of twice the rank.
+MAX_AXES = 4
+# Contiguous runs of at least this length are reduced in vectors.
 _LONG_RUN = 32
 _WIDTH = 16
-# On a GPU work-groups share results of so many elements or more, larger ones from the second number on; but where
-# neighbouring work-items read neighbours anyway, not when there are as many results as keep it busy.
+# On a GPU a work-group computes one result if it combines at least _SHARED elements, and a larger work-group from
+# _SHARED_BY_MANY on. If neighboring work-items read neighboring elements anyway, this is not done for _BUSY results or
+# more.
 _SHARED, _SHARED_BY_MANY = 64, 1024
 _GROUP, _LARGE_GROUP = 64, 256
 _BUSY = 1 << 14
 
 
 class Formula(NamedTuple):
-    """What is combined, as OpenCL C: ``x`` is an element, or the result; ``elements`` their number.
+    """OpenCL C of a reduction: ``x`` is an element in ``term`` and the result in ``finish``, ``elements`` their number.
 
-    ``values`` is the type that results are combined in, where it is not that of the elements.
+    ``values`` is the C type of intermediate results, if it is not that of the elements.
     """
 
     identity: str
@@ -45,13 +46,13 @@ class Formula(NamedTuple):
 
 _SUM, _PRODUCT = ("0", "((a) + (b))"), ("1", "((a) * (b))")
 _LOGICAL = (ops.ReduceLogicalAnd, ops.ReduceLogicalOr)
-# As numpy has it, NaN wins.
+# As in numpy, NaN wins.
 _LARGEST = "((((a) > (b)) | ((a) != (a))) ? (a) : (b))"
 _SMALLEST = "((((a) < (b)) | ((a) != (a))) ? (a) : (b))"
 
 
-def _of_floats(limit: str) -> dict[type[Node], Formula]:
-    """``limit`` is the largest number, which stands for the infinity where there are no elements."""
+def _float_formulas(limit: str) -> dict[type[Node], Formula]:
+    """Return the formulas for floats. ``limit`` is the largest number, the result of max and min of no elements."""
     return {
         ops.ReduceSum: Formula(*_SUM),
         ops.ReduceMean: Formula(*_SUM, finish="((x) / max(elements, 1))"),
@@ -63,8 +64,8 @@ def _of_floats(limit: str) -> dict[type[Node], Formula]:
     }
 
 
-def _of_integers(kind: Type) -> dict[type[Node], Formula]:
-    """Sums are of 64 bits without a sign: what is more wraps around, and falls off at the end."""
+def _integer_formulas(kind: Type) -> dict[type[Node], Formula]:
+    """Return the formulas for integers. Sums are unsigned 64-bit integers, which wrap around."""
     limits = np.iinfo(kind.to_dtype())
     smallest = "LONG_MIN" if kind is Type.i64 else str(limits.min)
     largest = f"{limits.max}{'' if kind.is_signed() else 'U'}L"
@@ -89,29 +90,31 @@ def formula(node: Node) -> Formula:
         is_and = isinstance(node, ops.ReduceLogicalAnd)
         return Formula("1", "((a) & (b))", "((x) != 0)") if is_and else Formula("0", "((a) | (b))", "((x) != 0)")
     if kind.is_real():
-        return _of_floats("DBL_MAX" if kind is Type.f64 else "FLT_MAX")[type(node)]
-    return _of_integers(kind)[type(node)]
+        return _float_formulas("DBL_MAX" if kind is Type.f64 else "FLT_MAX")[type(node)]
+    return _integer_formulas(kind)[type(node)]
 
 
-def refuse(node: Node) -> str | None:
-    element_type, shape = node.get_input_element_type(0), node.get_input_partial_shape(0)
-    if element_type not in ELEMENTS:
-        return f"no kernel for {node.type_info.name} with elements of type {element_type}"
-    if shape.has_rank and len(shape) > 2 * MOST_AXES:
-        return f"its data has {len(shape)} dimensions, and kernels take {2 * MOST_AXES}"
+def unsupported_rank(node: Node) -> str | None:
+    shape = node.get_input_partial_shape(0)
+    if shape.has_rank and len(shape) > 2 * MAX_AXES:
+        return f"its data has {len(shape)} dimensions, but kernels support at most {2 * MAX_AXES}"
     return None
+
+
+def unsupported_reduction(node: Node) -> str | None:
+    return unsupported_types(node, [node.input_value(0)]) or unsupported_rank(node)
 
 
 @lowers(
     ops.ReduceMean, ops.ReduceSum, ops.ReduceProd, ops.ReduceMax, ops.ReduceMin, ops.ReduceL1, ops.ReduceL2,
-    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unless=refuse,
+    ops.ReduceLogicalAnd, ops.ReduceLogicalOr, unless=unsupported_reduction,
 )  # fmt: skip
 def reduce(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
     shape, count = tuple(data.shape), math.prod(output.shape)
     if not count:
         return
-    # A scalar has no axes to name; what is named there means nothing.
+    # A scalar has no axes; those that the node names are ignored.
     kept, reduced = kept_and_reduced(shape, set(node.axes(len(shape))) if shape else set())
     elements = math.prod(length for length, _ in reduced)
     numbers = [number for axis in (*kept, *reduced) for number in axis]
@@ -121,7 +124,7 @@ def reduce(lowering: Lowering, node: Node) -> None:
         return lowering.launch(_text(node, 1, False, group), "reduce", arguments, [count * group], [group])
     in_vectors = data.element_type.is_real()
     run = in_vectors and reduced[0][1] == 1 and reduced[0][0] >= _LONG_RUN
-    # On a CPU vectors go across the columns too; on a GPU neighbouring work-items are neighbouring columns.
+    # On a CPU columns are computed in vectors too; on a GPU neighboring columns are neighboring work-items.
     columns = in_vectors and lowering.device.is_cpu and kept[0][1] == 1 and kept[0][0] >= _WIDTH
     width = _WIDTH if columns else 1
     items = count // kept[0][0] * -(-kept[0][0] // width)
@@ -129,7 +132,7 @@ def reduce(lowering: Lowering, node: Node) -> None:
 
 
 def group_size(device: OpenCLDevice, results: int, elements: int, in_rows: bool) -> int:
-    """How many work-items share the making of each result out of so many elements, which may lie side by side."""
+    """Return the number of work-items that compute one result of ``elements`` elements, which may be contiguous."""
     if device.is_cpu or elements < _SHARED or (results >= _BUSY and not in_rows):
         return 1
     return _GROUP if elements < _SHARED_BY_MANY else _LARGE_GROUP
@@ -157,10 +160,10 @@ def _text(node: Node, width: int, run: bool, group: int) -> str:
 
 
 def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Lengths and strides of the axes that are kept and of those that are reduced, innermost first.
+    """Return (length, stride) of the kept axes and of the reduced axes, innermost first.
 
-    Adjacent axes of a kind are merged, and both lists filled up with axes of length 1 to MOST_AXES. Raises
-    UnsupportedOperationError where there are more.
+    Adjacent axes of the same kind are merged, and both lists are padded to MAX_AXES with axes of length 1. Raises
+    UnsupportedOperationError if there are more.
     """
     merged: list[tuple[int, int, bool]] = []
     stride = 1
@@ -174,6 +177,6 @@ def kept_and_reduced(shape: tuple[int, ...], axes: set[int]) -> tuple[list[tuple
                 merged.append((length, stride, is_reduced))
         stride *= length
     kept, reduced = ([(n, step) for n, step, is_reduced in merged if is_reduced is kind] for kind in (False, True))
-    if max(len(kept), len(reduced)) > MOST_AXES:
-        raise UnsupportedOperationError(f"kernels take {2 * MOST_AXES} dimensions, and the data has {len(shape)}")
-    return kept + [(1, 0)] * (MOST_AXES - len(kept)), reduced + [(1, 0)] * (MOST_AXES - len(reduced))
+    if max(len(kept), len(reduced)) > MAX_AXES:
+        raise UnsupportedOperationError(f"kernels support {2 * MAX_AXES} dimensions, but the data has {len(shape)}")
+    return kept + [(1, 0)] * (MAX_AXES - len(kept)), reduced + [(1, 0)] * (MAX_AXES - len(reduced))

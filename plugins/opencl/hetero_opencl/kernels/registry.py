@@ -1,4 +1,4 @@
-"""Which function lowers which operation, and which nodes it cannot lower."""
+"""Registry of lowering functions and host steps, keyed by operation class."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ if TYPE_CHECKING:
 
 Lower = Callable[["Lowering", Node], None]
 Run = Callable[["HostStep", list["Tensor"]], list["Tensor"]]
-# Why a node cannot be lowered, None where it can; shapes may be partly unknown.
-Refuse = Callable[[Node], str | None]
+# Returns the reason why a node cannot be lowered, or None if it can. Shapes may be partly unknown.
+Unsupported = Callable[[Node], str | None]
 
-_lowerings: dict[type[Node], tuple[Lower, Refuse | None]] = {}
-# Of operations by what they bring, whatever their class.
-_lowerings_by_trait: list[tuple[Callable[[Node], bool], Lower, Refuse]] = []
+_lowerings: dict[type[Node], tuple[Lower, Unsupported | None]] = {}
+# Lowering functions selected by a predicate instead of the class: (predicate, function, unsupported).
+_conditional_lowerings: list[tuple[Callable[[Node], bool], Lower, Unsupported]] = []
 _host_steps: dict[type[Node], Run] = {}
 
 
-def lowers(*operations: type[Node], unless: Refuse | None = None) -> Callable[[Lower], Lower]:
-    """Decorator: the function ``f(lowering, node)`` makes the launches of these operations, unless they are refused."""
+def lowers(*operations: type[Node], unless: Unsupported | None = None) -> Callable[[Lower], Lower]:
+    """Register the decorated ``f(lowering, node)``, which adds the launches of a node, for these operations.
+
+    ``unless`` returns the reason why a node is not supported, or None.
+    """
 
     def register(function: Lower) -> Lower:
         for operation in operations:
@@ -34,26 +37,26 @@ def lowers(*operations: type[Node], unless: Refuse | None = None) -> Callable[[L
     return register
 
 
-def lowers_those(bring: Callable[[Node], bool], unless: Refuse) -> Callable[[Lower], Lower]:
-    """Decorator: the same for operations of any class that bring something for it, and are known by no class."""
+def lowers_if(matches: Callable[[Node], bool], unless: Unsupported) -> Callable[[Lower], Lower]:
+    """Register the decorated function for each node that ``matches`` and whose class is not registered."""
 
     def register(function: Lower) -> Lower:
-        _lowerings_by_trait.append((bring, function, unless))
+        _conditional_lowerings.append((matches, function, unless))
         return function
 
     return register
 
 
-def own_refusal(node: Node) -> str | None:
-    """Why a node's own class refuses; None where it does not."""
-    refuse = getattr(node, "opencl_refusal", None)
-    return refuse() if refuse else None
+def custom_unsupported_reason(node: Node) -> str | None:
+    """Return the result of the node's own ``opencl_unsupported_reason`` method, or None if it has none."""
+    check = getattr(node, "opencl_unsupported_reason", None)
+    return check() if check else None
 
 
-def run_by_host(*operations: type[Node]) -> Callable[[Run], Run]:
-    """Decorator: the function ``f(step, tensors)`` does what these operations do, from tensor to tensor.
+def runs_on_host(*operations: type[Node]) -> Callable[[Run], Run]:
+    """Register the decorated ``f(step, tensors)``, which executes these operations on the host.
 
-    It may run bodies, and copy within the device's memory, but computes nothing itself.
+    It may run bodies and copy within device memory, but does no arithmetic itself.
     """
 
     def register(function: Run) -> Run:
@@ -63,27 +66,27 @@ def run_by_host(*operations: type[Node]) -> Callable[[Run], Run]:
     return register
 
 
-def host_step_of(node: Node) -> Run | None:
-    """The function by which the host runs a node; None for one that is lowered."""
+def find_host_step(node: Node) -> Run | None:
+    """Return the function that executes a node on the host, or None if the node is lowered to kernels."""
     return _host_steps.get(type(node))
 
 
-def lowering_of(node: Node) -> Lower | None:
-    """The function that lowers a node."""
-    entry = _entry_of(node)
+def find_lowering(node: Node) -> Lower | None:
+    """Return the function that lowers a node, or None."""
+    entry = _find_entry(node)
     return entry[0] if entry else None
 
 
 def unsupported_reason(node: Node) -> str | None:
-    """Why a node can be neither lowered nor run by the host; None where it can."""
+    """Return the reason why a node can neither be lowered nor run on the host, or None if it can."""
     if type(node) in _host_steps:
         return None
-    entry = _entry_of(node)
+    entry = _find_entry(node)
     if entry is None:
         return f"no kernel for {node.type_info.version_id}::{node.type_info.name}"
     return entry[1](node) if entry[1] else None
 
 
-def _entry_of(node: Node) -> tuple[Lower, Refuse | None] | None:
-    brought = ((lower, unless) for bring, lower, unless in _lowerings_by_trait if bring(node))
-    return _lowerings.get(type(node)) or next(brought, None)
+def _find_entry(node: Node) -> tuple[Lower, Unsupported | None] | None:
+    conditional = ((lower, unless) for matches, lower, unless in _conditional_lowerings if matches(node))
+    return _lowerings.get(type(node)) or next(conditional, None)

@@ -1,26 +1,27 @@
-// Regions of images [images][channels][height][width] cut into bins [regions][channels][rows][columns], each of which
-// becomes the mean (MODE 0), the maximum (1), or the largest weighted element (2) of its bilinear samples. REGION says
-// how a region is given: 0 by corners, 1 by its middle, sides and an angle, 2 by corners in one of several maps.
-// Samples farther than 1 from the image are 0, and so is a region of an image that is not there. bilinear stands in a
-// text of its own. A work-item makes one bin.
+// ROIAlign: regions of images [images][channels][height][width] are divided into bins
+// [regions][channels][rows][columns]. A bin is the mean (MODE 0), the maximum (1) or the largest weighted element (2)
+// of its bilinear samples. REGION: 0 corners, 1 center, size and angle, 2 corners in one level of a feature pyramid.
+// Samples more than 1 outside of the image are 0, and so are regions of images that do not exist. The bilinear
+// functions come from bilinear.cl. One work-item per bin.
 
 typedef struct {
     DATA_VALUE left, top, width, height, cosine, sine;
 } Region;
 
-// Samples of a bin on one axis.
-int samples_of(const DATA_VALUE size, const int ratio)
+// Number of samples of a bin along one axis.
+int sample_count(const DATA_VALUE size, const int ratio)
 {
     return ratio ? ratio : isfinite(size) ? max(convert_int_sat_rtp(size), 0) : 0;
 }
 
-DATA_VALUE sample_place(const int bin, const DATA_VALUE size, const int sample, const int samples)
+DATA_VALUE sample_position(const int bin, const DATA_VALUE size, const int sample, const int samples)
 {
     return bin * size + (sample + (DATA_VALUE)0.5f) * (size / samples);
 }
 
-// The samples of a bin that may be within 1 of an image: a region that is far larger than it has no end of others.
-int2 samples_met(const DATA_VALUE start, const DATA_VALUE size, const int samples, const int length)
+// Range of the samples of a bin that may be within 1 of the image. Regions far larger than the image have very many
+// others.
+int2 samples_inside(const DATA_VALUE start, const DATA_VALUE size, const int samples, const int length)
 {
     const DATA_VALUE step = size / samples;
     if (!(step > 0))
@@ -30,26 +31,26 @@ int2 samples_met(const DATA_VALUE start, const DATA_VALUE size, const int sample
 }
 
 DATA_VALUE pool(global const DATA *plane, const Region region, const int height, const int width, const int row,
-                       const int column, const int rows, const int columns, const int ratio)
+                const int column, const int rows, const int columns, const int ratio)
 {
     const DATA_VALUE tall = region.height / rows, wide = region.width / columns;
-    const int down = samples_of(tall, ratio), along = samples_of(wide, ratio);
+    const int down = sample_count(tall, ratio), along = sample_count(wide, ratio);
     DATA_VALUE found = MODE == 2 ? -INFINITY : 0;
     if (!down || !along || !height || !width)
         return 0;
 #if REGION == 1
     const int2 rows_met = (int2)(0, down), columns_met = (int2)(0, along);
 #else
-    const int2 rows_met = samples_met(region.top + row * tall, tall, down, height);
-    const int2 columns_met = samples_met(region.left + column * wide, wide, along, width);
-    // The others are 0.
+    const int2 rows_met = samples_inside(region.top + row * tall, tall, down, height);
+    const int2 columns_met = samples_inside(region.left + column * wide, wide, along, width);
+    // The samples outside are 0.
     if (MODE && (rows_met.y - rows_met.x < down || columns_met.y - columns_met.x < along))
         found = 0;
 #endif
     for (int i = rows_met.x; i < rows_met.y; i++) {
-        const DATA_VALUE below = sample_place(row, tall, i, down);
+        const DATA_VALUE below = sample_position(row, tall, i, down);
         for (int j = columns_met.x; j < columns_met.y; j++) {
-            const DATA_VALUE beside = sample_place(column, wide, j, along);
+            const DATA_VALUE beside = sample_position(column, wide, j, along);
 #if REGION == 1
             const DATA_VALUE v = below - region.height / 2, u = beside - region.width / 2;
             const DATA_VALUE y = v * region.cosine - u * region.sine + region.top - 0.5f;
@@ -89,7 +90,7 @@ kernel void roi_align(global const DATA *restrict data, global const DATA *restr
         const Region region = {DATA_LOAD(regions, 0) * scale, DATA_LOAD(regions, 1) * scale,
                                DATA_LOAD(regions, 2) * scale, DATA_LOAD(regions, 3) * scale, cos(angle), sin(angle)};
 #else
-        // Moved before and after they are scaled; with sides of a smallest length.
+        // Offsets before and after scaling, then a minimum side length.
         regions += (long)number * 4;
         const DATA_VALUE left = (DATA_LOAD(regions, 0) + before) * scale - after;
         const DATA_VALUE top = (DATA_LOAD(regions, 1) + before) * scale - after;
@@ -103,12 +104,12 @@ kernel void roi_align(global const DATA *restrict data, global const DATA *restr
     DATA_STORE(result, item, out);
 }
 #else
-// The bins of those regions that belong to one of several maps, the larger ones to the later; those without an area are
-// 0, which the first map sees to.
-kernel void pool_from_map(global const DATA *restrict data, global const DATA *restrict regions,
-                          global DATA *restrict out, const int map, const int maps, const int channels,
-                          const int height, const int width, const int size, const int ratio, const DATA_VALUE scale,
-                          const DATA_VALUE after, const int count)
+// The bins of the regions that belong to one level of the pyramid; larger regions belong to later levels. The first
+// level also writes the bins of regions without an area, which are 0.
+kernel void pool_from_level(global const DATA *restrict data, global const DATA *restrict regions,
+                            global DATA *restrict out, const int map, const int maps, const int channels,
+                            const int height, const int width, const int size, const int ratio, const DATA_VALUE scale,
+                            const DATA_VALUE after, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)

@@ -1,4 +1,4 @@
-"""ROIAlign, ROIAlignRotated and their kin: bins of bilinear samples."""
+"""ROIAlign and its variants: regions divided into bins that pool bilinear samples."""
 
 from __future__ import annotations
 
@@ -12,34 +12,41 @@ from hetero.graph import Node
 from hetero.types import Type
 from hetero_opencl.kernels.movement import copy_whole
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import element_macros, refuse_types, template
+from hetero_opencl.kernels.sources import element_macros, float_type, template, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-_CORNERS, _ROTATED, _IN_MAPS = range(3)
+_CORNERS, _ROTATED, _IN_PYRAMID = range(3)
 
 
 def value_dtype(kind: Type) -> np.dtype:
-    """The type of the numbers that kernels compute with where elements are floating-point numbers of a type."""
-    return np.dtype(np.float64 if kind is Type.f64 else np.float32)
+    """Return the numpy type in which kernels compute with elements of a floating-point type."""
+    return float_type(kind).to_dtype()
 
 
 def sampling_source(name: str, types: dict[str, Type], **macros: object) -> str:
-    """The text of a .cl file that takes bilinear samples of DATA."""
+    """Return the text of a .cl file that takes bilinear samples of DATA."""
     defines = "".join(f"#define {key} {value}\n" for key, value in macros.items())
     return element_macros(types) + defines + template("bilinear") + template(name)
 
 
-@lowers(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, unless=refuse_types)
+@lowers(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, unless=unsupported_types)
 def roi_align(lowering: Lowering, node: Node) -> None:
     aligned = node.aligned_mode != "asymmetric"
-    before = 0.5 if node.aligned_mode == "half_pixel" else 0
+    offset_before = 0.5 if node.aligned_mode == "half_pixel" else 0
     mode = 2 if isinstance(node, ops.ROIAlignLargestTerm) else int(node.mode == "max")
-    _align(lowering, node, _CORNERS, mode, (before, 0.5 if aligned else 0, -np.inf if aligned else 1), clockwise=False)
+    _align(
+        lowering,
+        node,
+        _CORNERS,
+        mode,
+        (offset_before, 0.5 if aligned else 0, -np.inf if aligned else 1),
+        clockwise=False,
+    )
 
 
-@lowers(ops.ROIAlignRotated, unless=refuse_types)
+@lowers(ops.ROIAlignRotated, unless=unsupported_types)
 def roi_align_rotated(lowering: Lowering, node: Node) -> None:
     _align(lowering, node, _ROTATED, 0, (0, 0, 0), node.clockwise_mode)
 
@@ -47,7 +54,7 @@ def roi_align_rotated(lowering: Lowering, node: Node) -> None:
 def _align(
     lowering: Lowering, node: Node, region: int, mode: int, box: tuple[float, float, float], clockwise: bool
 ) -> None:
-    """Launch the kernel of one bin a work-item; ``box``: moves before and after scaling, and the shortest side."""
+    """Launch one work-item per bin. ``box``: offsets before and after scaling, and the minimum side length."""
     data, regions, images = node.input_values()
     types = {"DATA": data.element_type, "INDEX": images.element_type}
     number = value_dtype(data.element_type).type
@@ -58,15 +65,15 @@ def _align(
     lowering.launch_flat(text, "roi_align", arguments, math.prod(node.get_output_shape(0)))
 
 
-@lowers(ops.ExperimentalDetectronROIFeatureExtractor, unless=refuse_types)
+@lowers(ops.ExperimentalDetectronROIFeatureExtractor, unless=unsupported_types)
 def roi_feature_extractor(lowering: Lowering, node: Node) -> None:
     boxes, *maps = node.input_values()
     kind = boxes.element_type
-    number, text = value_dtype(kind).type, sampling_source("roi_align", {"DATA": kind}, MODE=0, REGION=_IN_MAPS)
+    number, text = value_dtype(kind).type, sampling_source("roi_align", {"DATA": kind}, MODE=0, REGION=_IN_PYRAMID)
     for index, (features, scale) in enumerate(zip(maps, node.pyramid_scales)):
         sizes = [index, len(maps), *features.shape[1:], node.pooled_size, node.sampling_ratio]
         arguments = [lowering.buffer(value) for value in (features, boxes, node.output(0))]
-        # The reference has the scale as f32 whatever the type is.
+        # As in the reference, the scale is rounded to f32 for every type.
         arguments += [*map(np.int32, sizes), number(np.float32(1 / scale)), number(0.5 if node.aligned else 0)]
-        lowering.launch_flat(text, "pool_from_map", arguments, math.prod(node.get_output_shape(0)))
+        lowering.launch_flat(text, "pool_from_level", arguments, math.prod(node.get_output_shape(0)))
     copy_whole(lowering, lowering.buffer(boxes), boxes, lowering.buffer(node.output(1)))

@@ -1,22 +1,22 @@
-// Regions of images [images][channels][height][width] to [regions][outputs][rows][columns]. A region is the number of
-// its image and two corners; one of an image that is not there gives zeros. bilinear stands in a text of its own. A
-// work-item makes one element.
+// ROI pooling from images [images][channels][height][width] to [regions][outputs][rows][columns]. A region is an image
+// index and two corners; it is 0 if the image does not exist. The bilinear functions come from bilinear.cl. One
+// work-item per output element.
 
 DATA_VALUE rounded(const DATA_VALUE x)
 {
     return copysign(floor(fabs(x) + (DATA_VALUE)0.5f), x);
 }
 
-// A whole number within 0 and a limit.
+// Clamp a number to 0 … limit and truncate it.
 int within(const DATA_VALUE x, const int limit)
 {
     return (int)fmin(fmax(x, (DATA_VALUE)0), (DATA_VALUE)limit);
 }
 
-// Where one of so many samples lies that are spread from edge to edge of a stretch in parts of an axis; in the middle
-// where there is one.
-DATA_VALUE spread(const DATA_VALUE first, const DATA_VALUE last, const int number, const int count,
-                         const int length)
+// Position of sample `number` of `count` samples, evenly spaced from `first` to `last` in relative coordinates of an
+// axis; the middle if there is one sample.
+DATA_VALUE sample_position(const DATA_VALUE first, const DATA_VALUE last, const int number, const int count,
+                           const int length)
 {
     if (count == 1)
         return (first + last) * (length - 1) / 2;
@@ -26,7 +26,7 @@ DATA_VALUE spread(const DATA_VALUE first, const DATA_VALUE last, const int numbe
 }
 
 DATA_VALUE sample_inside(global const DATA *plane, const DATA_VALUE y, const DATA_VALUE x, const int height,
-                                const int width)
+                         const int width)
 {
     if (!(y >= 0 && y <= height - 1 && x >= 0 && x <= width - 1))
         return 0;
@@ -36,26 +36,26 @@ DATA_VALUE sample_inside(global const DATA *plane, const DATA_VALUE y, const DAT
 #define PARAMETERS                                                                                                   \
     const int images, const int channels, const int height, const int width, const int outputs, const int rows,     \
         const int columns, const float scale
-#define FIND_PLACE                                                                                              \
+#define FIND_ELEMENT                                                                                              \
     const int item = get_global_id(0);                                                                          \
     if (item >= count)                                                                                          \
         return;                                                                                                 \
     const int column = item % columns, row = item / columns % rows, output = item / columns / rows % outputs;    \
     const int number = item / columns / rows / outputs;                                                         \
     regions += (long)number * 5;                                                                                \
-    const DATA_VALUE image_given = trunc(DATA_LOAD(regions, 0));                                                \
-    const bool is_there = image_given >= 0 && image_given < images && height && width;                          \
-    data += (is_there ? (long)image_given : 0) * channels * height * width;                                     \
+    const DATA_VALUE image_index = trunc(DATA_LOAD(regions, 0));                                                \
+    const bool exists = image_index >= 0 && image_index < images && height && width;                          \
+    data += (exists ? (long)image_index : 0) * channels * height * width;                                     \
     const DATA_VALUE left = DATA_LOAD(regions, 1), top = DATA_LOAD(regions, 2);                                 \
     const DATA_VALUE right = DATA_LOAD(regions, 3), bottom = DATA_LOAD(regions, 4);                             \
     DATA_VALUE result = 0;
 
-// The largest element of each part of a region.
+// Maximum of the elements of each bin.
 kernel void largest_of_parts(global const DATA *restrict data, global const DATA *restrict regions,
                              global DATA *restrict out, PARAMETERS, const int count)
 {
-    FIND_PLACE
-    if (is_there) {
+    FIND_ELEMENT
+    if (exists) {
         const DATA_VALUE begin_x = rounded(left * scale), begin_y = rounded(top * scale);
         const DATA_VALUE across = fmax(rounded(right * scale) - begin_x + 1, (DATA_VALUE)1);
         const DATA_VALUE down = fmax(rounded(bottom * scale) - begin_y + 1, (DATA_VALUE)1);
@@ -75,24 +75,25 @@ kernel void largest_of_parts(global const DATA *restrict data, global const DATA
     DATA_STORE(result, item, out);
 }
 
-// Samples at equal distances from edge to edge of a region in parts of the image.
+// One bilinear sample per bin, evenly spaced from edge to edge of a region in relative coordinates.
 kernel void spread_samples(global const DATA *restrict data, global const DATA *restrict regions,
                            global DATA *restrict out, PARAMETERS, const int count)
 {
-    FIND_PLACE
-    if (is_there) {
-        const DATA_VALUE y = spread(top, bottom, row, rows, height), x = spread(left, right, column, columns, width);
+    FIND_ELEMENT
+    if (exists) {
+        const DATA_VALUE y = sample_position(top, bottom, row, rows, height);
+        const DATA_VALUE x = sample_position(left, right, column, columns, width);
         result = sample_inside(data + (long)output * height * width, y, x, height, width);
     }
     DATA_STORE(result, item, out);
 }
 
-// The mean of each part of a region, in a channel of its own.
+// Position-sensitive: mean of the elements of each bin, each bin from its own channel.
 kernel void means_of_parts(global const DATA *restrict data, global const DATA *restrict regions,
                            global DATA *restrict out, PARAMETERS, const int count)
 {
-    FIND_PLACE
-    if (is_there) {
+    FIND_ELEMENT
+    if (exists) {
         const DATA_VALUE begin_x = rounded(left) * scale, begin_y = rounded(top) * scale;
         const DATA_VALUE wide = ((rounded(right) + 1) * scale - begin_x) / columns;
         const DATA_VALUE tall = ((rounded(bottom) + 1) * scale - begin_y) / rows;
@@ -111,19 +112,20 @@ kernel void means_of_parts(global const DATA *restrict data, global const DATA *
     DATA_STORE(result, item, out);
 }
 
-// Means over the bins of a region in parts of the image, each in channels of its own, of samples spread in the bin.
+// Position-sensitive bilinear: mean over the bins of a region of one sample each, every bin from its own channels.
 kernel void means_of_spread_samples(global const DATA *restrict data, global const DATA *restrict regions,
                                     global DATA *restrict out, PARAMETERS, const int bins_down, const int bins_along,
                                     const int count)
 {
-    FIND_PLACE
-    if (is_there) {
+    FIND_ELEMENT
+    if (exists) {
         const DATA_VALUE from_y = top * scale, from_x = left * scale;
         const DATA_VALUE tall = (bottom * scale - from_y) / bins_down, wide = (right * scale - from_x) / bins_along;
         for (int i = 0; i < bins_down; i++)
             for (int j = 0; j < bins_along; j++) {
-                const DATA_VALUE y = spread(from_y + i * tall, from_y + (i + 1) * tall, row, rows, height);
-                const DATA_VALUE x = spread(from_x + j * wide, from_x + (j + 1) * wide, column, columns, width);
+                const DATA_VALUE y = sample_position(from_y + i * tall, from_y + (i + 1) * tall, row, rows, height);
+                const DATA_VALUE x =
+                    sample_position(from_x + j * wide, from_x + (j + 1) * wide, column, columns, width);
                 const long plane = (long)(i * bins_along + j) * outputs + output;
                 result += sample_inside(data + plane * height * width, y, x, height, width);
             }
@@ -132,15 +134,15 @@ kernel void means_of_spread_samples(global const DATA *restrict data, global con
     DATA_STORE(result, item, out);
 }
 
-// Means of samples of parts, each in a channel of its own, which are moved by offsets [regions][classes][2][part][part]
-// in lengths of the region; without classes they stay.
+// Deformable position-sensitive: mean of bilinear samples of bins that are shifted by offsets
+// [regions][classes][2][part][part], in units of the region's size; not shifted if `classes` is 0.
 kernel void means_of_moved_samples(global const DATA *restrict data, global const DATA *restrict regions,
                                    global DATA *restrict out, PARAMETERS, const int bins_down, const int bins_along,
                                    global const DATA *restrict offsets, const int classes, const int part,
                                    const float spread_of_offsets, const int count)
 {
-    FIND_PLACE
-    if (is_there) {
+    FIND_ELEMENT
+    if (exists) {
         const DATA_VALUE from_x = rounded(left) * scale - 0.5f, from_y = rounded(top) * scale - 0.5f;
         const DATA_VALUE across = fmax((rounded(right) + 1) * scale - 0.5f - from_x, (DATA_VALUE)0.1f);
         const DATA_VALUE down = fmax((rounded(bottom) + 1) * scale - 0.5f - from_y, (DATA_VALUE)0.1f);

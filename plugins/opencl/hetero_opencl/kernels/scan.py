@@ -1,4 +1,4 @@
-"""Buffers of i32 that other families count with: filled, and summed up to each element."""
+"""Helpers on i32 buffers: fill, exclusive prefix sum, and outputs whose shape the device finds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hetero.graph import Output
+from hetero.types import Type
 from hetero_opencl.kernels.sources import source
 from hetero_opencl.program import Buffer
 
@@ -16,28 +17,54 @@ if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def filled(lowering: Lowering, count: int, value: int) -> Buffer:
-    """A scratch buffer of i32 that all hold the value."""
+def filled_buffer(lowering: Lowering, count: int, value: int) -> Buffer:
+    """Return a scratch buffer of ``count`` i32 elements, all equal to ``value``."""
     buffer = lowering.scratch(count)
-    lowering.launch_flat(source("scan"), "fill", [buffer, np.int32(value)], count)
+    lowering.launch_flat(source("int_buffers"), "fill", [buffer, np.int32(value)], count)
     return buffer
 
 
-def sums_before(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer, Buffer]:
-    """For each of the values, i32, the sum of those before it; and the sum of all."""
-    part = max(16, math.isqrt(count))
-    parts = -(-count // part)
-    sums, target, total = lowering.scratch(parts), lowering.scratch(count), lowering.scratch(1)
-    text, length = source("scan"), np.int32(count)
-    lowering.launch_flat(text, "part_sums", [values, sums, length, np.int32(part)], parts)
-    lowering.launch_flat(text, "sum_parts", [sums, total, np.int32(parts)], 1)
-    lowering.launch_flat(text, "sums_before", [values, sums, target, length, np.int32(part)], parts)
+def valid_flags(lowering: Lowering, indices: Buffer, count: int) -> Buffer:
+    """Return 1 for each i32 index that is not negative, else 0: negative ones are padding."""
+    flags = lowering.scratch(count)
+    lowering.launch_flat(source("int_buffers"), "mark_valid", [indices, flags], count)
+    return flags
+
+
+def count_valid(lowering: Lowering, indices: Buffer, rows: int, length: int, output: Output) -> None:
+    """Launch the count of the indices before the padding in each row of ``indices``, i32 ``[rows, length]``."""
+    text = source("count_valid", {"COUNT": output.element_type})
+    lowering.launch_flat(text, "count_valid", [indices, lowering.buffer(output), np.int32(length)], rows)
+
+
+def exclusive_scan(lowering: Lowering, values: Buffer, count: int) -> tuple[Buffer, Buffer]:
+    """Return the exclusive prefix sum of i32 values, and a buffer that holds their total."""
+    chunk = max(16, math.isqrt(count))
+    chunks = -(-count // chunk)
+    before, target, total = lowering.scratch(chunks), lowering.scratch(count), lowering.scratch(1)
+    text = cumulative_source(Type.i32, "int")
+    numbers = [np.int32(number) for number in (count, 1, chunks, chunk, False)]  # length, inner, …, reverse
+    lowering.launch_flat(text, "chunk_totals", [values, before, *numbers], chunks)
+    lowering.launch_flat(text, "scan_totals", [before, total, *numbers[1:3]], 1)
+    arguments = [values, before, target, *numbers, np.int32(True), np.int32(True)]  # …, exclusive, has_before
+    lowering.launch_flat(text, "scan_chunks", arguments, chunks)
     return target, total
 
 
-def make_found(lowering: Lowering, value: Output, shape: Sequence[int], most: int, total: Buffer) -> Buffer:
-    """A buffer for ``most`` elements of a value whose shape the device finds out: a scan's total where it is -1."""
-    buffer, dimensions = lowering.found_shape(value, most)
+def cumulative_source(data: Type, sums: str, identity: str = "0", combine: str = "((a) + (b))") -> str:
+    """Return the source of cumulative.cl for these element types and this associative operation."""
+    macros = {"SUM": sums, "IDENTITY": identity, "COMBINE(a, b)": combine}
+    return source("cumulative", {"DATA": data}, **macros)
+
+
+def make_dynamic_output(
+    lowering: Lowering, value: Output, shape: Sequence[int], max_count: int, total: Buffer
+) -> Buffer:
+    """Return a buffer of ``max_count`` elements for an output with one data-dependent dimension.
+
+    ``total`` is the length of that dimension, which is -1 in ``shape``.
+    """
+    buffer, dimensions = lowering.found_shape(value, max_count)
     arguments = [lowering.constant(np.array(shape, np.int64)), total, dimensions]
-    lowering.launch_flat(source("scan"), "write_shape", arguments, len(shape))
+    lowering.launch_flat(source("int_buffers"), "write_shape", arguments, len(shape))
     return buffer

@@ -1,4 +1,4 @@
-"""Updates written into a copy of the data: the Scatter operations."""
+"""Scatter operations: updates written into a copy of the data."""
 
 from __future__ import annotations
 
@@ -10,42 +10,50 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.gather import refuse_indexed
-from hetero_opencl.kernels.movement import WORDS, copy_whole, refuse, shape_input, strided_copy, view_of, widest_word
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.gather import unsupported_gather
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
+from hetero_opencl.kernels.movement import (
+    WORDS,
+    copy_whole,
+    shape_input,
+    strided_copy,
+    unsupported_movement,
+    view_of,
+    widest_word,
+)
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import filled
-from hetero_opencl.kernels.sources import refuse_types, source, template
+from hetero_opencl.kernels.scan import filled_buffer
+from hetero_opencl.kernels.sources import source, template, unsupported_types
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-# What combines an element with an update; of booleans the sum is "or" and the product "and".
+# How an element and an update are combined. For booleans a sum is "or", that is max, and a product "and", that is min.
 _COMBINE = {
     "sum": "((a) + (b))", "sub": "((a) - (b))", "prod": "((a) * (b))", "mean": "((a) + (b))",
     "min": "((b) != (b) || (b) < (a) ? (b) : (a))", "max": "((b) != (b) || (b) > (a) ? (b) : (a))",
 }  # fmt: skip
-_OF_BOOLEANS = {"sum": "max", "prod": "min"}
+_BOOLEAN_REDUCTIONS = {"sum": "max", "prod": "min"}
 
 
-def refuse_reductions(node: Node) -> str | None:
+def _unsupported_reduction(node: Node) -> str | None:
     if node.reduction == "sub" and node.get_input_element_type(0) is Type.boolean:
         return "booleans cannot be subtracted"
-    return refuse_indexed(node) if node.reduction == "none" else refuse_types(node)
+    return unsupported_gather(node) if node.reduction == "none" else unsupported_types(node)
 
 
-@lowers(ops.ScatterUpdate, unless=refuse_indexed)
+@lowers(ops.ScatterUpdate, unless=unsupported_gather)
 def scatter_update(lowering: Lowering, node: Node) -> None:
-    """Data [outer, rows, inner] and updates [outer, indices, inner]."""
+    """Data [outer, rows, inner], updates [outer, indices, inner]."""
     shape = node.shape
     axis = int(shape_input(node, 3).reshape(-1)[0]) % len(shape)
     targets = _row_targets(lowering, node, shape[axis : axis + 1], 1)
     _replace(lowering, node, targets, shape[axis], math.prod(shape[axis + 1 :]))
 
 
-@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unless=refuse_reductions)
+@lowers(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, unless=_unsupported_reduction)
 def scatter_nd_update(lowering: Lowering, node: Node) -> None:
     depth = node.get_input_shape(1)[-1]
     targets, inner = _row_targets(lowering, node, node.shape[:depth], depth), math.prod(node.shape[depth:])
@@ -55,7 +63,7 @@ def scatter_nd_update(lowering: Lowering, node: Node) -> None:
         _combine(lowering, node, targets, inner)
 
 
-@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unless=refuse_reductions)
+@lowers(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, unless=_unsupported_reduction)
 def scatter_elements_update(lowering: Lowering, node: Node) -> None:
     targets = _element_targets(lowering, node)
     if node.reduction == "none":
@@ -64,9 +72,9 @@ def scatter_elements_update(lowering: Lowering, node: Node) -> None:
         _combine(lowering, node, targets, 1, node.use_init_val)
 
 
-@lowers(ops.SliceScatter, unless=refuse)
+@lowers(ops.SliceScatter, unless=unsupported_movement)
 def slice_scatter(lowering: Lowering, node: Node) -> None:
-    """The data, and over it the updates, spread where they are repeated."""
+    """Copy the data, then the updates, broadcast to the slice."""
     value, updates, output = node.input_value(0), node.input_value(1), node.output(0)
     bounds = [shape_input(node, index) for index in range(2, node.get_input_size())]
     copy_whole(lowering, lowering.buffer(value), value, lowering.buffer(output))
@@ -77,37 +85,35 @@ def slice_scatter(lowering: Lowering, node: Node) -> None:
 
 
 def _row_targets(lowering: Lowering, node: Node, lengths: tuple[int, ...], depth: int) -> Buffer:
-    """The rows of the data that vectors of ``depth`` indices name, as i32."""
+    """Return the row of the data, i32, that each vector of ``depth`` indices selects; -1 if out of range."""
     count = math.prod(node.get_input_shape(1)) // depth if depth else math.prod(node.get_input_shape(1)[:-1])
     targets = lowering.scratch(count)
     arguments = lowering.buffer(node.input_value(1)), targets, lowering.constant(np.array(lengths, np.int32))
-    lowering.launch_flat(_targets_source(node), "row_targets", [*arguments, np.int32(depth)], count)
+    lowering.launch_flat(_targets_text(node), "row_targets", [*arguments, np.int32(depth)], count)
     return targets
 
 
 def _element_targets(lowering: Lowering, node: Node) -> Buffer:
-    """The elements of the data that indices along an axis name, as i32."""
+    """Return the element of the data, i32, that each index along an axis selects; -1 if out of range."""
     shape, indices = node.shape, node.input_value(1)
     axis = int(shape_input(node, 3).reshape(-1)[0]) % len(shape)
-    strides = [math.prod(shape[place + 1 :]) for place in range(len(shape))]
-    axes = [
-        (length, shape[place], 0 if place == axis else strides[place]) for place, length in enumerate(indices.shape)
-    ]
+    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    axes = [(length, shape[i], 0 if i == axis else strides[i]) for i, length in enumerate(indices.shape)]
     targets = lowering.scratch(math.prod(indices.shape))
     table = lowering.constant(np.array(axes[::-1], np.int32))
     numbers = map(np.int32, (len(shape), shape[axis], strides[axis]))
     arguments = [lowering.buffer(indices), targets, table, *numbers]
-    lowering.launch_flat(_targets_source(node), "element_targets", arguments, math.prod(indices.shape))
+    lowering.launch_flat(_targets_text(node), "element_targets", arguments, math.prod(indices.shape))
     return targets
 
 
 def _replace(lowering: Lowering, node: Node, targets: Buffer, rows: int, inner: int) -> None:
-    """Of the updates of a row of ``inner`` elements the last counts."""
+    """Write the updates, rows of ``inner`` elements, to the target rows. The last update of a row wins."""
     output, updates = node.output(0), targets.byte_size // 4
     count, size = math.prod(output.shape), output.element_type.size
     if not count:
         return
-    last = filled(lowering, rows, -1)
+    last = filled_buffer(lowering, rows, -1)
     word = widest_word(inner * size)
     text = source("scatter", WORD=WORDS[word])
     lowering.launch_flat(text, "find_last", [targets, last], updates)
@@ -118,15 +124,15 @@ def _replace(lowering: Lowering, node: Node, targets: Buffer, rows: int, inner: 
 
 
 def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_data: bool = True) -> None:
-    """The updates of a row of ``inner`` elements are combined in their order."""
+    """Combine each target row with its updates, rows of ``inner`` elements, in order."""
     value, output, updates = node.input_value(0), node.output(0), targets.byte_size // 4
     if not math.prod(output.shape):
         return
     copy_whole(lowering, lowering.buffer(value), value, lowering.buffer(output))
-    order = ordered(lowering, Elements(targets, Type.i32, 1, updates, 1))
+    order = argsort(lowering, SortKeys(targets, Type.i32, 1, updates, 1))
     reduction = node.reduction
     if value.element_type is Type.boolean:
-        reduction = _OF_BOOLEANS.get(reduction, reduction)
+        reduction = _BOOLEAN_REDUCTIONS.get(reduction, reduction)
     macros = {"COMBINE(a, b)": _COMBINE[reduction], "MEAN": int(reduction == "mean")}
     text = source("scatter_reduction", {"DATA": value.element_type}, **macros)
     buffers = [lowering.buffer(node.input_value(2)), targets, order, lowering.buffer(output)]
@@ -134,5 +140,5 @@ def _combine(lowering: Lowering, node: Node, targets: Buffer, inner: int, with_d
     lowering.launch_flat(text, "combine", [*buffers, *numbers], updates * inner)
 
 
-def _targets_source(node: Node) -> str:
-    return template("indices") + source("scatter_targets", {"INDEX": node.get_input_element_type(1)})
+def _targets_text(node: Node) -> str:
+    return template("normalize_index") + source("scatter_targets", {"INDEX": node.get_input_element_type(1)})

@@ -1,6 +1,6 @@
-// Updates combined, one after the other, with the row of the data that each goes to; result holds the data before. The
-// first work-item of those that the order of targets puts together does this for all of them, for one of the inner
-// elements. COMBINE(a, b) combines, and MEAN 1 divides by how many there were.
+// Combine rows of the data with their updates, in order. `result` holds the data before. `order` sorts the updates by
+// target; the first work-item of each group with equal targets applies all of them, for one of the inner elements.
+// COMBINE(a, b) combines two values; with MEAN 1 the result is divided by their number.
 kernel void combine(global const DATA *restrict updates, global const int *restrict targets,
                     global const int *restrict order, global DATA *restrict result, const int inner,
                     const int update_count, const int with_data, const int count)
@@ -12,15 +12,15 @@ kernel void combine(global const DATA *restrict updates, global const int *restr
     const int target = targets[order[next]], column = item % inner;
     if (target < 0 || (next && targets[order[next - 1]] == target))
         return;
-    const int place = target * inner + column;
-    int combined = 0;
-    DATA_VALUE total = DATA_LOAD(result, place);
-    for (; next < update_count && targets[order[next]] == target; next++, combined++) {
+    const int position = target * inner + column;
+    int applied = 0;
+    DATA_VALUE total = DATA_LOAD(result, position);
+    for (; next < update_count && targets[order[next]] == target; next++, applied++) {
         const DATA_VALUE update = DATA_LOAD(updates, order[next] * inner + column);
-        total = combined || with_data ? COMBINE(total, update) : update;
+        total = applied || with_data ? COMBINE(total, update) : update;
     }
 #if MEAN
-    total /= combined + with_data;
+    total /= applied + with_data;
 #endif
-    DATA_STORE(total, place, result);
+    DATA_STORE(total, position, result);
 }

@@ -1,7 +1,7 @@
-// Where updates go: for each of them the number of a row of the data, or -1 for one from outside.
+// Targets of scatter updates: for each update the position of a row or element of the data, or -1 if out of range.
 
-// The target of each update of indices of any shape, along an axis of this length. axes holds for each axis, the last
-// one first, how long the indices are, how long the data is and its stride; that is 0 for the axis that is indexed.
+// Targets of updates with indices along one axis of this length and stride. `axes` holds for each axis, the last one
+// first, the length of the indices, the length of the data and its stride, which is 0 for the indexed axis.
 kernel void element_targets(global const INDEX *restrict indices, global int *restrict targets,
                             global const int *restrict axes, const int rank, const int length, const int stride,
                             const int count)
@@ -17,11 +17,11 @@ kernel void element_targets(global const INDEX *restrict indices, global int *re
         target += along * axes[2];
         inside = inside && (along < axes[1] || !axes[2]);
     }
-    const int place = place_of(INDEX_LOAD(indices, item), length);
-    targets[item] = inside && place >= 0 ? target + place * stride : -1;
+    const int position = normalize_index(INDEX_LOAD(indices, item), length);
+    targets[item] = inside && position >= 0 ? target + position * stride : -1;
 }
 
-// The target of each update that a vector of depth numbers names among lengths.
+// Targets of updates whose index is a vector of `depth` numbers, into axes of these lengths.
 kernel void row_targets(global const INDEX *restrict indices, global int *restrict targets,
                         global const int *restrict lengths, const int depth, const int count)
 {
@@ -31,9 +31,9 @@ kernel void row_targets(global const INDEX *restrict indices, global int *restri
     bool inside = true;
     int row = 0;
     for (int axis = 0; axis < depth; axis++) {
-        const int place = place_of(INDEX_LOAD(indices, item * depth + axis), lengths[axis]);
-        inside = inside && place >= 0;
-        row = row * lengths[axis] + place;
+        const int position = normalize_index(INDEX_LOAD(indices, item * depth + axis), lengths[axis]);
+        inside = inside && position >= 0;
+        row = row * lengths[axis] + position;
     }
     targets[item] = inside ? row : -1;
 }

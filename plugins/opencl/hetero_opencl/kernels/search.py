@@ -1,4 +1,4 @@
-"""Lookups in what is sorted: Bucketize and SearchSorted."""
+"""Binary search: Bucketize and SearchSorted."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node, Output
-from hetero_opencl.kernels.order import comparing_source, wide_type
+from hetero_opencl.kernels.comparison import comparison_source, wide_type
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types
+from hetero_opencl.kernels.sources import unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def refuse_bucketize(node: Node) -> str | None:
+def _unsupported_bucketize(node: Node) -> str | None:
     kinds = [value.element_type for value in node.input_values()]
-    refused = refuse_types(node)
-    return refused or (None if wide_type(kinds) else f"no kernel compares {kinds[0]} with {kinds[1]}")
+    unsupported = unsupported_types(node)
+    return unsupported or (None if wide_type(kinds) else f"no kernel compares {kinds[0]} with {kinds[1]}")
 
 
-@lowers(ops.Bucketize, unless=refuse_bucketize)
+@lowers(ops.Bucketize, unless=_unsupported_bucketize)
 def bucketize(lowering: Lowering, node: Node) -> None:
     data, buckets = node.input_values()
     _search(lowering, buckets, data, node.output(0), after=not node.with_right_bound)
 
 
-@lowers(ops.SearchSorted, unless=refuse_types)
+@lowers(ops.SearchSorted, unless=unsupported_types)
 def search_sorted(lowering: Lowering, node: Node) -> None:
     sequences, values = node.input_values()
     _search(lowering, sequences, values, node.output(0), after=node.right_mode)
@@ -37,8 +37,8 @@ def search_sorted(lowering: Lowering, node: Node) -> None:
 
 def _search(lowering: Lowering, sequences: Output, values: Output, output: Output, after: bool) -> None:
     types = {"LEFT": sequences.element_type, "RIGHT": values.element_type, "INDEX": output.element_type}
-    text = comparing_source("search", types)
-    one_each = len(sequences.shape) > 1
-    numbers = sequences.shape[-1], values.shape[-1] if one_each else 1, one_each, after
+    text = comparison_source("search", types)
+    per_row = len(sequences.shape) > 1
+    numbers = sequences.shape[-1], values.shape[-1] if per_row else 1, per_row, after
     buffers = [lowering.buffer(value) for value in (sequences, values, output)]
     lowering.launch_flat(text, "search", [*buffers, *map(np.int32, numbers)], math.prod(values.shape))

@@ -1,12 +1,12 @@
-// Frames of a signal and back, computed as NUMBER; a window lies in the middle of a frame of zeros.
+// STFT and ISTFT frames, computed as NUMBER. A window is centered in a frame of zeros.
 #ifdef WINDOW
 inline NUMBER window_at(global const WINDOW *window, const int i, const int size, const int frame)
 {
-    const int place = i - (frame - size) / 2;
-    return place < 0 || place >= size ? 0 : WINDOW_LOAD(window, place);
+    const int position = i - (frame - size) / 2;
+    return position < 0 || position >= size ? 0 : WINDOW_LOAD(window, position);
 }
 
-// Of signals of so many numbers, ``[batch, frames, frame]`` or with ``frames_last`` ``[batch, frame, frames]``.
+// Cut a signal into windowed frames, [batch, frames, frame] or with `frames_last` [batch, frame, frames].
 kernel void cut(global const WINDOW *restrict signal, global const WINDOW *restrict window,
                 global NUMBER *restrict target, const int length, const int size, const int frame, const int frames,
                 const int step, const int frames_last, const int count)
@@ -20,8 +20,8 @@ kernel void cut(global const WINDOW *restrict signal, global const WINDOW *restr
     target[item] = WINDOW_LOAD(signal, at) * window_at(window, i, size, frame);
 }
 
-// Frames ``[batch, frame, frames]`` one over the other, by the window and by the sum of its squares, which is left out
-// where it is 0; from ``begin`` on so many numbers, zeros behind the last frame.
+// Overlap-add of frames [batch, frame, frames], multiplied by the window and divided by the sum of its squares (unless
+// that is 0). Output starts at sample `begin`; samples after the last frame are 0.
 kernel void overlap(global const NUMBER *restrict source, global const WINDOW *restrict window,
                     global WINDOW *restrict signal, const int length, const int size, const int frame,
                     const int frames, const int step, const int begin, const int count)
@@ -43,7 +43,7 @@ kernel void overlap(global const NUMBER *restrict source, global const WINDOW *r
 #endif
 
 #ifdef RATE
-// The bin of an edge, numbered from the lower end of the mel scale; rounded down as numpy's // does.
+// Bin of an edge of the mel bands, counted from the lower end. The quotient is rounded as by numpy's //.
 inline double bin_of(const int edge, const double low, const double high, const int bands, const int dft_length,
                      const double rate)
 {
@@ -53,7 +53,7 @@ inline double bin_of(const int edge, const double low, const double high, const 
     return rint(quotient);
 }
 
-// Weights of triangles ``[dft_length / 2 + 1, bands]``, from one edge up to the next and down to the one behind it.
+// Triangular weights [dft_length / 2 + 1, bands]: rising from one edge to the next, and falling to the one after it.
 kernel void mel_weights(global const RATE *restrict sample_rate, global const LOW *restrict lower,
                         global const HIGH *restrict upper, global RESULT *restrict matrix, const int bands,
                         const int dft_length, const int count)

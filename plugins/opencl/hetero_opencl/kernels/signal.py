@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms and their inverse, and the weights of bands of the mel scale."""
+"""STFT, ISTFT and MelWeightMatrix."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hetero.types import Type
 from hetero_opencl.kernels.fourier import HALF, REAL, Lines, Signal, scratch_signal, transform
 from hetero_opencl.kernels.movement import shape_input
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_no_floats, refuse_types, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.STFT, unless=refuse_no_floats)
+@lowers(ops.STFT, unless=unsupported_non_float)
 def stft(lowering: Lowering, node: Node) -> None:
     data, window, kind = node.input_value(0), node.input_value(1), node.get_element_type()
     frame, step = (int(shape_input(node, index).item()) for index in (2, 3))
@@ -35,7 +35,7 @@ def stft(lowering: Lowering, node: Node) -> None:
     transform(lowering, cut, result, Lines(outer, frame, frame, bins, inner), inverse=False)
 
 
-@lowers(ops.ISTFT, unless=refuse_no_floats)
+@lowers(ops.ISTFT, unless=unsupported_non_float)
 def istft(lowering: Lowering, node: Node) -> None:
     data, window, kind = node.input_value(0), node.input_value(1), node.get_element_type()
     frame, step = (int(shape_input(node, index).item()) for index in (2, 3))
@@ -54,11 +54,11 @@ def _text(kind: Type) -> str:
     return source("signal", {"WINDOW": kind}, NUMBER=ELEMENTS[kind].value)
 
 
-@lowers(ops.MelWeightMatrix, unless=refuse_types)
+@lowers(ops.MelWeightMatrix, unless=unsupported_types)
 def mel_weight_matrix(lowering: Lowering, node: Node) -> None:
-    """Raises UnsupportedOperationError without f64, in which edges are rounded to bins."""
+    """Raises UnsupportedOperationError if the device has no f64, as edges must be rounded to bins in f64."""
     if not lowering.device.has_doubles:
-        raise UnsupportedOperationError(f"{lowering.device.name} has no f64, which MelWeightMatrix is computed in")
+        raise UnsupportedOperationError(f"MelWeightMatrix needs f64, which {lowering.device.name} does not support")
     bands, dft_length = (int(shape_input(node, index).item()) for index in (0, 1))
     types = {"RATE": node.get_input_element_type(2), "LOW": node.get_input_element_type(3)}
     types |= {"HIGH": node.get_input_element_type(4), "RESULT": node.get_element_type()}

@@ -1,11 +1,12 @@
-// Softmax of data [outer][length][inner] along the middle: LOGARITHM 1 gives the logarithm of it. The largest number is
-// taken off first, so that nothing overflows. Sums are of short ones, so that rounding stays small. With NARROW, what
-// is stored is less than what was computed, and so powers are computed twice.
+// Softmax of data [outer][length][inner] along the middle axis, or with LOGARITHM 1 its logarithm. The maximum is
+// subtracted first, to avoid overflow. Sums are computed in blocks, so that long ones accumulate little rounding error.
+// NARROW 1: elements are stored with less precision than computed, so exponentials are computed again instead of being
+// kept in the output.
 typedef DATA_VALUE VALUE;
 typedef DATA_VALUE16 VALUES;
 
 #if GROUP > 1
-// A work-group of so many computes one row of numbers.
+// One work-group per row.
 kernel void softmax_shared(global const DATA *restrict data, global DATA *restrict out, const int length,
                            const int inner)
 {
@@ -49,7 +50,7 @@ kernel void softmax_shared(global const DATA *restrict data, global DATA *restri
 }
 #else
 
-// A work-item computes one row of numbers.
+// One work-item per row.
 kernel void softmax(global const DATA *restrict data, global DATA *restrict out, const int length, const int inner,
                     const int count)
 {
@@ -97,24 +98,24 @@ kernel void softmax(global const DATA *restrict data, global DATA *restrict out,
         }
         sum += part;
     }
-    // One after the other: the sum of both would round off what a large number has behind the point.
+    // Two subtractions: with a sum of both terms, a large maximum would absorb the fraction of the logarithm.
     const VALUE final = LOGARITHM ? log(sum) : 1 / sum;
 #if LOGARITHM
-#define RESULT(load, place) ((load(data, place) - largest) - final)
+#define RESULT(load, position) ((load(data, position) - largest) - final)
 #elif NARROW
-#define RESULT(load, place) (exp(load(data, place) - largest) * final)
+#define RESULT(load, position) (exp(load(data, position) - largest) * final)
 #else
-#define RESULT(load, place) (load(out, place) * final)
+#define RESULT(load, position) (load(out, position) * final)
 #endif
-#define LOAD16(pointer, place) DATA_LOAD16(pointer + place)
+#define LOAD16(pointer, position) DATA_LOAD16(pointer + position)
     for (int n = 0; n < whole; n += 16)
         DATA_STORE16(RESULT(LOAD16, n), out + n);
     for (int n = whole; n < length; n++)
         DATA_STORE(RESULT(DATA_LOAD, n * inner), n * inner, out);
 }
 
-// The same for 16 neighbouring columns in a work-item. The last ones lie back over those before, which work-items then
-// write twice; so nothing but results is written, and the powers are computed twice.
+// One work-item per 16 neighboring columns. The last ones overlap those before, so columns may be written twice; only
+// results are written, and the exponentials are computed twice.
 kernel void softmax_columns(global const DATA *restrict data, global DATA *restrict out, const int length,
                             const int inner, const int count)
 {

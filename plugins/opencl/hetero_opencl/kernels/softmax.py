@@ -1,4 +1,4 @@
-"""Softmax and its logarithm."""
+"""Softmax and LogSoftmax."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hetero import ops
 from hetero.graph import Node
 from hetero_opencl.kernels.reduction import group_size
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import ELEMENTS, refuse_no_floats, source
+from hetero_opencl.kernels.sources import ELEMENTS, source, unsupported_non_float
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unless=refuse_no_floats)
+@lowers(ops.Softmax, ops.SoftmaxV1, ops.LogSoftmax, unless=unsupported_non_float)
 def softmax(lowering: Lowering, node: Node) -> None:
     shape, kind = node.shape, node.get_element_type()
     axis = node.axis % len(shape)
@@ -36,7 +36,7 @@ def softmax(lowering: Lowering, node: Node) -> None:
     ]
     if group > 1:
         return lowering.launch(text, "softmax_shared", arguments, [rows * group], [group])
-    # On a CPU columns go together in vectors; on a GPU neighbouring work-items are neighbouring columns.
+    # On a CPU columns are computed in vectors; on a GPU neighboring columns are neighboring work-items.
     in_vectors = lowering.device.is_cpu and inner >= 16
     kernel, items = ("softmax_columns", rows // inner * -(-inner // 16)) if in_vectors else ("softmax", rows)
     lowering.launch_flat(text, kernel, arguments, items)

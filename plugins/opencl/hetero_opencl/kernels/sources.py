@@ -1,13 +1,13 @@
-"""The OpenCL C texts beside this file, and how they load and store elements of each type.
+"""OpenCL C sources of this folder, and the macros with which they load and store elements of each type.
 
-Floating-point numbers of 16 bits are stored as such and computed as float: core OpenCL C converts f16, whether or not
-the device computes with it (cl_khr_fp16), and bf16 is the upper half of a float.
+f16 and bf16 are stored in 16 bits and computed as float. Core OpenCL C converts f16 even on devices without
+cl_khr_fp16; bf16 is the upper half of a float.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from hetero.types import Type
 
 
 class Element(NamedTuple):
-    """The C type that elements are stored as, the one that kernels compute with, and macros that convert."""
+    """C type of stored elements, C type to compute with, and the expressions that convert between them."""
 
     stored: str
     value: str
@@ -58,35 +58,48 @@ FLOATS = tuple(kind for kind in ELEMENTS if kind.is_real())
 
 @functools.cache
 def template(name: str) -> str:
-    """The text of a .cl file of this folder."""
+    """Return the text of ``name``.cl in this folder."""
     return (Path(__file__).parent / f"{name}.cl").read_text(encoding="utf-8")
 
 
-def refuse_types(node: Node, values: Sequence[Output] | None = None) -> str | None:
-    """Refuses elements that kernels cannot compute with, of these values or of all that the node reads and makes."""
+def unsupported_types(node: Node, values: Sequence[Output] | None = None) -> str | None:
+    """Return a reason if an element type has no C type. Checks ``values``, by default all inputs and outputs."""
     for value in (*node.input_values(), *node.outputs()) if values is None else values:
         if value.element_type not in ELEMENTS:
             return f"no kernel for {node.type_info.name} with elements of type {value.element_type}"
     return None
 
 
-def refuse_no_floats(node: Node) -> str | None:
-    """Refuses data, input 0, that are no floating-point numbers which kernels compute with."""
-    kind = node.get_input_element_type(0)
-    return None if kind in FLOATS else f"no kernel for {node.type_info.name} with elements of type {kind}"
+def unsupported_unless(kinds: Collection[Type]) -> Callable[[Node], str | None]:
+    """Return a check for ``lowers`` that rejects nodes whose input 0 has none of these element types."""
+
+    def check(node: Node) -> str | None:
+        kind = node.get_input_element_type(0)
+        return None if kind in kinds else f"no kernel for {node.type_info.name} with elements of type {kind}"
+
+    return check
+
+
+unsupported_non_float = unsupported_unless(FLOATS)
+
+
+def float_type(kind: Type) -> Type:
+    """Return the floating-point type in which kernels compute with elements of this type: f64 for f64, else f32."""
+    return Type.f64 if kind is Type.f64 else Type.f32
 
 
 def source(name: str, types: Mapping[str, Type] | None = None, **macros: object) -> str:
-    """The text of a .cl file, with element types under these names (see ``element_macros``) and macros in front."""
+    """Return the text of ``name``.cl, preceded by the macros of ``element_macros(types)`` and by ``macros``."""
     elements = element_macros(types or {})
     return elements + "".join(f"#define {key} {value}\n" for key, value in macros.items()) + template(name)
 
 
 def element_macros(types: Mapping[str, Type], elements: Mapping[Type, Element] = ELEMENTS) -> str:
-    """For each name T, the macros by which a text loads and stores elements of a type:
+    """Return macros with which a kernel loads and stores elements; ``types`` maps macro names to element types.
 
-    ``T`` the C type in memory, ``T_VALUE`` the one to compute with, ``T_LOAD(p, i)``, ``T_STORE(v, i, p)``, and for
-    sixteen neighbours ``T_VALUE16``, ``T_LOAD16(p)`` and ``T_STORE16(v, p)``.
+    For a name T: ``T`` is the C type in memory, ``T_VALUE`` the C type to compute with, ``T_LOAD(p, i)`` and
+    ``T_STORE(v, i, p)`` access one element, ``T_VALUE16``, ``T_LOAD16(p)`` and ``T_STORE16(v, p)`` access 16
+    consecutive ones.
     """
     lines = list(dict.fromkeys(elements[kind].prelude for kind in types.values()))
     for name, kind in types.items():

@@ -1,5 +1,5 @@
-// A sparse matrix with a default in each row that has no value: indices [entries][2] and values, sorted by rows. First
-// come marks for the rows that have one; then an entry more for each row, which is kept where there is no mark.
+// Fill the empty rows of a sparse matrix, indices [entries][2] and values. One candidate entry per row is appended; it
+// is is_kept if the row is empty, that is not marked.
 kernel void mark_rows(global const INDEX *restrict indices, global int *restrict marks, const int rows, const int count)
 {
     const int item = get_global_id(0);
@@ -10,18 +10,18 @@ kernel void mark_rows(global const INDEX *restrict indices, global int *restrict
         atomic_or(marks + row, 1);
 }
 
-// The row of each entry, by which they are sorted: those that are not kept go to the end. And a 1 for those kept.
+// Sort keys: the row of each entry, LONG_MAX for candidates that are dropped. is_kept[i] = 1 for all others.
 kernel void find_entries(global const INDEX *restrict indices, global const int *restrict marks,
-                         global long *restrict keys, global int *restrict kept, global uchar *restrict is_empty,
+                         global long *restrict keys, global int *restrict is_kept, global uchar *restrict is_empty,
                          const int entries, const int count)
 {
     const int item = get_global_id(0), row = item - entries;
     if (item >= count)
         return;
-    kept[item] = row < 0 || !marks[row];
-    keys[item] = row < 0 ? (long)INDEX_LOAD(indices, 2 * item) : kept[item] ? row : LONG_MAX;
+    is_kept[item] = row < 0 || !marks[row];
+    keys[item] = row < 0 ? (long)INDEX_LOAD(indices, 2 * item) : is_kept[item] ? row : LONG_MAX;
     if (row >= 0)
-        is_empty[row] = kept[item];
+        is_empty[row] = is_kept[item];
 }
 
 kernel void write_entries(global const INDEX *restrict indices, global const WORD *restrict values,

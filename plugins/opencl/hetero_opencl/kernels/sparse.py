@@ -1,4 +1,4 @@
-"""SparseFillEmptyRows: a sparse matrix with a default in the rows that had no value."""
+"""SparseFillEmptyRows: a sparse matrix with a default value in its empty rows."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.movement import WORDS, shape_input
-from hetero_opencl.kernels.ordering import Elements, ordered
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import filled, make_found, sums_before
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.scan import exclusive_scan, filled_buffer, make_dynamic_output
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.SparseFillEmptyRows, unless=refuse_types)
+@lowers(ops.SparseFillEmptyRows, unless=unsupported_types)
 def sparse_fill_empty_rows(lowering: Lowering, node: Node) -> None:
     values, _, indices, default_value = (lowering.buffer(value) for value in node.input_values())
     entries, rows = node.get_input_shape(0)[0], int(shape_input(node, 1).reshape(-1)[0])
-    most = entries + rows
+    max_entries = entries + rows
     word = WORDS[node.get_input_element_type(0).size]
     text = source("sparse", {"INDEX": node.get_input_element_type(2)}, WORD=word)
-    marks = filled(lowering, rows, 0)
+    marks = filled_buffer(lowering, rows, 0)
     lowering.launch_flat(text, "mark_rows", [indices, marks, np.int32(rows)], entries)
-    keys, kept = lowering.scratch(most, 8), lowering.scratch(most)
-    arguments = [indices, marks, keys, kept, lowering.buffer(node.output(2)), np.int32(entries)]
-    lowering.launch_flat(text, "find_entries", arguments, most)
-    order = ordered(lowering, Elements(keys, Type.i64, 1, most, 1))
-    _, total = sums_before(lowering, kept, most)
-    found_indices = make_found(lowering, node.output(0), [-1, 2], 2 * most, total)
-    found_values = make_found(lowering, node.output(1), [-1], most, total)
+    keys, is_kept = lowering.scratch(max_entries, 8), lowering.scratch(max_entries)
+    arguments = [indices, marks, keys, is_kept, lowering.buffer(node.output(2)), np.int32(entries)]
+    lowering.launch_flat(text, "find_entries", arguments, max_entries)
+    order = argsort(lowering, SortKeys(keys, Type.i64, 1, max_entries, 1))
+    _, total = exclusive_scan(lowering, is_kept, max_entries)
+    found_indices = make_dynamic_output(lowering, node.output(0), [-1, 2], 2 * max_entries, total)
+    found_values = make_dynamic_output(lowering, node.output(1), [-1], max_entries, total)
     arguments = [indices, values, default_value, order, total, found_indices, found_values, np.int32(entries)]
-    lowering.launch_flat(text, "write_entries", arguments, most)
+    lowering.launch_flat(text, "write_entries", arguments, max_entries)

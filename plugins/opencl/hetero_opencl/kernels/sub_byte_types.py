@@ -1,7 +1,7 @@
-"""Elements of types that no C type holds: a byte each, a code that a table or a few bits turn into a number.
+"""Element types without a C type, stored one per byte: sub-byte integers and narrow floats.
 
-The tables are made from what numpy converts, so that they say the same: ``numbers`` holds the bits of the float that
-each code stands for, and ``starts`` those of the least float that becomes each of the codes from 1 on.
+Tables are derived from numpy's conversions, so that results are identical. ``numbers`` holds the float bits of each
+code; ``starts`` holds the float bits of the smallest number that is rounded to each code from 1 on.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from hetero.packing import as_numbers
 from hetero.types import Type
 from hetero_opencl.kernels.sources import ELEMENTS, Element
 
-_WHOLE = (Type.i2, Type.i4, Type.u1, Type.u2, Type.u3, Type.u4, Type.u6)
+_INTEGERS = (Type.i2, Type.i4, Type.u1, Type.u2, Type.u3, Type.u4, Type.u6)
 _FLOATS = (
     Type.f4e2m1, Type.f6e2m3, Type.f6e3m2, Type.f8e4m3, Type.f8e5m2, Type.f8e8m0, Type.f8e4m3fnuz, Type.f8e5m2fnuz,
 )  # fmt: skip
-# The bits of an infinite float; above are those of NaN.
-_INFINITE = 0x7F800000
+# The bits of infinity as a float; larger ones are NaN.
+_INFINITY_BITS = 0x7F800000
 
 _FLOAT_PRELUDE = """\
 constant uint {name}_numbers[] = {{{numbers}}};
@@ -56,16 +56,16 @@ uchar nf4_code(const float number)
 
 
 def is_number(kind: Type) -> bool:
-    """Whether kernels can load, compute and store elements of a type."""
-    return kind in ELEMENTS or kind in _WHOLE or kind in _FLOATS or kind is Type.nf4
+    """Return whether kernels can load, compute with and store elements of a type."""
+    return kind in ELEMENTS or kind in _INTEGERS or kind in _FLOATS or kind is Type.nf4
 
 
 @functools.cache
 def element_of(kind: Type) -> Element:
-    """How kernels load and store elements of any type that ``is_number``; not by sixteen where it is a small one."""
+    """Return how kernels access elements of a type for which ``is_number`` holds. Types of this module lack LOAD16."""
     if kind in ELEMENTS:
         return ELEMENTS[kind]
-    if kind in _WHOLE:
+    if kind in _INTEGERS:
         shift, value = 8 - kind.bitwidth, "char" if kind.is_signed() else "uchar"
         return Element(
             "uchar", value, f"(({value})((p)[i] << {shift}) >> {shift})", f"((p)[i] = (v) & {(1 << kind.bitwidth) - 1})"
@@ -79,21 +79,21 @@ def elements_of(kinds: Iterable[Type]) -> dict[Type, Element]:
 
 
 def rounded(kind: Type, text: str) -> str:
-    """The expression of a number as an element of the type would hold it; the text is of the type to compute with."""
+    """Return the expression ``text``, in the type of computation, rounded to what an element of the type can hold."""
     if kind is Type.f16:
         return f"half_rounded({text})"
     if kind is Type.bf16:
         return f"as_float((uint)bf16_bits({text}) << 16)"
     if kind in ELEMENTS:
         return text
-    if kind in _WHOLE:
+    if kind in _INTEGERS:
         shift, value = 8 - kind.bitwidth, element_of(kind).value
         return f"(({value})(({text}) << {shift}) >> {shift})"
     return f"{kind}_number({kind}_code({text}))"
 
 
 def _codes(kind: Type) -> np.ndarray:
-    """All codes of a type, in order."""
+    """Return all codes of a type, in order."""
     return np.arange(1 << kind.bitwidth, dtype=np.uint8).view(kind.to_dtype())
 
 
@@ -109,10 +109,12 @@ def _float_prelude(kind: Type) -> str:
         with np.errstate(invalid="ignore"):
             return bits.astype(np.uint32).view(np.float32).astype(dtype).view(np.uint8)
 
-    infinite, nan, negative_zero, zero = code_of(np.array([_INFINITE, _INFINITE + 1, 1 << 31, 0], np.int64)).tolist()
-    # Of floats that are not negative, larger ones never have smaller codes: halve what lies between the least and inf.
+    infinite, nan, negative_zero, zero = code_of(
+        np.array([_INFINITY_BITS, _INFINITY_BITS + 1, 1 << 31, 0], np.int64)
+    ).tolist()
+    # Codes do not decrease with growing positive floats: find the start of each code by bisection up to infinity.
     codes = np.arange(1, infinite + 1)
-    below, at = np.ones(infinite, np.int64), np.full(infinite, _INFINITE)
+    below, at = np.ones(infinite, np.int64), np.full(infinite, _INFINITY_BITS)
     while (at - below > 1).any():
         middle = (below + at) // 2
         reached = code_of(middle) >= codes
@@ -122,12 +124,12 @@ def _float_prelude(kind: Type) -> str:
         numbers=", ".join(map(str, _codes(kind).astype(np.float32).view(np.uint32).tolist())),
         starts=", ".join(map(str, at.tolist())),
         mask=(1 << kind.bitwidth) - 1,
-        infinite=_INFINITE,
+        infinite=_INFINITY_BITS,
         zero_is_nan=int(zero == nan),
         nan=nan,
         count=infinite,
         first_step=1 << (infinite.bit_length() - 1),
-        # Negative numbers have a bit more, or are none.
+        # The sign bit of negative numbers, or NaN if the type has none.
         sign=nan if zero == nan else 1 << (kind.bitwidth - 1),
         negative_zero=negative_zero,
     )

@@ -1,4 +1,4 @@
-"""Suppression of boxes by better ones that they overlap: what operations that find objects have in common."""
+"""Non-maximum suppression: the steps that object detection operations have in common."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
-from hetero_opencl.kernels.sources import element_macros, source, template
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
+from hetero_opencl.kernels.sources import element_macros, float_type, source, template
 from hetero_opencl.program import Buffer
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# Work-items that look together for what one box suppresses; on a CPU a barrier costs more than they save.
-_LANES = 64
-# The texts of how boxes overlap that are corners, or pixels that belong to them.
-CORNERS, PIXELS = (f"#define OVERLAP {border}\n" + template("overlap") for border in (0, 1))
+# Work-items that check together what one box suppresses. On a CPU it is one, as a barrier costs more than they save.
+_GROUP = 64
+# Sources of the IoU of boxes whose far corner is exclusive, and of boxes of pixels whose far corner is inclusive.
+CORNERS, PIXELS = (f"#define INCLUSIVE {border}\n" + template("iou") for border in (0, 1))
 
 
 class Boxes(NamedTuple):
-    """Boxes of rows of candidates, one row for each class of each batch: steps between them are counted in boxes."""
+    """Boxes of the candidates, with strides in boxes. There is one row of candidates per class and batch."""
 
     buffer: Buffer
     element_type: Type
@@ -31,12 +31,9 @@ class Boxes(NamedTuple):
     box_step: int = 1
     overlap: str = CORNERS
 
-    def steps(self) -> list[np.int32]:
-        return [np.int32(number) for number in (self.classes, self.batch_step, self.class_step, self.box_step)]
-
 
 class Scores(NamedTuple):
-    """The scores of candidates ``[rows, length]``."""
+    """Scores of the candidates, ``[rows, length]``."""
 
     buffer: Buffer
     element_type: Type
@@ -45,89 +42,77 @@ class Scores(NamedTuple):
 
     @property
     def value_type(self) -> Type:
-        return Type.f64 if self.element_type is Type.f64 else Type.f32
+        return float_type(self.element_type)
 
 
-def suppression_source(boxes: Boxes, scores: Scores) -> str:
-    types = element_macros({"BOX": boxes.element_type, "SCORE": scores.element_type})
-    return types + boxes.overlap + template("suppression")
+class Suppression(NamedTuple):
+    """Non-maximum suppression of candidates in rows, one per class and batch.
+
+    ``limits`` is a buffer of the IoU threshold, the score threshold and sigma, of ``scores.value_type``.
+    """
+
+    lowering: Lowering
+    boxes: Boxes
+    scores: Scores
+
+    def source(self) -> str:
+        types = element_macros({"BOX": self.boxes.element_type, "SCORE": self.scores.element_type})
+        return types + self.boxes.overlap + template("suppression")
+
+    def select(self, limits: Buffer, max_candidates: int, at_least: bool = False) -> tuple[Buffer, Buffer]:
+        """Sort each row by descending score. Return the indices, and a flag for each that is no candidate.
+
+        Candidates are the first ``max_candidates`` with a score above ``limits[1]``, or with ``at_least`` not below it.
+        """
+        data, kind, rows, length = self.scores
+        order = argsort(self.lowering, SortKeys(data, kind, rows, length, 1), descending=True)
+        suppressed = self.lowering.scratch(rows * length)
+        arguments = [data, order, limits, suppressed, *map(np.int32, (length, max_candidates, at_least))]
+        self.lowering.launch_flat(self.source(), "mark_non_candidates", arguments, rows * length)
+        return order, suppressed
+
+    def suppress(self, order: Buffer, suppressed: Buffer, limits: Buffer, max_kept: int, eta: float = 1.0) -> Buffer:
+        """Return the indices kept of each row, ``[rows, max_kept]``, in descending order of scores, padded with -1."""
+        kept = self.lowering.scratch(self.scores.rows * max_kept)
+        arguments = [self.boxes.buffer, order, suppressed, limits, kept, *self._sizes(max_kept), np.float32(eta)]
+        self._launch_rows("suppress", arguments)
+        return kept
+
+    def suppress_softly(self, limits: Buffer, max_kept: int, limited: bool) -> tuple[Buffer, Buffer]:
+        """Soft-NMS: overlapping boxes lower the scores of others. Return the kept indices and their scores, f32."""
+        kept, values = (self.lowering.scratch(self.scores.rows * max_kept) for _ in range(2))
+        current = self.lowering.scratch(self.scores.rows * self.scores.length)
+        buffers = [self.boxes.buffer, self.scores.buffer, limits, current, kept, values]
+        self._launch_rows("suppress_softly", [*buffers, *self._sizes(max_kept), np.int32(limited)])
+        return kept, values
+
+    def kept_scores(self, kept: Buffer, max_kept: int) -> Buffer:
+        """Return the scores of kept indices, of ``scores.value_type``; -inf for padding."""
+        count = self.scores.rows * max_kept
+        values = self.lowering.scratch(count, self.scores.value_type.size)
+        arguments = [self.scores.buffer, kept, values, np.int32(self.scores.length), np.int32(max_kept)]
+        self.lowering.launch_flat(self.source(), "gather_scores", arguments, count)
+        return values
+
+    def _sizes(self, max_kept: int) -> list[np.int32]:
+        boxes = self.boxes
+        sizes = self.scores.length, boxes.classes, boxes.batch_step, boxes.class_step, boxes.box_step, max_kept
+        return [np.int32(size) for size in sizes]
+
+    def _launch_rows(self, kernel: str, arguments: list) -> None:
+        """Launch a kernel with one work-group per row."""
+        group = 1 if self.lowering.device.is_cpu else _GROUP
+        self.lowering.launch(self.source(), kernel, arguments, [self.scores.rows * group], [group])
 
 
-def limits_for(lowering: Lowering, scores_type: Type, overlap: float, score: float) -> Buffer:
-    """The limits of overlap and score, numbers of 32 bits, in the type that scores are computed in."""
+def constant_limits(lowering: Lowering, scores_type: Type, overlap: float, score: float) -> Buffer:
+    """Return a buffer with the IoU threshold, the score threshold and 0, in the type of computed scores."""
     return lowering.constant(np.array([overlap, score, 0], np.float32).astype(scores_type.to_dtype()))
 
 
-def best_first(lowering: Lowering, scores: Scores) -> Buffer:
-    """The numbers of the scores of each row, by falling score."""
-    return ordered(lowering, Elements(scores.buffer, scores.element_type, scores.rows, scores.length, 1), falls=True)
-
-
-def candidates(
-    lowering: Lowering, boxes: Boxes, scores: Scores, order: Buffer, limits: Buffer, most: int, at_least: bool = False
-) -> Buffer:
-    """A flag for each number of an order that is no candidate: below the first ``most``, or not above ``limits[1]``."""
-    gone = lowering.scratch(scores.rows * scores.length)
-    sizes = map(np.int32, (scores.length, most, at_least))
-    arguments = [scores.buffer, order, limits, gone, *sizes]
-    lowering.launch_flat(suppression_source(boxes, scores), "mark_others", arguments, scores.rows * scores.length)
-    return gone
-
-
-def suppress(
-    lowering: Lowering,
-    boxes: Boxes,
-    scores: Scores,
-    order: Buffer,
-    gone: Buffer,
-    limits: Buffer,
-    most: int,
-    eta: float = 1.0,
-) -> Buffer:
-    """The numbers kept of each row ``[rows, most]``, by falling score, -1 where there are no more."""
-    kept = lowering.scratch(scores.rows * most)
-    arguments = [boxes.buffer, order, gone, limits, kept, np.int32(scores.length), *boxes.steps()]
-    lanes = lanes_of(lowering)
-    arguments += [np.int32(most), np.float32(eta)]
-    lowering.launch(suppression_source(boxes, scores), "suppress", arguments, [scores.rows * lanes], [lanes])
-    return kept
-
-
-def suppress_softly(
-    lowering: Lowering, boxes: Boxes, scores: Scores, limits: Buffer, most: int, limited: bool
-) -> tuple[Buffer, Buffer]:
-    """The same where scores are made smaller first, and the scores of what is kept, f32."""
-    kept, values = (lowering.scratch(scores.rows * most) for _ in range(2))
-    waiting, lanes = lowering.scratch(scores.rows * scores.length), lanes_of(lowering)
-    arguments = [boxes.buffer, scores.buffer, limits, waiting, kept, values, np.int32(scores.length), *boxes.steps()]
-    arguments += [np.int32(most), np.int32(limited)]
-    lowering.launch(suppression_source(boxes, scores), "suppress_softly", arguments, [scores.rows * lanes], [lanes])
-    return kept, values
-
-
-def scores_of(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, most: int) -> Buffer:
-    """The scores of numbers kept, of ``scores.value_type``; below all others where there is none."""
-    count = scores.rows * most
-    values = lowering.scratch(count, scores.value_type.size)
-    arguments = [scores.buffer, kept, values, np.int32(scores.length), np.int32(most)]
-    lowering.launch_flat(suppression_source(boxes, scores), "take_scores", arguments, count)
-    return values
-
-
-def take_at(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer, rows: int, length: int) -> Buffer:
-    """The keys ``[rows, length]`` in an order of each row: i32 or floating-point numbers."""
+def take_along_axis(lowering: Lowering, keys: Buffer, kind: Type, order: Buffer, rows: int, length: int) -> Buffer:
+    """Return ``keys[row, order[row]]`` for keys ``[rows, length]`` of i32 or floating-point numbers."""
     taken = lowering.scratch(rows * length, kind.size)
-    text = source("entries", {"KEY": kind})
-    lowering.launch_flat(text, "take_at", [keys, order, taken, np.int32(length)], rows * length)
+    text = source("take_along_axis", {"KEY": kind})
+    lowering.launch_flat(text, "take_along_axis", [keys, order, taken, np.int32(length)], rows * length)
     return taken
-
-
-def flags_of(lowering: Lowering, boxes: Boxes, scores: Scores, kept: Buffer, count: int) -> Buffer:
-    """A flag for each number that is kept."""
-    flags = lowering.scratch(count)
-    lowering.launch_flat(suppression_source(boxes, scores), "mark_kept", [kept, flags], count)
-    return flags
-
-
-def lanes_of(lowering: Lowering) -> int:
-    return 1 if lowering.device.is_cpu else _LANES

@@ -1,64 +1,65 @@
-// The best elements of rows across the middle of data [outer][length][inner], written across [outer][k][inner].
+// TopK along the middle axis of data [outer][length][inner]; results are [outer][k][inner]. A row is one (outer, inner)
+// pair.
 
-// Where element `number` of a row lies.
-int place_in(const int row, const int number, const int length, const int inner)
+// Position of element `index` of a row.
+int position_of(const int row, const int index, const int length, const int inner)
 {
-    return (row / inner * length + number) * inner + row % inner;
+    return (row / inner * length + index) * inner + row % inner;
 }
 
-// The best element of each row, NaN above all, and of equal ones the first: found by so many work-items together, of
-// which the others hand theirs to the first, halving their number each time.
-kernel void find_best(global const DATA *restrict data, global DATA *restrict values, global INDEX *restrict numbers,
-                      const int length, const int inner, const int falls, const int together, const int count)
+// k = 1: the best element of each row, NaN above all, and the first of equal ones. `group` work-items share a row and
+// combine their results in a tree reduction.
+kernel void find_best(global const DATA *restrict data, global DATA *restrict values, global INDEX *restrict indices,
+                      const int length, const int inner, const int descending, const int group, const int count)
 {
-    local DATA_VALUE values_found[64];
-    local int numbers_found[64];
-    const int item = get_global_id(0), row = min(item, count - 1) / together, lane = item % together;
+    local DATA_VALUE group_values[64];
+    local int group_indices[64];
+    const int item = get_global_id(0), row = min(item, count - 1) / group, lane = item % group;
     const int own = get_local_id(0);
-    DATA_VALUE best = DATA_LOAD(data, place_in(row, min(lane, length - 1), length, inner));
-    int number = lane;
-    for (int next = lane + together; next < length; next += together) {
-        const DATA_VALUE value = DATA_LOAD(data, place_in(row, next, length, inner));
-        if (best == best && (value != value || (falls ? value > best : value < best))) {
+    DATA_VALUE best = DATA_LOAD(data, position_of(row, min(lane, length - 1), length, inner));
+    int index = lane;
+    for (int next = lane + group; next < length; next += group) {
+        const DATA_VALUE value = DATA_LOAD(data, position_of(row, next, length, inner));
+        if (best == best && (value != value || (descending ? value > best : value < best))) {
             best = value;
-            number = next;
+            index = next;
         }
     }
-    values_found[own] = best;
-    numbers_found[own] = number;
-    for (int others = together / 2; others; others /= 2) {
+    group_values[own] = best;
+    group_indices[own] = index;
+    for (int others = group / 2; others; others /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < others) {
-            const DATA_VALUE value = values_found[own + others];
-            const int other = numbers_found[own + others];
-            const bool better = value != value ? best == best : falls ? value > best : value < best;
+            const DATA_VALUE value = group_values[own + others];
+            const int other = group_indices[own + others];
+            const bool better = value != value ? best == best : descending ? value > best : value < best;
             const bool equal = value == best || (value != value && best != best);
-            if (better || (equal && other < number)) {
-                values_found[own] = best = value;
-                numbers_found[own] = number = other;
+            if (better || (equal && other < index)) {
+                group_values[own] = best = value;
+                group_indices[own] = index = other;
             }
         }
     }
     if (lane == 0 && item < count) {
-        const int place = place_in(row, 0, 1, inner);
-        DATA_STORE(best, place, values);
-        numbers[place] = number;
+        const int position = position_of(row, 0, 1, inner);
+        DATA_STORE(best, position, values);
+        indices[position] = index;
     }
 }
 
-// The first k of the numbers in the order of each row, and the elements that have them.
+// The first k elements of each row in sorted order, and their indices.
 kernel void take_first(global const DATA *restrict data, global const int *restrict order, global DATA *restrict values,
-                       global INDEX *restrict numbers, const int length, const int inner, const int k, const int count)
+                       global INDEX *restrict indices, const int length, const int inner, const int k, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int row = item / k, number = order[row * length + item % k], place = place_in(row, item % k, k, inner);
-    DATA_STORE(DATA_LOAD(data, place_in(row, number, length, inner)), place, values);
-    numbers[place] = number;
+    const int row = item / k, index = order[row * length + item % k], position = position_of(row, item % k, k, inner);
+    DATA_STORE(DATA_LOAD(data, position_of(row, index, length, inner)), position, values);
+    indices[position] = index;
 }
 
-// A 1 for each element, in rows, that is among the first k of its row.
+// marks[row, i] = 1 if element i is among the first k in sorted order.
 kernel void mark_first(global const int *restrict order, global int *restrict marks, const int length, const int k,
                        const int count)
 {
@@ -67,16 +68,16 @@ kernel void mark_first(global const int *restrict order, global int *restrict ma
         marks[item / k * length + order[item / k * length + item % k]] = 1;
 }
 
-// The marked elements of each row in their own order; before tells how many of all rows come before each.
+// The marked elements of each row, in index order. `before` is the exclusive prefix sum of the marks.
 kernel void take_marked(global const DATA *restrict data, global const int *restrict marks,
-                        global const int *restrict before, global DATA *restrict values, global INDEX *restrict numbers,
+                        global const int *restrict before, global DATA *restrict values, global INDEX *restrict indices,
                         const int length, const int inner, const int k, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count || !marks[item])
         return;
-    const int row = item / length, number = item % length;
-    const int place = place_in(row, before[item] - row * k, k, inner);
-    DATA_STORE(DATA_LOAD(data, place_in(row, number, length, inner)), place, values);
-    numbers[place] = number;
+    const int row = item / length, index = item % length;
+    const int position = position_of(row, before[item] - row * k, k, inner);
+    DATA_STORE(DATA_LOAD(data, position_of(row, index, length, inner)), position, values);
+    indices[position] = index;
 }

@@ -1,4 +1,4 @@
-"""TopK, and so ArgMax and ArgMin: the best elements along an axis and their numbers."""
+"""TopK: the k largest or smallest elements along an axis, and their indices."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.types import Type
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import filled, sums_before
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.scan import exclusive_scan, filled_buffer
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-# Work-items that look for the best element of one row where rows are long and few.
-_TOGETHER = 64
+# Work-items that share the search in a row, if rows are long and few.
+_GROUP = 64
 _MANY_ROWS = 1024
 
 
-@lowers(ops.TopK, ops.TopKV3, ops.TopKV1, unless=refuse_types)
+@lowers(ops.TopK, ops.TopKV3, ops.TopKV1, unless=unsupported_types)
 def top_k(lowering: Lowering, node: Node) -> None:
     data, values, numbers = node.input_value(0), node.output(0), node.output(1)
     axis = node.axis % len(data.shape)
@@ -31,23 +31,24 @@ def top_k(lowering: Lowering, node: Node) -> None:
     rows, k = outer * inner, values.shape[axis]
     if not rows * k:
         return
-    falls, sizes = node.mode == "max", (np.int32(length), np.int32(inner))
+    descending, sizes = node.mode == "max", (np.int32(length), np.int32(inner))
     text = source("top_k", {"DATA": data.element_type, "INDEX": numbers.element_type})
     elements, results = lowering.buffer(data), [lowering.buffer(values), lowering.buffer(numbers)]
     if k == 1:
-        return _find_best(lowering, text, [elements, *results, *sizes, np.int32(falls)], rows, length)
-    # NaN is the largest, but of f64 the last, as in the reference.
-    nan_first = falls and data.element_type is not Type.f64
-    order = ordered(lowering, Elements(elements, data.element_type, outer, length, inner), k, falls, nan_first)
+        return find_best(lowering, text, [elements, *results, *sizes, np.int32(descending)], rows, length)
+    # NaN counts as the largest number, but comes last in f64, as in the reference.
+    nan_first = descending and data.element_type is not Type.f64
+    order = argsort(lowering, SortKeys(elements, data.element_type, outer, length, inner), k, descending, nan_first)
     if node.sort != "index":
         arguments = [elements, order, *results, *sizes, np.int32(k)]
         return lowering.launch_flat(text, "take_first", arguments, rows * k)
-    marks = filled(lowering, rows * length, 0)
+    marks = filled_buffer(lowering, rows * length, 0)
     lowering.launch_flat(text, "mark_first", [order, marks, np.int32(length), np.int32(k)], rows * k)
-    before, _ = sums_before(lowering, marks, rows * length)
+    before, _ = exclusive_scan(lowering, marks, rows * length)
     lowering.launch_flat(text, "take_marked", [elements, marks, before, *results, *sizes, np.int32(k)], rows * length)
 
 
-def _find_best(lowering: Lowering, text: str, arguments: list, rows: int, length: int) -> None:
-    together = 1 if rows >= _MANY_ROWS or length < _TOGETHER else _TOGETHER
-    lowering.launch_flat(text, "find_best", [*arguments, np.int32(together)], rows * together)
+def find_best(lowering: Lowering, text: str, arguments: list, rows: int, length: int) -> None:
+    """Launch the search for the best element of each row, with several work-items per row if rows are long and few."""
+    group = 1 if rows >= _MANY_ROWS or length < _GROUP else _GROUP
+    lowering.launch_flat(text, "find_best", [*arguments, np.int32(group)], rows * group)

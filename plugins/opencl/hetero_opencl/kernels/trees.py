@@ -1,4 +1,4 @@
-"""TreeEnsemble, and LabelEncoder of numbers."""
+"""TreeEnsemble, and LabelEncoder for numbers."""
 
 from __future__ import annotations
 
@@ -10,63 +10,69 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node, is_constant
 from hetero.ops.trees import MODES
-from hetero_opencl.kernels.movement import WORDS, refuse
-from hetero_opencl.kernels.order import comparing_source
-from hetero_opencl.kernels.ordering import Elements, ordered
+from hetero_opencl.kernels.comparison import comparison_source
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort
+from hetero_opencl.kernels.movement import WORDS, unsupported_movement
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types
+from hetero_opencl.kernels.sources import unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
-_TOGETHER = {"sum": "((a) + (b))", "average": "((a) + (b))", "min": "fmin(a, b)", "max": "fmax(a, b)"}
+_AGGREGATE = {"sum": "((a) + (b))", "average": "((a) + (b))", "min": "fmin(a, b)", "max": "fmax(a, b)"}
 
 
-def refuse_tree_ensemble(node: Node) -> str | None:
+def _unsupported_tree_ensemble(node: Node) -> str | None:
     if not all(is_constant(node.input_value(index)) for index in (1, 3, 4, 5, 6, 7)):
-        return "nodes of trees that are no constants"
+        return "the nodes of the trees are not constant"
     if node.get_input_element_type(2) != node.get_input_element_type(9):
-        return "splits and members of different types"
-    return refuse_types(node)
+        return "node splits and membership values have different types"
+    return unsupported_types(node)
 
 
-@lowers(ops.TreeEnsemble, unless=refuse_tree_ensemble)
+@lowers(ops.TreeEnsemble, unless=_unsupported_tree_ensemble)
 def tree_ensemble(lowering: Lowering, node: Node) -> None:
     data, _, splits, _, _, _, _, _, leaves, members = node.input_values()
     features, modes, when_true, when_false, missing_true, roots = (
         node.input_value(index).node.data for index in (1, 3, 4, 5, 6, 7)
     )
-    # Sets and features that are not there are those next to them, so that kernels need not look.
+    # Indices out of range are clipped, so that kernels need no checks.
     sets = ((modes == MODES.index("member")).cumsum() - 1).clip(0, max(members.shape[0] - 1, 0))
     rows, width = data.shape
     targets, trees = node.shape[1], len(roots)
     types = {"LEFT": data.element_type, "RIGHT": splits.element_type, "LEAF": leaves.element_type}
-    macros = {"TOGETHER(a, b)": _TOGETHER[node.aggregate], "MEAN": int(node.aggregate == "average")}
-    text = comparing_source("trees", types, **macros)
+    macros = {"AGGREGATE(a, b)": _AGGREGATE[node.aggregate], "MEAN": int(node.aggregate == "average")}
+    text = comparison_source("trees", types, **macros)
     tables = features.clip(0, width - 1), modes, sets, when_true, when_false, missing_true, roots
     inputs = [lowering.buffer(value) for value in (data, splits, members)]
     members_each = members.shape[1] if members.shape[0] else 0
     numbers = width, len(modes), trees, members_each, leaves.shape[0]
-    places = lowering.scratch(rows * trees)
-    arguments = [*inputs, *(lowering.constant(table.astype(np.int32)) for table in tables), places]
+    leaf_indices = lowering.scratch(rows * trees)
+    arguments = [*inputs, *(lowering.constant(table.astype(np.int32)) for table in tables), leaf_indices]
     lowering.launch_flat(text, "descend", [*arguments, *map(np.int32, numbers)], rows * trees)
-    arguments = [places, lowering.buffer(leaves), lowering.buffer(node.output(0)), np.int32(trees), np.int32(targets)]
+    arguments = [
+        leaf_indices,
+        lowering.buffer(leaves),
+        lowering.buffer(node.output(0)),
+        np.int32(trees),
+        np.int32(targets),
+    ]
     lowering.launch_flat(text, "aggregate", arguments, rows * targets)
 
 
-def refuse_label_encoder(node: Node) -> str | None:
+def _unsupported_label_encoder(node: Node) -> str | None:
     if not node.has_input("default"):
-        return "without a default it fails where a label is not known"
-    return refuse(node) or refuse_types(node, node.input_values()[:2])
+        return "without a default value it fails on unknown keys"
+    return unsupported_movement(node) or unsupported_types(node, node.input_values()[:2])
 
 
-@lowers(ops.LabelEncoder, unless=refuse_label_encoder)
+@lowers(ops.LabelEncoder, unless=_unsupported_label_encoder)
 def label_encoder(lowering: Lowering, node: Node) -> None:
-    """The keys are put in order first: of equal ones the last counts."""
+    """Sort the keys, then search them. The last of equal keys counts."""
     data, keys, values, default = node.input_values()
     count, kind = keys.shape[0], keys.element_type
-    order = ordered(lowering, Elements(lowering.buffer(keys), kind, 1, count, 1))
-    text = comparing_source("labels", {"LEFT": kind, "RIGHT": kind}, WORD=WORDS[values.element_type.size])
+    order = argsort(lowering, SortKeys(lowering.buffer(keys), kind, 1, count, 1))
+    text = comparison_source("label_encoder", {"LEFT": kind, "RIGHT": kind}, WORD=WORDS[values.element_type.size])
     buffers = [lowering.buffer(value) for value in (data, keys)]
     buffers += [order, *(lowering.buffer(value) for value in (values, default, node.output(0)))]
     lowering.launch_flat(text, "encode", [*buffers, np.int32(count)], math.prod(data.shape))

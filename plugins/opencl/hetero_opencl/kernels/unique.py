@@ -1,4 +1,4 @@
-"""Unique: the different elements, or slices along an axis."""
+"""Unique elements, or unique slices along an axis."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
+from hetero_opencl.kernels.merge_sort import SortKeys, argsort, argsort_slices, sort_source
 from hetero_opencl.kernels.movement import shape_input
-from hetero_opencl.kernels.ordering import Elements, comparing_source, ordered, ordered_slices
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.scan import make_found, sums_before
-from hetero_opencl.kernels.sources import refuse_types
+from hetero_opencl.kernels.scan import exclusive_scan, make_dynamic_output
+from hetero_opencl.kernels.sources import unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-@lowers(ops.Unique, unless=refuse_types)
+@lowers(ops.Unique, unless=unsupported_types)
 def unique(lowering: Lowering, node: Node) -> None:
     data, (values, indices, inverse, counts) = node.input_value(0), node.outputs()
     outer, length, inner, shape = 1, math.prod(data.shape), 1, [-1]
@@ -28,23 +28,25 @@ def unique(lowering: Lowering, node: Node) -> None:
         outer, length, inner = math.prod(data.shape[:axis]), data.shape[axis], math.prod(data.shape[axis + 1 :])
         shape = [*data.shape[:axis], -1, *data.shape[axis + 1 :]]
     types = {"DATA": data.element_type, "INDEX": indices.element_type, "COUNT": counts.element_type}
-    text = comparing_source("unique", types)
-    elements = Elements(lowering.buffer(data), data.element_type, outer, length, inner)
-    order = ordered(lowering, elements) if outer * inner == 1 else ordered_slices(lowering, elements)
+    text = sort_source("unique", types)
+    elements = SortKeys(lowering.buffer(data), data.element_type, outer, length, inner)
+    order = argsort(lowering, elements) if outer * inner == 1 else argsort_slices(lowering, elements)
     flags, firsts, begins, marks = (lowering.scratch(length) for _ in range(4))
     arguments = [elements.buffer, order, flags, np.int32(inner), np.int32(outer * inner)]
     lowering.launch_flat(text, "find_groups", arguments, length)
-    before, total = sums_before(lowering, flags, length)
+    before, total = exclusive_scan(lowering, flags, length)
     lowering.launch_flat(text, "find_firsts", [order, flags, before, firsts, begins, marks], length)
-    places, in_order = marks, np.int32(node.sorted)
+    positions, in_order = marks, np.int32(node.sorted)
     if not node.sorted:
-        places, _ = sums_before(lowering, marks, length)
-    found_indices, found_counts = (make_found(lowering, value, [-1], length, total) for value in (indices, counts))
-    arguments = [firsts, begins, places, total, found_indices, found_counts, in_order]
+        positions, _ = exclusive_scan(lowering, marks, length)
+    found_indices, found_counts = (
+        make_dynamic_output(lowering, value, [-1], length, total) for value in (indices, counts)
+    )
+    arguments = [firsts, begins, positions, total, found_indices, found_counts, in_order]
     lowering.launch_flat(text, "write_groups", arguments, length)
-    arguments = [order, flags, before, firsts, places, lowering.buffer(inverse), in_order]
+    arguments = [order, flags, before, firsts, positions, lowering.buffer(inverse), in_order]
     lowering.launch_flat(text, "write_inverse", arguments, length)
     count = outer * length * inner
-    found_values = make_found(lowering, values, shape, count, total)
+    found_values = make_dynamic_output(lowering, values, shape, count, total)
     arguments = [elements.buffer, found_indices, total, found_values, np.int32(length), np.int32(inner)]
     lowering.launch_flat(text, "write_values", arguments, count)

@@ -1,6 +1,6 @@
-// RegionYolo of data [images][boxes * (coords + 1 + classes) and more][cells]: x, y and the confidence of each box
-// through the logistic function, and its classes through that or a softmax. With it channels beyond the boxes stay as
-// they are. A work-item makes a box of a cell, or an element of a channel beyond.
+// RegionYolo of data [images][boxes * (coords + 1 + classes) + extra_channels][cells]: a sigmoid of x, y and the
+// confidence of each box, and a sigmoid or a softmax of its classes. With softmax, channels after those of the boxes
+// are copied. A work-item computes one box of one cell, or one element of a further channel.
 
 DATA_VALUE logistic(const DATA_VALUE x)
 {
@@ -9,16 +9,16 @@ DATA_VALUE logistic(const DATA_VALUE x)
 
 kernel void region_yolo(global const DATA *restrict data, global DATA *restrict out, const int channels,
                         const int cells, const int boxes, const int coords, const int classes, const int softmax,
-                        const int more, const int count)
+                        const int extra_channels, const int count)
 {
     const int item = get_global_id(0);
     if (item >= count)
         return;
-    const int size = coords + 1 + classes, cell = item % cells, box = item / cells % (boxes + more);
-    const long image = item / cells / (boxes + more);
+    const int size = coords + 1 + classes, cell = item % cells, box = item / cells % (boxes + extra_channels);
+    const long image = item / cells / (boxes + extra_channels);
     const int channel = box < boxes ? box * size : boxes * size + box - boxes;
     data += (image * channels + channel) * cells + cell;
-    out += (image * (boxes * size + more) + channel) * cells + cell;
+    out += (image * (boxes * size + extra_channels) + channel) * cells + cell;
     if (box >= boxes) {
         DATA_STORE(DATA_LOAD(data, 0), 0, out);
         return;

@@ -10,37 +10,37 @@ import numpy as np
 from hetero import ops
 from hetero.errors import UnsupportedOperationError
 from hetero.graph import Node
-from hetero_opencl.kernels.movement import copy_or_share, refuse, view_of
+from hetero_opencl.kernels.movement import copy_or_share, unsupported_movement, view_of
 from hetero_opencl.kernels.registry import lowers
-from hetero_opencl.kernels.sources import refuse_types, source
+from hetero_opencl.kernels.sources import source, unsupported_types
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering import Lowering
 
 
-def _refusal(node: Node) -> str | None:
+def _unsupported_region(node: Node) -> str | None:
     if node.do_softmax and node.coords < 1:
-        return "RegionYolo whose classes are among its coordinates"
-    return refuse_types(node)
+        return "RegionYolo needs coords >= 1 if do_softmax is set"
+    return unsupported_types(node)
 
 
-@lowers(ops.RegionYolo, unless=_refusal)
+@lowers(ops.RegionYolo, unless=_unsupported_region)
 def region_yolo(lowering: Lowering, node: Node) -> None:
     data, output = node.input_value(0), node.output(0)
     images, channels, *cells = data.shape
-    more = channels - node.boxes * node.box_size
-    if more < 0:
+    extra_channels = channels - node.boxes * node.box_size
+    if extra_channels < 0:
         raise UnsupportedOperationError(
-            f"RegionYolo '{lowering.name}' has {channels} channels, but {node.boxes * node.box_size} are needed"
+            f"RegionYolo '{lowering.name}' has {channels} channels, but needs {node.boxes * node.box_size}"
         )
-    more = more if node.do_softmax else 0
-    sizes = (channels, math.prod(cells), node.boxes, node.coords, node.classes, node.do_softmax, more)
+    extra_channels = extra_channels if node.do_softmax else 0
+    sizes = (channels, math.prod(cells), node.boxes, node.coords, node.classes, node.do_softmax, extra_channels)
     arguments = [lowering.buffer(data), lowering.buffer(output), *map(np.int32, sizes)]
     text = source("yolo", {"DATA": data.element_type})
-    lowering.launch_flat(text, "region_yolo", arguments, images * math.prod(cells) * (node.boxes + more))
+    lowering.launch_flat(text, "region_yolo", arguments, images * math.prod(cells) * (node.boxes + extra_channels))
 
 
-@lowers(ops.ReorgYolo, unless=refuse)
+@lowers(ops.ReorgYolo, unless=unsupported_movement)
 def reorg_yolo(lowering: Lowering, node: Node) -> None:
     data, stride = view_of(node.input_value(0)), node.stride[0]
     batch, channels, height, width = data.array.shape

@@ -1,8 +1,7 @@
-// How much two boxes overlap: the part that they share of what both cover. OVERLAP 0: boxes are two opposite corners,
-// the one with the smaller coordinates first. 1: the corners are pixels that belong to the box. BOX is the element
-// type.
+// Intersection over union (IoU) of two boxes, given as (left, top, right, bottom). INCLUSIVE 1: the far corner is
+// inclusive, a pixel of the box. BOX is the element type.
 
-// Overlaps that are the same as a threshold are rounded as elsewhere.
+// Without contraction an IoU equal to the threshold is rounded in the same way on every device.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define BOX_NUMBERS 4
@@ -13,20 +12,20 @@ typedef struct {
 
 Box box_at(global const BOX *boxes, const int number)
 {
-    const long place = (long)number * 4;
-    const Box box = {BOX_LOAD(boxes, place), BOX_LOAD(boxes, place + 1), BOX_LOAD(boxes, place + 2),
-                     BOX_LOAD(boxes, place + 3)};
+    const long first = (long)number * 4;
+    const Box box = {BOX_LOAD(boxes, first), BOX_LOAD(boxes, first + 1), BOX_LOAD(boxes, first + 2),
+                     BOX_LOAD(boxes, first + 3)};
     return box;
 }
 
-BOX_VALUE overlap_of(const Box a, const Box b)
+BOX_VALUE iou(const Box a, const Box b)
 {
-    const BOX_VALUE border = OVERLAP;
+    const BOX_VALUE border = INCLUSIVE;
     const BOX_VALUE width = min(a.right, b.right) - max(a.left, b.left) + border;
     const BOX_VALUE height = min(a.bottom, b.bottom) - max(a.top, b.top) + border;
     const BOX_VALUE area_a = (a.right - a.left + border) * (a.bottom - a.top + border);
     const BOX_VALUE area_b = (b.right - b.left + border) * (b.bottom - b.top + border);
-#if OVERLAP
+#if INCLUSIVE
     if (a.left > b.right || a.top > b.bottom || b.left > a.right || b.top > a.bottom)
         return 0;
 #endif

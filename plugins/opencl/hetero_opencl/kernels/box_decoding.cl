@@ -1,9 +1,9 @@
-// Boxes of VALUE moved by offsets.
+// Decoding of boxes from offsets (deltas).
 #pragma OPENCL FP_CONTRACT OFF
 
-// A box moved by the first two offsets, with sides grown by exp of the last two, which are `largest` at most. `border`
-// is 1 where the far corner belongs to the box; it does not to the one that comes out.
-void move_box(VALUE *box, const VALUE *offsets, const VALUE border, const VALUE largest)
+// Decode a box in place. The first two offsets shift its center, in units of its size; exp of the last two, limited to
+// `largest`, scales its size. `border` is 1 if the far corner is inclusive; that of the result is exclusive.
+void decode_box(VALUE *box, const VALUE *offsets, const VALUE border, const VALUE largest)
 {
     for (int axis = 0; axis < 2; axis++) {
         const VALUE side = box[axis + 2] - box[axis] + border;

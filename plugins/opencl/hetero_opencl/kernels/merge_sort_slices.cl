@@ -1,7 +1,7 @@
-// The order of slices of data [outer][length][inner] along the middle, as their numbers, by the first elements in which
-// they differ. Equal ones stay in their order.
+// Stable merge sort of the slices of data [outer][length][inner] along the middle axis, in lexicographic order. The
+// result is their indices [length].
 
-// A work-item orders one run of numbers by insertion.
+// Sort one run of indices by insertion. One work-item per run.
 kernel void sort_runs(global const DATA *restrict data, global int *restrict order, const int length, const int inner,
                       const int slices, const int run, const int count)
 {
@@ -10,19 +10,19 @@ kernel void sort_runs(global const DATA *restrict data, global int *restrict ord
         return;
     for (int next = begin; next < end; next++) {
         int place = next;
-        for (; place > begin && comes_before(data, slices, length, inner, next, order[place - 1]); place--)
+        for (; place > begin && slice_is_before(data, slices, length, inner, next, order[place - 1]); place--)
             order[place] = order[place - 1];
         order[place] = next;
     }
 }
 
-// Two neighbouring runs become one of twice the length. A work-item writes a piece of it: a binary search says how many
-// of those before the piece come from the first run.
+// Merge pairs of neighboring runs. A work-item writes one chunk of the result: a binary search finds how many of the
+// elements before the chunk come from the first run.
 kernel void merge_runs(global const DATA *restrict data, global const int *restrict source, global int *restrict target,
-                       const int length, const int inner, const int slices, const int run, const int piece,
-                       const int pieces, const int count)
+                       const int length, const int inner, const int slices, const int run, const int chunk,
+                       const int chunks, const int count)
 {
-    const int item = get_global_id(0), begin = item / pieces * 2 * run, written = item % pieces * piece;
+    const int item = get_global_id(0), begin = item / chunks * 2 * run, written = item % chunks * chunk;
     if (item >= count)
         return;
     global const int *first = source + begin, *second = first + run;
@@ -31,16 +31,16 @@ kernel void merge_runs(global const DATA *restrict data, global const int *restr
     int low = max(0, written - second_count), high = min(written, first_count);
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (comes_before(data, slices, length, inner, second[written - 1 - middle], first[middle]))
+        if (slice_is_before(data, slices, length, inner, second[written - 1 - middle], first[middle]))
             high = middle;
         else
             low = middle + 1;
     }
     int i = low, j = written - low;
-    for (int place = written; place < min(total, written + piece); place++) {
+    for (int place = written; place < min(total, written + chunk); place++) {
         bool is_second_next = i >= first_count;
         if (!is_second_next && j < second_count)
-            is_second_next = comes_before(data, slices, length, inner, second[j], first[i]);
+            is_second_next = slice_is_before(data, slices, length, inner, second[j], first[i]);
         target[begin + place] = is_second_next ? second[j++] : first[i++];
     }
 }

@@ -1,20 +1,20 @@
-// Numbers from `low` up to `high` by the Mersenne twister MT19937, as PyTorch has them: M. Matsumoto and T. Nishimura,
-// "Mersenne Twister", ACM Transactions on Modeling and Computer Simulation, 1998. state is its 624 words, and behind
-// them how many of these are used up. BITS random bits make a fraction; 0 means whole numbers.
+// Uniform numbers in [low, high) by the Mersenne Twister MT19937, as PyTorch draws them: M. Matsumoto and T. Nishimura,
+// "Mersenne Twister", ACM Transactions on Modeling and Computer Simulation, 1998. `state` is its 624 words and the
+// number of those that are used up. BITS random bits make a fraction; with 0 the numbers are integers.
 
-// How many words a number takes: two for f64, and for whole numbers from a range that one cannot cover.
-int words_of(const DATA_VALUE low, const DATA_VALUE high)
+// Words per number: two for f64, and for integers if the range exceeds 32 bits.
+int words_per_number(const DATA_VALUE low, const DATA_VALUE high)
 {
     return BITS == 53 || (!BITS && (ulong)high - (ulong)low > 1UL << 32) ? 2 : 1;
 }
 
-// One work-item makes all words, one after the other.
+// Generate all words sequentially, in one work-item.
 kernel void make_words(global uint *restrict state, global const DATA *restrict low, global const DATA *restrict high,
                        global uint *restrict words, const int length, const int count)
 {
     if (get_global_id(0) >= count)
         return;
-    const int needed = length * words_of(DATA_LOAD(low, 0), DATA_LOAD(high, 0));
+    const int needed = length * words_per_number(DATA_LOAD(low, 0), DATA_LOAD(high, 0));
     uint used = state[624];
     for (int word = 0; word < needed; word++) {
         if (used >= 624) {
@@ -40,7 +40,7 @@ kernel void make_numbers(global const uint *restrict words, global const DATA *r
     if (item >= count)
         return;
     const DATA_VALUE from = DATA_LOAD(low, 0), to = DATA_LOAD(high, 0);
-    const bool is_pair = words_of(from, to) == 2;
+    const bool is_pair = words_per_number(from, to) == 2;
     const ulong bits = is_pair ? (ulong)words[2 * item] << 32 | words[2 * item + 1] : words[item];
 #if BITS
     const REAL unit = (REAL)(bits & ((1UL << BITS) - 1)) / (REAL)(1UL << BITS);

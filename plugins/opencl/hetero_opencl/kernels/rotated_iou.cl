@@ -1,6 +1,6 @@
-// How much two boxes overlap that are turned: x and y of the centre, width, height and an angle from the x axis to the
-// y axis, times TURN. REAL is what is computed with, ROUNDING what rounding may move a point out of a border, in parts
-// of the length of a side. BOX is the element type.
+// Intersection over union (IoU) of rotated boxes: x and y of the center, width, height, and the angle from the x axis
+// to the y axis, multiplied by TURN. REAL is the C type to compute with. ROUNDING is the tolerance of the containment
+// test, as a fraction of a side. BOX is the element type.
 #define BOX_NUMBERS 5
 
 typedef struct {
@@ -31,38 +31,38 @@ Point minus(const Point a, const Point b)
     return difference;
 }
 
-// The corners of a box, one after the other along its border, as seen from a point.
-void find_corners_of(const Box box, const Point from, Point *corners)
+// The corners of a box in order along its border, relative to a point.
+void find_corners_of(const Box box, const Point origin, Point *corners)
 {
     for (int corner = 0; corner < 4; corner++) {
         const REAL x = (corner == 1 || corner == 2 ? (REAL)0.5f : (REAL)-0.5f) * box.width;
         const REAL y = (corner >= 2 ? (REAL)0.5f : (REAL)-0.5f) * box.height;
-        corners[corner].x = x * box.cosine - y * box.sine + (box.x - from.x);
-        corners[corner].y = x * box.sine + y * box.cosine + (box.y - from.y);
+        corners[corner].x = x * box.cosine - y * box.sine + (box.x - origin.x);
+        corners[corner].y = x * box.sine + y * box.cosine + (box.y - origin.y);
     }
 }
 
-bool contains(const Box box, const Point from, const Point point)
+bool contains(const Box box, const Point origin, const Point point)
 {
-    const REAL x = point.x - (box.x - from.x), y = point.y - (box.y - from.y);
+    const REAL x = point.x - (box.x - origin.x), y = point.y - (box.y - origin.y);
     const REAL limit = (REAL)0.5f + (REAL)ROUNDING;
     return fabs(x * box.cosine + y * box.sine) <= box.width * limit &&
            fabs(y * box.cosine - x * box.sine) <= box.height * limit;
 }
 
-// The area of what both cover: of the polygon of all corners and crossings that lie in both.
+// Area of the intersection: the polygon of all corners of one box inside the other and of all crossings of sides.
 REAL shared_area(const Box a, const Box b)
 {
-    const Point from = {a.x, a.y}; // coordinates near the boxes lose less to rounding
+    const Point origin = {a.x, a.y}; // coordinates relative to a box have smaller rounding errors
     Point corners_a[4], corners_b[4], points[24];
     REAL angles[24];
     int found = 0;
-    find_corners_of(a, from, corners_a);
-    find_corners_of(b, from, corners_b);
+    find_corners_of(a, origin, corners_a);
+    find_corners_of(b, origin, corners_b);
     for (int i = 0; i < 4; i++) {
-        if (contains(b, from, corners_a[i]))
+        if (contains(b, origin, corners_a[i]))
             points[found++] = corners_a[i];
-        if (contains(a, from, corners_b[i]))
+        if (contains(a, origin, corners_b[i]))
             points[found++] = corners_b[i];
         const Point side_a = minus(corners_a[(i + 1) % 4], corners_a[i]);
         for (int j = 0; j < 4; j++) {
@@ -97,7 +97,7 @@ REAL shared_area(const Box a, const Box b)
     return fabs(sum) / 2;
 }
 
-REAL overlap_of(const Box a, const Box b)
+REAL iou(const Box a, const Box b)
 {
     const REAL area_a = a.width * a.height, area_b = b.width * b.height;
     const REAL reach = (hypot(a.width, a.height) + hypot(b.width, b.height)) / 2;

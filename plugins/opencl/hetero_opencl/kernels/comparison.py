@@ -1,4 +1,4 @@
-"""Comparisons of numbers of different types that are exact, also where the device has no f64."""
+"""Exact comparison of numbers of different types, even on devices without f64."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hetero_opencl.kernels.sources import ELEMENTS, source, template
 
 
 def wide_type(kinds: Collection[Type]) -> Type | None:
-    """The type in which elements of two types are compared first; None for u64 with a signed one."""
+    """Return the type in which two types are compared first, or None for u64 with a signed type."""
     if any(kind.is_real() for kind in kinds):
         return Type.f64 if Type.f64 in kinds else Type.f32
     if Type.u64 in kinds:
@@ -17,9 +17,11 @@ def wide_type(kinds: Collection[Type]) -> Type | None:
     return Type.i64
 
 
-def comparing_source(name: str, types: Mapping[str, Type], **macros: object) -> str:
-    """The text of a .cl file that calls ``order`` to compare numbers of the types LEFT and RIGHT."""
+def comparison_source(name: str, types: Mapping[str, Type], **macros: object) -> str:
+    """Return the text of a .cl file that calls ``compare`` on numbers of the types LEFT and RIGHT."""
     kinds = types["LEFT"], types["RIGHT"]
     exact = "ulong" if Type.u64 in kinds else "long"
     wide = ELEMENTS[wide_type(kinds)].value
-    return source("order", types, WIDE=wide, EXACT=exact, CONVERT=f"convert_{exact}_sat", **macros) + template(name)
+    return source("comparison", types, WIDE=wide, EXACT=exact, CONVERT=f"convert_{exact}_sat", **macros) + template(
+        name
+    )

@@ -1,4 +1,4 @@
-"""The programs of a model: one chain for every combination of input shapes that it met, the last few kept."""
+"""Cache of the programs of a model: one chain of segments per combination of input shapes."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from hetero.tensor import Tensor
 from hetero.tracing import span
 from hetero.types import Type
 from hetero_opencl.program import Program
-from hetero_opencl.segments import Cut, cut, is_held
+from hetero_opencl.segments import Cut, cut, is_container
 from hetero_opencl.transfers import on_host
 
-# Programs share the weights; each request has buffers of its own for the program that it ran last.
-MOST_PROGRAMS = 8
-# Contents of inputs of up to so many elements tell programs apart, where they decide shapes; what larger ones decide is
-# computed on the device, and read there. Numbers with a fraction are seldom the same twice.
-MOST_DECIDING, MOST_DECIDING_REALS = 256, 16
+# Programs share the constants. Each request has buffers only for the program that it ran last.
+MAX_PROGRAMS = 8
+# Inputs that decide shapes are part of the cache key with their contents, up to this many elements. What larger ones
+# decide is computed on the device and read back. Floats get a lower limit, as they seldom repeat.
+MAX_KEY_INTEGERS, MAX_KEY_FLOATS = 256, 16
 
 
 @dataclass
 class Segment:
-    """The program of a part of a model, and those of what comes after it where not all was known when it was made.
+    """Program of the first part of a model, and the programs of what runs after it.
 
-    ``bodies`` are the programs of the bodies that the part's host steps run, ``rest`` those of its rest.
+    ``bodies`` maps each host step of the part to the programs of its bodies. ``rest`` is None if nothing is left.
     """
 
     part: Cut
     program: Program
-    bodies: dict[Node, list[Programs]]
-    rest: Programs | None
+    bodies: dict[Node, list[ProgramCache]]
+    rest: ProgramCache | None
 
 
-class Programs:
-    """Makes the programs of a model, or of a body of one, for inputs as they come."""
+class ProgramCache:
+    """Creates the programs of a model or a body on demand, for concrete input shapes, and keeps the last used ones."""
 
-    def __init__(self, model: Model, lower: Callable[[Model], Program], made: weakref.WeakSet[Program]) -> None:
-        self.model, self._lower, self._made = model, lower, made
+    def __init__(self, model: Model, lower: Callable[[Model], Program], created: weakref.WeakSet[Program]) -> None:
+        self.model, self._lower, self._created = model, lower, created
         deciding = shape_deciding_parameters(model)
-        self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_held(node)]
+        self._deciding = [i for i, node in enumerate(model.parameters) if node in deciding and not is_container(node)]
         self._untyped = [i for i, node in enumerate(model.parameters) if node.element_type.is_dynamic()]
         self._segments: OrderedDict[tuple, Segment] = OrderedDict()
         self._lock = threading.Lock()
 
-    def make_if_known(self) -> None:
-        """Make the only program there will be, where no input has a say in it."""
+    def make_if_static(self) -> None:
+        """Create the program now if no input can change it: all shapes are static and no contents decide shapes."""
         if not self._deciding and all(port.partial_shape.is_static for port in self.model.inputs):
             self.segment_for([np.broadcast_to(np.zeros((), np.uint8), port.shape) for port in self.model.inputs])
 
@@ -62,7 +62,7 @@ class Programs:
             return next(reversed(self._segments.values()), None)
 
     def last_chain(self) -> list[Program]:
-        """The programs that were used last, in order, each before those of the bodies that run after it."""
+        """Return the programs used last, in execution order; a program stands before those of bodies that follow it."""
         chain: list[Program] = []
         segment = self.last_used
         while segment is not None:
@@ -73,9 +73,9 @@ class Programs:
         return chain
 
     def segment_for(self, inputs: Sequence[np.ndarray | Tensor]) -> Segment:
-        """The program that begins with inputs of these shapes, made when it is not among the last ones used.
+        """Return the segment for inputs of these shapes, created on a cache miss.
 
-        The contents of small inputs that decide shapes are a part of what tells programs apart.
+        The contents of small inputs that decide shapes are part of the key.
         """
         values = {index: _contents(inputs[index]) for index in self._deciding if _may_decide(inputs[index])}
         shapes = [tuple(tensor.shape) for tensor in inputs]
@@ -86,7 +86,7 @@ class Programs:
             if segment is None:
                 with span("make program", self.model.friendly_name):
                     segment = self._segments[key] = self._make(shapes, values, types)
-                if len(self._segments) > MOST_PROGRAMS:
+                if len(self._segments) > MAX_PROGRAMS:
                     self._segments.popitem(last=False)
             self._segments.move_to_end(key)
         return segment
@@ -96,7 +96,7 @@ class Programs:
     ) -> Segment:
         part = cut(specialize(self.model, dict(enumerate(shapes)), values, types))
         program = self._lower(part.model)
-        self._made.add(program)
+        self._created.add(program)
         bodies = {
             node: [self._programs_of(body) for body in node.bodies]
             for node in part.host_steps
@@ -105,13 +105,13 @@ class Programs:
         rest = self._programs_of(part.rest.model) if part.rest else None
         return Segment(part, program, bodies, rest)
 
-    def _programs_of(self, model: Model) -> Programs:
-        return Programs(model, self._lower, self._made)
+    def _programs_of(self, model: Model) -> ProgramCache:
+        return ProgramCache(model, self._lower, self._created)
 
 
 def _may_decide(tensor: np.ndarray | Tensor) -> bool:
     kind = tensor.dtype if isinstance(tensor, np.ndarray) else tensor.element_type.to_dtype()
-    return int(np.prod(tensor.shape)) <= (MOST_DECIDING if kind.kind in "iub" else MOST_DECIDING_REALS)
+    return int(np.prod(tensor.shape)) <= (MAX_KEY_INTEGERS if kind.kind in "iub" else MAX_KEY_FLOATS)
 
 
 def _contents(tensor: np.ndarray | Tensor) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Variables as inputs and outputs: a program reads no memory of its own, but is handed what a request remembers."""
+"""Turning variables into model inputs and outputs: programs hold no state, requests do."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ ASSIGNS = (AssignV3, ops.Assign)
 
 
 def variable_unsupported_reason(node: Node) -> str | None:
-    """Why a node cannot read or set its variable; None where it can."""
+    """Return the reason why the variable of a node is not supported, or None."""
     kind = node.variable_info.data_type
-    return f"no variable holds elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None
+    return f"a variable cannot hold elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None
 
 
 def variables_of(model: Model) -> list[VariableInfo]:
     return [variable.info for variable in model.variables]
 
 
-def with_states(model: Model, are_set: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
-    """A copy of a model in which variables are inputs and outputs, behind those that it has.
+def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
+    """Return a copy of the model in which variables are additional inputs and outputs.
 
-    ``are_set`` tells of each of the model's variables whether it has contents: those that have are inputs, the others
-    are read as their initial value. Returns the copy, and the ids of the variables of its last inputs and outputs.
+    ``has_value`` says for each of the model's variables whether it has been assigned. Such variables become inputs; the
+    others are replaced by their initial value. Also returns the ids of the variables behind the added inputs and behind
+    the added outputs.
     """
     copy = model.clone()
     order = copy.get_ordered_ops()
     inputs, outputs = [], []
-    # What is assigned goes first, as it may be what another variable was read as. The last of several counts.
+    # First the assigned values, as one may be the old value of another variable. The last Assign of a variable counts.
     assigns = [node for node in order if isinstance(node, ASSIGNS)]
     for name, node in {node.variable_id: node for node in assigns}.items():
         copy.add_results([Result(node.input_value(0))])
@@ -44,7 +45,7 @@ def with_states(model: Model, are_set: Sequence[bool]) -> tuple[Model, list[str]
         if node in copy.sinks:
             copy.remove_sink(node)
         node.disconnect()
-    for variable, is_set in zip(variables_of(model), are_set):
+    for variable, is_set in zip(variables_of(model), has_value):
         reads = [n for n in order if isinstance(n, READS) and n.variable_id == variable.variable_id]
         if is_set and reads:
             parameter = Parameter(variable.data_type, variable.data_shape, name=variable.variable_id)
