@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.dispatch.affinity import Device, is_placed
-from hetero.dispatch.cost import MARGIN, Costs
-from hetero.dispatch.cost_database import CostDatabase, OperationTimes, model_key
+from hetero.dispatch.affinity import is_placed
+from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
+from hetero.dispatch.cost.model import MARGIN, CostModel
+from hetero.dispatch.device import Device
 from hetero.dispatch.report import PlacementReport
 from hetero.errors import ConfigError
 from hetero.graph import ExecutionNode, Model, Node, Output, execution, is_constant, port_name
@@ -189,7 +190,7 @@ class _Calibration:
         self._done, self._total = 0, 2 * len(names) + 3
 
     def run(self) -> Calibration:
-        self._measured.keep_input_shapes(self._key, [array.shape for array in self._inputs])
+        self._measured.write_input_shapes(self._key, [array.shape for array in self._inputs])
         plain, profiled = {}, {}
         for device in self._devices:
             self._tell(f"Compiling for {device.name}")
@@ -227,7 +228,7 @@ class _Calibration:
 
     def _operation_times(self, device: Device, plain: _Running, profiled: _Running) -> OperationTimes:
         """The seconds of all that ran on a device; what it does not tell of has become a part of something else."""
-        costs = Costs(self._model, self._key, [device], self._measured)
+        costs = CostModel(self._model, self._key, [device], self._measured)
         seconds_of: dict[str, float] = {}
         originals = _originals(profiled.compiled)
         # Being observed takes time too.
@@ -244,9 +245,9 @@ class _Calibration:
         by_key: dict[str, list[float]] = defaultdict(list)
         for name, seconds in seconds_of.items():
             by_key[costs.key(self._nodes[name])].append(seconds)
-        return OperationTimes({key: fmean(found) for key, found in by_key.items()}, costs.figures(device).subgraph)
+        return OperationTimes({key: fmean(found) for key, found in by_key.items()}, costs.benchmark(device).subgraph)
 
-    def _inside(self, seconds: float, names: Sequence[str], costs: Costs, device: Device) -> float:
+    def _inside(self, seconds: float, names: Sequence[str], costs: CostModel, device: Device) -> float:
         """What a subgraph takes for its operations: without its own overhead and what goes in and out."""
         nodes = {self._nodes[name] for name in names}
         read = {value for node in nodes for value in node.input_values() if value.node not in nodes}
@@ -256,7 +257,7 @@ class _Calibration:
         ]
         outside = sum(costs.arrive(v, device) for v in arriving) + sum(costs.leave(v, device) for v in leaving)
         # However wrong the figures are, there is something left for the operations.
-        return max(seconds - outside - costs.figures(device).subgraph, seconds / 2)
+        return max(seconds - outside - costs.benchmark(device).subgraph, seconds / 2)
 
     def _try_cuts(self, plain: Mapping[Device, _Running], times: Mapping[Device, OperationTimes]) -> _Running:
         """MIN_CUT's placement, which was measured to be faster than those before, or is one of them."""
@@ -280,13 +281,13 @@ class _Calibration:
     def _keep(self, times: Mapping[Device, OperationTimes], factor: float, margin: float | None = None) -> None:
         for device, known in times.items():
             dearer = dataclasses.replace(known, subgraph=known.subgraph * factor, margin=margin)
-            self._measured.keep_operation_times(device, self._key, dearer)
+            self._measured.write_operation_times(device, self._key, dearer)
 
     def _same(self, plain: Mapping[Device, _Running], found: _Running) -> _Running | None:
         return next((one for one in plain.values() if _homes(one) == _homes(found)), None)
 
     def _result(self, plain: Mapping[Device, _Running], found: _Running) -> Calibration:
-        costs = Costs(self._model, self._key, self._devices, self._measured)
+        costs = CostModel(self._model, self._key, self._devices, self._measured)
         able = {
             d.name: {o for s in plain[d].report.subgraphs if s.device == d.name for o in s.operations} for d in plain
         }
@@ -325,7 +326,7 @@ def _fitted(steps: Mapping[str, float], seconds: float) -> dict[str, float]:
     return {name: own + (seconds - told) / len(steps) for name, own in steps.items()}
 
 
-def _shares(nodes: Sequence[Node], costs: Costs, device: Device) -> list[tuple[Node, float]]:
+def _shares(nodes: Sequence[Node], costs: CostModel, device: Device) -> list[tuple[Node, float]]:
     """The part that each of some operations has in what they take together, by their work."""
     weights = [costs.by_work(node, device) for node in nodes]
     total = sum(weights)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
-from hetero.dispatch import boundaries
-from hetero.dispatch.plan import Place, Plan, Step
+from hetero.dispatch.plan import Plan, build_plan
+from hetero.dispatch.step import Step, StepPort
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import SharedTensor
 from tests.devices import PickyPlugin, core_with
@@ -210,33 +210,30 @@ def plans(draw) -> Plan:
     context = Apart("APART", {})
     count = draw(st.integers(2, 12))
     steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(count)]
-    plan = Plan(steps, inputs=[], outputs=[])
+    ports = {}
     for index in range(count - 1):
         readers = draw(st.sets(st.integers(index + 1, min(count - 1, index + 4)), max_size=3))
         if not readers:
             continue
         value = Parameter(Type.u8, [1 << 20]).output(0)
-        plan.places[value] = [Place(step, value) for step in (index, *sorted(readers))]
-        steps[index].readers.update(readers)
-        for reader in readers:
-            steps[reader].waits_for.add(index)
-    return plan
+        ports[value] = [StepPort(step, value) for step in (index, *sorted(readers))]
+    return build_plan(steps, [], [], ports, {}, {})
 
 
 @settings(max_examples=150, deadline=None)
 @given(plans())
 def test_only_what_every_schedule_allows(plan):
-    """Two values share memory only where all that use the one end before the other is written."""
+    """Two values share memory only if all users of one end before the other is written."""
     ended_before: list[set[int]] = []
     for step in plan.steps:
         ended_before.append(set().union(step.waits_for, *(ended_before[i] for i in step.waits_for)))
-    found = boundaries.plan_boundaries(plan)
-    users = {value: [place.step for place in places] for value, places in plan.places.items()}
-    assert found.slot_of.keys() == users.keys()
-    for one, other in itertools.permutations(found.slot_of, 2):
-        if found.slot_of[one] == found.slot_of[other] and users[one][0] < users[other][0]:
+    boundaries = plan.boundaries
+    users = {value: [port.step for port in ports] for value, ports in plan.ports.items()}
+    assert boundaries.slot_of.keys() == users.keys()
+    for one, other in itertools.permutations(boundaries.slot_of, 2):
+        if boundaries.slot_of[one] == boundaries.slot_of[other] and users[one][0] < users[other][0]:
             assert set(users[one]) <= ended_before[users[other][0]]
-    for value, last in found.released.items():
+    for value, last in boundaries.released.items():
         assert set(users[value]) <= ended_before[last] | {last}
 
 
@@ -245,9 +242,8 @@ def test_a_chain_needs_two_slots(length):
     context = Apart("APART", {})
     steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(length)]
     values = [Parameter(Type.f32, [100]).output(0) for _ in range(length - 1)]
-    places = {value: [Place(index, value), Place(index + 1, value)] for index, value in enumerate(values)}
-    plan = Plan(steps, [], [], places)
-    plan.link()
+    ports = {value: [StepPort(index, value), StepPort(index + 1, value)] for index, value in enumerate(values)}
+    plan = build_plan(steps, [], [], ports, {}, {})
     assert [size for _, size in plan.boundaries.slots] == [400] * min(2, length - 1)
 
 
@@ -294,4 +290,4 @@ def test_an_output_in_the_memory_of_an_input(kind, devices):
     request.set_input_tensor(Tensor(X))  # in memory of its own, so that the output is written at once
     request.infer()
     np.testing.assert_allclose(host(taken), np.exp(X), rtol=1e-5)
-    assert not request._request.request.bound._shared
+    assert not request._request.request.bound._in_place

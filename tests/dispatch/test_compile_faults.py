@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch import device_benchmark
-from hetero.dispatch.cost_database import DeviceBenchmark
+from hetero.dispatch.cost import benchmark
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warnings_in
@@ -191,7 +191,7 @@ ESTIMATES = {
 def test_a_device_that_fails_to_estimate_a_cost_does_not_get_the_operation(
     case, placement, tmp_path, monkeypatch, caplog
 ):
-    monkeypatch.setattr(device_benchmark, "measure", lambda device: DeviceBenchmark())
+    monkeypatch.setattr(benchmark, "measure", lambda device: DeviceBenchmark())
     estimate, reason = ESTIMATES[case]
     options = {"PLACEMENT": placement, "COSTS_DIR": tmp_path}
     core = core_with(A=Estimates(estimate), B=Estimates(lambda: 0.0))
@@ -210,7 +210,7 @@ def test_a_device_that_fails_to_estimate_a_cost_does_not_get_the_operation(
 
 def test_a_device_that_fails_while_it_is_measured_is_used_all_the_same(tmp_path, monkeypatch):
     """Its performance is measured because nobody knows what the operations cost."""
-    monkeypatch.setattr(device_benchmark, "MOST_SECONDS", 0)
+    monkeypatch.setattr(benchmark, "MAX_SECONDS", 0)
     a = Faulty("raise", healthy=12)
     core = core_with(A=a, B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B", {"PLACEMENT": "MIN_CUT", "COSTS_DIR": tmp_path})

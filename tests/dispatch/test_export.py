@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetero import Core, Model, Parameter, Tensor, Type, ops, save_model
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
+from hetero.dispatch.cost.database import CostDatabase, OperationTimes
+from hetero.dispatch.device import Device
 from hetero.errors import BlobError, DeviceError, NotSupportedError
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin.blob import pack_blob, read_blob
@@ -194,9 +195,9 @@ def test_what_is_calibrated_counts_where_costs_do(placement, expected, tmp_path)
     measured = CostDatabase(costs)
     for name in ("A", "B"):
         device = Device(name, core.get_plugin(name), {})
-        measured.keep_figures(device, DeviceBenchmark())
+        measured.write_benchmark(device, DeviceBenchmark())
     assert [is_cached(), is_cached()] == [False, True]
-    measured.keep_operation_times(device, "model", OperationTimes({"operation": 1.0}))
+    measured.write_operation_times(device, "model", OperationTimes({"operation": 1.0}))
     assert is_cached() is expected
 
 

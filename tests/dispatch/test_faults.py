@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hetero_template.variable_state import TemplateVariableState
 
 from hetero import AsyncInferQueue, Model, Parameter, Tensor, Type, ops
 from hetero.errors import CancelledError, DeviceError, TensorError
@@ -17,6 +18,7 @@ from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warni
 FAULTS = ("raise", "wrong shape", "wrong type", "hang", "unwritten", "writes inputs")
 # Long for a device that works, also on a busy machine.
 TIMEOUT = {"DEVICE_TIMEOUT": 2000}
+SNAPSHOTS = {"VARIABLE_SNAPSHOTS": True}
 
 
 @pytest.fixture(params=FAULTS)
@@ -248,7 +250,8 @@ def summing() -> Model:
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
 def test_variables_have_the_contents_from_before_the_failed_inference(faulty, asynchronous, caplog):
     """Each of three requests has its own; the first that fails had set its variable already, the others were idle."""
-    compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", TIMEOUT)
+    options = TIMEOUT | SNAPSHOTS
+    compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", options)
     assert devices_of(compiled) == {"read": "A", "add": "A", "set": "A", "exp": "B"}
     requests = [compiled.create_infer_request() for _ in range(3)]
     totals, states = {}, [request.query_state()[0] for request in requests]
@@ -272,7 +275,7 @@ def test_variables_have_the_contents_from_before_the_failed_inference(faulty, as
 def test_variables_are_as_before_when_nothing_helps():
     a, b = Faulty("raise", healthy=3), Faulty("raise", healthy=3, accepts=lambda node: node.type_info.name != "Exp")
     core = core_with(A=a, B=b, C=PickyPlugin(lambda node: node.type_info.name == "Exp"))
-    request = core.compile_model(summing(), "HETERO:A,B,C").create_infer_request()
+    request = core.compile_model(summing(), "HETERO:A,B,C", SNAPSHOTS).create_infer_request()
     a.healthy, b.healthy = 3, 0
     x = np.ones((1, 4), np.float32)
     for total in (2, 3):
@@ -287,7 +290,8 @@ def test_variables_are_as_before_when_nothing_helps():
 
 def test_variables_are_as_before_when_an_inference_is_cancelled():
     a = Faulty("cancel", healthy=2, accepts=no_exp)
-    request = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B").create_infer_request()
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", SNAPSHOTS)
+    request = compiled.create_infer_request()
     request.infer(X)
     with pytest.raises(CancelledError):
         request.infer(X)
@@ -296,7 +300,52 @@ def test_variables_are_as_before_when_an_inference_is_cancelled():
     np.testing.assert_allclose(request.infer(X)[0], np.exp(3 * X), rtol=1e-6)
 
 
-def test_a_step_that_was_left_behind_writes_nowhere(caplog):
+def test_without_snapshots_variables_are_not_copied_and_the_error_is_raised(caplog, monkeypatch):
+    """By default no variable is read after an inference, and no device that has variables is dropped."""
+    reads = []
+    get_state = TemplateVariableState.get_state
+    monkeypatch.setattr(TemplateVariableState, "get_state", lambda self: reads.append(self) or get_state(self))
+    a = Faulty("raise", healthy=3, accepts=no_exp)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    for total in (2, 3):
+        np.testing.assert_allclose(request.infer(X)[0], np.exp(total * X), rtol=1e-6)
+    assert not reads
+    with pytest.raises(DeviceError, match="KeyError: 'lost'"):
+        request.infer(X)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("A", "B") and not warnings_in(caplog)
+    a.fault = ""
+    request.reset_state()
+    np.testing.assert_allclose(request.infer(X)[0], np.exp(2 * X), rtol=1e-6)
+
+
+def test_variables_survive_a_tensor_that_a_device_does_not_take(caplog):
+    a = Faulty(accepts=no_exp)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    request.infer(X)
+    a.fault = "set tensor"
+    request.set_input_tensor(Tensor(X))
+    with pytest.raises(DeviceError, match="A failed to take a tensor"):
+        request.infer()
+    a.fault = ""
+    np.testing.assert_allclose(request.infer()[0], np.exp(3 * X), rtol=1e-6)
+
+
+def test_a_model_that_only_reads_a_variable_fails_over_with_it(caplog):
+    x = Parameter(Type.f32, [1, 4], name="x")
+    total = ops.Add(ops.ReadValue(np.zeros([1, 4], np.float32), "total", name="read"), x, name="add")
+    a = Faulty("raise", healthy=2, accepts=no_exp)
+    core = core_with(A=a, B=PickyPlugin())
+    compiled = core.compile_model(Model(ops.Exp(total, name="exp"), [x], "reading"), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    request.query_state()[0].state = Tensor(10 * X)
+    for _ in range(2):
+        np.testing.assert_allclose(request.infer(X)[0], np.exp(11 * X), rtol=1e-6)
+    check_dropped(compiled, caplog)
+
+
+def test_an_abandoned_step_writes_nowhere(caplog):
     """It goes on after the answer was given: the user's tensors are no longer its own."""
     a = Faulty("hang")
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.cost import Costs
-from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes, model_key
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
+from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
+from hetero.dispatch.cost.model import CostModel
+from hetero.dispatch.device import Device
 from hetero.errors import DeviceError, PropertyError
 from hetero.properties import Property
 from tests.devices import PickyPlugin, core_with
@@ -40,15 +41,15 @@ def chain():
     return Model(ops.Tanh(ops.Exp(ops.Relu(x, name="relu"), name="exp"), name="tanh"), [x], "chain")
 
 
-def keep_figures(core: Core, folder, *names):
+def write_benchmark(core: Core, folder, *names):
     for name in names:
         plugin, options = core.resolve_device(name)
-        CostDatabase(folder).keep_figures(Device(name, plugin, options), FAST)
+        CostDatabase(folder).write_benchmark(Device(name, plugin, options), FAST)
 
 
 def placed(core, folder, model=None, devices="A,B", **options):
     model = model or chain()
-    keep_figures(core, folder, *devices.split(","))
+    write_benchmark(core, folder, *devices.split(","))
     compiled = core.compile_model(model, f"HETERO:{devices}", {"COSTS_DIR": str(folder), **options})
     if model.friendly_name == "chain":
         np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
@@ -115,12 +116,12 @@ def test_measured_times_win_over_estimates_and_estimates_over_work(tmp_path):
     core = two(Relu=2e-3, Exp=2e-3)
     plugin, options = core.resolve_device("B")
     device, model = Device("B", plugin, options), chain()
-    keep_figures(core, tmp_path, "B")
+    write_benchmark(core, tmp_path, "B")
     measured = CostDatabase(tmp_path)
     relu, exp, tanh = model.get_ordered_ops()[1:4]
-    costs = Costs(model, model_key(model), [device], measured)
-    measured.keep_operation_times(device, model_key(model), OperationTimes({costs.key(relu): 3e-5}, 7e-5))
-    costs = Costs(model, model_key(model), [device], measured)
+    costs = CostModel(model, model_key(model), [device], measured)
+    measured.write_operation_times(device, model_key(model), OperationTimes({costs.key(relu): 3e-5}, 7e-5))
+    costs = CostModel(model, model_key(model), [device], measured)
     assert costs.operation(relu, device) == 3e-5
     assert costs.operation(exp, device) == 2e-3
     assert costs.operation(tanh, device) == pytest.approx(1e-9 + 32 / 1e12)
@@ -142,9 +143,9 @@ def test_values_that_are_known_when_compiled_cost_nothing(tmp_path):
     model = Model(ops.Reshape(ops.Exp(x), shape, False), [x], "known")
     core = core_with(A=PricedPlugin(ShapeOf=1.0), B=PricedPlugin(ShapeOf=1.0))
     plugin, options = core.resolve_device("A")
-    keep_figures(core, tmp_path, "A")
+    write_benchmark(core, tmp_path, "A")
     device = Device("A", plugin, options)
-    costs = Costs(model, model_key(model), [device], CostDatabase(tmp_path))
+    costs = CostModel(model, model_key(model), [device], CostDatabase(tmp_path))
     node = next(node for node in model.get_ordered_ops() if node.friendly_name == "shape")
     assert costs.operation(node, device) == costs.leave(node.output(0), device) == 0.0
 
@@ -187,7 +188,7 @@ def test_a_pipeline_goes_by_memory(tmp_path):
 
 def test_what_was_calibrated_since_counts_for_cached_models(tmp_path):
     core = two(Relu=5e-3, Exp=1e-3, Tanh=1e-3)
-    keep_figures(core, tmp_path, "A", "B")
+    write_benchmark(core, tmp_path, "A", "B")
     options = {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(tmp_path), "CACHE_DIR": str(tmp_path / "cache")}
 
     def compile_again():
@@ -199,6 +200,6 @@ def test_what_was_calibrated_since_counts_for_cached_models(tmp_path):
     assert compile_again() == (True, "AAA")
     plugin, given = core.resolve_device("B")
     times = {operation: 1e-6 for operation in ("opset1::Exp() f32[1, 4]", "opset1::Tanh() f32[1, 4]")}
-    CostDatabase(tmp_path).keep_operation_times(Device("B", plugin, given), "another", OperationTimes(times))
+    CostDatabase(tmp_path).write_operation_times(Device("B", plugin, given), "another", OperationTimes(times))
     assert compile_again() == (False, "ABB")
     assert compile_again() == (True, "ABB")
