@@ -9,7 +9,7 @@ import numpy as np
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.drawing import Where, picture_of_affinities
 from hetero.dispatch.drawing.dot import to_dot
-from hetero.dispatch.drawing.picture import COLOURS
+from hetero.dispatch.drawing.picture import COLORS
 from hetero.dispatch.drawing.svg import to_svg
 from tests.devices import PickyPlugin, core_with
 
@@ -34,7 +34,7 @@ def drawn(folder, monkeypatch, network, **options):
 
 
 def boxes(svg):
-    """The tooltip, the lines of text and the colour of each box."""
+    """The tooltip, the lines of text and the color of each box."""
     found = []
     for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
         tooltip, rectangle = group.find(f"{SVG}title"), group.find(f"{SVG}rect")
@@ -47,9 +47,9 @@ def lines(svg):
     return [path.find(f"{SVG}title").text for path in ElementTree.fromstring(svg).iter(f"{SVG}path") if len(path)]
 
 
-def test_operations_have_the_colour_of_their_device(tmp_path, monkeypatch):
+def test_operations_have_the_color_of_their_device(tmp_path, monkeypatch):
     svg = drawn(tmp_path, monkeypatch, model())["affinities.svg"]
-    a, b = COLOURS[0][0], COLOURS[1][0]
+    a, b = COLORS[0][0], COLORS[1][0]
     assert boxes(svg) == [
         ("input 'x' f32[?,4]", ["input x", "f32[?,4]"], "#ffffff"),
         ("Relu 'relu'\nA: first device\n'relu' f32[?,4]", ["Relu", "relu"], a),
@@ -123,7 +123,7 @@ def test_what_no_device_can_run_is_white():
     network = model()
     where = {"relu": Where("A", "first device"), "exp": Where(None, "A: not supported"), "total": Where("A", "x")}
     found = {text[1]: fill for _, text, fill in boxes(to_svg(picture_of_affinities(network, ["A"], where)))}
-    assert (found["relu"], found["exp"]) == (COLOURS[0][0], "#ffffff")
+    assert (found["relu"], found["exp"]) == (COLORS[0][0], "#ffffff")
 
 
 def test_models_of_one_name_do_not_take_each_others_place(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hetero.dispatch.drawing.layout import LONGEST, layout
+from hetero.dispatch.drawing.layout import MAX_SPAN, layout
 
 
 @st.composite
@@ -88,13 +88,13 @@ def test_crossings_are_undone():
 
 
 def test_lines_over_very_many_layers_share_lanes_beside_all_boxes():
-    sizes, edges = chain(4 * LONGEST)
-    far = [(0, len(sizes) - 1), (0, 2 * LONGEST), (LONGEST, len(sizes) - 2)]
+    sizes, edges = chain(4 * MAX_SPAN)
+    far = [(0, len(sizes) - 1), (0, 2 * MAX_SPAN), (MAX_SPAN, len(sizes) - 2)]
     found = layout(sizes, edges + far)
     right = max(x + width for (x, _), (width, _) in zip(found.corners, sizes))
     lanes = [line[2][0] for line in found.lines[-3:]]
     assert lanes[0] == lanes[1] and lanes[2] > lanes[0] > right
-    found = layout(sizes, [*edges, (0, LONGEST + 1), (2 * LONGEST, 4 * LONGEST - 1)])
+    found = layout(sizes, [*edges, (0, MAX_SPAN + 1), (2 * MAX_SPAN, 4 * MAX_SPAN - 1)])
     assert found.lines[-1][2][0] == found.lines[-2][2][0] > right
 
 
