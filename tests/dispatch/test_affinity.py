@@ -1,4 +1,4 @@
-"""Who runs what: pins, patterns and groups, the same for query_model as for compile_model."""
+"""Affinity: pins, patterns and groups, the same for query_model as for compile_model."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ NAMES = ["total", "add", "relu", "set_total", "sum", "positive", "count", "if", 
     st.sets(st.sampled_from(NAMES), max_size=3),
 )
 def test_query_and_compile_agree_for_any_pins(pins, patterns, refused):
-    """They give the same devices, or raise the same; and a query's answer, taken as pins, is kept."""
+    """Both give the same devices or raise the same error; the result of a query, taken as pins, is kept."""
     core = core_with(A=picky(*refused), B=picky(*sorted(refused)[:1]), C=PickyPlugin())
     model, options = pinned(remembering(), pins), {"AFFINITIES": patterns}
     try:

@@ -1,4 +1,4 @@
-"""What goes from subgraph to subgraph: in which memory, how often copied, and which of it is used again."""
+"""Values between subgraphs: their memory, the number of copies, and reuse of memory."""
 
 import itertools
 import tracemalloc
@@ -31,7 +31,7 @@ def is_integrated(request, monkeypatch) -> bool:
 
 @pytest.fixture
 def copies(monkeypatch) -> list:
-    """All copies that OpenCL is told to do."""
+    """The copies that OpenCL enqueues."""
     made = []
     enqueue = cl.enqueue_copy
     monkeypatch.setattr(cl, "enqueue_copy", lambda *args, **kwargs: made.append(args) or enqueue(*args, **kwargs))
@@ -48,7 +48,7 @@ def compiled_for(outputs, parameters, **options):
 
 
 def memories(compiled) -> dict[str, str]:
-    """What the report tells of each boundary."""
+    """Return the memory of each boundary in the report."""
     return {b.value: b.memory for b in compiled.get_property("PLACEMENT_REPORT").boundaries}
 
 
@@ -58,7 +58,7 @@ def tensors_between(request) -> list:
 
 
 def around_a_host_device(rows=ROWS):
-    """Two values go from GPU to GPU around TEMPLATE, which reads the second of them as well."""
+    """Two values go from GPU to GPU, and TEMPLATE reads the second one too."""
     x = Parameter(Type.f32, PartialShape([rows, COLUMNS]))
     exp, sine = on("GPU", ops.Exp(x, name="exp")), on("GPU", ops.Sin(x, name="sin"))
     absolute = on("TEMPLATE", ops.Abs(sine, name="abs"))
@@ -82,7 +82,7 @@ def test_shared_where_it_can_be(is_integrated, copies):
     for x in (X, -X):
         copies.clear()
         np.testing.assert_allclose(request.infer([x])[0], formula(x), rtol=1e-5, atol=1e-6)
-        # That of the input, that of the output, and the boundaries'.
+        # One copy of the input, one of the output, and those of the boundaries.
         assert len(copies) == 2 + (0 if is_integrated else 2)
 
 
@@ -106,7 +106,7 @@ def test_sizes_that_come_with_the_inference(is_integrated):
 
 
 def test_one_copy_for_all_readers_on_a_device(copies, monkeypatch):
-    """Two subgraphs on GPU read what TEMPLATE makes."""
+    """Two subgraphs on GPU read a value that TEMPLATE computes."""
     monkeypatch.setattr(OpenCLDevice, "shares_host_memory", False)
     x = Parameter(Type.f32, X.shape)
     shared = on("TEMPLATE", ops.Sin(x, name="sin"))
@@ -127,7 +127,7 @@ def test_one_copy_for_all_readers_on_a_device(copies, monkeypatch):
 @pytest.mark.parametrize("devices", [("A", "B"), ("GPU", "TEMPLATE")], ids=",".join)
 @pytest.mark.parametrize("length", [20, 40])
 def test_memory_is_used_again(devices, length):
-    """A chain of any length holds no more than a few of its values at once."""
+    """A chain of any length holds only a few of its values at once."""
     core = core_with(A=PickyPlugin(), B=PickyPlugin())
     x = Parameter(Type.f32, [256, 1024])
     value = x
@@ -159,7 +159,7 @@ class Apart(TemplateContext):
 
 
 class ApartPlugin(PickyPlugin):
-    """The reference as if it were a device with memory of its own."""
+    """The reference device with memory of its own."""
 
     def get_default_context(self, params):
         self.context = getattr(self, "context", None) or Apart(self.name, params)
@@ -168,13 +168,13 @@ class ApartPlugin(PickyPlugin):
 
 @st.composite
 def graphs(draw) -> Model:
-    """Operations with one or two inputs, each on any of the devices; what nobody reads is an output."""
+    """Return a model of unary and binary operations on random devices; values without readers are outputs."""
     parameters = [Parameter(Type.f32, X.shape), Parameter(Type.f32, X.shape)]
     values = list(parameters)
     for index in range(draw(st.integers(2, 14))):
         kind = draw(st.sampled_from([ops.Sin, ops.Abs, ops.Add, ops.Maximum]))
         count = 1 if kind in (ops.Sin, ops.Abs) else 2
-        # Mostly recent values, so that memory becomes free.
+        # Prefer recent values, so that memory of older ones becomes free.
         sources = [values[-draw(st.integers(1, min(5, len(values))))] for _ in range(count)]
         values.append(on(draw(st.sampled_from(["APART", "OTHER", "HOST"])), kind(*sources, name=f"node_{index}")))
     outputs = [v for v in values[2:] if not v.output(0).get_target_inputs() or draw(st.integers(0, 9)) == 0]
@@ -206,7 +206,7 @@ def test_any_cut_between_memories_gives_the_result_of_one_device(model):
 
 @st.composite
 def plans(draw) -> Plan:
-    """Steps that read values of some earlier ones, all on one device."""
+    """Return a plan of steps on one device that read values of random earlier steps."""
     context = Apart("APART", {})
     count = draw(st.integers(2, 12))
     steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(count)]
@@ -248,7 +248,7 @@ def test_a_chain_needs_two_slots(length):
 
 
 def over_one_memory(kind: str, array: np.ndarray) -> tuple:
-    """An input and an output tensor over the same memory, which holds an array."""
+    """Return an input and an output tensor over the same memory, which holds ``array``."""
     if kind == "one tensor":
         tensor = Tensor(array)
         return tensor, tensor
@@ -273,7 +273,7 @@ def host(tensor) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["one tensor", "one array", "regions", "GPU memory", "TEMPLATE memory"])
 @pytest.mark.parametrize("devices", [("GPU", "TEMPLATE"), ("TEMPLATE", "GPU"), ("GPU", "GPU")], ids=" then ".join)
 def test_an_output_in_the_memory_of_an_input(kind, devices):
-    """The first step writes the output, and the second reads the input again; the input itself is an output too."""
+    """The first step writes the output, the second reads the input again; the input is an output of the model too."""
     x = Parameter(Type.f32, X.shape)
     exp = on(devices[0], ops.Exp(x))
     product = on(devices[1], ops.Multiply(exp, x))

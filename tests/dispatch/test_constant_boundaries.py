@@ -1,4 +1,4 @@
-"""What is known before the cut is a Constant after it, and is not computed or sent at each inference."""
+"""Values known at compile time are Constants after the cut, and no inference computes or copies them."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ WEIGHTS = np.linspace(-1, 1, 2048 * 1024, dtype=np.float16).reshape(2048, 1024) 
 
 
 def model() -> Model:
-    """x times weights that are kept in half precision."""
+    """x times weights stored in half precision."""
     x = Parameter(Type.f32, [1, 2048], name="x")
     weights = ops.Negative(ops.Convert(ops.Constant(WEIGHTS), Type.f32, name="convert"), name="negative")
     return Model([ops.MatMul(x, weights, False, False, name="product")], [x], "weights")
@@ -38,7 +38,7 @@ def test_weights_that_another_device_computes(pins, subgraphs, known):
 
 
 def test_what_is_no_constant_stays_computed():
-    """A random value is not the same at each inference, although it reads only Constants."""
+    """A random value differs in each inference, although it reads only Constants."""
     made = ops.RandomUniform(np.int64([3]), np.float32(0), np.float32(1), "f32", 1, 2, name="random")
     x = Parameter(Type.f32, [3], name="x")
     part = Model([ops.Add(x, made, name="add")], [x], "noise")

@@ -11,11 +11,11 @@ from hetero.run.config import load_config
 from tests.devices import PickyPlugin, core_with
 
 X = np.float32([[-1, 0, 0.5, 2]])
-NUMBERS = itertools.count()  # each reason is told once
+NUMBERS = itertools.count()  # each reason is logged once
 
 
 class Pair(PickyPlugin):
-    """Two devices of one kind, of which the second has no Exp."""
+    """A plugin with two devices, the second without Exp."""
 
     def __init__(self, accepts=lambda node: True):
         super().__init__(accepts)

@@ -1,4 +1,4 @@
-"""HETERO's compiled models exported, imported and cached."""
+"""Export, import and caching of models compiled for HETERO."""
 
 import functools
 import itertools
@@ -43,7 +43,7 @@ def devices(*names):
 
 
 def moved(compiled, device="HETERO:A,B", core=None):
-    """Exported, and imported by a Core that never saw the model."""
+    """Export a model, and import it with a Core that never saw it."""
     return (core or devices("A", "B")).import_model(compiled.export_model(), device)
 
 
@@ -202,7 +202,7 @@ def test_what_is_calibrated_counts_where_costs_do(placement, expected, tmp_path)
 
 
 class Failing(PickyPlugin):
-    """Its first inferences go well, no others do."""
+    """A device whose first inferences succeed and all others fail."""
 
     def __init__(self, good=2):
         super().__init__()

@@ -16,14 +16,14 @@ from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warnings_in
 
 FAULTS = ("raise", "wrong shape", "wrong type", "hang", "unwritten", "writes inputs")
-# Long for a device that works, also on a busy machine.
+# Milliseconds; long for a device that works, also on a busy machine.
 TIMEOUT = {"DEVICE_TIMEOUT": 2000}
 SNAPSHOTS = {"VARIABLE_SNAPSHOTS": True}
 
 
 @pytest.fixture(params=FAULTS)
 def faulty(request):
-    """A device that works five times, and never again."""
+    """A device that works five times and then always fails."""
     plugin = Faulty(request.param, healthy=6, accepts=no_exp)
     yield plugin
     plugin.released.set()
@@ -93,14 +93,14 @@ def test_a_thousand_requests_at_once_in_a_queue_are_all_answered_rightly(faulty,
 
 
 def adding() -> Model:
-    """exp(x + y), of vectors that must be of one length."""
+    """exp(x + y), for vectors of the same length."""
     x, y = (Parameter(Type.f32, [-1], name=name) for name in "xy")
     return Model(ops.Exp(ops.Add(x, y, name="add"), name="exp"), [x, y], "adding")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
 def test_the_mistake_of_a_user_costs_no_device(asynchronous, caplog):
-    """What fails on all three devices: the first one's error is told, and all stay in use."""
+    """An inference fails on all three devices: the user gets the first error, and all devices stay in use."""
     plugins = {name: Faulty(accepts=no_exp) for name in "AB"}
     core = core_with(**plugins, C=PickyPlugin())
     compiled = core.compile_model(adding(), "HETERO:A,B,C")
@@ -162,7 +162,9 @@ def test_without_fallback_the_error_is_told_and_the_device_stays(fault, caplog):
 
 @pytest.mark.parametrize("second", FAULTS)
 def test_two_devices_that_fail_one_after_the_other(faulty, second, caplog):
-    b = Faulty(second, healthy=31, accepts=no_exp)  # more than there are requests, so that one of them ends on it
+    b = Faulty(
+        second, healthy=31, accepts=no_exp
+    )  # more than the number of requests, so that one of them succeeds on it
     compiled = core_with(A=faulty, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C", {"DEVICE_TIMEOUT": 200})
     queue = AsyncInferQueue(compiled, 20)
     found = {}
@@ -200,7 +202,7 @@ def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, c
     with pytest.raises(DeviceError, match="^A "):
         requests[0].infer(X)
     assert compiled.get_property("EXECUTION_DEVICES") == ("A",) and not warnings_in(caplog)
-    a.fault = b.fault = ""  # perhaps it was a passing thing
+    a.fault = b.fault = ""  # the fault was temporary
     a.released.set()
     for request in requests:
         request.start_async(X)
@@ -211,7 +213,7 @@ def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, c
 
 REQUESTS = {
     "create request": "A failed to create a request of 'chain/0': ValueError: no more requests",
-    # Python takes a StopIteration for the end of a generator.
+    # StopIteration would end a generator silently.
     "stop at create request": "A failed to create a request of 'chain/0': StopIteration: no more requests",
     "no request": "A failed to create a request of 'chain/0': it returned NoneType, not a SyncInferRequest",
     "set tensor": "A failed to take a tensor of 'chain/0': KeyError: 'lost'",
@@ -241,7 +243,7 @@ def test_pinned_operations_of_a_device_that_is_dropped_go_elsewhere(caplog):
 
 
 def summing() -> Model:
-    """exp(total), where total += x in every inference; it begins with the first x, doubled."""
+    """exp(total), where every inference adds x to total; the first one begins with 2 x."""
     x = Parameter(Type.f32, [1, 4], name="x")
     total = ops.Add(ops.ReadValue(x, "total", name="read"), x, name="add")
     return Model(ops.Exp(total, name="exp"), [x], "summing", sinks=[ops.Assign(total, "total", name="set")])
@@ -249,7 +251,7 @@ def summing() -> Model:
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
 def test_variables_have_the_contents_from_before_the_failed_inference(faulty, asynchronous, caplog):
-    """Each of three requests has its own; the first that fails had set its variable already, the others were idle."""
+    """Three requests with their own variables: one fails after it assigned its variable, the others are idle."""
     options = TIMEOUT | SNAPSHOTS
     compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", options)
     assert devices_of(compiled) == {"read": "A", "add": "A", "set": "A", "exp": "B"}
@@ -258,7 +260,7 @@ def test_variables_have_the_contents_from_before_the_failed_inference(faulty, as
     for inference, x in enumerate(inputs(12)):
         number = inference % 3
         request = requests[number]
-        if inference == 9:  # the first one begins anew
+        if inference == 9:  # the first request is reset
             request.reset_state()
             del totals[number]
         totals[number] = totals.get(number, x) + x
@@ -346,7 +348,7 @@ def test_a_model_that_only_reads_a_variable_fails_over_with_it(caplog):
 
 
 def test_an_abandoned_step_writes_nowhere(caplog):
-    """It goes on after the answer was given: the user's tensors are no longer its own."""
+    """The step continues after the user got the result, but has no access to the user's tensors."""
     a = Faulty("hang")
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
     request = compiled.create_infer_request()
@@ -356,7 +358,7 @@ def test_an_abandoned_step_writes_nowhere(caplog):
     own[:] = 7
     a.released.set()
     (hung,) = a.hung
-    hung.join(10)  # it ends by itself, as another one has its place
+    hung.join(10)  # the thread ends, as another one replaced it
     assert not hung.is_alive()
     np.testing.assert_array_equal(own, np.full((1, 4), 7))
     request.infer(X)
@@ -414,7 +416,7 @@ def test_a_hanging_inference_can_be_cancelled():
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_nothing_is_left_of_a_device_that_was_dropped(fault):
-    """Neither what it compiled nor requests of that nor threads, once what hung has ended."""
+    """Its compiled models, their requests and all threads are released once the hanging step has ended."""
     a = Faulty(fault, healthy=3, accepts=no_exp)
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
     requests = [compiled.create_infer_request() for _ in range(5)]

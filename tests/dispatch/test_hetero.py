@@ -1,4 +1,4 @@
-"""Device HETERO: who gets which operation, what the cut keeps, and what a user can do wrong."""
+"""Device HETERO: placement, information that survives the cut, and mistakes of users."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_the_model_of_the_user_stays_as_it_was():
 
 
 def test_what_was_known_before_the_cut_is_known_after_it():
-    """The Reshape's pattern comes from another device, and still tells B that there are 8 columns."""
+    """The pattern of the Reshape comes from another device, and B still knows that there are 8 columns."""
     x = Parameter(Type.f32, [-1, 2, 4], name="x")
     x.output(0).names = {"image"}
     relu = ops.Relu(x, name="relu")
@@ -81,7 +81,7 @@ def test_what_was_known_before_the_cut_is_known_after_it():
     b.compiled.clear()
     compiled = core.compile_model(model, "HETERO:A,B", {"AFFINITIES": {"reshape": "B"}})
     (on_b,) = b.compiled
-    assert len(on_b.inputs) == 1  # the pattern is a constant now: nothing to send
+    assert len(on_b.inputs) == 1  # the pattern is a Constant, so it is not copied
     assert [o.device for o in compiled.get_property("PLACEMENT_REPORT").operations][-1] == "B"
 
 
@@ -150,7 +150,7 @@ def test_mistakes_are_told_in_one_sentence(device, options, error, message):
 
 
 def counter() -> Model:
-    """The sum of all inputs so far, remembered as variable "sum"."""
+    """The sum of all inputs so far, in the variable "sum"."""
     x = Parameter(Type.f32, [4], name="x")
     total = ops.Add(ops.ReadValue(np.zeros(4, np.float32), "sum", name="read"), x, name="add")
     return Model(total, [x], sinks=[ops.Assign(total, "sum", name="assign")])

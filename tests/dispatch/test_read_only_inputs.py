@@ -1,4 +1,4 @@
-"""A device that writes into its inputs damages nothing that others read: it fails, and others take over."""
+"""A device that writes to its inputs fails and is replaced; other readers see undamaged values."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def writer(request) -> Faulty:
 
 
 def test_other_readers_of_a_value_get_what_was_written(writer, caplog):
-    """Of two operations that read the value of a third, the first is on a device that writes into its inputs."""
+    """Two operations read one value; the first runs on a device that writes to its inputs."""
     writer._accepts = of_types("Exp")
     x = Parameter(Type.f32, [1, 4])
     relu = ops.Relu(x, name="relu")
@@ -55,7 +55,7 @@ def test_the_users_own_array_is_not_changed(writer, caplog):
     for _ in range(3):
         np.testing.assert_allclose(request.infer(x, share_inputs=True)[0], Y, rtol=1e-6)
     np.testing.assert_array_equal(x, X)
-    request.get_input_tensor().data[...] = 0  # it is the user's to change
+    request.get_input_tensor().data[...] = 0  # the user may change it
     assert len(warnings_in(caplog)) == 1
 
 

@@ -17,7 +17,7 @@ def on(device, node):
 
 
 def compiled_for(first, second, rows=2):
-    """exp(relu(x)) + 1 as the first output, relu(x) as the second; relu on the one device, the rest on the other."""
+    """exp(relu(x)) + 1 and relu(x) as outputs; relu on one device, the rest on the other."""
     x = Parameter(Type.f32, PartialShape([rows, 3]), name="x")
     relu = on(first, ops.Relu(x))
     total = on(second, ops.Add(on(second, ops.Exp(relu)), np.float32(1)))
@@ -31,7 +31,7 @@ def host(tensor) -> np.ndarray:
 
 
 def step_tensors(request) -> set[int]:
-    """The tensors that the requests of the steps are bound to."""
+    """Return the tensors bound to the requests of the steps."""
     steps = request._request.request.bound.requests
     return {id(tensor) for step in steps for tensor in (*step.input_tensors(), *step.output_tensors())}
 
@@ -43,7 +43,7 @@ def pair(request) -> tuple[str, str]:
 
 @pytest.mark.parametrize("memory", ["GPU", "TEMPLATE"])
 def test_bound_directly_where_the_steps_take_it(pair, memory):
-    """x is the first device's alone, the sum the second's alone, and relu(x) both have."""
+    """Only the first device uses x, only the second uses the sum, and both use relu(x)."""
     compiled = compiled_for(*pair)
     context = CORE.get_default_context(memory)
     request = compiled.create_infer_request()
@@ -93,7 +93,7 @@ def test_shapes_that_come_with_the_inference(pair):
 
 
 def test_what_no_step_writes(pair):
-    """An input and a constant that are handed out, and a value handed out twice."""
+    """An input and a constant are outputs, and one value is two outputs."""
     x = Parameter(Type.f32, [2, 3], name="x")
     relu = on(pair[0], ops.Relu(x))
     last = on(pair[1], ops.Exp(relu))

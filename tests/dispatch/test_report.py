@@ -1,4 +1,4 @@
-"""PLACEMENT_REPORT: what it tells, in one line, as text and as JSON, and the line that everybody sees."""
+"""PLACEMENT_REPORT: its summary, text and JSON, and the line that is logged by default."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ def on(device, node):
 
 
 def model(rows=2, last="softmax") -> Model:
-    """relu on A, exp and the rest on B, A adds both; exp is read by two subgraphs."""
+    """relu on A, exp and the rest on B, and A adds both; two subgraphs read exp."""
     x = Parameter(Type.f32, [rows, 250], name="x")
     relu = on("A", ops.Relu(x, name="relu"))
     exp = on("B", ops.Exp(relu, name="exp"))

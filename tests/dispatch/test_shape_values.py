@@ -1,4 +1,4 @@
-"""Computations of shapes make no islands, and send no large values about."""
+"""Shape computations are placed without islands and without copies of large values."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tests.devices import PickyPlugin, core_with
 
 
 def model() -> Model:
-    """tanh → flat, of a shape that is computed from that of relu; relu → tanh."""
+    """relu → tanh → flat, whose shape is computed from that of relu."""
     x = Parameter(Type.f32, [-1, 3, 4], name="x")
     relu = ops.Relu(x, name="relu")
     tanh = ops.Tanh(relu, name="tanh")
@@ -22,13 +22,13 @@ def model() -> Model:
     ("refused", "pins", "expected"),
     [
         ((), {}, "AAAAAA"),
-        # A cannot run flat: relu is read on A and on B, or on A alone; in the second case its shape is taken there.
+        # A cannot run flat. If relu is read on A alone, its ShapeOf is placed there; if on both devices, on B.
         (("flat", "tanh"), {}, "ABBBBB"),
         (("flat",), {}, "AAABBB"),
-        # All of it is on B but what computes the shape.
+        # Everything but the shape computation is on B.
         (("flat", "tanh", "relu"), {}, "BBBBBB"),
         (("flat", "tanh", "relu"), {"rows": "A"}, "BBBABB"),
-        # B cannot gather: the shape goes there and comes back, but nothing else does.
+        # B cannot run Gather: only the shape is copied to A and back.
         (("flat", "tanh", "relu"), {"b": "rows"}, "BBBABB"),
     ],
 )

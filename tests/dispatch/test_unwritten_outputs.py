@@ -1,4 +1,4 @@
-"""A device that ends an inference without writing its outputs: old memory is never passed on as a result."""
+"""Devices that do not write their outputs: old memory is never passed on as a result."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.dispatch.faulty import Faulty, chain, no_exp, warnings_in
 
 
 def cut(shape) -> Model:
-    """x → relu → exp → tanh, of which one device has the first and the last, and another the one between."""
+    """x → relu → exp → tanh; exp runs on another device than relu and tanh."""
     x = Parameter(Type.f32, shape)
     return Model(ops.Tanh(ops.Exp(ops.Relu(x))), [x], "cut")
 

@@ -1,4 +1,4 @@
-"""The watchdog: what ends in time is left alone, what does not is told once, and its thread ends with it."""
+"""The watchdog: each callback that is due is called once, no other is, and the thread ends with the watchdog."""
 
 import gc
 import threading
@@ -24,7 +24,7 @@ def test_what_takes_too_long_is_told_in_the_order_in_which_it_began():
     assert all_told.wait(10)
     assert told == [0, 2, 3]
     assert [watchdog.end(number) for number in numbers] == [False] * 4
-    late = threading.Event()  # and it goes on after it had nothing to do
+    late = threading.Event()  # it works again after it was idle
     watchdog.begin(late.set)
     assert late.wait(10)
 

@@ -1,4 +1,4 @@
-"""Files of measured costs: what is kept, what profits, and files that are not as they should be."""
+"""CostDatabase: values are stored and shared between models, and damaged files are ignored."""
 
 import json
 import logging
@@ -125,7 +125,7 @@ def test_a_folder_that_cannot_be_used_is_no_error(name, tmp_path, device, caplog
 
 
 def test_several_writers_and_readers(tmp_path, device):
-    """Readers see one of the versions, whole."""
+    """Readers see one complete version."""
     seen, stop = [], threading.Event()
 
     def write(number):

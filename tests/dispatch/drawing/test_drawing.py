@@ -1,4 +1,4 @@
-"""Drawings of a placement: what they show, and that they are whole documents whatever the names hold."""
+"""Drawings of a placement: their contents, and valid documents for names with any characters."""
 
 import logging
 import re
@@ -34,7 +34,7 @@ def drawn(folder, monkeypatch, network, **options):
 
 
 def boxes(svg):
-    """The tooltip, the lines of text and the color of each box."""
+    """Return the tooltip, the lines of text and the color of each box."""
     found = []
     for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
         tooltip, rectangle = group.find(f"{SVG}title"), group.find(f"{SVG}rect")
@@ -91,7 +91,7 @@ def test_many_values_between_two_subgraphs_are_counted(tmp_path, monkeypatch):
 
 
 def test_names_may_hold_anything(tmp_path, monkeypatch, caplog):
-    # The line on the placement has the name too, and pytest-xdist cannot send half a surrogate pair that was logged.
+    # The placement summary has the name too, and pytest-xdist cannot transfer a logged unpaired surrogate.
     caplog.set_level(logging.ERROR, "hetero.HETERO.placement")
     found = drawn(tmp_path, monkeypatch, model(STRANGE, STRANGE))
     assert len(found) == 4

@@ -1,4 +1,4 @@
-"""The layout of boxes and lines: nothing overlaps, and lines end at their boxes and touch no others."""
+"""The layout of boxes and lines: no overlap, and lines touch only their own two boxes."""
 
 import itertools
 
@@ -80,7 +80,7 @@ def test_branches_lie_side_by_side_below_what_they_come_from():
 
 
 def test_crossings_are_undone():
-    """Two chains beside each other, whose boxes come crosswise."""
+    """Two chains beside each other, with alternating boxes."""
     edges = [(0, 3), (1, 2), (2, 4), (3, 5)]
     found = layout([(100, 30)] * 6, edges)
     x = [corner[0] for corner in found.corners]

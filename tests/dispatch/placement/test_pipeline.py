@@ -1,4 +1,4 @@
-"""PIPELINE: stages beside the best of all, limits of memory, and what cannot be in its stage."""
+"""PIPELINE: stages compared with the optimum, memory limits, and units that their stage cannot run."""
 
 import itertools
 import math

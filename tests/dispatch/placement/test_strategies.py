@@ -1,4 +1,4 @@
-"""The property PLACEMENT on devices that say what operations cost: what goes where, why, and that results stay."""
+"""The property PLACEMENT on devices with known costs: placements, reasons and results."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,12 @@ from tests.devices import PickyPlugin, core_with
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)
 Y = np.tanh(np.exp(np.maximum(X, 0)))
-# Transfers and boundaries that cost next to nothing, so that what operations cost decides.
+# Transfers and boundaries cost next to nothing, so that the costs of operations decide.
 FAST = DeviceBenchmark(1e12, 1e12, 1e12, 1e12, 1e12, 1e-9, 1e-6)
 
 
 class PricedPlugin(PickyPlugin):
-    """Says what operations cost, by their types; all others cost what their work does."""
+    """A device that estimates costs by operation type; other operations are priced by their work."""
 
     def __init__(self, accepts=lambda node: True, memory=0, **seconds):
         super().__init__(accepts)
@@ -137,7 +137,7 @@ def test_three_devices(tmp_path):
 
 
 def test_values_that_are_known_when_compiled_cost_nothing(tmp_path):
-    """The second reader of the shape would need it sent, were it not known."""
+    """The second reader of the shape would need a copy if it were not known."""
     x = Parameter(Type.f32, [2, 4], name="x")
     shape = ops.ShapeOf(ops.Relu(x), name="shape")
     model = Model(ops.Reshape(ops.Exp(x), shape, False), [x], "known")
@@ -164,7 +164,7 @@ def test_policy_of_openvino(tmp_path):
 
 
 def weighty():
-    """Three products by matrices of 256 KiB each."""
+    """Three gemms with matrices of 256 KiB each."""
     x = Parameter(Type.f32, [1, 256], name="x")
     value = x
     for index in range(3):
@@ -173,7 +173,7 @@ def weighty():
 
 
 def test_a_pipeline_goes_by_memory(tmp_path):
-    """A could run it all in no time, but has memory for one of the matrices."""
+    """A is faster at everything, but has memory for one of the matrices only."""
     devices = {"A": PricedPlugin(memory=300_000, MatMul=1e-6), "B": PricedPlugin(MatMul=1.0)}
     operations = placed(core_with(**devices), tmp_path, weighty(), PLACEMENT="PIPELINE")
     assert [(o.device, o.reason) for o in operations] == [
