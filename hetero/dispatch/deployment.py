@@ -110,7 +110,7 @@ class Deployer:
         models = {index: extract(subgraphs[index], f"{self._model.friendly_name}/{index}") for index in new}
         outcomes: dict[int, CompiledModel | Exception] = {}
         if len(new) > 1:
-            with ThreadPoolExecutor(min(len(new), os.cpu_count() or 1), "hetero compile") as threads:
+            with ThreadPoolExecutor(min(len(new), max(2, os.cpu_count() or 1)), "hetero compile") as threads:
                 futures = {
                     index: threads.submit(contextvars.copy_context().run, _compile, subgraphs[index], models.pop(index))
                     for index in new
