@@ -65,7 +65,7 @@ def pin(model: Model, patterns: Mapping[str, str]) -> None:
         if not matching:
             owner = next((n for n in nodes if any(_matches(inner, pattern) for inner in walk_nested([n]))), None)
             hint = f" but in a body of '{owner.friendly_name}', which runs whole: pin that" if owner else ""
-            raise DeviceError(f"the affinity '{pattern}' fits no operation of model '{model.friendly_name}'{hint}")
+            raise DeviceError(f"the affinity '{pattern}' matches no operation of model '{model.friendly_name}'{hint}")
         for node in matching:
             node.rt_info[AFFINITY] = device
 

@@ -24,7 +24,7 @@ class Device:
 
     def query(self, model: Model) -> QueryResult:
         """Return the operations that the device supports. Raise DeviceError if it fails or its answer is invalid."""
-        problem = f"{self.name} failed to tell what it can run of '{model.friendly_name}'"
+        problem = f"{self.name} failed in query_model of '{model.friendly_name}'"
         with device_errors(problem), span("query", self.name):
             result = self.plugin.query_model(model, self.options)
         if fault := query_fault(result, model, self.plugin.name):

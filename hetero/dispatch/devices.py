@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.device import Device
@@ -16,16 +16,14 @@ from hetero.dispatch.report import log
 from hetero.errors import DeviceError, PropertyError
 from hetero.plugin import Plugin, full_name
 
-if TYPE_CHECKING:
-    from hetero.runtime import Core
 
-
-def find_devices(core: Core, user: str, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
-    """Return the plugin and the options (such as DEVICE_ID) of each device name, for the device ``user``.
+def find_devices(hetero: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
+    """Return the plugin and the options (such as DEVICE_ID) of each device name, for the dispatcher's plugin.
 
     A device that is installed but unavailable, such as one without a driver, is left out with a warning. Raises
     DeviceError if no device remains, for an unknown name, and for a device named twice (``GPU`` is ``GPU.0``).
     """
+    core, user = hetero.core, hetero.name
     if not names:
         example = f"{user}:{','.join(core.available_devices)}"
         raise DeviceError(f"{user} is given no devices: name them in order of priority, as in {example}")
@@ -56,9 +54,9 @@ def find_devices(core: Core, user: str, names: Sequence[str]) -> dict[str, tuple
     return resolved
 
 
-def unavailable_reasons(core: Core, names: Sequence[str]) -> list[str]:
+def unavailable_reasons(hetero: Plugin, names: Sequence[str]) -> list[str]:
     """Return a message for each of these devices that is unavailable."""
-    unavailable = core.unavailable_devices
+    unavailable = hetero.core.unavailable_devices
     plugins = [plugin for plugin in map(_plugin_name, names) if plugin in unavailable]
     return [f"device {plugin} is not available: {unavailable[plugin]}" for plugin in plugins]
 
@@ -74,7 +72,7 @@ def _warn_once(user: str, reason: str) -> None:
 
 
 def make_devices(
-    core: Core,
+    hetero: Plugin,
     names: Sequence[str],
     resolved: Mapping[str, tuple[Plugin, dict[str, Any]]],
     shared: Mapping[str, Any],
@@ -91,7 +89,7 @@ def make_devices(
             raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
     devices = []
     for name, (plugin, options) in resolved.items():
-        supported = core.get_property(name, props.supported_properties)
+        supported = hetero.core.get_property(name, props.supported_properties)
         known = {key: value for key, value in shared.items() if key in supported}
         own = {**per_device.get(plugin.name, {}), **per_device.get(name, {})}
         if props.device.id in own:

@@ -128,7 +128,7 @@ def _check(
         if writers != written or any(port.step <= ports[0].step for port in ports[len(written) :] if written):
             raise ValueError(f"'{value.node.friendly_name}' is not written before it is read")
         if any(not port_fits(value, port.port) for port in ports):
-            raise ValueError(f"'{value.node.friendly_name}' does not fit where it is read")
+            raise ValueError(f"'{value.node.friendly_name}' does not fit a port that reads or writes it")
     known = {*input_set, *ports_of, *constants}
     if len(input_set) != len(inputs) or not known.issuperset(outputs):
         raise ValueError("an output is written by no step")

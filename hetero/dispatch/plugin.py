@@ -38,9 +38,9 @@ affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names 
 
 
 class HeteroPlugin(Plugin):
-    """Runs a model on the devices of MULTI_DEVICE_PRIORITIES, placed as PLACEMENT says.
+    """The device HETERO: runs a model on the devices of MULTI_DEVICE_PRIORITIES, placed as PLACEMENT says.
 
-    A property that it does not have itself is passed to each of the devices that has it.
+    A property that HETERO does not have is passed to each of its devices that has it.
     """
 
     supported_properties = (
@@ -112,11 +112,11 @@ class HeteroPlugin(Plugin):
         try:
             deployment = deployer.deploy()
         except UnsupportedOperationError as error:
-            reasons = [str(error), *unavailable_reasons(self.core, table.get(props.device.priorities))]
+            reasons = [str(error), *unavailable_reasons(self, table.get(props.device.priorities))]
             raise UnsupportedOperationError("; ".join(reasons)) from error
         visualize(model, deployment.subgraphs, deployment.report)
         for failure in deployment.support.failures[:1]:
-            log.warning("%s: %s; other devices run what it does not", model.friendly_name, failure.error)
+            log.warning("%s: %s; other devices take over", model.friendly_name, failure.error)
         return HeteroCompiledModel(model, deployment.plan, deployment.report, self, table, deployer)
 
     def _deployer(self, model: Model, table: PropertyTable, devices: Sequence[Device]) -> Deployer:
@@ -163,7 +163,7 @@ class HeteroPlugin(Plugin):
         return table, {device.name: device for device in devices}
 
     def get_default_context(self, params: Mapping[str, Any]) -> RemoteContext:
-        raise NotSupportedError(f"{self.name} has no memory of its own: take the context of one of its devices")
+        raise NotSupportedError(f"{self.name} has no memory of its own: use the context of one of its devices")
 
     create_context = get_default_context
 
@@ -173,12 +173,12 @@ class HeteroPlugin(Plugin):
         table = self.property_table({key: value for key, value in options.items() if key in keys})
         shared = {key: value for key, value in options.items() if key not in keys}
         names = table.get(props.device.priorities)
-        resolved = find_devices(self.core, self.name, names)
+        resolved = find_devices(self, names)
         known = {key for plugin, _ in resolved.values() for key in plugin.supported_properties}
         if unknown := {key: value for key, value in shared.items() if key not in known}:
             self.property_table(unknown)  # raises PropertyError for a key that no device has
         shared.update({key: value for key, value in table.given().items() if key in self._passed_on})
-        return table, make_devices(self.core, names, resolved, shared, table.get(props.device.properties))
+        return table, make_devices(self, names, resolved, shared, table.get(props.device.properties))
 
 
 def _chosen_placement(table: PropertyTable) -> PlacementStrategy:
@@ -190,7 +190,7 @@ def _chosen_placement(table: PropertyTable) -> PlacementStrategy:
     policy = props.hint.ModelDistributionPolicy
     if policy.TENSOR_PARALLEL in policies:
         key = props.hint.model_distribution_policy
-        raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not there yet: take {policy.PIPELINE_PARALLEL}")
+        raise PropertyError(f"{key} {policy.TENSOR_PARALLEL} is not supported: use {policy.PIPELINE_PARALLEL}")
     if policy.PIPELINE_PARALLEL in policies and placement_strategy not in table.given():
         return PlacementStrategy.PIPELINE
     return table.get(placement_strategy)

@@ -167,9 +167,9 @@ class PlacementReport:
         unknown = sizes.count(None)
         if not unknown:
             return known
-        return (
-            "of sizes that come with the data," if unknown == len(sizes) else f"{known} and {unknown} of unknown size"
-        )
+        if unknown == len(sizes):
+            return "of sizes that depend on the data,"
+        return f"{known} and {unknown} of unknown size"
 
 
 def make_report(

@@ -155,7 +155,7 @@ class Core:
         plugin, options = self.resolve_device(device_name)
         options.update(config or {})
         self._take_cache_folder(plugin, options)
-        with device_errors(f"{device_name} failed to tell what it can run of '{model.friendly_name}'"):
+        with device_errors(f"{device_name} failed in query_model of '{model.friendly_name}'"):
             return plugin.query_model(model, options)
 
     @property

@@ -96,7 +96,7 @@ def test_pins_that_cannot_be_name_the_node_and_the_devices_that_could(pins, refu
 
 def test_a_pattern_that_fits_only_in_a_body_names_the_operation_around_it():
     core = core_with(A=PickyPlugin())
-    with pytest.raises(DeviceError, match="'bum\\*' fits no operation .* but in a body of 'if', which runs whole"):
+    with pytest.raises(DeviceError, match="'bum\\*' matches no operation .* but in a body of 'if', which runs whole"):
         core.compile_model(remembering(), "HETERO:A", {"AFFINITIES": {"bum*": "A"}})
 
 

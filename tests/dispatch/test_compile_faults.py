@@ -105,7 +105,7 @@ def test_a_device_that_fails_to_tell_what_it_can_run_is_not_used(caplog):
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
     assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
     (warning,) = warnings_in(caplog)
-    assert "A failed to tell what it can run of 'chain': IndexError: out of lists" in warning
+    assert "A failed in query_model of 'chain': IndexError: out of lists" in warning
     assert set(core.query_model(chain(), "HETERO:A,B").values()) == {"B"}
 
 
@@ -129,7 +129,7 @@ def test_a_device_that_answers_wrongly_is_not_used(case, caplog):
     assert compiled.get_property("EXECUTION_DEVICES") == ("B",)
     (warning,) = warnings_in(caplog)
     (failure,) = compiled.get_property("PLACEMENT_REPORT").failures
-    reason = f"A failed to tell what it can run of 'chain': {reason}"
+    reason = f"A failed in query_model of 'chain': {reason}"
     assert reason in warning and failure.reason.startswith(reason)
     assert set(core.query_model(chain(), "HETERO:A,B").values()) == {"B"}
     with pytest.raises(DeviceError, match=f"^{re.escape(reason)}.*; no other device can run Relu 'relu'"):
@@ -225,7 +225,7 @@ def test_with_nobody_left_the_first_error_is_raised_with_device_and_operations()
     with pytest.raises(DeviceError, match=message) as caught:
         core.compile_model(chain(), "HETERO:A,B,C")
     assert "\n" not in str(caught.value) and isinstance(caught.value.__cause__, DeviceError)
-    with pytest.raises(DeviceError, match="A failed to tell what it can run .*; no other device can run Relu 'relu'"):
+    with pytest.raises(DeviceError, match="A failed in query_model of .*; no other device can run Relu 'relu'"):
         core_with(A=FailsToAnswer()).compile_model(chain(), "HETERO:A")
     picky = PickyPlugin(lambda node: node.type_info.name != "Exp")
     with pytest.raises(UnsupportedOperationError, match="HETERO:A cannot run Exp 'exp'"):

@@ -137,7 +137,7 @@ def test_properties_reach_the_devices_that_have_them():
         ("HETERO:A,,B", {}, DeviceError, "is not a device string"),
         ("HETERO:A,B", {"AFFINITIES": {"relu": "C"}}, DeviceError, "'relu' is pinned to C.*A, B"),
         ("HETERO:A,B", {"AFFINITIES": {"exp": "A"}}, DeviceError, "'exp' is pinned .*A is picky.*able: B"),
-        ("HETERO:A,B", {"AFFINITIES": {"conv*": "A"}}, DeviceError, "'conv\\*' fits no operation"),
+        ("HETERO:A,B", {"AFFINITIES": {"conv*": "A"}}, DeviceError, "'conv\\*' matches no operation"),
         ("HETERO:A,B", {"DEVICE_PROPERTIES": {"C": {}}}, DeviceError, "C, which is not among the devices A, B"),
         ("HETERO:A", {}, UnsupportedOperationError, "HETERO:A cannot run Exp 'exp' .A: A is picky"),
     ],

@@ -94,7 +94,7 @@ def test_the_summary_names_the_most_frequent_types_only():
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"), [(-1, "4 boundaries, of sizes that come with the data, an inference"), (2, "8.0 kB")]
+    ("rows", "expected"), [(-1, "4 boundaries, of sizes that depend on the data, an inference"), (2, "8.0 kB")]
 )
 def test_the_size_of_a_dynamic_boundary_is_unknown(rows, expected):
     report = report_of(model(rows))

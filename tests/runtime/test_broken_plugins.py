@@ -85,7 +85,7 @@ FAULTS = {
     "constructor": "device NPU is not available: OSError: libnpu.so",
     "device ids": "device NPU is not available: KeyError: 'bus'",
     "properties": "NPU failed to tell its property SUPPORTED_PROPERTIES: KeyError: 'name'",
-    "query": "NPU failed to tell what it can run of 'chain': IndexError: out of lists",
+    "query": "NPU failed in query_model of 'chain': IndexError: out of lists",
     "claims too much": "NPU cannot run Exp 'exp'",
     "compile": "NPU failed to compile 'chain/0': ZeroDivisionError: by nothing",
     "create request": "NPU failed to create a request of 'chain/0': ValueError: no more requests",

@@ -169,7 +169,7 @@ def _read_cached(file: Path, modified: int, size: int, parse: Any) -> Any:
             raise ValueError(f"it is of format {content['format']}, not {FORMAT}")
         return parse(content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        log.warning("%s is ignored, hetero calibrate can write it anew: %s", file, error)
+        log.warning("%s is ignored; hetero calibrate can write it again: %s", file, error)
         return None
 
 

@@ -69,7 +69,7 @@ class ByCost:
         if seconds[chosen] == seconds[fastest]:
             next_best = min(others, key=lambda device: seconds[device], default=chosen)
             return f"faster here than on {self._devices[next_best].name}" if seconds[next_best] else "takes no time"
-        return f"faster on {self._devices[fastest].name}, but not by what the way there takes"
+        return f"faster on {self._devices[fastest].name}, but not by more than the transfers take"
 
 
 def make_problem(model: Model, candidates: Candidates, devices: Sequence[Device], costs: CostModel) -> Problem:

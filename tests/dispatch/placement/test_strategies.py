@@ -93,7 +93,7 @@ def test_reasons(tmp_path):
 def test_what_is_cheaper_elsewhere_but_not_worth_the_way_says_so(tmp_path):
     core = two(Relu=9.995e-4, Exp=1.0, Tanh=1.0)
     reasons = [o.reason for o in placed(core, tmp_path, PLACEMENT="MIN_CUT")]
-    assert reasons[0] == "faster on B, but not by what the way there takes"
+    assert reasons[0] == "faster on B, but not by more than the transfers take"
     assert reasons[1] == "faster here than on B"
 
 
@@ -157,7 +157,7 @@ def test_policy_of_openvino(tmp_path):
     assert "".join(o.device for o in placed(core, tmp_path, **{policy: {"PIPELINE_PARALLEL"}})) == "AAB"
     both = {policy: "PIPELINE_PARALLEL", "PLACEMENT": "GREEDY"}
     assert "".join(o.device for o in placed(core, tmp_path, **both)) == "AAA"
-    with pytest.raises(PropertyError, match="TENSOR_PARALLEL is not there yet: take PIPELINE_PARALLEL"):
+    with pytest.raises(PropertyError, match="TENSOR_PARALLEL is not supported: use PIPELINE_PARALLEL"):
         placed(core, tmp_path, **{policy: "TENSOR_PARALLEL"})
     with pytest.raises(PropertyError, match="MODEL_DISTRIBUTION_POLICY of HETERO cannot be 'X'"):
         placed(core, tmp_path, **{policy: "X"})
