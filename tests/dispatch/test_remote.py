@@ -118,5 +118,5 @@ def test_it_has_no_memory_of_its_own(pair):
         lambda: CORE.get_default_context("HETERO"),
         lambda: CORE.create_context("HETERO"),
     ):
-        with pytest.raises(NotSupportedError, match="HETERO has no memory of its own: take the context of one of its"):
+        with pytest.raises(NotSupportedError, match="HETERO has no memory of its own: use the context of one of its"):
             ask()
