@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,13 +29,13 @@ class Plan:
     outputs: Sequence[Output]
     ports: Mapping[Output, Sequence[StepPort]]
     #: Outputs of the model that are Constants.
-    constants: Mapping[Output, np.ndarray] = field(default_factory=dict)
+    constants: Mapping[Output, np.ndarray]
     #: The step that assigns each variable, by variable id.
-    setters: Mapping[str, int] = field(default_factory=dict)
+    setters: Mapping[str, int]
     #: Whether the steps can only run one after the other.
-    is_chain: bool = True
+    is_chain: bool
     #: The memory of the values between steps.
-    boundaries: Boundaries = field(default_factory=Boundaries)
+    boundaries: Boundaries
 
     @functools.cached_property
     def slots(self) -> dict[str, int]:

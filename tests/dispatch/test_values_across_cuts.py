@@ -1,6 +1,6 @@
-"""What goes across cuts: dynamic shapes, strings, sequences, what control flow reads, and variables.
+"""Values that cross cuts: dynamic shapes, strings, sequences, inputs of control flow, and variables.
 
-Every operation of a model gets a device at random, and the results are those of one device.
+Every operation runs on a random device, and the results must be those of a single device.
 """
 
 import random
