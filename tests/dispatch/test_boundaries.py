@@ -66,7 +66,7 @@ def around_a_host_device(rows=ROWS):
     return [total], [x], lambda x: np.exp(x) * np.abs(np.sin(x)) + np.sin(x)
 
 
-def test_shared_where_it_can_be(is_integrated, copies):
+def test_memory_is_shared_if_possible(is_integrated, copies):
     outputs, parameters, formula = around_a_host_device()
     compiled = compiled_for(outputs, parameters)
     told = memories(compiled)
@@ -98,7 +98,7 @@ def test_readers_cannot_write_except_in_memory_of_their_own_device(is_integrated
     assert sum(isinstance(tensor, of_gpu) for tensor in bound_to["GPU"]) >= 2  # no copies
 
 
-def test_sizes_that_come_with_the_inference(is_integrated):
+def test_dynamic_sizes(is_integrated):
     outputs, parameters, formula = around_a_host_device(rows=-1)
     request = compiled_for(outputs, parameters).create_infer_request()
     for rows in (2, 64, 1, 30):
@@ -126,7 +126,7 @@ def test_one_copy_for_all_readers_on_a_device(copies, monkeypatch):
 
 @pytest.mark.parametrize("devices", [("A", "B"), ("GPU", "TEMPLATE")], ids=",".join)
 @pytest.mark.parametrize("length", [20, 40])
-def test_memory_is_used_again(devices, length):
+def test_memory_is_reused(devices, length):
     """A chain of any length holds only a few of its values at once."""
     core = core_with(A=PickyPlugin(), B=PickyPlugin())
     x = Parameter(Type.f32, [256, 1024])
@@ -222,7 +222,7 @@ def plans(draw) -> Plan:
 
 @settings(max_examples=150, deadline=None)
 @given(plans())
-def test_only_what_every_schedule_allows(plan):
+def test_memory_is_reused_only_if_every_schedule_allows_it(plan):
     """Two values share memory only if all users of one end before the other is written."""
     ended_before: list[set[int]] = []
     for step in plan.steps:

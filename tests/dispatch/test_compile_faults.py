@@ -75,7 +75,7 @@ def model_of(element_type, shape, inputs=1):
     return Model([ops.Abs(parameters[0])], parameters)
 
 
-def test_what_a_device_fails_to_compile_goes_to_the_next(caplog):
+def test_a_subgraph_that_fails_to_compile_goes_to_the_next_device(caplog):
     a, b = FailsToCompile(lambda node: node.type_info.name == "Relu"), PickyPlugin()
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
@@ -99,7 +99,7 @@ def test_a_device_that_fails_at_everything_is_not_used(caplog):
     assert len(warnings_in(caplog)) == 1
 
 
-def test_a_device_that_fails_to_tell_what_it_can_run_is_not_used(caplog):
+def test_a_device_that_fails_in_query_model_is_not_used(caplog):
     core = core_with(A=FailsToAnswer(), B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
@@ -121,7 +121,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("case", ANSWERS)
-def test_a_device_that_answers_wrongly_is_not_used(case, caplog):
+def test_a_device_with_an_invalid_query_result_is_not_used(case, caplog):
     answer, reason = ANSWERS[case]
     core = core_with(A=Answers(answer), B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B")
@@ -169,7 +169,7 @@ def test_a_device_that_compiles_something_else_is_not_used(case, caplog):
         core.compile_model(chain(relu="A"), "HETERO:B,A")
 
 
-def test_a_device_whose_context_cannot_be_had_is_not_used(caplog):
+def test_a_device_whose_context_fails_is_not_used(caplog):
     a = PickyPlugin(no_exp)
     a.get_default_context = lambda params: 1 / 0
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B")
@@ -209,7 +209,7 @@ def test_a_device_that_fails_to_estimate_a_cost_does_not_get_the_operation(
         core.compile_model(chain(), "HETERO:A", options)
 
 
-def test_a_device_that_fails_while_it_is_measured_is_used_all_the_same(tmp_path, monkeypatch):
+def test_a_device_that_fails_in_the_benchmark_is_still_used(tmp_path, monkeypatch):
     """It is benchmarked because the costs of the operations are not known."""
     monkeypatch.setattr(benchmark, "MAX_SECONDS", 0)
     a = Faulty("raise", healthy=12)
@@ -219,7 +219,7 @@ def test_a_device_that_fails_while_it_is_measured_is_used_all_the_same(tmp_path,
     assert a.count >= 12 and devices_of(compiled)["exp"] == "B"
 
 
-def test_with_nobody_left_the_first_error_is_raised_with_device_and_operations():
+def test_with_no_device_left_the_first_error_names_device_and_operations():
     core = core_with(A=FailsToCompile(), B=FailsToCompile(), C=PickyPlugin(lambda node: node.type_info.name == "Exp"))
     message = "A failed to compile 'chain/0': .* by nothing; no other device can run Relu 'relu'"
     with pytest.raises(DeviceError, match=message) as caught:
@@ -232,7 +232,7 @@ def test_with_nobody_left_the_first_error_is_raised_with_device_and_operations()
         core_with(A=picky).compile_model(chain(), "HETERO:A")
 
 
-def test_pinned_operations_stay_pinned_and_lose_only_their_company():
+def test_pinned_operations_stay_and_the_others_of_their_subgraph_move():
     """A fails at a subgraph with a pinned operation and others, and keeps the pinned one."""
     accepts = lambda node: True  # noqa: E731
     core = core_with(A=FailsToCompile(lambda node: node.type_info.name == "Exp", accepts), B=PickyPlugin())

@@ -37,7 +37,7 @@ def test_weights_that_another_device_computes(pins, subgraphs, known):
     np.testing.assert_allclose(compiled(x)[0], x @ -WEIGHTS.astype(np.float32), rtol=1e-4, atol=1e-4)
 
 
-def test_what_is_no_constant_stays_computed():
+def test_random_values_are_not_folded():
     """A random value differs in each inference, although it reads only Constants."""
     made = ops.RandomUniform(np.int64([3]), np.float32(0), np.float32(1), "f32", 1, 2, name="random")
     x = Parameter(Type.f32, [3], name="x")
@@ -61,7 +61,7 @@ def test_a_value_known_to_shape_inference_is_shared_by_its_readers():
         assert all(isinstance(n.input_value(1).node, Constant) for n in part.get_ops() if "Broadcast" in n.name)
 
 
-def test_no_device_need_run_what_is_known():
+def test_no_device_needs_to_support_folded_operations():
     x = Parameter(Type.f32, [2, 3], name="x")
     shape = ops.ShapeOf(ops.Relu(x, name="relu"), name="shape")
     flat = Model([ops.Broadcast(x, ops.Add(shape, np.int64([0, 0]), name="sum"), name="wide")], [x])

@@ -58,7 +58,7 @@ def test_a_device_that_fails_is_dropped_and_the_inference_runs_elsewhere(faulty,
     assert len(b.compiled) == 2  # its part, and the whole
 
 
-def test_a_thousand_requests_in_threads_are_all_answered_rightly(faulty, caplog):
+def test_a_thousand_inferences_in_threads_all_give_the_right_result(faulty, caplog):
     b = PickyPlugin()
     compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
     xs = inputs(1000)
@@ -74,7 +74,7 @@ def test_a_thousand_requests_in_threads_are_all_answered_rightly(faulty, caplog)
     assert len(b.compiled) == 2
 
 
-def test_a_thousand_requests_at_once_in_a_queue_are_all_answered_rightly(faulty, caplog):
+def test_a_thousand_inferences_in_a_queue_all_give_the_right_result(faulty, caplog):
     b = PickyPlugin()
     compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
     xs, found = inputs(1000), {}
@@ -99,7 +99,7 @@ def adding() -> Model:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
-def test_the_mistake_of_a_user_costs_no_device(asynchronous, caplog):
+def test_no_device_is_dropped_for_a_mistake_of_the_user(asynchronous, caplog):
     """An inference fails on all three devices: the user gets the first error, and all devices stay in use."""
     plugins = {name: Faulty(accepts=no_exp) for name in "AB"}
     core = core_with(**plugins, C=PickyPlugin())
@@ -119,7 +119,7 @@ def test_the_mistake_of_a_user_costs_no_device(asynchronous, caplog):
     assert len(plugins["B"].compiled) == 1  # tried once, and kept for the next time
 
 
-def test_tensors_that_do_not_fit_and_cancelled_inferences_cost_no_device(caplog):
+def test_no_device_is_dropped_for_wrong_tensors_and_cancelled_inferences(caplog):
     b = PickyPlugin()
     a = Faulty()
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B")
@@ -137,7 +137,7 @@ def test_tensors_that_do_not_fit_and_cancelled_inferences_cost_no_device(caplog)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_without_fallback_the_error_is_told_and_the_device_stays(fault, caplog):
+def test_without_fallback_the_error_is_raised_and_the_device_stays(fault, caplog):
     a, b = Faulty(fault, healthy=2), PickyPlugin()
     options = {"RUNTIME_FALLBACK": "NO", "DEVICE_TIMEOUT": 100}
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", options)
@@ -181,7 +181,7 @@ def test_two_devices_that_fail_one_after_the_other(faulty, second, caplog):
     assert [failure.device for failure in compiled.get_property("PLACEMENT_REPORT").failures] == ["A", "B"]
 
 
-def test_two_devices_that_fail_at_the_same_inference_are_told_in_one_warning(caplog):
+def test_two_devices_that_fail_in_the_same_inference_give_one_warning(caplog):
     a, b = Faulty("raise"), Faulty("wrong type")
     compiled = core_with(A=a, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
@@ -190,7 +190,7 @@ def test_two_devices_that_fail_at_the_same_inference_are_told_in_one_warning(cap
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, caplog):
+def test_if_all_devices_fail_every_request_raises_the_first_error(fault, caplog):
     a, b = Faulty(fault), Faulty("raise")
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 20})
     requests = [compiled.create_infer_request() for _ in range(20)]
@@ -250,7 +250,7 @@ def summing() -> Model:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
-def test_variables_have_the_contents_from_before_the_failed_inference(faulty, asynchronous, caplog):
+def test_variables_are_restored_after_a_failed_inference(faulty, asynchronous, caplog):
     """Three requests with their own variables: one fails after it assigned its variable, the others are idle."""
     options = TIMEOUT | SNAPSHOTS
     compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", options)
@@ -274,7 +274,7 @@ def test_variables_have_the_contents_from_before_the_failed_inference(faulty, as
     check_dropped(compiled, caplog)
 
 
-def test_variables_are_as_before_when_nothing_helps():
+def test_variables_are_restored_if_all_devices_fail():
     a, b = Faulty("raise", healthy=3), Faulty("raise", healthy=3, accepts=lambda node: node.type_info.name != "Exp")
     core = core_with(A=a, B=b, C=PickyPlugin(lambda node: node.type_info.name == "Exp"))
     request = core.compile_model(summing(), "HETERO:A,B,C", SNAPSHOTS).create_infer_request()
@@ -290,7 +290,7 @@ def test_variables_are_as_before_when_nothing_helps():
     np.testing.assert_allclose(request.infer(x)[0], np.exp(11 * x), rtol=1e-6)
 
 
-def test_variables_are_as_before_when_an_inference_is_cancelled():
+def test_variables_are_restored_after_a_cancelled_inference():
     a = Faulty("cancel", healthy=2, accepts=no_exp)
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", SNAPSHOTS)
     request = compiled.create_infer_request()
@@ -415,7 +415,7 @@ def test_a_hanging_inference_can_be_cancelled():
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_nothing_is_left_of_a_device_that_was_dropped(fault):
+def test_everything_of_a_dropped_device_is_released(fault):
     """Its compiled models, their requests and all threads are released once the hanging step has ended."""
     a = Faulty(fault, healthy=3, accepts=no_exp)
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})

@@ -53,14 +53,14 @@ def test_placement(first, pins, patterns, expected):
     assert [queried[name] for name in ("relu", "exp", "tanh")] == expected
 
 
-def test_the_model_of_the_user_stays_as_it_was():
+def test_the_model_of_the_user_is_not_changed():
     model = chain()
     core = core_with(A=PickyPlugin())
     core.compile_model(model, "HETERO:A", {"AFFINITIES": {"*": "A"}})
     assert all(AFFINITY not in node.rt_info for node in model.get_ordered_ops())
 
 
-def test_what_was_known_before_the_cut_is_known_after_it():
+def test_information_about_shapes_survives_the_cut():
     """The pattern of the Reshape comes from another device, and B still knows that there are 8 columns."""
     x = Parameter(Type.f32, [-1, 2, 4], name="x")
     x.output(0).names = {"image"}
@@ -85,7 +85,7 @@ def test_what_was_known_before_the_cut_is_known_after_it():
     assert [o.device for o in compiled.get_property("PLACEMENT_REPORT").operations][-1] == "B"
 
 
-def test_inputs_constants_and_shared_values_handed_out():
+def test_inputs_constants_and_shared_values_as_outputs():
     x = Parameter(Type.f32, [2], name="x")
     relu = ops.Relu(x)
     model = Model([x, ops.Constant(np.float32([7])), relu, relu], [x])
@@ -142,7 +142,7 @@ def test_properties_reach_the_devices_that_have_them():
         ("HETERO:A", {}, UnsupportedOperationError, "HETERO:A cannot run Exp 'exp' .A: A is picky"),
     ],
 )
-def test_mistakes_are_told_in_one_sentence(device, options, error, message):
+def test_error_messages_are_one_sentence(device, options, error, message):
     core = core_with(A=only("Relu", "Tanh"), B=PickyPlugin())
     with pytest.raises(error, match=message) as caught:
         core.compile_model(chain(), device, options)
@@ -164,7 +164,7 @@ def counter() -> Model:
         (("ReadValue", "Add", "Assign"), {"assign": "B"}, {"read": "B", "add": "A", "assign": "B"}),
     ],
 )
-def test_what_is_remembered_crosses_the_cut(first, pins, expected):
+def test_variables_cross_the_cut(first, pins, expected):
     model = counter()
     for node in model.get_ordered_ops():
         if node.friendly_name in pins:

@@ -29,7 +29,7 @@ def test_constants_are_shared_by_all_subgraphs_that_read_them():
         assert constant.data is weights.data
 
 
-def test_large_branches_on_two_devices_that_meet_on_one_do_not_wait_for_each_other():
+def test_large_branches_on_two_devices_overlap():
     """A runs exp, B runs tanh; the operation on B that reads both is a step of its own, unless they are small."""
     steps = {}
     for size in (4, 4_000_000):

@@ -31,7 +31,7 @@ def test_subgraphs_are_acyclic_and_hold_each_node_once(model):
 
 @settings(max_examples=50, deadline=None)
 @given(placed_graphs())
-def test_what_is_known_of_values_survives_the_cut(model):
+def test_subgraph_ports_have_the_information_of_the_whole_model(model):
     """The inputs and outputs of a subgraph have the types, shapes, names and contents of the whole model."""
     for node in model.get_ordered_ops():
         for output in node.outputs():
@@ -47,7 +47,7 @@ def test_what_is_known_of_values_survives_the_cut(model):
 
 @settings(max_examples=60, deadline=None)
 @given(placed_graphs(), st.integers(1, 4))
-def test_any_cut_computes_what_one_device_does(model, rows):
+def test_any_cut_gives_the_results_of_one_device(model, rows):
     """The results are also the same in later inferences, with other dynamic shapes and with variables."""
     core = core_with(**{name: PickyPlugin() for name in DEVICES})
     whole = core.compile_model(model, "A").create_infer_request()

@@ -49,7 +49,7 @@ def test_other_readers_of_a_value_get_what_was_written(writer, caplog):
     assert "no longer on A: A failed in start of" in warning and "read-only" in warning
 
 
-def test_the_users_own_array_is_not_changed(writer, caplog):
+def test_the_array_of_the_user_is_not_changed(writer, caplog):
     x = X.copy()
     request = core_with(A=writer, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B").create_infer_request()
     for _ in range(3):

@@ -42,7 +42,7 @@ def pair(request) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("memory", ["GPU", "TEMPLATE"])
-def test_bound_directly_where_the_steps_take_it(pair, memory):
+def test_remote_tensors_are_bound_directly_if_the_steps_take_them(pair, memory):
     """Only the first device uses x, only the second uses the sum, and both use relu(x)."""
     compiled = compiled_for(*pair)
     context = CORE.get_default_context(memory)
@@ -79,7 +79,7 @@ def test_a_context_that_no_device_has(pair):
     np.testing.assert_array_equal(host(taken), np.maximum(X, 0))
 
 
-def test_shapes_that_come_with_the_inference(pair):
+def test_dynamic_shapes(pair):
     request = compiled_for(*pair, rows=-1).create_infer_request()
     contexts = [CORE.get_default_context(device) for device in pair]
     for turn, rows in enumerate((3, 1, 4)):
@@ -92,7 +92,7 @@ def test_shapes_that_come_with_the_inference(pair):
         np.testing.assert_allclose(host(taken), np.exp(np.maximum(x, 0)) + 1, rtol=1e-6)
 
 
-def test_what_no_step_writes(pair):
+def test_outputs_that_no_step_writes(pair):
     """An input and a constant are outputs, and one value is two outputs."""
     x = Parameter(Type.f32, [2, 3], name="x")
     relu = on(pair[0], ops.Relu(x))
@@ -111,7 +111,7 @@ def test_what_no_step_writes(pair):
         np.testing.assert_allclose(host(tensor), expected, rtol=1e-6)
 
 
-def test_it_has_no_memory_of_its_own(pair):
+def test_hetero_has_no_context(pair):
     compiled = compiled_for(*pair)
     for ask in (
         compiled.get_context,

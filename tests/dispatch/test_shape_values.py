@@ -32,7 +32,7 @@ def model() -> Model:
         (("flat", "tanh", "relu"), {"b": "rows"}, "BBBABB"),
     ],
 )
-def test_they_are_beside_those_that_read_them(refused, pins, expected):
+def test_shape_computations_run_on_the_device_of_their_readers(refused, pins, expected):
     only_a = pins.get("b")
     core = core_with(
         A=PickyPlugin(lambda node: node.friendly_name not in refused),
@@ -48,7 +48,7 @@ def test_they_are_beside_those_that_read_them(refused, pins, expected):
     np.testing.assert_allclose(compiled(x)[0], np.tanh(np.maximum(x, 0)).reshape(2, 12), rtol=1e-6)
 
 
-def test_what_moved_says_why():
+def test_moved_operations_have_a_reason():
     core = core_with(A=PickyPlugin(lambda node: node.friendly_name in ("shape", "rows", "pattern")), B=PickyPlugin())
     report = core.compile_model(model(), "HETERO:A,B").get_property("PLACEMENT_REPORT")
     assert {o.name: o.reason for o in report.operations if o.name == "pattern"} == {"pattern": "beside 'flat'"}

@@ -43,7 +43,7 @@ def test_outputs_may_be_written_in_place_and_be_empty(shape, caplog):
 
 @pytest.mark.parametrize("count", [1, 15, 16, 20])
 @pytest.mark.parametrize("is_stateful", [False, True], ids=["stateless", "stateful"])
-def test_results_that_equal_the_pattern_cost_no_device(is_stateful, count, caplog):
+def test_no_device_is_dropped_for_results_that_equal_the_pattern(is_stateful, count, caplog):
     """The device runs again with another pattern, with its variable restored: ten inferences count to ten."""
     compiled, a, b = counting(is_stateful, count, {"VARIABLE_SNAPSHOTS": True})
     check_results_that_equal_the_pattern(compiled, count, is_stateful)

@@ -167,7 +167,7 @@ def test_random_cuts(text, inputs, others, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_rank_that_comes_with_the_data(seed):
+def test_dynamic_rank(seed):
     x = Parameter(Type.f32, None, name="x")
     model = Model(ops.Add(ops.Exp(ops.Relu(x)), x), [x])
     core = core_with(A=PickyPlugin(), B=PickyPlugin())

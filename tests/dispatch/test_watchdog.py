@@ -10,7 +10,7 @@ def threads_of(name: str) -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == f"hetero {name} watchdog"]
 
 
-def test_what_takes_too_long_is_told_in_the_order_in_which_it_began():
+def test_callbacks_are_called_in_the_order_of_their_begin():
     told, all_told = [], threading.Event()
     watchdog = Watchdog("told", 0.02)
 
@@ -29,7 +29,7 @@ def test_what_takes_too_long_is_told_in_the_order_in_which_it_began():
     assert late.wait(10)
 
 
-def test_what_ends_in_time_is_told_to_nobody():
+def test_no_callback_is_called_for_what_ends_in_time():
     told: list[int] = []
     watchdog = Watchdog("quick", 30)
     assert threads_of("quick") == []

@@ -25,7 +25,7 @@ FIGURES = DeviceBenchmark(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
 TIMES = OperationTimes({"Relu": 1e-3, "Exp": 0.0}, 2e-4)
 
 
-def test_what_is_kept_is_there_again(tmp_path, device):
+def test_values_are_read_as_written(tmp_path, device):
     kept = CostDatabase(tmp_path / "new")
     assert kept.benchmark(device) is None
     assert kept.operation_times(device, "m") == OperationTimes()
@@ -39,7 +39,7 @@ def test_what_is_kept_is_there_again(tmp_path, device):
     assert again.input_shapes("m") == {0: (1, 3), 1: ()}
 
 
-def test_other_models_profit_and_the_own_times_win(tmp_path, device):
+def test_other_models_use_the_times_and_own_times_win(tmp_path, device):
     measured = CostDatabase(tmp_path)
     measured.write_operation_times(device, "m", TIMES)
     measured.write_operation_times(device, "n", OperationTimes({"Relu": 3e-3, "Tanh": 4e-3}, 1.0))

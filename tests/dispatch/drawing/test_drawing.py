@@ -63,7 +63,7 @@ def test_operations_have_the_color_of_their_device(tmp_path, monkeypatch):
     assert legend == ["net: operations by device", "A", "B"]
 
 
-def test_subgraphs_have_their_operations_and_what_goes_between_them(tmp_path, monkeypatch):
+def test_subgraphs_have_their_operations_and_the_values_between_them(tmp_path, monkeypatch):
     svg = drawn(tmp_path, monkeypatch, model())["subgraphs.svg"]
     assert [text for _, text, _ in boxes(svg)] == [
         ["input x", "f32[?,4]"],
@@ -119,14 +119,14 @@ def test_dot_has_the_boxes_and_lines_of_the_svg(tmp_path, monkeypatch):
         assert len(re.findall(r"^  n\d+ -> n\d+ ", dot, re.M)) == len(lines(svg))
 
 
-def test_what_no_device_can_run_is_white():
+def test_unsupported_operations_are_white():
     network = model()
     where = {"relu": Where("A", "first device"), "exp": Where(None, "A: not supported"), "total": Where("A", "x")}
     found = {text[1]: fill for _, text, fill in boxes(to_svg(picture_of_affinities(network, ["A"], where)))}
     assert (found["relu"], found["exp"]) == (COLORS[0][0], "#ffffff")
 
 
-def test_models_of_one_name_do_not_take_each_others_place(tmp_path, monkeypatch):
+def test_models_of_the_same_name_have_files_of_their_own(tmp_path, monkeypatch):
     for _ in range(2):
         drawn(tmp_path, monkeypatch, model("twice / net"))
     assert len(list(tmp_path.glob("twice_net.*"))) == len(list(tmp_path.glob("twice_net-2.*"))) == 4
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path, monkeypatch, cap
     np.testing.assert_allclose(compiled(np.zeros([1, 4], np.float32))[0], np.full([1, 4], 2))
 
 
-def test_nothing_is_left_of_a_drawing_that_could_not_be_finished(tmp_path, monkeypatch):
+def test_an_unfinished_drawing_leaves_no_file(tmp_path, monkeypatch):
     def fail(*paths):
         raise OSError(28, "No space left on device")
 

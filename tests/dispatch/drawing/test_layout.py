@@ -72,7 +72,7 @@ def test_a_chain_is_a_column():
     assert found.width < 200
 
 
-def test_branches_lie_side_by_side_below_what_they_come_from():
+def test_branches_lie_side_by_side_below_their_source():
     found = layout([(100, 30)] * 4, [(0, 1), (0, 2), (1, 3), (2, 3)])
     (top, left, right, bottom) = found.corners
     assert left[1] == right[1] and top[1] < left[1] < bottom[1]
@@ -98,7 +98,7 @@ def test_lines_over_very_many_layers_share_lanes_beside_all_boxes():
     assert found.lines[-1][2][0] == found.lines[-2][2][0] > right
 
 
-def test_what_depends_on_nothing_is_right_above_what_reads_it():
+def test_a_box_without_dependencies_is_right_above_its_reader():
     found = layout([(100, 30)] * 6, [(0, 1), (1, 2), (2, 4), (3, 5), (4, 5)])
     assert found.corners[3][1] == found.corners[4][1]
 

@@ -37,13 +37,13 @@ def every_choice(problem):
 
 @given(problems(2))
 @settings(max_examples=150, deadline=None)
-def test_for_two_devices_it_is_the_best_of_all(problem):
+def test_for_two_devices_the_choice_is_optimal(problem):
     assert problem.cost(min_cut(problem)) == min(map(problem.cost, every_choice(problem)))
 
 
 @given(problems(3))
 @settings(max_examples=150, deadline=None)
-def test_for_three_devices_it_is_no_worse_than_simple_choices_and_near_the_best(problem):
+def test_for_three_devices_the_choice_beats_simple_ones_and_is_near_optimal(problem):
     found = problem.cost(min_cut(problem))
     assert found <= min(map(problem.cost, problem.simple_choices()))
     assert found <= 2 * min(map(problem.cost, every_choice(problem)))
@@ -73,7 +73,7 @@ def test_chains(problem, choice):
     assert min_cut(problem) == choice
 
 
-def test_a_value_for_several_readers_is_sent_once():
+def test_a_value_with_several_readers_is_copied_once():
     """Five readers save 1 each on the second device, and the transfer of their common input costs 4."""
     readers = (1, 2, 3, 4, 5)
     rows = [(0.0, math.inf), *[(1.0, 0.0)] * 5]

@@ -90,7 +90,7 @@ def test_reasons(tmp_path):
     ]
 
 
-def test_what_is_cheaper_elsewhere_but_not_worth_the_way_says_so(tmp_path):
+def test_the_reason_says_that_the_transfers_outweigh_the_gain(tmp_path):
     core = two(Relu=9.995e-4, Exp=1.0, Tanh=1.0)
     reasons = [o.reason for o in placed(core, tmp_path, PLACEMENT="MIN_CUT")]
     assert reasons[0] == "faster on B, but not by more than the transfers take"
@@ -104,7 +104,7 @@ def test_pins_win(tmp_path):
         assert [(o.device, o.reason) for o in operations[:2]] == [("B", "pinned"), ("A", "pinned")]
 
 
-def test_what_only_one_device_can_run_goes_there(tmp_path):
+def test_operations_that_one_device_supports_run_there(tmp_path):
     a = PricedPlugin(lambda node: node.type_info.name != "Exp", Relu=1e-3, Tanh=1e-3)
     core = core_with(A=a, B=PricedPlugin(Relu=5e-3, Exp=9.0, Tanh=5e-3))
     operations = placed(core, tmp_path, PLACEMENT="MIN_CUT")
@@ -172,7 +172,7 @@ def weighty():
     return Model(value, [x], "weighty")
 
 
-def test_a_pipeline_goes_by_memory(tmp_path):
+def test_a_pipeline_respects_memory(tmp_path):
     """A is faster at everything, but has memory for one of the matrices only."""
     devices = {"A": PricedPlugin(memory=300_000, MatMul=1e-6), "B": PricedPlugin(MatMul=1.0)}
     operations = placed(core_with(**devices), tmp_path, weighty(), PLACEMENT="PIPELINE")
@@ -186,7 +186,7 @@ def test_a_pipeline_goes_by_memory(tmp_path):
         placed(core_with(**small), tmp_path, weighty(), PLACEMENT="PIPELINE")
 
 
-def test_what_was_calibrated_since_counts_for_cached_models(tmp_path):
+def test_a_new_calibration_invalidates_cached_models(tmp_path):
     core = two(Relu=5e-3, Exp=1e-3, Tanh=1e-3)
     write_benchmark(core, tmp_path, "A", "B")
     options = {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(tmp_path), "CACHE_DIR": str(tmp_path / "cache")}
