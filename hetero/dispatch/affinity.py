@@ -24,6 +24,9 @@ from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import QueryResult
 
+# The reason of an operation that is on the first device of the user's order.
+FIRST_DEVICE = "first device"
+
 #: The devices that each group may run on, in the user's order; one device for a pinned group.
 Candidates = Mapping[Group, Sequence[Device]]
 #: The device of each group, and the reason; an empty reason if it is simply the first candidate.
@@ -95,7 +98,7 @@ def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryRe
         elif pinned is None:
             device, reason = assignment[group]
             earlier = devices[: devices.index(device)]
-            placed[node] = Placed(device, reason or _refusals(node, group, earlier, queries) or "first device")
+            placed[node] = Placed(device, reason or _refusals(node, group, earlier, queries) or FIRST_DEVICE)
         else:
             reason = "pinned" if AFFINITY in node.rt_info else f"pinned with '{pinned.friendly_name}'"
             placed[node] = Placed(assignment[group][0], reason, is_pinned=True)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero.containers import ContainerType
-from hetero.dispatch.affinity import Placed
+from hetero.dispatch.affinity import FIRST_DEVICE, Placed
 from hetero.dispatch.boundaries import Boundaries
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.support import Failure
@@ -22,7 +22,6 @@ from hetero.messages import escaped, get_logger
 from hetero.ops.work_estimate import assumed_shapes, work_of
 from hetero.types import Type
 
-FIRST_DEVICE = "first device"
 FOLDED = "known when compiled"
 # Level of the summary: shown wherever warnings are shown, so also if logging is not configured.
 NOTICE = logging.WARNING + 1
