@@ -24,7 +24,7 @@ from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import QueryResult
 
-# The reason of an operation that is on the first device of the user's order.
+# The reason for the first device of the user's order.
 FIRST_DEVICE = "first device"
 
 #: The devices that each group may run on, in the user's order; one device for a pinned group.

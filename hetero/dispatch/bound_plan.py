@@ -19,7 +19,7 @@ from hetero.tensor import Tensor
 from hetero.tracing import is_traced, span
 from hetero.types import Type
 
-# A step that cannot run again is only accused of not writing an output if at least so many bytes are unchanged: shorter
+# Minimum number of unchanged bytes that prove an output unwritten if the step cannot run again to confirm it: shorter
 # results may equal the pattern by chance.
 MIN_CERTAIN_BYTES = 8
 

@@ -42,7 +42,7 @@ class Deployment:
 
 
 class Deployer:
-    """Deploys one model, and keeps it to deploy it again after a device failed."""
+    """The deployment of one model, which is kept to deploy it again after a device failed."""
 
     def __init__(self, model: Model, devices: Sequence[Device], support: Support, strategy: Strategy) -> None:
         self._model, self._devices, self._support, self._strategy = model, devices, support, strategy

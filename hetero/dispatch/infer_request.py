@@ -148,7 +148,7 @@ class HeteroInferRequest(SyncInferRequest):
 
 
 class HeteroAsyncInferRequest(AsyncInferRequest):
-    """Runs its steps on the scheduler's threads, so that the steps of several requests overlap."""
+    """A request whose steps run on the scheduler's threads, so that the steps of several requests overlap."""
 
     request: HeteroInferRequest
 

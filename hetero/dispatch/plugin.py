@@ -38,7 +38,7 @@ affinities = Property("AFFINITIES", props.mapping, {}, accepts="operation names 
 
 
 class HeteroPlugin(Plugin):
-    """The device HETERO: runs a model on the devices of MULTI_DEVICE_PRIORITIES, placed as PLACEMENT says.
+    """The device HETERO, which runs a model on the devices of MULTI_DEVICE_PRIORITIES, placed as PLACEMENT says.
 
     A property that HETERO does not have is passed to each of its devices that has it.
     """

@@ -83,7 +83,7 @@ Task = tuple[Inference, int]
 
 
 class Scheduler:
-    """Runs inferences on threads of its own. ``slots`` is the number of steps that each device runs at once.
+    """Threads that run the steps of inferences. ``slots`` is the number of steps that each device runs at once.
 
     A step that takes longer than ``timeout`` seconds, if that is not 0, ends its inference with a StepError, and its
     thread is abandoned.

@@ -1,4 +1,4 @@
-"""Watchdog: calls a function if something takes longer than a timeout."""
+"""Watchdog: a timeout with a callback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hetero.fork import renew_after_fork
 
 
 class Watchdog:
-    """Calls the callback of ``begin`` on a thread of its own unless ``end`` is called within ``seconds``.
+    """A thread that calls the callback of ``begin`` unless ``end`` is called within ``seconds``.
 
     The thread starts with the first use and ends with the watchdog. The timeout is the same for all, so the oldest
     entry always expires first.
