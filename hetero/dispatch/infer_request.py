@@ -39,7 +39,7 @@ class HeteroInferRequest(SyncInferRequest):
         self._failover.commit()
 
     def _use_current_plan(self) -> None:
-        """Bind the plan that the compiled model uses now, with the variables as after the last good inference."""
+        """Bind the plan that the compiled model uses now, with the variables as after the last successful inference."""
         self._failover.begin()
         plan = self.compiled_model.plan
         try:
@@ -89,7 +89,7 @@ class HeteroInferRequest(SyncInferRequest):
             pass
 
     def _run_steps(self) -> BaseException | None:
-        """Run all steps and return the error of the first that failed."""
+        """Run all steps. Return the first error, None if all succeeded."""
         bound = self.bound
         if bound.plan.is_chain and not self.compiled_model.timeout:
             try:
@@ -185,7 +185,7 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
 
 
 def _repair(port: Output, tensor: Tensor) -> None:
-    """Give a tensor that a failing device left with another shape or type one that fits the port."""
+    """Reset a tensor that a failing device left with a shape or type that does not fit the port."""
     try:
         check_tensor(port, tensor)
     except TensorError:

@@ -16,8 +16,7 @@ from hetero.dispatch.devices import find_devices, make_devices, unavailable_reas
 from hetero.dispatch.drawing import visualize
 from hetero.dispatch.failover import device_timeout, runtime_fallback, variable_snapshots
 from hetero.dispatch.placement.greedy import greedy
-from hetero.dispatch.placement.strategy import ByCost
-from hetero.dispatch.placement.strategy import Placement as PlacementStrategy
+from hetero.dispatch.placement.strategy import ByCost, PlacementStrategy
 from hetero.dispatch.plan_sections import devices_of_plan, plan_in
 from hetero.dispatch.report import log
 from hetero.dispatch.support import Support

@@ -26,6 +26,7 @@ class Flow:
     is_result: bool = False
 
     def cost(self, choice: Sequence[int]) -> float:
+        """Return the seconds of all transfers of the value."""
         home = None if self.source is None else choice[self.source]
         others = {choice[reader] for reader in self.readers} - {home}
         seconds = sum(self.arrive[device] for device in others)

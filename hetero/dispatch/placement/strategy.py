@@ -22,7 +22,7 @@ from hetero.ops.work_estimate import bytes_of
 TOTAL_MEMORY = "DEVICE_TOTAL_MEM_SIZE"
 
 
-class Placement(StrEnum):
+class PlacementStrategy(StrEnum):
     """The values of the property PLACEMENT."""
 
     GREEDY = "GREEDY"
