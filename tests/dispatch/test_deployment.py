@@ -80,7 +80,7 @@ def test_a_subgraph_that_fails_to_compile_goes_to_the_next_device(caplog):
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
     assert devices_of(compiled) == {"relu": "B", "exp": "B", "tanh": "A"}
-    assert a.attempts == [["relu"], ["tanh"]]  # a subgraph is compiled once
+    assert sorted(a.attempts) == [["relu"], ["tanh"]]  # each subgraph is compiled once, in any order
     (warning,) = warnings_in(caplog)
     assert "A failed to compile 'chain/0': ZeroDivisionError: by nothing" in warning
     report = compiled.get_property("PLACEMENT_REPORT")
