@@ -103,7 +103,8 @@ class Deployer:
         """Compile the subgraphs in parallel. Return them in order, and the failures of devices.
 
         Threads save time with devices that compile outside of Python; resnet50 and densenet121, cut into 9 and 25
-        subgraphs for GPU and TEMPLATE, take as long as without on two cores.
+        subgraphs for GPU and TEMPLATE, take as long as without threads on two cores.
+
         Subgraphs compiled before another device failed are used again. Raises PropertyError, and DeviceError for
         pinned operations: the error of the first subgraph that fails, whichever thread was first.
         """
