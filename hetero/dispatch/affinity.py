@@ -1,164 +1,134 @@
-"""Which device each operation runs on.
+"""Affinity: the device that each operation runs on.
 
-A model of three operations on ``HETERO:A,B``: ``relu`` is pinned to B by the user, A claims ``conv`` and
-``softmax`` when asked what it can run. So conv and softmax go to A, relu to B. The rules, in this order:
+Example: a model of three operations on ``HETERO:A,B``. The user pins ``relu`` to B; A supports ``conv`` and
+``softmax``. Then conv and softmax run on A, relu on B. The rules, in this order:
 
-1. A node with rt_info["affinity"], or whose name fits a pattern of the property AFFINITIES, is pinned.
-2. Any other node goes to one of the devices that claim it, which one is for the placement strategy to choose: by
-   default the first, in the user's order.
-3. The nodes of a group, such as those that read or set one variable, go together: where one of them is pinned, else to
-   a device that claims them all.
-4. Parameters, Constants and Results go wherever they are needed; they are not placed.
+1. A node with rt_info["affinity"], or whose name matches a pattern of the property AFFINITIES, is pinned.
+2. Every other node runs on one of the devices that support it. The placement strategy chooses which one: by default
+   the first, in the user's order.
+3. The nodes of a group, such as those that read or set one variable, run on one device: the one that a node of the
+   group is pinned to, else one that supports all of them.
+4. Parameters, Constants and Results are not placed; they follow their readers.
 """
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
+from hetero.dispatch.device import Device
 from hetero.dispatch.groups import Group, find_groups
-from hetero.errors import DeviceError, device_errors
+from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Parameter, Result, walk_nested
 from hetero.graph.runtime_info import AFFINITY
-from hetero.plugin import CompiledModel, Plugin, QueryResult
-from hetero.plugin.blob import read_blob
-from hetero.plugin.blob_import import import_blob
-from hetero.plugin.query import query_fault
-from hetero.tracing import span
+from hetero.plugin import QueryResult
 
-if TYPE_CHECKING:
-    from hetero.dispatch.placement.strategy import Strategy
+# The reason for the first device of the user's order.
+FIRST_DEVICE = "first device"
 
-
-@dataclass(frozen=True, eq=False)
-class Device:
-    """A device of the user's list, with the options that compile for it."""
-
-    name: str
-    plugin: Plugin
-    options: dict[str, Any]
-
-    def query(self, model: Model) -> QueryResult:
-        problem = f"{self.name} failed to query model '{model.friendly_name}'"
-        with device_errors(problem), span("query", self.name):
-            found = self.plugin.query_model(model, self.options)
-        if fault := query_fault(found, model, self.plugin.name):
-            raise DeviceError(f"{problem}: {fault}")
-        # A plain dictionary has no reasons, but is an answer.
-        return found if isinstance(found, QueryResult) else QueryResult(found)
-
-    def compile(self, model: Model) -> CompiledModel:
-        problem = f"{self.name} failed to compile '{model.friendly_name}'"
-        with device_errors(problem), span("compile", f"{model.friendly_name} on {self.name}"):
-            return _checked(self.plugin.compile_model(model, self.options), problem)
-
-    def import_blob(self, content: memoryview) -> CompiledModel:
-        with span("import", self.name):
-            compiled = import_blob(self.plugin, read_blob(content), self.options)
-        return _checked(compiled, f"{self.name} failed to import a subgraph")
-
-
-def _checked(compiled: CompiledModel, problem: str) -> CompiledModel:
-    """Return a compiled model. Raises DeviceError if the device returned something else."""
-    if not isinstance(compiled, CompiledModel):
-        raise DeviceError(f"{problem}: it returned {type(compiled).__name__}, not a CompiledModel")
-    return compiled
+#: The devices that each group may run on, in the user's order; one device for a pinned group.
+Candidates = Mapping[Group, Sequence[Device]]
+#: The device of each group, and the reason; an empty reason if it is simply the first candidate.
+Assignment = Mapping[Group, tuple[Device, str]]
+#: A placement strategy: chooses one of the candidates for each group.
+Strategy = Callable[[Model, Candidates], Assignment]
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Where a node runs, and why there; ``is_pinned``: as the user wants it so."""
+    """The device of a node, and the reason; ``is_pinned`` if the user chose it."""
 
     device: Device
     reason: str
     is_pinned: bool = False
 
 
-def is_placed(node: Node) -> bool:
-    """Whether a node is one that runs on a device, and not an end of the graph."""
-    return not isinstance(node, (Parameter, Constant, Result))
-
-
-def pin(model: Model, patterns: Mapping[str, str]) -> None:
-    """Write the affinities of the patterns into rt_info; the last pattern that fits a name wins.
-
-    Raises DeviceError for a pattern that fits no node.
-    """
-    nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
-    for pattern, device in patterns.items():
-        fitting = [node for node in nodes if _fits(node, pattern)]
-        if not fitting:
-            within = next((n for n in nodes if any(_fits(inner, pattern) for inner in walk_nested([n]))), None)
-            hint = f" but in a body of '{within.friendly_name}', which runs whole: pin that" if within else ""
-            raise DeviceError(f"the affinity '{pattern}' fits no operation of model '{model.friendly_name}'{hint}")
-        for node in fitting:
-            node.rt_info[AFFINITY] = device
-
-
-def _fits(node: Node, pattern: str) -> bool:
-    return node.friendly_name == pattern or fnmatch.fnmatchcase(node.friendly_name, pattern)
-
-
 @dataclass(frozen=True)
 class Placement:
-    """Where every operation runs, and for those that no device can run why."""
+    """The device of every operation, and for operations that no device supports the reason."""
 
     placed: dict[Node, Placed]
     unplaced: dict[Node, str]
 
 
+def is_placed(node: Node) -> bool:
+    """Return whether a node runs on a device: all but Parameters, Constants and Results do."""
+    return not isinstance(node, (Parameter, Constant, Result))
+
+
+def pin(model: Model, patterns: Mapping[str, str]) -> None:
+    """Write the devices of name patterns into rt_info["affinity"]; the last pattern that matches a name wins.
+
+    Raises DeviceError for a pattern that matches no operation.
+    """
+    nodes = [node for node in model.get_ordered_ops() if is_placed(node)]
+    for pattern, device in patterns.items():
+        matching = [node for node in nodes if _matches(node, pattern)]
+        if not matching:
+            owner = next((n for n in nodes if any(_matches(inner, pattern) for inner in walk_nested([n]))), None)
+            hint = f" but in a body of '{owner.friendly_name}', which runs whole: pin that" if owner else ""
+            raise DeviceError(f"the affinity '{pattern}' matches no operation of model '{model.friendly_name}'{hint}")
+        for node in matching:
+            node.rt_info[AFFINITY] = device
+
+
+def _matches(node: Node, pattern: str) -> bool:
+    return node.friendly_name == pattern or fnmatch.fnmatchcase(node.friendly_name, pattern)
+
+
 def place(model: Model, devices: Sequence[Device], queries: Mapping[str, QueryResult], strategy: Strategy) -> Placement:
     """Place every operation by the rules above, and write its affinity. Names must be unique.
 
-    ``queries``: what each device can run. Which one of the devices that can run a group gets it is for the strategy to
-    choose. Raises DeviceError for pins that contradict each other, or to a device that is not in the list or cannot
-    run the node.
+    ``queries`` are the supported operations by device name. Raises DeviceError for contradicting pins, and for a pin to
+    a device that is not in the list or does not support the node.
     """
     groups = find_groups([node for node in model.get_ordered_ops() if is_placed(node)])
-    able = {group: _able(group, devices, queries) for group in dict.fromkeys(groups.values())}
-    homes = strategy(model, {group: found for group, (found, _) in able.items() if found})
+    candidates: dict[Group, list[Device]] = {}
+    pinned_by: dict[Group, Node | None] = {}
+    for group in dict.fromkeys(groups.values()):
+        candidates[group], pinned_by[group] = _candidates(group, devices, queries)
+    assignment = strategy(model, {group: able for group, able in candidates.items() if able})
     placed: dict[Node, Placed] = {}
     unplaced: dict[Node, str] = {}
     for node, group in groups.items():
-        pinned = able[group][1]
-        if group not in homes:
+        pinned = pinned_by[group]
+        if group not in assignment:
             unplaced[node] = _refusals(node, group, devices, queries)
         elif pinned is None:
-            device, reason = homes[group]
-            passed_over = devices[: devices.index(device)]
-            placed[node] = Placed(device, reason or _refusals(node, group, passed_over, queries) or "first device")
+            device, reason = assignment[group]
+            earlier = devices[: devices.index(device)]
+            placed[node] = Placed(device, reason or _refusals(node, group, earlier, queries) or FIRST_DEVICE)
         else:
-            own = AFFINITY in node.rt_info
-            placed[node] = Placed(
-                homes[group][0], "pinned" if own else f"pinned with '{pinned.friendly_name}'", is_pinned=True
-            )
+            reason = "pinned" if AFFINITY in node.rt_info else f"pinned with '{pinned.friendly_name}'"
+            placed[node] = Placed(assignment[group][0], reason, is_pinned=True)
     for node, where in placed.items():
         node.rt_info[AFFINITY] = where.device.name
     return Placement(placed, unplaced)
 
 
-def _able(
+def _candidates(
     group: Group, devices: Sequence[Device], queries: Mapping[str, QueryResult]
 ) -> tuple[list[Device], Node | None]:
-    """The devices that a group may go to, and the node by whose pin that is only one, if any is pinned."""
+    """Return the devices that a group may run on, and the pinned node that leaves only one, or None."""
     pinned = group.pin(queries)
     if pinned is None:
         return [device for device in devices if group.fits(queries[device.name])], None
     wanted = pinned.rt_info[AFFINITY]
-    found = next((device for device in devices if device.name == wanted), None)
+    device = next((device for device in devices if device.name == wanted), None)
     problem = f"'{pinned.friendly_name}' is pinned to"
-    if found is None:
+    if device is None:
         names = ", ".join(device.name for device in devices)
-        able = group.able(queries)
-        raise DeviceError(f"{problem} {wanted}, which is not among the devices {names}; able: {able}")
+        raise DeviceError(
+            f"{problem} {wanted}, which is not among the devices {names}; able: {group.able_names(queries)}"
+        )
     node = next(group.lacking(queries[wanted]), None)
     if node is not None:
         reason = group.refusal(node, wanted, queries[wanted])
         what = "it" if node is pinned else f"'{node.friendly_name}'"
-        raise DeviceError(f"{problem} a device that cannot run {what} ({reason}); able: {group.able(queries)}")
-    return [found], pinned
+        able = group.able_names(queries)
+        raise DeviceError(f"{problem} a device that cannot run {what} ({reason}); able: {able}")
+    return [device], pinned
 
 
 def _refusals(node: Node, group: Group, devices: Sequence[Device], queries: Mapping[str, QueryResult]) -> str:

@@ -1,4 +1,4 @@
-"""Boundaries: in which memory each value is that goes from step to step, and when that memory is free again."""
+"""Boundaries: the memory of each value that goes from step to step, and when that memory can be reused."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from hetero.containers import ContainerType
+from hetero.dispatch.step import Step, StepPort
 from hetero.errors import NotSupportedError
 from hetero.graph import Output
 from hetero.plugin import CompiledModel, RemoteContext, RemoteTensor, SharedTensor, plan_memory
@@ -17,16 +17,13 @@ from hetero.shape import Dimension
 from hetero.tensor import Tensor
 from hetero.types import Type
 
-if TYPE_CHECKING:
-    from hetero.dispatch.plan import Plan, Step
-
-# Values of fewer bytes are not given back: that would take time, and save next to nothing.
-SMALLEST_RELEASED = 1 << 14
+# Values of fewer bytes keep their memory: releasing it would take time and save next to nothing.
+MIN_RELEASED = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A kind of memory: the host's, what a context shares with the host, or, where ``is_remote``, what it has alone."""
+    """A kind of memory: of the host, of a context but visible to the host, or, if ``is_remote``, of a context alone."""
 
     context: RemoteContext | None = None
     is_remote: bool = False
@@ -37,7 +34,7 @@ class Memory:
         return (self.context.create_tensor if self.is_remote else self.context.create_host_tensor)(kind, shape)
 
     def create_in(self, slot: RemoteTensor | SharedTensor, kind: Type, shape: Sequence[int]) -> Tensor:
-        """A tensor at the start of another one's memory."""
+        """Return a tensor at the start of another tensor's memory."""
         return type(slot)(slot.memory, kind, shape)
 
 
@@ -46,13 +43,13 @@ HOST = Memory()
 
 @dataclass(frozen=True)
 class Boundary:
-    """The memory that a value is in, and how often an inference copies it: the dispatcher, or a device on its own."""
+    """The memory of a value, and how often an inference copies it, whether the dispatcher does so or a device."""
 
     memory: Memory
     copies: int
 
     def __str__(self) -> str:
-        """In words, as in ``subgraph 0 to 2, in shared device memory``."""
+        """Return a phrase for messages such as ``subgraph 0 to 2, in shared device memory``."""
         if self.copies:
             return "copied" if self.copies == 1 else f"copied {self.copies} times"
         return f"in shared {'device' if self.memory.is_remote else 'host'} memory"
@@ -60,10 +57,10 @@ class Boundary:
 
 @dataclass
 class Boundaries:
-    """The values of a plan that go from step to step.
+    """The memory of the values that go from step to step.
 
-    Of those in memory that devices compute in ``slot_of`` tells the slot, where their bytes are known; ``slots`` are
-    these with their bytes. ``released`` tells for large ones after which step nobody needs them any more.
+    ``slot_of`` gives the slot of a value of known size in device memory, ``slots`` the memory and bytes of each slot.
+    ``released`` gives the step after which a large value is not needed any more.
     """
 
     by_value: dict[Output, Boundary] = field(default_factory=dict)
@@ -72,37 +69,45 @@ class Boundaries:
     released: dict[Output, int] = field(default_factory=dict)
 
 
-def plan_boundaries(plan: Plan) -> Boundaries:
-    """Choose memory for every value that a step gives to others: as little as can be is copied, and reused it is where
-    the order of the steps allows it in every schedule.
+def plan_boundaries(
+    steps: Sequence[Step],
+    inputs: Sequence[Output],
+    outputs: Sequence[Output],
+    ports: Mapping[Output, Sequence[StepPort]],
+) -> Boundaries:
+    """Choose the memory of every value that a step gives to others.
+
+    The number of copies is minimal. Memory is reused if every schedule that the dependencies allow permits it.
     """
-    found = Boundaries()
-    inputs, outputs = set(plan.inputs), set(plan.outputs)  # they are in the user's tensors
+    boundaries = Boundaries()
+    user_inputs, user_outputs = set(inputs), set(outputs)  # in tensors of the user
     steps_of = {
-        value: [place.step for place in places]
-        for value, places in plan.places.items()
-        if len(places) > 1 and value not in inputs
+        value: [port.step for port in step_ports]
+        for value, step_ports in ports.items()
+        if len(step_ports) > 1 and value not in user_inputs
     }
     if not steps_of:
-        return found
-    times = _times(plan.steps)
-    kinds = _Kinds([step.compiled for step in plan.steps])
-    for value, steps in steps_of.items():
-        port = plan.writer_of(value)
-        is_ours = is_plain(port) and value not in outputs
-        found.by_value[value] = kinds.choose(kinds.all if is_ours else [HOST], steps)
-        last = _last_step(plan.steps, steps, times)
-        if last is not None and is_ours and _is_large(port):
-            found.released[value] = last
-    for memory in kinds.all[1:]:
-        there = [value for value in steps_of if found.by_value[value].memory is memory]
-        sizes = {v: _byte_size(plan.writer_of(v)) for v in there if plan.writer_of(v).partial_shape.is_static}
-        _plan_slots(found, memory, sizes, {value: {times[step] for step in steps_of[value]} for value in sizes})
-    return found
+        return boundaries
+    # The port of the writing step may know more about the shape than the whole model does.
+    writers = {value: ports[value][0].port for value in steps_of}
+    times = _times(steps)
+    choice = _MemoryChoice([step.compiled for step in steps])
+    for value, users in steps_of.items():
+        port = writers[value]
+        is_internal = is_plain(port) and value not in user_outputs
+        boundaries.by_value[value] = choice.best(choice.memories if is_internal else [HOST], users)
+        last = _last_step(steps, users, times)
+        if last is not None and is_internal and _is_large(port):
+            boundaries.released[value] = last
+    for memory in choice.memories[1:]:
+        values = [value for value in steps_of if boundaries.by_value[value].memory is memory]
+        sizes = {value: _byte_size(writers[value]) for value in values if writers[value].partial_shape.is_static}
+        _plan_slots(boundaries, memory, sizes, {value: {times[step] for step in steps_of[value]} for value in sizes})
+    return boundaries
 
 
 def is_plain(port: Output) -> bool:
-    """Whether devices can hold the elements of a port: numbers and booleans of a type that is known."""
+    """Return whether a port has a known type of numbers or booleans, which devices can hold."""
     kind = port.element_type
     return not isinstance(kind, ContainerType) and kind not in (Type.dynamic, Type.string)
 
@@ -113,33 +118,33 @@ def smallest_shape(port: Output) -> list[int]:
     return [d.min_length or int(d.max_length != 0) for d in dimensions]
 
 
-class _Kinds:
-    """The kinds of memory that the devices of some steps have, and who computes in which."""
+class _MemoryChoice:
+    """The kinds of memory that the devices of some steps have, and which device computes in which memory."""
 
     def __init__(self, compiled: Sequence[CompiledModel]) -> None:
         contexts: list[RemoteContext | None] = [None]
-        self._context_of: list[int] = []  # of each step, as its index
+        self._context_of: list[int] = []  # the index of each step's context
         for model in compiled:
             context = context_of(model)
             if context not in contexts:
                 contexts.append(context)
             self._context_of.append(contexts.index(context))
-        self.all = [HOST]
+        self.memories = [HOST]
         host = HOST.create(Type.f32, [1])
         for context in contexts[1:]:
             if not context.holds(host):
-                self.all.append(Memory(context, is_remote=True))
+                self.memories.append(Memory(context, is_remote=True))
                 shared = Memory(context)
                 if isinstance(shared.create(Type.f32, [1]), SharedTensor):
-                    self.all.append(shared)
-        self._held = {memory: _held_by(memory, contexts) for memory in self.all}
+                    self.memories.append(shared)
+        self._held = {memory: _held_by(memory, contexts) for memory in self.memories}
         self._chosen: dict[tuple, Boundary] = {}
 
-    def choose(self, choices: Sequence[Memory], steps: Sequence[int]) -> Boundary:
-        """The boundary between steps, of which the first one writes, with the fewest copies."""
-        key = (len(choices), *sorted(self._context_of[step] for step in steps))
+    def best(self, memories: Sequence[Memory], steps: Sequence[int]) -> Boundary:
+        """Return the boundary with the fewest copies for a value that these steps use."""
+        key = (len(memories), *sorted(self._context_of[step] for step in steps))
         if key not in self._chosen:
-            copies = {memory: self._copies(memory, key[1:]) for memory in choices}
+            copies = {memory: self._copies(memory, key[1:]) for memory in memories}
             memory = min(copies, key=copies.__getitem__)
             self._chosen[key] = Boundary(memory, copies[memory])
         return self._chosen[key]
@@ -148,12 +153,12 @@ class _Kinds:
         others = [context for context in contexts if not self._held[memory][context]]
         if not memory.is_remote:
             return len(others)  # each device copies for itself
-        # One copy in host memory is for all others.
+        # One copy in host memory serves all others.
         return bool(others) + sum(not self._held[HOST][context] for context in others)
 
 
 def context_of(model: CompiledModel) -> RemoteContext | None:
-    """Return the memory of a compiled model's device; None if it has none."""
+    """Return the context of a compiled model's device; None if it has none."""
     try:
         return model.context
     except NotSupportedError:
@@ -161,22 +166,22 @@ def context_of(model: CompiledModel) -> RemoteContext | None:
 
 
 def _held_by(memory: Memory, contexts: Sequence[RemoteContext | None]) -> list[bool]:
-    """Whether each context's device computes in the memory; one without a context does in all that the host sees."""
+    """Return whether the device of each context computes in a memory; None computes in all that the host sees."""
     tensor = memory.create(Type.f32, [1])
     return [not memory.is_remote if context is None else context.holds(tensor) for context in contexts]
 
 
 def _plan_slots(
-    found: Boundaries, memory: Memory, sizes: Mapping[Output, int], times_of: Mapping[Output, set[int]]
+    boundaries: Boundaries, memory: Memory, sizes: Mapping[Output, int], times_of: Mapping[Output, set[int]]
 ) -> None:
-    """Give slots to values in a kind of memory, of so many bytes and needed at these times."""
+    """Assign slots of a memory to values, given their bytes and the times at which they are used."""
     uses: dict[int, list[Output]] = {}
     for value, times in times_of.items():
         for time in times:
             uses.setdefault(time, []).append(value)
     slot_of, slot_sizes = plan_memory([uses[time] for time in sorted(uses)], sizes.__getitem__)
-    found.slot_of.update((value, len(found.slots) + slot) for value, slot in slot_of.items())
-    found.slots += [(memory, size) for size in slot_sizes]
+    boundaries.slot_of.update((value, len(boundaries.slots) + slot) for value, slot in slot_of.items())
+    boundaries.slots += [(memory, size) for size in slot_sizes]
 
 
 def _byte_size(port: Output) -> int:
@@ -184,20 +189,20 @@ def _byte_size(port: Output) -> int:
 
 
 def _is_large(port: Output) -> bool:
-    """Whether its memory is worth to be given back, or may be."""
-    return port.partial_shape.is_dynamic or _byte_size(port) >= SMALLEST_RELEASED
+    """Return whether the memory of a value is, or may be, worth releasing."""
+    return port.partial_shape.is_dynamic or _byte_size(port) >= MIN_RELEASED
 
 
 def _times(steps: Sequence[Step]) -> list[int]:
-    """A number for each step: one with a smaller number has ended, in every schedule, when one with a larger begins.
+    """Return a time for each step: in every schedule, steps of smaller times end before steps of larger times begin.
 
-    Where the graph of steps narrows to a single one, that has a number of its own: all before it have ended when it
-    begins, and none behind it begins before it has ended.
+    A step at which the graph narrows has a time of its own: all steps before it end before it begins, and all steps
+    behind it begin after it ends.
     """
     count = len(steps)
     first_readers = [min(step.readers, default=count) for step in steps]
     last_writers = [max(step.waits_for, default=-1) for step in steps]
-    # A step is waited for by all behind it where each of them waits for it, or for another one behind it.
+    # All steps behind a step wait for it if each of them waits for it or for another step behind it.
     before = [-1, *accumulate(first_readers, max)]
     behind = [*accumulate(reversed([*last_writers, count]), min)][::-1]
     times, time = [], 0
@@ -210,7 +215,7 @@ def _times(steps: Sequence[Step]) -> list[int]:
 
 
 def _last_step(steps: Sequence[Step], users: Sequence[int], times: Sequence[int]) -> int | None:
-    """A step after which none of these needs a value any more in any schedule, if there is one."""
+    """Return a step after which no user needs a value in any schedule; None if there is none."""
     last = max(users)
     if all(user == last or times[user] < times[last] or user in steps[last].waits_for for user in users):
         return last

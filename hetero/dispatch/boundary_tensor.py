@@ -1,4 +1,4 @@
-"""BoundaryTensor: a tensor in host memory between steps, which has memory only while it is needed."""
+"""BoundaryTensor: a tensor in host memory between steps that holds memory only while it is needed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hetero.types import Type
 
 
 class BoundaryTensor(Tensor):
-    """Takes memory when it is first used and lets go of it in ``release``, where its contents are lost.
+    """A tensor that allocates memory on first use and frees it in ``release``, with its contents.
 
-    It is the output of the step that writes it; those that read it have a ReadOnlyTensor of it.
+    It is the output of the step that writes it. Readers have a ReadOnlyTensor of it.
     """
 
     def __init__(self, kind: Type, shape: Sequence[int]) -> None:
@@ -48,7 +48,7 @@ class BoundaryTensor(Tensor):
             self._shape, self._array = tuple(shape), None
 
     def take(self, array: np.ndarray) -> None:
-        # Another type is what the check of the device's outputs tells.
+        # A type that differs is kept, so that the check of the device's outputs reports it.
         self._element_type = self._kind if array.dtype == self._dtype else Type(array.dtype)
         self._shape, self._array, self._marked = array.shape, array, None
 
@@ -56,12 +56,17 @@ class BoundaryTensor(Tensor):
         self._array = self._marked = None
 
     def mark(self, pattern: bytes) -> None:
-        """Let go of the memory, and write a pattern to what is taken next."""
+        """Free the memory, and write a pattern to the memory that is allocated next."""
         self._array = self._marked = None
         self._shape, self._pattern = self._first_shape, pattern
 
+    @property
+    def marked_bytes(self) -> int:
+        """The number of bytes with the pattern; that of a whole pattern if no memory was allocated since ``mark``."""
+        return len(self._pattern) if self._marked is None else self._marked.nbytes
+
     def is_unwritten(self) -> bool:
-        """Return whether nothing was written since ``mark``. One that lost its elements got another shape."""
+        """Return whether nothing was written since ``mark``. A tensor without elements was given another shape."""
         if self._array is None:
             return 0 not in self._shape
         return self._marked is not None and holds_pattern(self._marked, self._pattern)

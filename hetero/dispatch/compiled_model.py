@@ -8,7 +8,7 @@ from typing import Any
 
 from hetero import properties as props
 from hetero.dispatch.deployment import Deployer, Deployment
-from hetero.dispatch.failover import Errors, Fallback, device_timeout
+from hetero.dispatch.failover import Errors, Fallback, device_timeout, runtime_fallback, variable_snapshots
 from hetero.dispatch.infer_request import HeteroAsyncInferRequest, HeteroInferRequest
 from hetero.dispatch.plan import Plan
 from hetero.dispatch.plan_sections import plan_sections
@@ -24,44 +24,62 @@ placement_report = Property("PLACEMENT_REPORT", PlacementReport, None, props.Mut
 
 
 class HeteroCompiledModel(CompiledModel):
-    def __init__(self, prepared: PreparedModel, plan: Plan, report: PlacementReport, fallback: Fallback) -> None:
+    """A plan, and what its requests share: the scheduler and the fallback.
+
+    ``deployer`` deploys the model again after a device failed. An imported model has none, as there is no model to
+    deploy, unless the model cache gives it the original: ``make_deployer`` makes the deployer then.
+    """
+
+    def __init__(
+        self,
+        prepared: PreparedModel,
+        plan: Plan,
+        report: PlacementReport,
+        deployer: Deployer | None = None,
+        make_deployer: Callable[[Model], Deployer] | None = None,
+    ) -> None:
         super().__init__(prepared)
-        #: Seconds that a device may take for a step; 0 is any time.
-        self.timeout = prepared.properties.get(device_timeout) / 1e3
-        self.fallback = fallback
-        #: Makes a deployer from the model, for one that was imported.
-        self.make_deployer: Callable[[Model], Deployer] | None = None
+        properties = prepared.properties
+        #: Seconds that a device may take for a step; 0 for no limit.
+        self.timeout = properties.get(device_timeout) / 1e3
+        self._make_deployer = make_deployer
         self._use(plan, report)
+        # A model that assigns variables can only fail over with snapshots of them.
+        self._may_fail_over = (
+            properties.get(runtime_fallback)
+            and len(properties.get(props.device.priorities)) > 1
+            and (not plan.setters or self.timeout > 0 or properties.get(variable_snapshots))
+        )
+        self.fallback = Fallback((lambda: deployer) if deployer and self._may_fail_over else None)
         log.log(NOTICE, "%s: %s", self.name, report.summary())
 
     @property
-    def keeps_variables(self) -> bool:
-        """Whether requests may get new sub-requests, so that they need the contents of variables."""
+    def keeps_snapshots(self) -> bool:
+        """Whether requests copy their variables to the host, as a sub-request may be replaced after a failure."""
         return self.fallback.is_possible or self.timeout > 0
 
     def take_original(self, original: Model | Callable[[], Model]) -> None:
-        make_deployer = self.make_deployer
-        if make_deployer is not None:
+        make_deployer = self._make_deployer
+        if make_deployer and self._may_fail_over:
             copy = original.clone() if isinstance(original, Model) else None  # the user may change theirs
             self.fallback = Fallback(lambda: make_deployer(copy or original()))
 
     def adopt(self, deployment: Deployment, errors: Errors) -> None:
-        """Run on another deployment from now on, as devices failed, by what they raised."""
+        """Run on another deployment from now on, as devices failed with these errors."""
         self._use(deployment.plan, deployment.report)
         for device in errors:
             self.scheduler.drop(device)
-        # Another request may have failed first, with another error, and had the model deployed anew.
+        # The report has the error of the request that failed first, which may be another one.
         reasons = "; ".join(failure.reason for failure in deployment.report.failures if failure.device in errors)
         summary = deployment.report.summary()
         log.warning("%s: no longer on %s: %s; now %s", self.name, " and ".join(errors), reasons, summary)
 
     def _use(self, plan: Plan, report: PlacementReport) -> None:
         self.plan = plan
-        self.slots = plan.slots
         self.properties.fill(
             {
-                props.num_streams: max(self.slots.values(), default=1),
-                props.optimal_number_of_infer_requests: sum(self.slots.values()) or 1,
+                props.num_streams: max(plan.slots.values(), default=1),
+                props.optimal_number_of_infer_requests: sum(plan.slots.values()) or 1,
                 props.execution_devices: tuple(dict.fromkeys(step.device for step in plan.steps)),
                 placement_report: report,
             }
@@ -77,7 +95,7 @@ class HeteroCompiledModel(CompiledModel):
         return join_runtime_models(self.name, self.plan, subgraphs, names)
 
     def get_property(self, key: str) -> Any:
-        """Its own, or one of its devices': the first of the plan that has it tells."""
+        """Return a property of its own, else that of the first subgraph that has it."""
         if key not in self.properties:
             for step in self.plan.steps:
                 if key in step.compiled.properties:
@@ -94,4 +112,4 @@ class HeteroCompiledModel(CompiledModel):
 
     @functools.cached_property
     def scheduler(self) -> Scheduler:
-        return Scheduler(f"{self.device_name} {self.name}", self.slots, self.timeout)
+        return Scheduler(f"{self.device_name} {self.name}", self.plan.slots, self.timeout)

@@ -1,44 +1,44 @@
-"""What is known before the cut is known after it: Constants in the place of values that are known already.
+"""Constant folding across the cut: values that are known at compile time become Constants before the partition.
 
-So none of them is computed, or sent from device to device, at each inference, and devices that want to know weights or
-shapes in advance do.
+So no inference computes them or copies them between devices, and the devices that read weights or shapes know them when
+they compile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hetero.dispatch.affinity import Device
+from hetero.dispatch.device import Device
 from hetero.graph import Constant, Model, Node
 from hetero.ops.values import is_exact
 from hetero.passes.constant_folding import FoldingBudget, constant_nodes, fold_node
 
-# Weights that are kept in a smaller type than they are computed with may grow by this where another device reads them.
+# Factor by which folding may enlarge weights that are stored in a smaller type than they are computed in.
 GROWTH = 8
 
 
 def fold_across_cut(model: Model, device_of: Mapping[Node, Device]) -> set[Node]:
-    """Fold values that shape inference knows, and what is computed from Constants and read on another device.
+    """Fold values that shape inference knows, and values computed from Constants that another device reads.
 
-    What is computed from Constants and read on the same device is left to that. Returns the operations that are no
-    longer needed, which are disconnected.
+    Values computed from Constants for readers on the same device are left to that device. Returns the operations that
+    are not needed any more; they are disconnected.
     """
     before = model.get_ordered_ops()
     budget = FoldingBudget(before, GROWTH)
-    crossing = _constants_that_cross(before, device_of)
+    crossing = _constant_and_crossing(before, device_of)
     for node in before:
         if isinstance(node, Constant):
             continue
         if node in crossing or any(is_exact(output.value) for output in node.outputs()):
             fold_node(node, budget)
-    gone = set(before) - set(model.get_ordered_ops())
-    for node in gone:
+    removed = set(before) - set(model.get_ordered_ops())
+    for node in removed:
         node.disconnect()
-    return gone
+    return removed
 
 
-def _constants_that_cross(order: list[Node], device_of: Mapping[Node, Device]) -> set[Node]:
-    """The nodes that depend on Constants alone and are read on another device, and those that these depend on."""
+def _constant_and_crossing(order: list[Node], device_of: Mapping[Node, Device]) -> set[Node]:
+    """Return the nodes computed from Constants alone that another device reads, and all nodes that these depend on."""
     computed = {node for node in constant_nodes(order) if node in device_of}
     crossing: set[Node] = set()
     for node in reversed(order):

@@ -1,96 +1,95 @@
-"""The devices that a user names, ``HETERO:GPU.1,GPU.0,CPU``, each with the options that compile for it.
+"""The devices that a user names, as in ``HETERO:GPU.1,GPU.0,CPU``, each with the options to compile with.
 
-Options for all devices go to those that have them; DEVICE_PROPERTIES has more for one device, ``{"GPU.1": {…}}``, or
-for all of a kind, ``{"GPU": {…}}``.
+Options without a device go to every device that has them. DEVICE_PROPERTIES has options for one device,
+``{"GPU.1": {…}}``, or for all devices of a plugin, ``{"GPU": {…}}``.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hetero import properties as props
-from hetero.dispatch.affinity import Device
+from hetero.dispatch.device import Device
 from hetero.dispatch.report import log
 from hetero.errors import DeviceError, PropertyError
 from hetero.plugin import Plugin, full_name
 
-if TYPE_CHECKING:
-    from hetero.plugin.host import Host
 
+def find_devices(hetero: Plugin, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
+    """Return the plugin and the options (such as DEVICE_ID) of each device name, for the dispatcher's plugin.
 
-def find_devices(host: Host, user: str, names: Sequence[str]) -> dict[str, tuple[Plugin, dict[str, Any]]]:
-    """The plugins behind these names, and the options that the names mean, for the device ``user``.
-
-    A device whose plugin is installed but cannot be used here, without a driver for example, is left out and told in
-    the log, as long as another one is left. Raises DeviceError when none is, and for a name that means none or is given
-    twice, where ``GPU`` is the first of its kind.
+    A device that is installed but unavailable, such as one without a driver, is left out with a warning. Raises
+    DeviceError if no device remains, for an unknown name, and for a device named twice (``GPU`` is ``GPU.0``).
     """
+    host, user = hetero.host, hetero.name
     if not names:
         example = f"{user}:{','.join(host.available_devices)}"
         raise DeviceError(f"{user} is given no devices: name them in order of priority, as in {example}")
-    found: dict[str, tuple[Plugin, dict[str, Any]]] = {}
-    missing: dict[str, DeviceError] = {}
-    taken: dict[str, str] = {}
+    resolved: dict[str, tuple[Plugin, dict[str, Any]]] = {}
+    unavailable: dict[str, DeviceError] = {}
+    name_of: dict[str, str] = {}
     for name in names:
         try:
             plugin, options = host.resolve_device(name)
         except DeviceError as error:
-            if _kind_of(name) not in host.unavailable_devices:
+            if _plugin_name(name) not in host.unavailable_devices:
                 raise
-            missing[name] = error
+            unavailable[name] = error
             continue
         device = full_name(plugin.name, plugin.device(options).id)
         if plugin.name == user:
             raise DeviceError(f"{user}:{','.join(names)} cannot use itself: name other devices")
-        if device in taken:
-            twice = f"{name} twice" if taken[device] == name else f"{taken[device]} and {name}, which are one device"
+        if device in name_of:
+            earlier = name_of[device]
+            twice = f"{name} twice" if earlier == name else f"{earlier} and {name}, which are one device"
             raise DeviceError(f"{user}:{','.join(names)} cannot use {twice}: name each device once")
-        taken[device] = name
-        found[name] = plugin, options
-    if not found:
-        raise next(iter(missing.values()))
-    for error in missing.values():
-        _tell_left_out(user, str(error))
-    return found
+        name_of[device] = name
+        resolved[name] = plugin, options
+    if not resolved:
+        raise next(iter(unavailable.values()))
+    for error in unavailable.values():
+        _warn_once(user, str(error))
+    return resolved
 
 
-def why_left_out(host: Host, names: Sequence[str]) -> list[str]:
-    """Of these devices, those that cannot be used here, with the reasons."""
-    unavailable = host.unavailable_devices
-    kinds = [kind for kind in map(_kind_of, names) if kind in unavailable]
-    return [f"device {kind} is not available: {unavailable[kind]}" for kind in kinds]
+def unavailable_reasons(hetero: Plugin, names: Sequence[str]) -> list[str]:
+    """Return a message for each of these devices that is unavailable."""
+    unavailable = hetero.host.unavailable_devices
+    plugins = [plugin for plugin in map(_plugin_name, names) if plugin in unavailable]
+    return [f"device {plugin} is not available: {unavailable[plugin]}" for plugin in plugins]
 
 
-def _kind_of(name: str) -> str:
+def _plugin_name(name: str) -> str:
     return name.partition(".")[0]
 
 
 @functools.cache
-def _tell_left_out(user: str, reason: str) -> None:
-    """Once: devices are looked up more than once for each model."""
+def _warn_once(user: str, reason: str) -> None:
+    """Log once that a device is left out: devices are resolved several times for each model."""
     log.warning("%s goes on without a device: %s", user, reason)
 
 
 def make_devices(
-    host: Host,
+    hetero: Plugin,
     names: Sequence[str],
-    found: Mapping[str, tuple[Plugin, dict[str, Any]]],
+    resolved: Mapping[str, tuple[Plugin, dict[str, Any]]],
     shared: Mapping[str, Any],
     per_device: Mapping[str, Mapping[str, Any]],
 ) -> list[Device]:
-    """The devices with their options: ``shared`` where they have them, and what DEVICE_PROPERTIES says of each.
+    """Return the resolved devices with their options: those of ``shared`` that they have, and their own.
 
-    ``names`` are those of ``found`` and of the devices that were left out. Raises DeviceError for a device in
-    DEVICE_PROPERTIES that is not among them, PropertyError for what a device does not take.
+    ``per_device`` is DEVICE_PROPERTIES. ``names`` are all devices of the user, with those that are unavailable. Raises
+    DeviceError for a device in DEVICE_PROPERTIES that is not among them, PropertyError for an option that a device does
+    not accept.
     """
     for name in per_device:
-        if not any(name in (device, _kind_of(device)) for device in names):
+        if not any(name in (device, _plugin_name(device)) for device in names):
             raise DeviceError(f"DEVICE_PROPERTIES names {name}, which is not among the devices {', '.join(names)}")
     devices = []
-    for name, (plugin, options) in found.items():
-        supported = host.get_property(name, props.supported_properties)
+    for name, (plugin, options) in resolved.items():
+        supported = hetero.host.get_property(name, props.supported_properties)
         known = {key: value for key, value in shared.items() if key in supported}
         own = {**per_device.get(plugin.name, {}), **per_device.get(name, {})}
         if props.device.id in own:

@@ -1,12 +1,17 @@
-"""Going on without devices that fail during inferences.
+"""Failover: going on without a device that fails during an inference.
 
-An inference that fails on a device is run again without it, on what the others make of the model; only when that goes
-well is the device dropped, for all requests. So a device stays in place where the inference itself is to blame: then it
-fails everywhere, and the user is told the first error. A device fails by raising anything, by outputs that do not fit
-the model or are not written, and where DEVICE_TIMEOUT is set by taking longer than that; it is not to blame for a
-tensor of the user's that does not fit, or for being cancelled. RUNTIME_FALLBACK=NO turns this off. An imported model,
-of which there is only what each device compiled, cannot do it; one from the model cache is compiled anew for that.
-Operations that the user pinned to a device that is dropped go elsewhere too.
+An inference that fails on a device runs again without that device, on what the other devices make of the model. Only if
+that succeeds is the device dropped, for all requests. So if the inference itself is to blame, it fails everywhere, no
+device is dropped and the user gets the first error.
+
+A device fails by raising any error, by outputs that do not fit the model or are not written, and, if DEVICE_TIMEOUT is
+set, by exceeding it. A user's tensor that does not fit is no failure, nor is a cancellation. Operations that the user
+pinned to a dropped device run elsewhere too.
+
+There is no failover with RUNTIME_FALLBACK=NO; for imported models, of which there is only what each device compiled
+(those from the model cache are compiled anew); and for models that assign variables, unless VARIABLE_SNAPSHOTS=YES or
+DEVICE_TIMEOUT makes each request keep a copy of its variables on the host after each inference. Without that copy the
+variables would be lost with the device, so the user gets the error of the device instead.
 """
 
 from __future__ import annotations
@@ -14,35 +19,36 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from hetero import properties as props
 from hetero.dispatch.deployment import Deployer, Deployment
-from hetero.dispatch.plan import StepError
+from hetero.dispatch.plan import Plan
+from hetero.dispatch.step import StepError
 from hetero.errors import CancelledError, DeviceError, TensorError
 from hetero.fork import renew_after_fork
 from hetero.properties import Property
 
-if TYPE_CHECKING:
-    from hetero.dispatch.infer_request import HeteroInferRequest
-
 runtime_fallback = Property("RUNTIME_FALLBACK", props.boolean, True)
-# Milliseconds that a device may take for a subgraph; 0 is any time.
+# Milliseconds that a device may take for a subgraph; 0 for no limit.
 device_timeout = Property("DEVICE_TIMEOUT", props.count, 0)
+# Whether requests copy variables to the host after each inference, so that models with variables can fail over.
+variable_snapshots = Property("VARIABLE_SNAPSHOTS", props.boolean, False)
 
 Errors = Mapping[str, Exception]
+# Called with the new deployment and the errors of the devices that were dropped.
+OnDrop = Callable[[Deployment, Errors], None]
 
 
 class Fallback:
-    """What a compiled model runs on without the devices that failed: nothing, if ``make_deployer`` is None.
+    """The deployments of a compiled model without devices that failed. Thread-safe.
 
-    ``make_deployer`` is called when a device fails for the first time.
+    ``make_deployer`` is called when a device fails for the first time; if it is None there is no failover.
     """
 
     def __init__(self, make_deployer: Callable[[], Deployer] | None) -> None:
         self._make_deployer = make_deployer
         self._dropped: dict[str, Exception] = {}
-        # By the names of the devices that are left out; None where the others cannot run it.
+        # By the names of the devices that are left out; None if the other devices cannot run the model.
         self._deployments: dict[frozenset[str], Deployment | None] = {}
         self._renew()
         renew_after_fork(self, Fallback._renew)
@@ -61,28 +67,29 @@ class Fallback:
     def is_dropped(self, device: str) -> bool:
         return device in self._dropped
 
-    def without(self, errors: Errors) -> Deployment | None:
-        """The model without devices, by what they raised, and without those dropped before; None if that cannot be.
+    def plan_without(self, errors: Errors) -> Plan | None:
+        """Return a plan without these devices and without those dropped before; None if the others cannot run it.
 
-        It is compiled once, however many requests ask for it.
+        The model is compiled once for all requests that ask.
         """
         with self._lock:
-            return self._without(errors)
+            deployment = self._without(errors)
+            return deployment and deployment.plan
 
-    def drop(self, errors: Errors, adopt: Callable[[Deployment, Errors], None]) -> None:
-        """Drop devices for good; ``adopt`` is told of those that were not dropped before."""
+    def drop(self, errors: Errors, on_drop: OnDrop) -> None:
+        """Drop devices for good, and call ``on_drop`` with those that were not dropped before, under the lock."""
         with self._lock:
             new = {device: error for device, error in errors.items() if device not in self._dropped}
             deployment = self._without(errors) if new else None
             if deployment is None:
-                return  # another request was first; perhaps with another device, which cannot be done without as well
-            self._dropped |= {device: DeviceError(str(error)) for device, error in new.items()}  # without the stack
+                return  # another request was first, perhaps with another device that is needed then
+            self._dropped |= {device: DeviceError(str(error)) for device, error in new.items()}  # without the traceback
             self._deployments = {frozenset(self._dropped): deployment}
-            self._deployer.forget_others(deployment)
-            adopt(deployment, new)
+            self._deployer.release_unused(deployment)
+            on_drop(deployment, new)
 
-    def give_up(self, errors: Errors) -> None:
-        """Running without these devices did not help: another time there may be another reason to do so."""
+    def forget(self, errors: Errors) -> None:
+        """Forget a deployment that did not help either: another time it may be needed for another reason."""
         with self._lock:
             left_out = frozenset(self._dropped.keys() | errors.keys())
             if left_out != self._dropped.keys() and self._deployments.get(left_out) is not None:
@@ -102,77 +109,39 @@ class Fallback:
 
 
 class Failover:
-    """Runs each inference of a request until it goes well or nothing is left to try."""
+    """The devices that failed so far in the current inference of one request."""
 
-    def __init__(self, request: HeteroInferRequest) -> None:
-        self._request = request
-        self._compiled = request.compiled_model
+    def __init__(self, fallback: Fallback, on_drop: OnDrop) -> None:
+        self._fallback, self._on_drop = fallback, on_drop
         self._errors: dict[str, Exception] = {}
-        self._is_stale = False  # whether the last inference may have left variables in the middle
 
     def begin(self) -> None:
-        """Before an inference: use the devices that are in use now, with the variables as they should be."""
+        """Begin an inference, or the creation of a request, in which no device has failed yet."""
         self._errors = {}
-        request, plan = self._request, self._compiled.plan
-        try:
-            if request.bound is None or request.bound.plan is not plan or request.bound.is_abandoned:
-                request.use(plan)
-            elif self._is_stale:
-                request.bound.restore()
-        except StepError as error:
-            self._leave_out(error)
-        self._is_stale = False
 
-    def settle(self, error: BaseException | None) -> bool:
-        """After the steps, with what they raised: whether that was all; else they are to be run again.
+    def plan_without(self, failure: StepError) -> Plan:
+        """Return a plan without the device that failed now and those that failed before in this inference.
 
-        Raises what the user is to be told.
+        Raises the error for the user if there is no such plan, or if the device is not to blame.
         """
-        try:
-            if error is not None:
-                raise error
-            self._request.bound.write_outputs()
-        except StepError as failure:
-            self._is_stale = True
-            self._leave_out(failure)
-            self._request.bound.prepare()
-            self._is_stale = False
-            return False
-        except BaseException:
-            self._is_stale = True
-            raise
-        self.commit()
-        return True
+        if isinstance(failure.error, CancelledError):
+            raise failure.error
+        if isinstance(failure.error, TensorError):
+            raise self._first_error(failure)
+        self._errors.setdefault(failure.device, failure.error)
+        plan = self._fallback.plan_without(self._errors)
+        if plan is None:
+            raise self._first_error(failure)
+        return plan
 
     def commit(self) -> None:
-        """What failed on the way is dropped, as the others did it."""
+        """Drop the devices that failed, as the inference succeeded without them."""
         if self._errors:
-            self._compiled.fallback.drop(self._errors, self._compiled.adopt)
+            self._fallback.drop(self._errors, self._on_drop)
             self._errors = {}
 
-    def _leave_out(self, failure: StepError) -> None:
-        """Use what there is without a device that failed, and without those that failed before in this inference."""
-        compiled = self._compiled
-        while True:
-            if isinstance(failure.error, CancelledError):
-                raise failure.error
-            if isinstance(failure.error, TensorError):
-                raise self._first_error(failure)
-            self._errors.setdefault(failure.device, failure.error)
-            self._request.check_cancelled()
-            deployment = compiled.fallback.without(self._errors)
-            if deployment is None:
-                raise self._first_error(failure)
-            compiled.scheduler.admit(deployment.plan.slots)
-            try:
-                self._request.use(deployment.plan)
-            except StepError as another:
-                failure = another
-            else:
-                return
-
     def _first_error(self, last: StepError) -> Exception:
-        """What the user is told: the first error of a device that stays in use."""
-        self._compiled.fallback.give_up(self._errors)
-        staying = (error for device, error in self._errors.items() if not self._compiled.fallback.is_dropped(device))
+        """Return the first error of a device that stays in use, else the last error."""
+        self._fallback.forget(self._errors)
+        staying = (error for device, error in self._errors.items() if not self._fallback.is_dropped(device))
         return next(staying, last.error)

@@ -1,4 +1,4 @@
-"""Nodes that must be on one device: those of one variable, and an operation with all that is in its bodies."""
+"""Groups of nodes that must run on one device: the nodes of one variable, and an operation with its bodies."""
 
 from __future__ import annotations
 
@@ -14,48 +14,49 @@ from hetero.plugin import QueryResult
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Nodes that go to one device together, and why; most nodes are a group of their own."""
+    """Nodes that run on one device together, and the reason; most nodes are a group of their own."""
 
     nodes: tuple[Node, ...]
-    why: str = ""
+    reason: str = ""
 
     def pin(self, queries: Mapping[str, QueryResult]) -> Node | None:
-        """A node that the user pinned, perhaps in a body, where the whole group goes then.
+        """Return a pinned node of the group or of its bodies, None if there is none.
 
-        Raises DeviceError where pins contradict each other.
+        Raises DeviceError if nodes are pinned to different devices.
         """
         pinned = [node for node in walk_nested(self.nodes) if AFFINITY in node.rt_info]
         first = next(iter(pinned), None)
         for other in pinned:
             if other.rt_info[AFFINITY] != first.rt_info[AFFINITY]:
                 where = [f"'{node.friendly_name}' is pinned to {node.rt_info[AFFINITY]}" for node in (first, other)]
-                what = self.why or f"{self.nodes[0].type_info.name} '{self.nodes[0].friendly_name}' with its bodies"
+                what = self.reason or f"{self.nodes[0].type_info.name} '{self.nodes[0].friendly_name}' with its bodies"
                 raise DeviceError(
-                    f"{what} must be on one device, but {' and '.join(where)}; able: {self.able(queries)}"
+                    f"{what} must be on one device, but {' and '.join(where)}; able: {self.able_names(queries)}"
                 )
         return first
 
-    def able(self, queries: Mapping[str, QueryResult]) -> str:
-        """The devices that can run all of it, for messages."""
-        return ", ".join(device for device, claimed in queries.items() if self.fits(claimed)) or "no device"
+    def able_names(self, queries: Mapping[str, QueryResult]) -> str:
+        """Return the names of the devices that support the whole group, for messages."""
+        return ", ".join(device for device, supported in queries.items() if self.fits(supported)) or "no device"
 
-    def fits(self, claimed: QueryResult) -> bool:
-        return not any(self.lacking(claimed))
+    def fits(self, supported: QueryResult) -> bool:
+        """Return whether a device supports the whole group."""
+        return not any(self.lacking(supported))
 
-    def lacking(self, claimed: QueryResult) -> Iterator[Node]:
-        """The nodes that a device cannot run. It need not run those whose values are known already."""
-        return (n for n in self.nodes if n.friendly_name not in claimed and not _is_known(n))
+    def lacking(self, supported: QueryResult) -> Iterator[Node]:
+        """Yield the nodes that a device does not support. Nodes with values known at compile time do not count."""
+        return (n for n in self.nodes if n.friendly_name not in supported and not _is_known(n))
 
-    def refusal(self, node: Node, device: str, claimed: QueryResult) -> str:
-        """Why a device does not get a node of the group: it cannot run that, or another one."""
-        if node.friendly_name not in claimed:
-            return f"{device}: {claimed.refused.get(node.friendly_name, 'not supported')}"
-        other = next(self.lacking(claimed))
-        return f"{device}: cannot run '{other.friendly_name}' of {self.why}"
+    def refusal(self, node: Node, device: str, supported: QueryResult) -> str:
+        """Return why a device does not get a node: it does not support the node, or another one of the group."""
+        if node.friendly_name not in supported:
+            return f"{device}: {supported.refused.get(node.friendly_name, 'not supported')}"
+        other = next(self.lacking(supported))
+        return f"{device}: cannot run '{other.friendly_name}' of {self.reason}"
 
 
 def find_groups(nodes: Sequence[Node]) -> dict[Node, Group]:
-    """The group of each node, in the order given. An operation reads and sets also what its bodies do."""
+    """Return the group of each node, in the order given. An operation also has the variables of its bodies."""
     by_variable: dict[str, list[Node]] = {}
     variables_of: dict[Node, list[str]] = {}
     for node in nodes:
@@ -65,7 +66,7 @@ def find_groups(nodes: Sequence[Node]) -> dict[Node, Group]:
     groups: dict[Node, Group] = {}
     for node in nodes:
         if node in variables_of and node not in groups:
-            names = _connected(node, by_variable, variables_of)
+            names = _connected_variables(node, by_variable, variables_of)
             members = dict.fromkeys(member for name in names for member in by_variable[name])
             group = Group(tuple(members), " and ".join(f"variable '{name}'" for name in names))
             groups |= dict.fromkeys(members, group)
@@ -82,13 +83,15 @@ def _variables(node: Node) -> Iterator[str]:
             yield info.variable_id
 
 
-def _connected(node: Node, by_variable: Mapping[str, list[Node]], variables_of: Mapping[Node, list[str]]) -> list[str]:
-    """The variables of a node, and those of all nodes that have one of these, and so on."""
-    found = dict.fromkeys(variables_of[node])
-    waiting = list(found)
+def _connected_variables(
+    node: Node, by_variable: Mapping[str, list[Node]], variables_of: Mapping[Node, list[str]]
+) -> list[str]:
+    """Return the variables of a node, of all nodes that share a variable with it, and so on (transitive closure)."""
+    connected = dict.fromkeys(variables_of[node])
+    waiting = list(connected)
     while waiting:
         for member in by_variable[waiting.pop()]:
-            new = [name for name in variables_of[member] if name not in found]
-            found |= dict.fromkeys(new)
+            new = [name for name in variables_of[member] if name not in connected]
+            connected |= dict.fromkeys(new)
             waiting += new
-    return list(found)
+    return list(connected)

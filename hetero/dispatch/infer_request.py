@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from hetero.dispatch.bound_plan import BoundPlan
 from hetero.dispatch.failover import Failover
-from hetero.dispatch.plan import Plan, StepError
+from hetero.dispatch.plan import Plan
 from hetero.dispatch.scheduler import Inference, OnEnd
+from hetero.dispatch.step import StepError
 from hetero.errors import TensorError
 from hetero.graph import Output
 from hetero.plugin import AsyncInferRequest, ProfilingInfo, RemoteTensor, SyncInferRequest, VariableState
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class HeteroInferRequest(SyncInferRequest):
-    """Steps that can only run one after the other run on the caller's thread, others at once where their devices do.
+    """A request that runs a chain of steps on the caller's thread, and other plans on the scheduler's threads.
 
-    With a time-out all run on the scheduler's threads, which can be left behind.
+    With a timeout all steps run on the scheduler's threads, as a thread that hangs is abandoned.
     """
 
     compiled_model: HeteroCompiledModel
@@ -31,33 +32,64 @@ class HeteroInferRequest(SyncInferRequest):
     def __init__(self, compiled_model: HeteroCompiledModel) -> None:
         super().__init__(compiled_model)
         self.bound: BoundPlan | None = None
-        self.attempts = Failover(self)
-        self.attempts.begin()
-        self.attempts.commit()
+        self._failover = Failover(compiled_model.fallback, compiled_model.adopt)
+        self._unbound: set[Output] = set()  # ports whose tensor a step did not take
+        self._is_stale = False  # whether the last inference failed, so that variables may be half assigned
+        self._use_current_plan()
+        self._failover.commit()
 
-    def use(self, plan: Plan) -> None:
-        """Run on a plan from now on, with the tensors and variables of the request. Raises StepError."""
+    def _use_current_plan(self) -> None:
+        """Bind the plan that the compiled model uses now, with the variables as after the last successful inference."""
+        self._failover.begin()
+        plan = self.compiled_model.plan
+        try:
+            if self.bound is None or self.bound.plan is not plan or self.bound.is_abandoned:
+                self._bind(plan)
+            elif self._is_stale:
+                self.bound.restore()
+            for port in list(self._unbound):
+                self.bound.bind(port, self.get_tensor(port))
+                self._unbound.discard(port)
+        except StepError as failure:
+            self._bind_without(failure)
+        self._is_stale = False
+
+    def _bind(self, plan: Plan) -> None:
+        """Bind a plan to the tensors and variables of the request. Raise StepError if a device fails."""
         for port in self.compiled_model.outputs if self.bound is not None else ():
-            _mend(port, self.get_tensor(port))
+            _repair(port, self.get_tensor(port))
         compiled = self.compiled_model
-        bound = BoundPlan(plan, self, protects=compiled.timeout > 0, keeps=compiled.keeps_variables)
+        bound = BoundPlan(plan, self, compiled.timeout > 0, compiled.keeps_snapshots)
         if self.bound is not None:
             bound.resume_from(self.bound)
         self.bound = bound
+        self._unbound.clear()
+
+    def _bind_without(self, failure: StepError) -> None:
+        """Bind a plan without the device that failed. Raise the error for the user if there is none."""
+        while True:
+            self.check_cancelled()
+            plan = self._failover.plan_without(failure)
+            self.compiled_model.scheduler.admit(plan.slots)
+            try:
+                return self._bind(plan)
+            except StepError as another:
+                failure = another
 
     def query_state(self) -> list[VariableState]:
         return list(self.bound.states.values())
 
     def preprocess(self) -> None:
         super().preprocess()
-        self.attempts.begin()
+        self._use_current_plan()
         self.bound.prepare()
 
     def start(self) -> None:
-        while not self.attempts.settle(self._run_steps()):
+        while not self.finish(self._run_steps()):
             pass
 
     def _run_steps(self) -> BaseException | None:
+        """Run all steps. Return the first error, None if all succeeded."""
         bound = self.bound
         if bound.plan.is_chain and not self.compiled_model.timeout:
             try:
@@ -71,19 +103,41 @@ class HeteroInferRequest(SyncInferRequest):
         return ended.result()
 
     def inference(self, on_end: OnEnd) -> Inference:
-        """The steps of an inference, for the scheduler."""
+        """Return the steps of an inference, for the scheduler."""
         bound = self.bound
         return Inference(bound.plan, bound.run_step, on_end, bound.abandon)
+
+    def finish(self, error: BaseException | None) -> bool:
+        """Write the outputs after all steps ran; ``error`` is what they raised.
+
+        Returns False if a device failed and the steps must run again, on a plan without it. Raises the error for the
+        user.
+        """
+        try:
+            if error is not None:
+                raise error
+            self.bound.write_outputs()
+        except StepError as failure:
+            self._is_stale = True
+            self._bind_without(failure)
+            self.bound.prepare()
+            self._is_stale = False
+            return False
+        except BaseException:
+            self._is_stale = True
+            raise
+        self._failover.commit()
+        return True
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         super().set_tensor(port, tensor)
         try:
             self.bound.bind(port, tensor)
         except StepError:
-            self.bound.is_abandoned = True  # the next inference binds all tensors again, and handles the error
+            self._unbound.add(port)  # the next inference binds it again, and handles the error
 
     def check_context(self, port: Output, tensor: RemoteTensor) -> None:
-        """Any will do: what the steps do not take is copied."""
+        """Accept tensors of any context: a tensor that a step does not take is copied."""
 
     def cancel(self) -> None:
         super().cancel()
@@ -94,7 +148,7 @@ class HeteroInferRequest(SyncInferRequest):
 
 
 class HeteroAsyncInferRequest(AsyncInferRequest):
-    """In the background steps run on the scheduler's threads, so that requests take turns on the devices."""
+    """A request whose steps run on the scheduler's threads, so that the steps of several requests overlap."""
 
     request: HeteroInferRequest
 
@@ -115,12 +169,12 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
 
     def _run_steps(self, done: Completion) -> None:
         request = self.request
-        request.compiled_model.scheduler.run(request.inference(lambda error: self._settle(done, error)))
+        request.compiled_model.scheduler.run(request.inference(lambda error: self._finish(done, error)))
 
-    def _settle(self, done: Completion, error: BaseException | None) -> None:
+    def _finish(self, done: Completion, error: BaseException | None) -> None:
         request = self.request
         try:
-            if not request.attempts.settle(error):
+            if not request.finish(error):
                 request.compiled_model.scheduler.submit(lambda: self._run_steps(done))
                 return
             request.run_stage("postprocess")
@@ -130,8 +184,8 @@ class HeteroAsyncInferRequest(AsyncInferRequest):
             self.end(done, None)
 
 
-def _mend(port: Output, tensor: Tensor) -> None:
-    """A device that fails may leave another shape or type in an output than the port's."""
+def _repair(port: Output, tensor: Tensor) -> None:
+    """Reset a tensor that a failing device left with a shape or type that does not fit the port."""
     try:
         check_tensor(port, tensor)
     except TensorError:

@@ -1,88 +1,78 @@
-"""Splitting turns so that devices work at the same time.
+"""Split subgraphs so that devices work at the same time.
 
-The fewest turns may make a device wait that need not. Of two branches, each on a device, which meet on the second one,
-the second device takes its branch and where they meet in one turn, and so waits for the first one to begin at all.
+The smallest number of subgraphs may make a device wait without need. Example: two branches on two devices meet on the
+second one. The second device would compute its branch and the operations after the meeting point in one subgraph, and
+so would wait for the first device before it begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from hetero.dispatch.subgraph_order import ColoredGraph, Turns
-from hetero.graph import Model, Node
-from hetero.ops.work_estimate import assumed_shapes, work_of
+from hetero.dispatch.subgraph_order import ColoredGraph, Subgraphs
 
-# A turn is split when at least so much is saved: the part of all, and the seconds. Threads that wait for each other
-# cost something too.
-PART_SAVED = 0.05
-SECONDS_SAVED = 200e-6
-# Those of a processor: rough, but what is worth a thread is so on any device.
-OPERATIONS_PER_SECOND = 50e9
-BYTES_PER_SECOND = 10e9
+# A subgraph is split if the split saves at least this part of the total time and at least these seconds: threads that
+# wait for each other cost time too.
+MIN_PART_SAVED = 0.05
+MIN_SECONDS_SAVED = 200e-6
 
 
-def estimated_seconds(model: Model, nodes: Iterable[Node]) -> dict[Node, float]:
-    """Roughly what each node takes, by its work."""
-    shapes = assumed_shapes(model)
-    work = {node: work_of(node, shapes) for node in nodes}
-    return {n: w.operations / OPERATIONS_PER_SECOND + w.bytes / BYTES_PER_SECOND for n, w in work.items()}
+def split_for_overlap(graph: ColoredGraph, subgraphs: Subgraphs, estimate: Callable[[], Sequence[float]]) -> Subgraphs:
+    """Split subgraphs whose nodes wait for different subgraphs, where that saves time. Linear in nodes and edges.
 
-
-def split_for_overlap(graph: ColoredGraph, turns: Turns, estimate: Callable[[], Sequence[float]]) -> Turns:
-    """The turns, in which what need not wait goes first, where that is worth a turn more. Linear.
-
-    ``estimate`` gives the seconds that each node takes; it is called only where something need not wait.
+    ``estimate`` returns the seconds of each node; it is called only if there is something to split.
     """
-    turn_of = [0] * len(graph.color)
-    for index, (_, taken) in enumerate(turns):
-        for node in taken:
-            turn_of[node] = index
-    after = _turns_waited_for(graph, turn_of)
-    if all(after[node] == after[taken[0]] for _, taken in turns for node in taken):
-        return turns
+    subgraph_of = [0] * len(graph.color)
+    for index, (_, nodes) in enumerate(subgraphs):
+        for node in nodes:
+            subgraph_of[node] = index
+    waits_for = _last_awaited(graph, subgraph_of)
+    if all(waits_for[node] == waits_for[nodes[0]] for _, nodes in subgraphs for node in nodes):
+        return subgraphs
     seconds = estimate()
-    worth = max(SECONDS_SAVED, PART_SAVED * sum(seconds))
-    done_before = [0.0]  # the seconds of all turns before each
-    for _, taken in turns:
-        done_before.append(done_before[-1] + sum(seconds[node] for node in taken))
-    early: dict[int, Turns] = {}
-    late: Turns = []
-    for index, (color, taken) in enumerate(turns):
-        at = _best_split(taken, after, index, seconds, done_before, worth)
-        late.append((color, [node for node in taken if after[node] > at]))
-        if len(late[-1][1]) < len(taken):
-            early.setdefault(at, []).append((color, [node for node in taken if after[node] <= at]))
-    return early.get(-1, []) + [turn for index, own in enumerate(late) for turn in (own, *early.get(index, []))]
+    threshold = max(MIN_SECONDS_SAVED, MIN_PART_SAVED * sum(seconds))
+    begins = [0.0]  # total seconds of all subgraphs before each
+    for _, nodes in subgraphs:
+        begins.append(begins[-1] + sum(seconds[node] for node in nodes))
+    early: dict[int, Subgraphs] = {}  # by the subgraph after which they can begin
+    late: Subgraphs = []
+    for index, (color, nodes) in enumerate(subgraphs):
+        split = _best_split(nodes, waits_for, index, seconds, begins, threshold)
+        late.append((color, [node for node in nodes if waits_for[node] > split]))
+        if len(late[-1][1]) < len(nodes):
+            early.setdefault(split, []).append((color, [node for node in nodes if waits_for[node] <= split]))
+    return early.get(-1, []) + [subgraph for index, own in enumerate(late) for subgraph in (own, *early.get(index, []))]
 
 
-def _turns_waited_for(graph: ColoredGraph, turn_of: Sequence[int]) -> list[int]:
-    """The last turn before its own that each node waits for, itself or by what it reads in its turn; -1 for none."""
-    after = [-1] * len(turn_of)
+def _last_awaited(graph: ColoredGraph, subgraph_of: Sequence[int]) -> list[int]:
+    """Return the last earlier subgraph that each node waits for, directly or through its own subgraph; -1 for none."""
+    waits_for = [-1] * len(subgraph_of)
     for node, sources in enumerate(graph.sources):
-        own = turn_of[node]
+        own = subgraph_of[node]
         for source in sources:
-            waited = after[source] if turn_of[source] == own else turn_of[source]
-            if waited > after[node]:
-                after[node] = waited
-    return after
+            awaited = waits_for[source] if subgraph_of[source] == own else subgraph_of[source]
+            if awaited > waits_for[node]:
+                waits_for[node] = awaited
+    return waits_for
 
 
 def _best_split(
-    taken: Sequence[int],
-    after: Sequence[int],
+    nodes: Sequence[int],
+    waits_for: Sequence[int],
     index: int,
     seconds: Sequence[float],
-    done_before: Sequence[float],
-    worth: float,
+    begins: Sequence[float],
+    threshold: float,
 ) -> int:
-    """The turn after which the first part of a turn best begins, so that most is done at once; -2 for no split."""
+    """Return the subgraph after which the first part should begin so that most work overlaps; -2 for no split."""
     seconds_after: dict[int, float] = {}
-    for node in taken:
-        seconds_after[after[node]] = seconds_after.get(after[node], 0.0) + seconds[node]
-    best, found, ready = worth, -2, 0.0
-    for at in sorted(seconds_after)[:-1]:
-        ready += seconds_after[at]
-        meanwhile = done_before[index] - done_before[at + 1]
-        if min(ready, meanwhile) >= best:
-            best, found = min(ready, meanwhile), at
-    return found
+    for node in nodes:
+        seconds_after[waits_for[node]] = seconds_after.get(waits_for[node], 0.0) + seconds[node]
+    most, best, early_seconds = threshold, -2, 0.0
+    for awaited in sorted(seconds_after)[:-1]:
+        early_seconds += seconds_after[awaited]
+        others_meanwhile = begins[index] - begins[awaited + 1]
+        overlapping = min(early_seconds, others_meanwhile)
+        if overlapping >= most:
+            most, best = overlapping, awaited
+    return best

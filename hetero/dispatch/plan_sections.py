@@ -1,17 +1,21 @@
-"""A plan as the sections of a blob: which values go where, what the report tells, and the blob of each subgraph."""
+"""The sections of an exported plan: its values and steps, the placement report, and the blob of each subgraph."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hetero.dispatch.plan import Place, Plan, Step
+import numpy as np
+
+from hetero.dispatch.plan import Plan, build_plan
 from hetero.dispatch.report import PlacementReport
+from hetero.dispatch.step import Step, StepPort
 from hetero.errors import BlobError
-from hetero.graph import Constant, Model
+from hetero.graph import Constant, Model, Output
 from hetero.plugin import CompiledModel, Section
 from hetero.plugin.model_sections import ir_in, ir_sections, parameter_of, port_fields, port_fits, section_of
 
@@ -19,20 +23,20 @@ _CONSTANTS = "constants "
 
 
 def plan_sections(name: str, plan: Plan, report: PlacementReport) -> dict[str, Section]:
-    """The sections of a plan. Raises BlobError, and NotSupportedError where a device cannot export its subgraphs."""
-    values = list(dict.fromkeys([*plan.inputs, *plan.outputs, *plan.places]))
-    number_of = {value: number for number, value in enumerate(values)}
+    """Return the sections of a plan. Raise BlobError, or NotSupportedError if a device cannot export a subgraph."""
+    values = list(dict.fromkeys([*plan.inputs, *plan.outputs, *plan.ports]))
+    index_of = {value: index for index, value in enumerate(values)}
     fields = {
         "devices": [step.device for step in plan.steps],
         "values": [port_fields(value) for value in values],
-        "inputs": [number_of[value] for value in plan.inputs],
-        "outputs": [number_of[value] for value in plan.outputs],
+        "inputs": [index_of[value] for value in plan.inputs],
+        "outputs": [index_of[value] for value in plan.outputs],
         "places": [
-            [number_of[value], [_place_fields(place, plan.steps) for place in places]]
-            for value, places in plan.places.items()
+            [index_of[value], [_step_port_fields(port, plan.steps) for port in ports]]
+            for value, ports in plan.ports.items()
         ],
-        "constants": [number_of[value] for value in plan.constants],
-        "setters": plan.setters,
+        "constants": [index_of[value] for value in plan.constants],
+        "setters": dict(plan.setters),
         "report": dataclasses.asdict(report),
     }
     constants = Model([Constant(array) for array in plan.constants.values()], [], name)
@@ -42,104 +46,105 @@ def plan_sections(name: str, plan: Plan, report: PlacementReport) -> dict[str, S
 
 
 def devices_of_plan(sections: Mapping[str, memoryview]) -> list[str]:
-    """The devices that the subgraphs of an exported plan run on, by name. Raises BlobError."""
-    try:
+    """Return the names of the devices that an exported plan runs on. Raise BlobError if the plan is damaged."""
+    with _parse_errors():
         return list(dict.fromkeys(map(_text, _fields(sections)["devices"])))
-    except _WRONG as error:
-        raise _not_understood(error) from error
 
 
 def plan_in(
     sections: Mapping[str, memoryview], import_step: Callable[[str, memoryview], CompiledModel]
 ) -> tuple[Plan, PlacementReport]:
-    """The plan in these sections; ``import_step`` makes a compiled subgraph of a device's name and its blob.
+    """Return the plan and the report in these sections.
 
-    Raises BlobError for what is no plan, and what ``import_step`` raises.
+    ``import_step`` returns the compiled subgraph for a device name and a blob; its errors are passed on. Raises
+    BlobError if the plan is damaged.
     """
     constants_in = {key.removeprefix(_CONSTANTS): s for key, s in sections.items() if key.startswith(_CONSTANTS)}
-    try:
+    with _parse_errors():
         fields = _fields(sections)
-        names = list(map(_text, fields["devices"]))
-        blobs = [section_of(sections, f"subgraph {index}") for index in range(len(names))]
+        devices = list(map(_text, fields["devices"]))
+        blobs = [section_of(sections, f"subgraph {index}") for index in range(len(devices))]
         values = [parameter_of(port).output(0) for port in fields["values"]]
         report = _typed(fields["report"], PlacementReport)
-    except _WRONG as error:
-        raise _not_understood(error) from error
     steps = [
-        Step(f"subgraph {index}", name, import_step(name, blob)) for index, (name, blob) in enumerate(zip(names, blobs))
+        Step(f"subgraph {index}", device, import_step(device, blob))
+        for index, (device, blob) in enumerate(zip(devices, blobs))
     ]
-    constants = [result.input_value(0).node for result in ir_in(constants_in).results]
+    constant_nodes = [result.input_value(0).node for result in ir_in(constants_in).results]
+    with _parse_errors():
+        inputs = [_item(values, index) for index in fields["inputs"]]
+        outputs = [_item(values, index) for index in fields["outputs"]]
+        ports = {_item(values, index): [_step_port(port, steps) for port in ports] for index, ports in fields["places"]}
+        constants = {
+            _item(values, index): node.data for index, node in zip(fields["constants"], constant_nodes, strict=True)
+        }
+        setters = {name: _index(step, len(steps)) for name, step in fields["setters"].items()}
+        _check(steps, inputs, outputs, ports, constants, report)
+    return build_plan(steps, inputs, outputs, ports, constants, setters), report
+
+
+@contextlib.contextmanager
+def _parse_errors() -> Iterator[None]:
+    """Raise the errors of parsing damaged sections as BlobError."""
     try:
-        plan = Plan(
-            steps,
-            inputs=[_of(values, number) for number in fields["inputs"]],
-            outputs=[_of(values, number) for number in fields["outputs"]],
-            setters={name: _index(step, len(steps)) for name, step in fields["setters"].items()},
-        )
-        for number, places in fields["places"]:
-            plan.places[_of(values, number)] = [_place(place, steps) for place in places]
-        for number, constant in zip(fields["constants"], constants, strict=True):
-            plan.constants[_of(values, number)] = constant.data
-        _check(plan, report)
-    except _WRONG as error:
-        raise _not_understood(error) from error
-    plan.link()
-    return plan, report
-
-
-_WRONG = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
-
-
-def _not_understood(error: Exception) -> BlobError:
-    return BlobError(f"the plan of the exported model cannot be understood: {error!r}")
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
+        raise BlobError(f"the plan of the exported model cannot be understood: {error!r}") from error
 
 
 def _fields(sections: Mapping[str, memoryview]) -> dict[str, Any]:
     return json.loads(section_of(sections, "plan").tobytes())
 
 
-def _place_fields(place: Place, steps: Sequence[Step]) -> list:
-    compiled = steps[place.step].compiled
-    is_output = place.port in compiled.outputs
-    return [place.step, is_output, (compiled.outputs if is_output else compiled.inputs).index(place.port)]
+def _step_port_fields(port: StepPort, steps: Sequence[Step]) -> list:
+    compiled = steps[port.step].compiled
+    is_output = port.port in compiled.outputs
+    return [port.step, is_output, (compiled.outputs if is_output else compiled.inputs).index(port.port)]
 
 
-def _place(fields: Sequence, steps: Sequence[Step]) -> Place:
-    step, is_output, number = fields
+def _step_port(fields: Sequence, steps: Sequence[Step]) -> StepPort:
+    step, is_output, index = fields
     compiled = steps[_index(step, len(steps))].compiled
-    return Place(step, _of(compiled.outputs if is_output else compiled.inputs, number))
+    return StepPort(step, _item(compiled.outputs if is_output else compiled.inputs, index))
 
 
-def _check(plan: Plan, report: PlacementReport) -> None:
-    """Raise ValueError unless every port has one value, which an earlier step has written where it is read."""
-    ports = [port for step in plan.steps for port in (*step.compiled.inputs, *step.compiled.outputs)]
-    placed = [place.port for places in plan.places.values() for place in places]
-    if len(placed) != len(ports) or set(placed) != set(ports):
+def _check(
+    steps: Sequence[Step],
+    inputs: Sequence[Output],
+    outputs: Sequence[Output],
+    ports_of: Mapping[Output, Sequence[StepPort]],
+    constants: Mapping[Output, np.ndarray],
+    report: PlacementReport,
+) -> None:
+    """Raise ValueError unless every port has one value, and every value is written before it is read."""
+    expected = [port for step in steps for port in (*step.compiled.inputs, *step.compiled.outputs)]
+    bound = [port.port for ports in ports_of.values() for port in ports]
+    if len(bound) != len(expected) or set(bound) != set(expected):
         raise ValueError("each port of a subgraph must have one value")
-    inputs = set(plan.inputs)
-    for value, places in plan.places.items():
-        writers = [place.step for place in places if place.port in plan.steps[place.step].compiled.outputs]
-        written = [] if value in inputs else [places[0].step]
-        if writers != written or any(place.step <= places[0].step for place in places[len(written) :] if written):
+    input_set = set(inputs)
+    for value, ports in ports_of.items():
+        writers = [port.step for port in ports if port.port in steps[port.step].compiled.outputs]
+        written = [] if value in input_set else [ports[0].step]
+        if writers != written or any(port.step <= ports[0].step for port in ports[len(written) :] if written):
             raise ValueError(f"'{value.node.friendly_name}' is not written before it is read")
-        if any(not port_fits(value, place.port) for place in places):
-            raise ValueError(f"'{value.node.friendly_name}' does not fit where it is read")
-    known = inputs | plan.places.keys() | plan.constants.keys()
-    if len(inputs) != len(plan.inputs) or not known.issuperset(plan.outputs):
+        if any(not port_fits(value, port.port) for port in ports):
+            raise ValueError(f"'{value.node.friendly_name}' does not fit a port that reads or writes it")
+    known = {*input_set, *ports_of, *constants}
+    if len(input_set) != len(inputs) or not known.issuperset(outputs):
         raise ValueError("an output is written by no step")
-    if len(report.subgraphs) != len(plan.steps):
+    if len(report.subgraphs) != len(steps):
         raise ValueError("the report is of another plan")
-    report.summary()  # which is made of every import: it raises what _WRONG lists if the report contradicts itself
+    report.summary()  # logged at every import; an inconsistent report raises one of the errors of _parse_errors
 
 
-def _index(number: Any, count: int) -> int:
-    if not 0 <= _typed(number, int) < count:
-        raise IndexError(number)
-    return number
+def _index(index: Any, count: int) -> int:
+    if not 0 <= _typed(index, int) < count:
+        raise IndexError(index)
+    return index
 
 
-def _of(items: Sequence, number: Any) -> Any:
-    return items[_index(number, len(items))]
+def _item(items: Sequence, index: Any) -> Any:
+    return items[_index(index, len(items))]
 
 
 def _text(value: Any) -> str:
@@ -147,7 +152,7 @@ def _text(value: Any) -> str:
 
 
 def _typed(value: Any, kind: Any) -> Any:
-    """A value from JSON in a type that a data class states. Raises TypeError."""
+    """Convert a value from JSON to the type of a dataclass field. Raise TypeError if it is of another type."""
     if dataclasses.is_dataclass(kind):
         kinds = typing.get_type_hints(kind)
         return kind(**{name: _typed(value[name], kinds[name]) for name in kinds})

@@ -1,4 +1,4 @@
-"""ReadOnlyTensor: a tensor as it is bound to the steps that read it."""
+"""ReadOnlyTensor: the view of a tensor that is bound to the steps that read it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hetero.tensor import Tensor
 class ReadOnlyTensor(Tensor):
     """Another tensor, whose contents cannot be changed through this one.
 
-    Writing to ``data`` raises ValueError, as numpy does for read-only arrays, so that a device that writes into its
-    inputs fails and does not damage what other steps or the user read.
+    Writing to ``data`` raises ValueError, as numpy does for read-only arrays. So a device that writes to its inputs
+    fails and does not damage what other steps or the user read.
     """
 
     def __init__(self, tensor: Tensor) -> None:
@@ -41,10 +41,10 @@ class ReadOnlyTensor(Tensor):
         self.set_shape(shape)
 
     def set_shape(self, shape: Sequence[int]) -> None:
-        """Raise ValueError if the shape is another one."""
+        """Raise ValueError if the shape differs from the present one."""
         if tuple(shape) != self.shape:
             raise ValueError(f"an input of the shape {list(self.shape)} is read-only and cannot take {list(shape)}")
 
     def __dlpack__(self, **arguments: Any) -> Any:
-        # DLPack before version 1 cannot tell that memory is read-only, and numpy refuses to export it then.
+        # DLPack before version 1 has no read-only flag, and numpy refuses to export a read-only array.
         return self._tensor.__dlpack__(**arguments)

@@ -1,7 +1,7 @@
-"""What was placed where, and why: the property PLACEMENT_REPORT.
+"""PlacementReport: the device of each operation and the reason, as the property PLACEMENT_REPORT.
 
-``summary()`` is one line, which is logged when a model is compiled; ``str()`` is all of it, and ``dataclasses.asdict``
-makes plain data of it, which JSON can hold.
+``summary()`` is the line that is logged when a model is compiled, ``str()`` the whole report. ``dataclasses.asdict``
+converts it to data that JSON can hold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hetero.containers import ContainerType
-from hetero.dispatch.affinity import Placed
+from hetero.dispatch.affinity import FIRST_DEVICE, Placed
 from hetero.dispatch.boundaries import Boundaries
 from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.support import Failure
@@ -22,23 +22,22 @@ from hetero.messages import escaped, get_logger
 from hetero.ops.work_estimate import assumed_shapes, work_of
 from hetero.types import Type
 
-FIRST_DEVICE = "first device"
-KNOWN = "known when compiled"
-# The summary is no warning, but is seen wherever warnings are, so also where nobody configured logging.
+FOLDED = "known when compiled"
+# Level of the summary: shown wherever warnings are shown, so also if logging is not configured.
 NOTICE = logging.WARNING + 1
 logging.addLevelName(NOTICE, "NOTICE")
-# Below the logger of the device, so that LOG_LEVEL counts for it too.
+# A child of the device's logger, so that LOG_LEVEL applies to it.
 log = get_logger("hetero.HETERO.placement")
-# Operation types that the summary names for a device.
-MOST_NAMED = 5
+# Maximum number of operation types that the summary names for a device.
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True)
 class OperationReport:
-    """One operation of the model: where it runs, and why there.
+    """The placement of one operation, with the reason.
 
-    ``subgraph`` is None for one that no device runs, as its value is known already. ``work`` counts arithmetic
-    operations, where dynamic dimensions have assumed lengths.
+    ``subgraph`` is None if the operation was folded at compile time. ``work`` is its number of arithmetic operations,
+    with assumed lengths for dynamic dimensions.
     """
 
     name: str
@@ -51,7 +50,7 @@ class OperationReport:
 
 @dataclass(frozen=True)
 class SubgraphReport:
-    """One subgraph: the names of its operations, and how many values cross its boundary."""
+    """One subgraph: the names of its operations, and the number of values that cross its boundary."""
 
     index: int
     device: str
@@ -62,9 +61,9 @@ class SubgraphReport:
 
 @dataclass(frozen=True)
 class BoundaryReport:
-    """A value that one subgraph makes and others read; ``byte_size`` is None where the shape comes with the data.
+    """A value that one subgraph writes and others read; ``byte_size`` is None if the shape depends on the data.
 
-    ``memory`` tells whether they share its memory, and which, or how often an inference copies it.
+    ``memory`` is the memory that they share, or how often an inference copies the value.
     """
 
     value: str
@@ -83,7 +82,7 @@ class BoundaryReport:
 
 @dataclass(frozen=True)
 class FailureReport:
-    """Operations that a device claimed and does not run, as it failed at them."""
+    """Operations that a device supports but does not run, as it failed at them."""
 
     device: str
     operations: tuple[str, ...]
@@ -92,7 +91,7 @@ class FailureReport:
 
 @dataclass(frozen=True)
 class PlacementReport:
-    """The placement of a whole model; ``devices`` in the user's order."""
+    """The placement of a model; ``devices`` are in the user's order."""
 
     model: str
     devices: tuple[str, ...]
@@ -104,17 +103,17 @@ class PlacementReport:
     @property
     def counts(self) -> dict[str, int]:
         """The number of operations on each device that has any, in the user's order."""
-        found = Counter(operation.device for operation in self.operations)
-        return {device: found[device] for device in self.devices if found[device]}
+        counts = Counter(operation.device for operation in self.operations)
+        return {device: counts[device] for device in self.devices if counts[device]}
 
     @property
     def elsewhere(self) -> list[OperationReport]:
-        """The operations that are not on the first device, or are there for another reason."""
+        """The operations that are not on the first device, or are there for another reason than its rank."""
         first = self.devices[0]
         return [o for o in self.operations if o.device != first or o.reason != FIRST_DEVICE]
 
     def summary(self) -> str:
-        """One line, which begins with the user's first device, even where that has nothing to do.
+        """Return one line that begins with the user's first device, even if that runs no operation.
 
         ``GPU 171/180 operations (98.2% of the work) in 3 subgraphs; TEMPLATE 9 (1.8%): TopK, …; 4 boundaries, 1.2 MB an
         inference``
@@ -144,13 +143,13 @@ class PlacementReport:
             ends = f"{counted(s.inputs, 'input')}, {counted(s.outputs, 'output')}"
             lines.append(f"subgraph {s.index} on {s.device}: {counted(len(s.operations), 'operation')}, {ends}")
             lines += [f"  {reasons[name]}" for name in s.operations]
-        known = [o.name for o in self.operations if o.subgraph is None]
-        if known:
-            lines += [f"on no device: {counted(len(known), 'operation')}", *(f"  {reasons[name]}" for name in known)]
+        folded = [o.name for o in self.operations if o.subgraph is None]
+        if folded:
+            lines += [f"on no device: {counted(len(folded), 'operation')}", *(f"  {reasons[name]}" for name in folded)]
         return "\n".join(map(escaped, [*lines, *(f"boundary {boundary}" for boundary in self.boundaries)]))
 
     def _shares(self) -> dict[str, str]:
-        """How much of the work each device has, where several have any."""
+        """Return the part of the work on each device as a percentage, if several devices have work."""
         work: dict[str, float] = dict.fromkeys(self.counts, 0.0)
         for operation in self.operations:
             work[operation.device] += operation.work
@@ -159,7 +158,7 @@ class PlacementReport:
 
     def _types_on(self, device: str) -> str:
         types = [name for name, _ in Counter(o.type_name for o in self.operations if o.device == device).most_common()]
-        return ", ".join(types[:MOST_NAMED]) + (", …" if len(types) > MOST_NAMED else "")
+        return ", ".join(types[:MAX_NAMED]) + (", …" if len(types) > MAX_NAMED else "")
 
     def _traffic(self) -> str:
         sizes = [b.byte_size for b in self.boundaries]
@@ -167,9 +166,9 @@ class PlacementReport:
         unknown = sizes.count(None)
         if not unknown:
             return known
-        return (
-            "of sizes that come with the data," if unknown == len(sizes) else f"{known} and {unknown} of unknown size"
-        )
+        if unknown == len(sizes):
+            return "of sizes that depend on the data,"
+        return f"{known} and {unknown} of unknown size"
 
 
 def make_report(
@@ -177,21 +176,21 @@ def make_report(
     devices: Sequence[str],
     placed: Mapping[Node, Placed],
     subgraphs: Sequence[Subgraph],
-    known: set[Node],
+    folded: set[Node],
     failures: Sequence[Failure],
     boundaries: Boundaries,
 ) -> PlacementReport:
-    """The report of a placement; ``known`` are operations that no device runs, as their values are known already."""
+    """Return the report of a placement; ``folded`` are operations that were folded at compile time."""
     shapes = assumed_shapes(model)
-    home = {node: index for index, subgraph in enumerate(subgraphs) for node in subgraph.nodes}
+    subgraph_of = {node: index for index, subgraph in enumerate(subgraphs) for node in subgraph.nodes}
     operations = tuple(
         OperationReport(
             node.friendly_name,
             node.type_info.name,
             where.device.name,
-            KNOWN if node in known else where.reason,
-            home.get(node),
-            work_of(node, shapes).operations if node in home else 0.0,
+            FOLDED if node in folded else where.reason,
+            subgraph_of.get(node),
+            work_of(node, shapes).operations if node in subgraph_of else 0.0,
         )
         for node, where in placed.items()
     )
@@ -203,18 +202,18 @@ def make_report(
             SubgraphReport(i, s.device.name, tuple(n.friendly_name for n in s.nodes), len(s.inputs), len(s.outputs))
             for i, s in enumerate(subgraphs)
         ),
-        _boundaries(subgraphs, home, boundaries),
+        _boundaries(subgraphs, subgraph_of, boundaries),
         tuple(FailureReport(f.device, f.operations, str(f.error)) for f in failures),
     )
 
 
 def _boundaries(
-    subgraphs: Sequence[Subgraph], home: Mapping[Node, int], boundaries: Boundaries
+    subgraphs: Sequence[Subgraph], subgraph_of: Mapping[Node, int], boundaries: Boundaries
 ) -> tuple[BoundaryReport, ...]:
     readers: dict[Output, list[int]] = {}
     for index, subgraph in enumerate(subgraphs):
         for value in subgraph.inputs:
-            if value.node in home:
+            if value.node in subgraph_of:
                 readers.setdefault(value, []).append(index)
     return tuple(
         BoundaryReport(
@@ -222,7 +221,7 @@ def _boundaries(
             str(value.element_type),
             str(value.partial_shape),
             _byte_size(value),
-            home[value.node],
+            subgraph_of[value.node],
             tuple(targets),
             str(boundaries.by_value[value]),
         )
@@ -231,7 +230,7 @@ def _boundaries(
 
 
 def _byte_size(value: Output) -> int | None:
-    """The bytes of a value; None where its shape or type is dynamic, and for strings and sequences."""
+    """Return the bytes of a value; None if its shape or type is dynamic, or if it holds strings or sequences."""
     unknown = value.element_type in (Type.dynamic, Type.string) or isinstance(value.element_type, ContainerType)
     if unknown or value.partial_shape.is_dynamic:
         return None
@@ -239,7 +238,7 @@ def _byte_size(value: Output) -> int | None:
 
 
 def _percent(part: float) -> str:
-    """A part as percentage that says 0% and 100% only of nothing and of all."""
+    """Format a ratio as a percentage that is 0% only for nothing and 100% only for everything."""
     text = f"{part:.1%}"
     if 0 < part < 1 and text in ("0.0%", "100.0%"):
         return "<0.1%" if part < 0.5 else ">99.9%"
@@ -247,7 +246,7 @@ def _percent(part: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun: ``1 boundary``, ``2 boundaries``."""
+    """Return a number with its noun: ``1 boundary``, ``2 boundaries``."""
     plural = noun if count == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count} {plural}"
 

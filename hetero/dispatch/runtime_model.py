@@ -1,11 +1,12 @@
-"""The runtime model of a plan: those of its subgraphs, joined where values go from one to the next."""
+"""The runtime model of a plan: the runtime models of its subgraphs, joined at the values between them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.dispatch.plan import Plan, Step
+from hetero.dispatch.plan import Plan
 from hetero.dispatch.report import SubgraphReport
+from hetero.dispatch.step import Step
 from hetero.errors import NotSupportedError
 from hetero.graph import Model, Node, Output, Parameter, Result
 from hetero.graph.execution import EXECUTION_ORDER
@@ -14,19 +15,18 @@ from hetero.plugin.runtime_model import UNKNOWN, RuntimeModelBuilder, describe
 
 
 def join_runtime_models(name: str, plan: Plan, subgraphs: Sequence[SubgraphReport], results: Sequence[str]) -> Model:
-    """The runtime model, in which ``affinity`` tells the device of each step.
+    """Return the runtime model of a plan, with the device of each node in rt_info["affinity"].
 
-    A device that does not tell what it executes has one node for a whole subgraph. ``results`` are the names of the
-    outputs.
+    A subgraph whose device has no runtime model becomes one node. ``results`` are the names of the outputs.
     """
     builder = RuntimeModelBuilder()
     for value in plan.inputs:
         builder.add_parameter(value)
-    values_of: list[dict[Output, Output]] = [{} for _ in plan.steps]
-    for value, places in plan.places.items():
-        for place in places:
-            values_of[place.step][place.port] = value
-    for step, subgraph, values in zip(plan.steps, subgraphs, values_of):
+    value_at: list[dict[Output, Output]] = [{} for _ in plan.steps]
+    for value, ports in plan.ports.items():
+        for port in ports:
+            value_at[port.step][port.port] = value
+    for step, subgraph, values in zip(plan.steps, subgraphs, value_at):
         inputs = [values[port] for port in step.compiled.inputs]
         outputs = [values[port] for port in step.compiled.outputs]
         try:
@@ -44,7 +44,7 @@ def _add_nodes(builder: RuntimeModelBuilder, step: Step, inputs: Sequence[Output
     model = step.compiled.get_runtime_model()
     for parameter, value in zip(model.parameters, inputs):
         builder.let(parameter.output(0), builder.source_of(value))
-    for node in sorted(model.get_ordered_ops(), key=_order):
+    for node in sorted(model.get_ordered_ops(), key=_execution_order):
         if not isinstance(node, (Parameter, Result)):
             copy = node.copy_with_new_inputs([builder.source_of(value) for value in node.input_values()])
             copy.rt_info[AFFINITY] = step.device
@@ -53,5 +53,5 @@ def _add_nodes(builder: RuntimeModelBuilder, step: Step, inputs: Sequence[Output
         builder.let(value, builder.source_of(result.input_value(0)))
 
 
-def _order(node: Node) -> int:
+def _execution_order(node: Node) -> int:
     return int(node.rt_info[EXECUTION_ORDER])

@@ -1,10 +1,10 @@
-"""SharedState: a variable that the requests of several steps have."""
+"""SharedState: a variable of a request that several steps may read or assign."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hetero.dispatch.plan import Step, step_errors
+from hetero.dispatch.step import Step, step_errors
 from hetero.errors import device_errors
 from hetero.graph import VariableInfo
 from hetero.plugin import SyncInferRequest, VariableState
@@ -12,61 +12,65 @@ from hetero.tensor import Tensor
 
 
 class SharedState(VariableState):
-    """A variable that the requests of several steps have, by the indices of the steps.
+    """A variable in the requests of one or several steps; ``states`` are theirs, by the index of the step.
 
-    With ``keeps``, the contents are on the host too: from there other devices get them when one fails.
+    With ``keeps_snapshot`` the contents are copied to the host after each inference that assigns the variable, so that
+    they can be restored after a failure and move to another device. Without, which is the default, they stay on the
+    device; a failed or cancelled inference may leave them assigned or not.
     """
 
-    def __init__(self, info: VariableInfo, keeps: bool) -> None:
+    def __init__(self, info: VariableInfo, keeps_snapshot: bool) -> None:
         super().__init__(info)
         self.states: dict[int, VariableState] = {}
-        self.keeps = keeps
-        self._contents: Tensor | None = None
+        self.keeps_snapshot = keeps_snapshot
+        self._snapshot: Tensor | None = None  # None after a reset
 
     def get_state(self) -> Tensor:
-        if not self.keeps:
+        if not self.keeps_snapshot:
             return next(iter(self.states.values())).state
-        return self.empty() if self._contents is None else Tensor(self._contents.data)
+        return self.empty() if self._snapshot is None else Tensor(self._snapshot.data)
 
     def set_state(self, tensor: Tensor) -> None:
-        self.keep(Tensor(tensor.data))
+        self.take_snapshot(Tensor(tensor.data))
         for state in self.states.values():
             state.state = tensor
 
     def reset(self) -> None:
-        self._contents = None
+        self._snapshot = None
         for state in self.states.values():
             state.reset()
 
     def assigned(self, step: int) -> Tensor | None:
-        """What a step assigned; None where nobody else wants it."""
-        return self.states[step].state if self.keeps or len(self.states) > 1 else None
+        """Return the contents that a step assigned; None if neither another step nor a snapshot needs them."""
+        return self.states[step].state if self.keeps_snapshot or len(self.states) > 1 else None
 
     def share(self, step: int, tensor: Tensor) -> None:
-        """Let the requests of all other steps have it too."""
+        """Copy the contents that one step assigned to the requests of all other steps."""
         for index, state in self.states.items():
             if index != step:
                 state.state = tensor
 
-    def keep(self, tensor: Tensor) -> None:
-        """From now on these are the contents that ``restore`` gives."""
-        self._contents = tensor if self.keeps else None
+    def take_snapshot(self, tensor: Tensor) -> None:
+        """Let ``restore`` give these contents from now on."""
+        self._snapshot = tensor if self.keeps_snapshot else None
 
     def restore(self, step: int) -> None:
-        """Let the request of a step have the contents that are kept."""
-        if self._contents is None:
+        """Set the variable in the request of a step to the snapshot."""
+        if self._snapshot is None:
             self.states[step].reset()
         else:
-            self.states[step].state = self._contents
+            self.states[step].state = self._snapshot
 
 
-def states_by_name(steps: Sequence[Step], requests: Sequence[SyncInferRequest], keeps: bool) -> dict[str, SharedState]:
-    """Return the variables of the requests of these steps by their names. Raises StepError."""
+def states_by_name(
+    steps: Sequence[Step], requests: Sequence[SyncInferRequest], keeps_snapshots: bool
+) -> dict[str, SharedState]:
+    """Return the variables of the requests of these steps by their names. Raise StepError if a device fails."""
     shared: dict[str, SharedState] = {}
     for index, (step, request) in enumerate(zip(steps, requests)):
         problem = f"{step.device} failed to list the variables of '{step.compiled.name}'"
         with step_errors(step.device), device_errors(problem):
             states = list(request.query_state())
         for state in states:
-            shared.setdefault(state.name, SharedState(state.info, keeps)).states[index] = state
+            shared.setdefault(state.name, SharedState(state.info, keeps_snapshots)).states[index] = state
     return shared

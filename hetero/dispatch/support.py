@@ -1,26 +1,23 @@
-"""What each device can run of a model: what it claims, less what it failed at."""
+"""Support: the operations that each device runs, less those that it failed at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from hetero.dispatch.affinity import Device, Placement, is_placed, place
+from hetero.dispatch.affinity import Placement, Strategy, is_placed, place
+from hetero.dispatch.device import Device
 from hetero.errors import DeviceError, PropertyError
 from hetero.graph import Model, Node
 from hetero.plugin import QueryResult, unsupported
 
-if TYPE_CHECKING:
-    from hetero.dispatch.placement.strategy import Strategy
-
-# Operations that one message names.
-MOST_NAMED = 5
+# Maximum number of operations that one message names.
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A device failed at these operations, by their names, and does not get them any more."""
+    """A device failed at these operations, by friendly name, and does not get them any more."""
 
     device: str
     operations: tuple[str, ...]
@@ -28,7 +25,7 @@ class Failure:
 
 
 class EstimateError(DeviceError):
-    """Devices failed to estimate what operations cost."""
+    """Devices failed to estimate the cost of operations."""
 
     def __init__(self, failures: Sequence[Failure]) -> None:
         super().__init__(str(failures[0].error))
@@ -37,16 +34,16 @@ class EstimateError(DeviceError):
 
 @dataclass(frozen=True)
 class Support:
-    """By device what it can run, and what failed so far."""
+    """The supported operations by device name, and the failures so far."""
 
     queries: Mapping[str, QueryResult]
     failures: tuple[Failure, ...] = field(default=())
 
     @classmethod
-    def ask(cls, model: Model, devices: Sequence[Device]) -> Support:
-        """Ask all devices. One that fails to answer claims nothing.
+    def query(cls, model: Model, devices: Sequence[Device]) -> Support:
+        """Query all devices. A device that fails to answer supports nothing.
 
-        Raises PropertyError for options that are wrong, which is no fault of a device.
+        Raises PropertyError for invalid options, which are the user's mistake and no failure of the device.
         """
         queries, failures = {}, []
         for device in devices:
@@ -61,7 +58,7 @@ class Support:
         return cls(queries).without(failures)
 
     def without(self, failures: Iterable[Failure]) -> Support:
-        """What is left after these failures, the reasons among what the devices refuse."""
+        """Return the support that remains after these failures; their errors become the reasons for refusal."""
         queries, failures = dict(self.queries), tuple(failures)
         for failure in failures:
             before, lost = queries[failure.device], set(failure.operations)
@@ -70,10 +67,14 @@ class Support:
             queries[failure.device] = after
         return Support(queries, self.failures + failures)
 
-    def place(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> tuple[Support, Placement]:
-        """Place every operation; return the placement with what is left after devices failed to estimate costs.
+    def without_devices(self, errors: Mapping[str, Exception]) -> Support:
+        """Return the support that remains without whole devices, by name, each with the error that it raised."""
+        return self.without(Failure(device, tuple(self.queries[device]), error) for device, error in errors.items())
 
-        Raises as ``affinity.place`` does.
+    def place(self, model: Model, devices: Sequence[Device], strategy: Strategy) -> tuple[Support, Placement]:
+        """Place every operation. Return the placement, and the support without failed cost estimates.
+
+        Raises DeviceError as ``affinity.place`` does.
         """
         support = self
         while True:
@@ -82,17 +83,13 @@ class Support:
             except EstimateError as error:
                 support = support.without(error.failures)
 
-    def settled(self) -> Support:
-        """The same without what the errors hold: the stack, and with it what a device had at work when it failed."""
+    def without_tracebacks(self) -> Support:
+        """Return the same support with plain errors: tracebacks keep alive what a device was working on."""
         failures = (replace(failure, error=DeviceError(str(failure.error))) for failure in self.failures)
         return Support(self.queries, tuple(failures))
 
-    def without_devices(self, errors: Mapping[str, Exception]) -> Support:
-        """What is left where devices failed at something else, and get nothing any more."""
-        return self.without(Failure(device, tuple(self.queries[device]), error) for device, error in errors.items())
-
     def unsupported_error(self, device: str, unplaced: Mapping[Node, str]) -> DeviceError:
-        """The error for operations that no device runs: that of the first device that failed at one of them, if any."""
+        """Return the error for operations that no device runs: the first failure at one of them, if there is any."""
         for failure in self.failures:
             names = set(failure.operations)
             lost = [node for node in unplaced if node.friendly_name in names]
@@ -108,6 +105,6 @@ def names_of(nodes: Iterable[Node]) -> tuple[str, ...]:
 
 
 def named(nodes: Sequence[Node]) -> str:
-    """The first few nodes for a message: ``Relu 'relu', Exp 'exp' and 3 more``."""
-    shown = ", ".join(f"{node.type_info.name} '{node.friendly_name}'" for node in nodes[:MOST_NAMED])
-    return shown + (f" and {len(nodes) - MOST_NAMED} more" if len(nodes) > MOST_NAMED else "")
+    """Return the first few nodes for a message: ``Relu 'relu', Exp 'exp' and 3 more``."""
+    shown = ", ".join(f"{node.type_info.name} '{node.friendly_name}'" for node in nodes[:MAX_NAMED])
+    return shown + (f" and {len(nodes) - MAX_NAMED} more" if len(nodes) > MAX_NAMED else "")

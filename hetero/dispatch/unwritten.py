@@ -1,6 +1,6 @@
 """Detect outputs that a device leaves unwritten, so that old memory is not passed on as a result.
 
-Before a step the first elements of each of its outputs are overwritten with a pattern; if they are the same afterwards,
+Before a step the first elements of each of its outputs are overwritten with a pattern. If they are the same afterwards,
 the device did not write the output. The cost is a copy of a few bytes.
 """
 
@@ -17,8 +17,8 @@ from hetero.graph import Output
 from hetero.plugin import Region, SharedTensor
 from hetero.tensor import Tensor
 
-# A result may begin with one of them, such as a single int8 of this value, but not with both: the device is run again
-# with the second pattern before it is accused. No byte is 0 or 1, so that none is a boolean.
+# A result may begin with one of the patterns, such as a single int8 of this value, but not with both: the step runs
+# again with the second pattern before the device is accused. No byte is 0 or 1, so no element is a valid boolean.
 PATTERNS = (bytes(range(0xA3, 0xB3)), bytes(range(0x53, 0x63)))
 
 
@@ -50,17 +50,20 @@ class MarkedOutput:
 
     def __init__(self, port: Output, tensor: Tensor) -> None:
         self._port, self._tensor = port, tensor
-        # What changes when the tensor gets other memory, and the first elements there; kept, as finding them takes
-        # longer than writing to them.
+        # The memory of the tensor and the first elements there. Finding the elements takes longer than writing them,
+        # so they are kept until the tensor gets other memory.
         self._memory: np.ndarray | Region | None = None
         self._elements: np.ndarray | None = None
         self._pattern = b""
+        #: The number of bytes that ``mark`` overwrote.
+        self.marked_bytes = 0
 
     def mark(self, pattern: bytes) -> None:
-        """Write a pattern to the tensor. One without elements gets some, unless its memory is the user's."""
+        """Write a pattern to the tensor. A tensor without elements gets some, unless its memory is the user's."""
         memory = self._tensor.region if isinstance(self._tensor, SharedTensor) else self._tensor.data
         if memory is not self._memory or self._elements is None:
             self._memory, self._elements = memory, self._find_elements()
+            self.marked_bytes = self._elements.nbytes
         write_pattern(self._elements, pattern)
         self._pattern = pattern
 
@@ -69,7 +72,7 @@ class MarkedOutput:
             with contextlib.suppress(TensorError):
                 self._tensor.set_shape(smallest_shape(self._port))
         data = self._tensor.data
-        # To read-only memory of the user's the device cannot write either, and says so itself.
+        # The device cannot write to read-only memory of the user either, and raises its own error.
         return first_elements(data if data.flags.writeable else data.reshape(-1)[:0])
 
     def is_unwritten(self) -> bool:

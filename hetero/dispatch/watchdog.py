@@ -1,4 +1,4 @@
-"""Watchdog: notices what takes longer than it may."""
+"""Watchdog: a timeout with a callback."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hetero.fork import renew_after_fork
 
 
 class Watchdog:
-    """Calls what ``begin`` was given when so many seconds passed before ``end``, on a thread of its own.
+    """A thread that calls the callback of ``begin`` unless ``end`` is called within ``seconds``.
 
-    The thread begins with the first use and ends with the watchdog. All have the same time, so the one that began
-    first is also the first whose time is over.
+    The thread starts with the first use and ends with the watchdog. The timeout is the same for all, so the oldest
+    entry always expires first.
     """
 
     def __init__(self, name: str, seconds: float) -> None:
@@ -25,36 +25,36 @@ class Watchdog:
         renew_after_fork(self, Watchdog._renew)
 
     def _set_up(self) -> None:
-        self._watched = _Watched()
-        self._end = weakref.finalize(self, _Watched.close, self._watched)
+        self._entries = _Entries()
+        self._finalizer = weakref.finalize(self, _Entries.close, self._entries)
 
     def _renew(self) -> None:
-        self._end.detach()
+        self._finalizer.detach()
         self._set_up()
 
     def begin(self, on_timeout: Callable[[], None]) -> int:
-        """A number for ``end``."""
-        number, watched = next(self._numbers), self._watched
-        with watched.changed:
-            watched.running[number] = (time.monotonic() + self._seconds, on_timeout)
-            if watched.thread is None:
-                watched.thread = threading.Thread(target=watched.watch, name=self._name, daemon=True)
-                watched.thread.start()
-            elif watched.is_idle:
-                watched.changed.notify()
+        """Start the timeout, and return a number for ``end``."""
+        number, entries = next(self._numbers), self._entries
+        with entries.changed:
+            entries.running[number] = (time.monotonic() + self._seconds, on_timeout)
+            if entries.thread is None:
+                entries.thread = threading.Thread(target=entries.watch, name=self._name, daemon=True)
+                entries.thread.start()
+            elif entries.is_idle:
+                entries.changed.notify()
         return number
 
     def end(self, number: int) -> bool:
-        """Whether it ended in time; else what is to be done was done, or is being done."""
-        with self._watched.changed:
-            return self._watched.running.pop(number, None) is not None
+        """Stop the timeout. Return False if it has expired: the callback was called, or is running."""
+        with self._entries.changed:
+            return self._entries.running.pop(number, None) is not None
 
 
-class _Watched:
-    """What the thread knows: it does not hold the watchdog, which would else never be let go."""
+class _Entries:
+    """The running timeouts. The thread refers to them and not to the watchdog, which could never be freed otherwise."""
 
     def __init__(self) -> None:
-        self.running: dict[int, tuple[float, Callable[[], None]]] = {}
+        self.running: dict[int, tuple[float, Callable[[], None]]] = {}  # deadline and callback by number
         self.changed = threading.Condition()
         self.thread: threading.Thread | None = None
         self.is_idle = False
@@ -66,12 +66,12 @@ class _Watched:
             self.changed.notify()
 
     def watch(self) -> None:
-        while (on_timeout := self._next()) is not None:
+        while (on_timeout := self._next_expired()) is not None:
             on_timeout()
-            del on_timeout  # it is not kept alive while the thread waits
+            del on_timeout  # not kept alive while the thread waits
 
-    def _next(self) -> Callable[[], None] | None:
-        """Wait for the next that is over time; None at the end."""
+    def _next_expired(self) -> Callable[[], None] | None:
+        """Wait until a timeout expires, and return its callback; None after ``close``."""
         with self.changed:
             while not self.is_closed:
                 first = next(iter(self.running), None)

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from hetero import properties as props
-from hetero.dispatch.affinity import Device, is_placed
-from hetero.dispatch.cost import MARGIN, Costs
-from hetero.dispatch.cost_database import CostDatabase, OperationTimes, model_key
+from hetero.dispatch.affinity import is_placed
+from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
+from hetero.dispatch.cost.model import MARGIN, CostModel
+from hetero.dispatch.device import Device
 from hetero.dispatch.report import PlacementReport
 from hetero.errors import ConfigError
 from hetero.graph import ExecutionNode, Model, Node, Output, execution, is_constant, port_name
@@ -188,7 +189,7 @@ class _Calibration:
         self._done, self._total = 0, 2 * len(names) + 3
 
     def run(self) -> Calibration:
-        self._database.keep_input_shapes(self._key, [array.shape for array in self._inputs])
+        self._database.write_input_shapes(self._key, [array.shape for array in self._inputs])
         plain, profiled = {}, {}
         for device in self._devices:
             self._report_progress(f"Compiling for {device.name}")
@@ -228,7 +229,7 @@ class _Calibration:
 
     def _operation_times(self, device: Device, plain: _Candidate, profiled: _Candidate) -> OperationTimes:
         """Return the seconds of each operation on a device; 0 if the device fused it into another operation."""
-        costs = Costs(self._model, self._key, [device], self._database)
+        costs = CostModel(self._model, self._key, [device], self._database)
         seconds_of: dict[str, float] = {}
         originals = _originals(profiled.compiled)
         # PERF_COUNT itself takes time.
@@ -247,9 +248,9 @@ class _Calibration:
         by_key: dict[str, list[float]] = defaultdict(list)
         for name, seconds in seconds_of.items():
             by_key[costs.key(self._nodes[name])].append(seconds)
-        return OperationTimes({key: fmean(times) for key, times in by_key.items()}, costs.figures(device).subgraph)
+        return OperationTimes({key: fmean(times) for key, times in by_key.items()}, costs.benchmark(device).subgraph)
 
-    def _without_overhead(self, seconds: float, names: Sequence[str], costs: Costs, device: Device) -> float:
+    def _without_overhead(self, seconds: float, names: Sequence[str], costs: CostModel, device: Device) -> float:
         """Return the part of a subgraph's time that its operations take, without transfers and overhead."""
         nodes = {self._nodes[name] for name in names}
         read = {value for node in nodes for value in node.input_values() if value.node not in nodes}
@@ -259,7 +260,7 @@ class _Calibration:
         ]
         transfers = sum(costs.arrive(v, device) for v in arriving) + sum(costs.leave(v, device) for v in leaving)
         # The estimates may be wrong: leave at least half of the time to the operations.
-        return max(seconds - transfers - costs.figures(device).subgraph, seconds / 2)
+        return max(seconds - transfers - costs.benchmark(device).subgraph, seconds / 2)
 
     def _try_cuts(self, plain: Mapping[Device, _Candidate], times: Mapping[Device, OperationTimes]) -> _Candidate:
         """Return a candidate with MIN_CUT's placement that is faster than all in ``plain``, or one of ``plain``."""
@@ -283,10 +284,10 @@ class _Calibration:
     def _store_times(self, times: Mapping[Device, OperationTimes], factor: float, margin: float | None = None) -> None:
         for device, measured in times.items():
             adjusted = dataclasses.replace(measured, subgraph=measured.subgraph * factor, margin=margin)
-            self._database.keep_operation_times(device, self._key, adjusted)
+            self._database.write_operation_times(device, self._key, adjusted)
 
     def _result(self, plain: Mapping[Device, _Candidate], min_cut: _Candidate) -> Calibration:
-        costs = Costs(self._model, self._key, self._devices, self._database)
+        costs = CostModel(self._model, self._key, self._devices, self._database)
         supported = {
             d.name: {o for s in plain[d].report.subgraphs if s.device == d.name for o in s.operations} for d in plain
         }
@@ -330,7 +331,7 @@ def _scale_steps(steps: Mapping[str, float], seconds: float) -> dict[str, float]
     return {name: own + (seconds - total) / len(steps) for name, own in steps.items()}
 
 
-def _shares(nodes: Sequence[Node], costs: Costs, device: Device) -> list[tuple[Node, float]]:
+def _shares(nodes: Sequence[Node], costs: CostModel, device: Device) -> list[tuple[Node, float]]:
     """Return the share of each node in the time of a fused operation, by estimated cost. The shares sum to 1."""
     weights = [costs.by_work(node, device) for node in nodes]
     total = sum(weights)

@@ -19,7 +19,7 @@ from hetero_template.plugin import TemplatePlugin
 
 import hetero
 from hetero.dispatch.affinity import is_placed
-from hetero.dispatch.overlap import estimated_seconds
+from hetero.dispatch.cost.model import estimated_seconds
 from hetero.dispatch.partition import partition
 from hetero.graph.runtime_info import AFFINITY
 

@@ -1,4 +1,4 @@
-"""Devices that fail during inferences, and what tests ask of a model that had them."""
+"""Devices that fail during inferences, and helpers that inspect a model compiled for them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Request(TemplateInferRequest):
         if fault == "hang":
             plugin.hung.append(threading.current_thread())
             plugin.released.wait(60)
-            self.cancelled = False  # it does not notice that nobody waits for it any more
+            self.cancelled = False  # the device ignores the cancellation
         if fault == "unwritten but touched":
             for tensor in self.output_tensors():
                 tensor.shape = tuple(max(length, 1) for length in tensor.shape)
@@ -97,13 +97,13 @@ class _CompiledModel(TemplateCompiledModel):
 
 
 class Faulty(PickyPlugin):
-    """The reference; from the inference ``healthy`` on, counted from 1, it fails in the way of ``fault``."""
+    """The reference device; from inference number ``healthy`` on (counted from 1) it fails with ``fault``."""
 
     def __init__(self, fault: str = "", healthy: int = 1, accepts=lambda node: True) -> None:
         super().__init__(accepts)
         self.fault, self.healthy, self.count = fault, healthy, 0
         self.lock, self.released, self.hung = threading.Lock(), threading.Event(), []
-        #: How it writes to an input with the fault "writes inputs".
+        #: Writes to an input, for the fault "writes inputs".
         self.write: Callable[[Tensor], object] = lambda tensor: tensor.data.fill(7)
 
     def compile(self, prepared):

@@ -10,7 +10,7 @@ from hetero.graph.runtime_info import AFFINITY
 from hetero.ops.sequences import SequenceAt, SequenceConstruct, SequenceInsert, SequenceLength
 
 DEVICES = ("A", "B", "C", "D")
-# All numbers are floats of a shape that can be broadcast to [rows, 3], so that any goes with any.
+# All values are floats of a shape that broadcasts to [rows, 3], so that any two fit together.
 WIDTH = 3
 SHARED = np.float32([[1, -2, 3]])
 
@@ -36,7 +36,7 @@ def largest(draw, value, other):
 
 
 def reshaped(draw, value, other):
-    """There and back, by shapes that are computed."""
+    """Two reshapes, there and back, by computed shapes."""
     rows = ops.Gather(ops.ShapeOf(value), np.int64([0]), np.int64(0))
     columns = ops.Gather(ops.ShapeOf(value), np.int64([1]), np.int64(0))
     flat = ops.Reshape(value, ops.Multiply(rows, columns), False)
@@ -44,12 +44,12 @@ def reshaped(draw, value, other):
 
 
 def computed_constant(draw, value, other):
-    """Known when compiled, although it is floats."""
+    """A float value that is known at compile time."""
     return [ops.Add(value, ops.Transpose(ops.Exp(ops.Constant(SHARED.T)), np.int64([1, 0])))]
 
 
 def found_by_data(draw, value, other):
-    """The shape in between depends on the data."""
+    """A value through an intermediate shape that depends on the data."""
     places = ops.Convert(ops.NonZero(ops.Relu(value)), Type.f32)
     return [ops.ReduceSum(places, np.int64([0, 1]), keep_dims=True)]
 
@@ -69,7 +69,7 @@ def branches(draw, value, other):
 
 
 def loop(draw, value, other):
-    """A value carried through some iterations, each of which adds another one and halves."""
+    """A loop with a carried value: each iteration adds another value and halves the sum."""
     count = draw(st.integers(0, 3))
     node = ops.Loop(np.int64(count), np.bool_(True))
     state, added = Parameter(Type.f32, [-1, -1]), Parameter(Type.f32, [-1, -1])
@@ -83,7 +83,7 @@ def loop(draw, value, other):
 
 
 def iterated(draw, value, other):
-    """Running sums over the columns."""
+    """A scan: running sums over the columns."""
     node = ops.TensorIterator()
     column, total = Parameter(Type.f32, [-1, 1]), Parameter(Type.f32, [-1, 1])
     result = ops.Result(ops.Add(column, total))
@@ -94,7 +94,7 @@ def iterated(draw, value, other):
 
 
 def sequence(draw, value, other):
-    """The items of a sequence, and how many there are."""
+    """The items of a sequence, and its length."""
     made = SequenceInsert(SequenceConstruct([value, other]), ops.Relu(value), np.int64(draw(st.integers(0, 2))))
     length = ops.Convert(SequenceLength(made), Type.f32)
     return [ops.Add(SequenceAt(made, np.int64(draw(st.integers(-3, 2)))), SHARED), ops.Add(length, SHARED)]
@@ -115,7 +115,7 @@ KINDS += [sequence, texts]
 
 @st.composite
 def placed_graphs(draw, most: int = 10, kinds=KINDS) -> Model:
-    """Diamonds, shared constants, several outputs, bodies, variables, sequences and strings, static and dynamic."""
+    """Return a model with diamonds, shared constants, several outputs, bodies, variables, sequences and strings."""
     rows = draw(st.sampled_from([2, -1]))
     parameters = [Parameter(Type.f32, [rows, WIDTH], name=f"p{i}") for i in range(2)]
     values = [parameter.output(0) for parameter in parameters] + [ops.Constant(SHARED).output(0)]

@@ -1,4 +1,4 @@
-"""Who runs what: pins, patterns and groups, the same for query_model as for compile_model."""
+"""Affinity: pins, patterns and groups, the same for query_model as for compile_model."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def _step(condition, count):
         ({"count": "C", "if": "C", "bump": "C"}, {"total": "A", "count": "C", "if": "C"}),
     ],
 )
-def test_groups_go_where_one_of_them_is_pinned(pins, expected):
+def test_a_group_runs_where_one_of_its_nodes_is_pinned(pins, expected):
     core = core_with(**{name: PickyPlugin() for name in DEVICES})
     compiled = core.compile_model(pinned(remembering(), pins), "HETERO:A,B,C")
     found = {o.name: o for o in compiled.get_property("PLACEMENT_REPORT").operations}
@@ -85,7 +85,7 @@ def test_groups_go_where_one_of_them_is_pinned(pins, expected):
         ({"relu": "D"}, ("relu",), "'relu' is pinned to D, which is not among the devices A, B, C; able: B, C$"),
     ],
 )
-def test_pins_that_cannot_be_name_the_node_and_the_devices_that_could(pins, refused, message):
+def test_impossible_pins_name_the_node_and_the_able_devices(pins, refused, message):
     core = core_with(A=picky(*refused), B=PickyPlugin(), C=PickyPlugin())
     model = pinned(remembering(), pins)
     with pytest.raises(DeviceError, match=message):
@@ -94,13 +94,13 @@ def test_pins_that_cannot_be_name_the_node_and_the_devices_that_could(pins, refu
         core.query_model(model, "HETERO:A,B,C")
 
 
-def test_a_pattern_that_fits_only_in_a_body_names_the_operation_around_it():
+def test_a_pattern_that_matches_only_in_a_body_names_the_outer_operation():
     core = core_with(A=PickyPlugin())
-    with pytest.raises(DeviceError, match="'bum\\*' fits no operation .* but in a body of 'if', which runs whole"):
+    with pytest.raises(DeviceError, match="'bum\\*' matches no operation .* but in a body of 'if', which runs whole"):
         core.compile_model(remembering(), "HETERO:A", {"AFFINITIES": {"bum*": "A"}})
 
 
-def test_a_group_that_no_device_can_run_whole_is_refused_with_reasons():
+def test_a_group_that_no_device_supports_as_a_whole_is_refused_with_reasons():
     core = core_with(A=picky("total"), B=picky("set_total"))
     found = core.query_model(remembering(), "HETERO:A,B")
     assert "total" not in found and "set_total" not in found and found["relu"] == "A"
@@ -117,7 +117,7 @@ NAMES = ["total", "add", "relu", "set_total", "sum", "positive", "count", "if", 
     st.sets(st.sampled_from(NAMES), max_size=3),
 )
 def test_query_and_compile_agree_for_any_pins(pins, patterns, refused):
-    """They give the same devices, or raise the same; and a query's answer, taken as pins, is kept."""
+    """Both give the same devices or raise the same error; the result of a query, taken as pins, is kept."""
     core = core_with(A=picky(*refused), B=picky(*sorted(refused)[:1]), C=PickyPlugin())
     model, options = pinned(remembering(), pins), {"AFFINITIES": patterns}
     try:

@@ -1,4 +1,4 @@
-"""What goes from subgraph to subgraph: in which memory, how often copied, and which of it is used again."""
+"""Values between subgraphs: their memory, the number of copies, and reuse of memory."""
 
 import itertools
 import tracemalloc
@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hetero import Core, Model, Parameter, PartialShape, RemoteTensor, Tensor, Type, ops
-from hetero.dispatch import boundaries
-from hetero.dispatch.plan import Place, Plan, Step
+from hetero.dispatch.plan import Plan, build_plan
+from hetero.dispatch.step import Step, StepPort
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin import SharedTensor
 from tests.devices import PickyPlugin, core_with
@@ -31,7 +31,7 @@ def is_integrated(request, monkeypatch) -> bool:
 
 @pytest.fixture
 def copies(monkeypatch) -> list:
-    """All copies that OpenCL is told to do."""
+    """The copies that OpenCL enqueues."""
     made = []
     enqueue = cl.enqueue_copy
     monkeypatch.setattr(cl, "enqueue_copy", lambda *args, **kwargs: made.append(args) or enqueue(*args, **kwargs))
@@ -48,7 +48,7 @@ def compiled_for(outputs, parameters, **options):
 
 
 def memories(compiled) -> dict[str, str]:
-    """What the report tells of each boundary."""
+    """Return the memory of each boundary in the report."""
     return {b.value: b.memory for b in compiled.get_property("PLACEMENT_REPORT").boundaries}
 
 
@@ -58,7 +58,7 @@ def tensors_between(request) -> list:
 
 
 def around_a_host_device(rows=ROWS):
-    """Two values go from GPU to GPU around TEMPLATE, which reads the second of them as well."""
+    """Two values go from GPU to GPU, and TEMPLATE reads the second one too."""
     x = Parameter(Type.f32, PartialShape([rows, COLUMNS]))
     exp, sine = on("GPU", ops.Exp(x, name="exp")), on("GPU", ops.Sin(x, name="sin"))
     absolute = on("TEMPLATE", ops.Abs(sine, name="abs"))
@@ -66,7 +66,7 @@ def around_a_host_device(rows=ROWS):
     return [total], [x], lambda x: np.exp(x) * np.abs(np.sin(x)) + np.sin(x)
 
 
-def test_shared_where_it_can_be(is_integrated, copies):
+def test_memory_is_shared_if_possible(is_integrated, copies):
     outputs, parameters, formula = around_a_host_device()
     compiled = compiled_for(outputs, parameters)
     told = memories(compiled)
@@ -82,7 +82,7 @@ def test_shared_where_it_can_be(is_integrated, copies):
     for x in (X, -X):
         copies.clear()
         np.testing.assert_allclose(request.infer([x])[0], formula(x), rtol=1e-5, atol=1e-6)
-        # That of the input, that of the output, and the boundaries'.
+        # One copy of the input, one of the output, and those of the boundaries.
         assert len(copies) == 2 + (0 if is_integrated else 2)
 
 
@@ -98,7 +98,7 @@ def test_readers_cannot_write_except_in_memory_of_their_own_device(is_integrated
     assert sum(isinstance(tensor, of_gpu) for tensor in bound_to["GPU"]) >= 2  # no copies
 
 
-def test_sizes_that_come_with_the_inference(is_integrated):
+def test_dynamic_sizes(is_integrated):
     outputs, parameters, formula = around_a_host_device(rows=-1)
     request = compiled_for(outputs, parameters).create_infer_request()
     for rows in (2, 64, 1, 30):
@@ -106,7 +106,7 @@ def test_sizes_that_come_with_the_inference(is_integrated):
 
 
 def test_one_copy_for_all_readers_on_a_device(copies, monkeypatch):
-    """Two subgraphs on GPU read what TEMPLATE makes."""
+    """Two subgraphs on GPU read a value that TEMPLATE computes."""
     monkeypatch.setattr(OpenCLDevice, "shares_host_memory", False)
     x = Parameter(Type.f32, X.shape)
     shared = on("TEMPLATE", ops.Sin(x, name="sin"))
@@ -126,8 +126,8 @@ def test_one_copy_for_all_readers_on_a_device(copies, monkeypatch):
 
 @pytest.mark.parametrize("devices", [("A", "B"), ("GPU", "TEMPLATE")], ids=",".join)
 @pytest.mark.parametrize("length", [20, 40])
-def test_memory_is_used_again(devices, length):
-    """A chain of any length holds no more than a few of its values at once."""
+def test_memory_is_reused(devices, length):
+    """A chain of any length holds only a few of its values at once."""
     core = core_with(A=PickyPlugin(), B=PickyPlugin())
     x = Parameter(Type.f32, [256, 1024])
     value = x
@@ -159,7 +159,7 @@ class Apart(TemplateContext):
 
 
 class ApartPlugin(PickyPlugin):
-    """The reference as if it were a device with memory of its own."""
+    """The reference device with memory of its own."""
 
     def get_default_context(self, params):
         self.context = getattr(self, "context", None) or Apart(self.name, params)
@@ -168,13 +168,13 @@ class ApartPlugin(PickyPlugin):
 
 @st.composite
 def graphs(draw) -> Model:
-    """Operations with one or two inputs, each on any of the devices; what nobody reads is an output."""
+    """Return a model of unary and binary operations on random devices; values without readers are outputs."""
     parameters = [Parameter(Type.f32, X.shape), Parameter(Type.f32, X.shape)]
     values = list(parameters)
     for index in range(draw(st.integers(2, 14))):
         kind = draw(st.sampled_from([ops.Sin, ops.Abs, ops.Add, ops.Maximum]))
         count = 1 if kind in (ops.Sin, ops.Abs) else 2
-        # Mostly recent values, so that memory becomes free.
+        # Prefer recent values, so that memory of older ones becomes free.
         sources = [values[-draw(st.integers(1, min(5, len(values))))] for _ in range(count)]
         values.append(on(draw(st.sampled_from(["APART", "OTHER", "HOST"])), kind(*sources, name=f"node_{index}")))
     outputs = [v for v in values[2:] if not v.output(0).get_target_inputs() or draw(st.integers(0, 9)) == 0]
@@ -206,37 +206,34 @@ def test_any_cut_between_memories_gives_the_result_of_one_device(model):
 
 @st.composite
 def plans(draw) -> Plan:
-    """Steps that read values of some earlier ones, all on one device."""
+    """Return a plan of steps on one device that read values of random earlier steps."""
     context = Apart("APART", {})
     count = draw(st.integers(2, 12))
     steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(count)]
-    plan = Plan(steps, inputs=[], outputs=[])
+    ports = {}
     for index in range(count - 1):
         readers = draw(st.sets(st.integers(index + 1, min(count - 1, index + 4)), max_size=3))
         if not readers:
             continue
         value = Parameter(Type.u8, [1 << 20]).output(0)
-        plan.places[value] = [Place(step, value) for step in (index, *sorted(readers))]
-        steps[index].readers.update(readers)
-        for reader in readers:
-            steps[reader].waits_for.add(index)
-    return plan
+        ports[value] = [StepPort(step, value) for step in (index, *sorted(readers))]
+    return build_plan(steps, [], [], ports, {}, {})
 
 
 @settings(max_examples=150, deadline=None)
 @given(plans())
-def test_only_what_every_schedule_allows(plan):
-    """Two values share memory only where all that use the one end before the other is written."""
+def test_memory_is_reused_only_if_every_schedule_allows_it(plan):
+    """Two values share memory only if all users of one end before the other is written."""
     ended_before: list[set[int]] = []
     for step in plan.steps:
         ended_before.append(set().union(step.waits_for, *(ended_before[i] for i in step.waits_for)))
-    found = boundaries.plan_boundaries(plan)
-    users = {value: [place.step for place in places] for value, places in plan.places.items()}
-    assert found.slot_of.keys() == users.keys()
-    for one, other in itertools.permutations(found.slot_of, 2):
-        if found.slot_of[one] == found.slot_of[other] and users[one][0] < users[other][0]:
+    boundaries = plan.boundaries
+    users = {value: [port.step for port in ports] for value, ports in plan.ports.items()}
+    assert boundaries.slot_of.keys() == users.keys()
+    for one, other in itertools.permutations(boundaries.slot_of, 2):
+        if boundaries.slot_of[one] == boundaries.slot_of[other] and users[one][0] < users[other][0]:
             assert set(users[one]) <= ended_before[users[other][0]]
-    for value, last in found.released.items():
+    for value, last in boundaries.released.items():
         assert set(users[value]) <= ended_before[last] | {last}
 
 
@@ -245,14 +242,13 @@ def test_a_chain_needs_two_slots(length):
     context = Apart("APART", {})
     steps = [Step(f"subgraph {index}", "APART", SimpleNamespace(context=context)) for index in range(length)]
     values = [Parameter(Type.f32, [100]).output(0) for _ in range(length - 1)]
-    places = {value: [Place(index, value), Place(index + 1, value)] for index, value in enumerate(values)}
-    plan = Plan(steps, [], [], places)
-    plan.link()
+    ports = {value: [StepPort(index, value), StepPort(index + 1, value)] for index, value in enumerate(values)}
+    plan = build_plan(steps, [], [], ports, {}, {})
     assert [size for _, size in plan.boundaries.slots] == [400] * min(2, length - 1)
 
 
 def over_one_memory(kind: str, array: np.ndarray) -> tuple:
-    """An input and an output tensor over the same memory, which holds an array."""
+    """Return an input and an output tensor over the same memory, which holds ``array``."""
     if kind == "one tensor":
         tensor = Tensor(array)
         return tensor, tensor
@@ -277,7 +273,7 @@ def host(tensor) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["one tensor", "one array", "regions", "GPU memory", "TEMPLATE memory"])
 @pytest.mark.parametrize("devices", [("GPU", "TEMPLATE"), ("TEMPLATE", "GPU"), ("GPU", "GPU")], ids=" then ".join)
 def test_an_output_in_the_memory_of_an_input(kind, devices):
-    """The first step writes the output, and the second reads the input again; the input itself is an output too."""
+    """The first step writes the output, the second reads the input again; the input is an output of the model too."""
     x = Parameter(Type.f32, X.shape)
     exp = on(devices[0], ops.Exp(x))
     product = on(devices[1], ops.Multiply(exp, x))
@@ -294,4 +290,4 @@ def test_an_output_in_the_memory_of_an_input(kind, devices):
     request.set_input_tensor(Tensor(X))  # in memory of its own, so that the output is written at once
     request.infer()
     np.testing.assert_allclose(host(taken), np.exp(X), rtol=1e-5)
-    assert not request._request.request.bound._shared
+    assert not request._request.request.bound._in_place

@@ -1,4 +1,4 @@
-"""What is known before the cut is a Constant after it, and is not computed or sent at each inference."""
+"""Values known at compile time are Constants after the cut, and no inference computes or copies them."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ WEIGHTS = np.linspace(-1, 1, 2048 * 1024, dtype=np.float16).reshape(2048, 1024) 
 
 
 def model() -> Model:
-    """x times weights that are kept in half precision."""
+    """x times weights stored in half precision."""
     x = Parameter(Type.f32, [1, 2048], name="x")
     weights = ops.Negative(ops.Convert(ops.Constant(WEIGHTS), Type.f32, name="convert"), name="negative")
     return Model([ops.MatMul(x, weights, False, False, name="product")], [x], "weights")
@@ -37,8 +37,8 @@ def test_weights_that_another_device_computes(pins, subgraphs, known):
     np.testing.assert_allclose(compiled(x)[0], x @ -WEIGHTS.astype(np.float32), rtol=1e-4, atol=1e-4)
 
 
-def test_what_is_no_constant_stays_computed():
-    """A random value is not the same at each inference, although it reads only Constants."""
+def test_random_values_are_not_folded():
+    """A random value differs in each inference, although it reads only Constants."""
     made = ops.RandomUniform(np.int64([3]), np.float32(0), np.float32(1), "f32", 1, 2, name="random")
     x = Parameter(Type.f32, [3], name="x")
     part = Model([ops.Add(x, made, name="add")], [x], "noise")
@@ -61,7 +61,7 @@ def test_a_value_known_to_shape_inference_is_shared_by_its_readers():
         assert all(isinstance(n.input_value(1).node, Constant) for n in part.get_ops() if "Broadcast" in n.name)
 
 
-def test_no_device_need_run_what_is_known():
+def test_no_device_needs_to_support_folded_operations():
     x = Parameter(Type.f32, [2, 3], name="x")
     shape = ops.ShapeOf(ops.Relu(x, name="relu"), name="shape")
     flat = Model([ops.Broadcast(x, ops.Add(shape, np.int64([0, 0]), name="sum"), name="wide")], [x])

@@ -1,4 +1,4 @@
-"""Cutting large graphs, and what a subgraph becomes on its own."""
+"""Partition of large graphs, and the models of subgraphs."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from tests.devices import PickyPlugin, core_with
 
 
 def test_a_long_chain_cut_everywhere():
-    """100,000 nodes in a chain are a normal model: no recursion, linear time."""
+    """A chain of 100,000 nodes needs no recursion and linear time."""
     parameter = Parameter(Type.f32, [1])
     value = parameter.output(0)
     for _ in range(100_000):
@@ -29,8 +29,8 @@ def test_constants_are_shared_by_all_subgraphs_that_read_them():
         assert constant.data is weights.data
 
 
-def test_large_branches_on_two_devices_that_meet_on_one_do_not_wait_for_each_other():
-    """A runs exp, B runs tanh; where they meet on B is a step of its own, unless they are small."""
+def test_large_branches_on_two_devices_overlap():
+    """A runs exp, B runs tanh; the operation on B that reads both is a step of its own, unless they are small."""
     steps = {}
     for size in (4, 4_000_000):
         x = Parameter(Type.f32, [size])

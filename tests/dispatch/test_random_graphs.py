@@ -1,4 +1,4 @@
-"""Cuts of random graphs: acyclic, each node once, and the results those of one device."""
+"""Partitions of random graphs: acyclic, each node once, and with the results of a single device."""
 
 import networkx
 import numpy as np
@@ -26,13 +26,13 @@ def test_subgraphs_are_acyclic_and_hold_each_node_once(model):
     home = {n: i for i, s in enumerate(subgraphs) for n in s.nodes}
     edges = [(home[v.node], home[n]) for n in nodes for v in n.input_values() if v.node in home]
     assert networkx.is_directed_acyclic_graph(networkx.DiGraph([(a, b) for a, b in edges if a != b]))
-    assert all(a <= b for a, b in edges)  # the order given is one in which they can run
+    assert all(a <= b for a, b in edges)  # the order is topological
 
 
 @settings(max_examples=50, deadline=None)
 @given(placed_graphs())
-def test_what_is_known_of_values_survives_the_cut(model):
-    """Types, shapes, names and contents of what goes in and out of a subgraph are those of the whole model."""
+def test_subgraph_ports_have_the_information_of_the_whole_model(model):
+    """The inputs and outputs of a subgraph have the types, shapes, names and contents of the whole model."""
     for node in model.get_ordered_ops():
         for output in node.outputs():
             output.names = {f"tensor {node.friendly_name}.{output.index}"}
@@ -47,8 +47,8 @@ def test_what_is_known_of_values_survives_the_cut(model):
 
 @settings(max_examples=60, deadline=None)
 @given(placed_graphs(), st.integers(1, 4))
-def test_any_cut_computes_what_one_device_does(model, rows):
-    """Also when it runs again: on other shapes where they are dynamic, and with what it remembers."""
+def test_any_cut_gives_the_results_of_one_device(model, rows):
+    """The results are also the same in later inferences, with other dynamic shapes and with variables."""
     core = core_with(**{name: PickyPlugin() for name in DEVICES})
     whole = core.compile_model(model, "A").create_infer_request()
     parts = core.compile_model(model, f"HETERO:{','.join(DEVICES)}").create_infer_request()
@@ -81,7 +81,7 @@ KIND_NAMES = [
 @settings(max_examples=50, deadline=None)
 @given(placed_graphs(), st.sets(st.sampled_from(KIND_NAMES)), st.sets(st.sampled_from(KIND_NAMES)), st.integers(0, 3))
 def test_pins_mix_with_automatic_placement_on_devices_that_cannot_run_all(model, not_a, not_b, kept):
-    """Possible pins are kept; the query tells what the compilation does; the result is that of one device."""
+    """Possible pins are kept, the query agrees with the compilation, and the results are those of one device."""
     refused = {"A": not_a, "B": not_b, "C": set(), "D": set()}
     core = core_with(
         **{name: PickyPlugin(lambda node, no=no: node.type_info.name not in no) for name, no in refused.items()}

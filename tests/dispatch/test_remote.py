@@ -17,7 +17,7 @@ def on(device, node):
 
 
 def compiled_for(first, second, rows=2):
-    """exp(relu(x)) + 1 as the first output, relu(x) as the second; relu on the one device, the rest on the other."""
+    """exp(relu(x)) + 1 and relu(x) as outputs; relu on one device, the rest on the other."""
     x = Parameter(Type.f32, PartialShape([rows, 3]), name="x")
     relu = on(first, ops.Relu(x))
     total = on(second, ops.Add(on(second, ops.Exp(relu)), np.float32(1)))
@@ -31,7 +31,7 @@ def host(tensor) -> np.ndarray:
 
 
 def step_tensors(request) -> set[int]:
-    """The tensors that the requests of the steps are bound to."""
+    """Return the tensors bound to the requests of the steps."""
     steps = request._request.request.bound.requests
     return {id(tensor) for step in steps for tensor in (*step.input_tensors(), *step.output_tensors())}
 
@@ -42,8 +42,8 @@ def pair(request) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("memory", ["GPU", "TEMPLATE"])
-def test_bound_directly_where_the_steps_take_it(pair, memory):
-    """x is the first device's alone, the sum the second's alone, and relu(x) both have."""
+def test_remote_tensors_are_bound_directly_if_the_steps_take_them(pair, memory):
+    """Only the first device uses x, only the second uses the sum, and both use relu(x)."""
     compiled = compiled_for(*pair)
     context = CORE.get_default_context(memory)
     request = compiled.create_infer_request()
@@ -79,7 +79,7 @@ def test_a_context_that_no_device_has(pair):
     np.testing.assert_array_equal(host(taken), np.maximum(X, 0))
 
 
-def test_shapes_that_come_with_the_inference(pair):
+def test_dynamic_shapes(pair):
     request = compiled_for(*pair, rows=-1).create_infer_request()
     contexts = [CORE.get_default_context(device) for device in pair]
     for turn, rows in enumerate((3, 1, 4)):
@@ -92,8 +92,8 @@ def test_shapes_that_come_with_the_inference(pair):
         np.testing.assert_allclose(host(taken), np.exp(np.maximum(x, 0)) + 1, rtol=1e-6)
 
 
-def test_what_no_step_writes(pair):
-    """An input and a constant that are handed out, and a value handed out twice."""
+def test_outputs_that_no_step_writes(pair):
+    """An input and a constant are outputs, and one value is two outputs."""
     x = Parameter(Type.f32, [2, 3], name="x")
     relu = on(pair[0], ops.Relu(x))
     last = on(pair[1], ops.Exp(relu))
@@ -111,12 +111,12 @@ def test_what_no_step_writes(pair):
         np.testing.assert_allclose(host(tensor), expected, rtol=1e-6)
 
 
-def test_it_has_no_memory_of_its_own(pair):
+def test_hetero_has_no_context(pair):
     compiled = compiled_for(*pair)
     for ask in (
         compiled.get_context,
         lambda: CORE.get_default_context("HETERO"),
         lambda: CORE.create_context("HETERO"),
     ):
-        with pytest.raises(NotSupportedError, match="HETERO has no memory of its own: take the context of one of its"):
+        with pytest.raises(NotSupportedError, match="HETERO has no memory of its own: use the context of one of its"):
             ask()

@@ -1,4 +1,4 @@
-"""PLACEMENT_REPORT: what it tells, in one line, as text and as JSON, and the line that everybody sees."""
+"""PLACEMENT_REPORT: its summary, text and JSON, and the line that is logged by default."""
 
 import dataclasses
 import json
@@ -20,7 +20,7 @@ def on(device, node):
 
 
 def model(rows=2, last="softmax") -> Model:
-    """relu on A, exp and the rest on B, A adds both; exp is read by two subgraphs."""
+    """relu on A, exp and the rest on B, and A adds both; two subgraphs read exp."""
     x = Parameter(Type.f32, [rows, 250], name="x")
     relu = on("A", ops.Relu(x, name="relu"))
     exp = on("B", ops.Exp(relu, name="exp"))
@@ -77,7 +77,7 @@ def test_the_summary_begins_with_the_first_device(devices, pins, expected):
     assert report_of(Model(ops.Exp(x, name="exp"), [x]), devices, AFFINITIES=pins).summary() == expected
 
 
-def test_little_work_is_not_told_as_none():
+def test_little_work_is_not_rounded_to_zero():
     x = Parameter(Type.f32, [100, 100], name="x")
     last = ops.Exp(ops.ReduceMax(ops.MatMul(x, x, False, False), np.int64([0, 1])), name="exp")
     line = report_of(Model(last, [x]), AFFINITIES={"exp": "B"}).summary()
@@ -94,7 +94,7 @@ def test_the_summary_names_the_most_frequent_types_only():
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"), [(-1, "4 boundaries, of sizes that come with the data, an inference"), (2, "8.0 kB")]
+    ("rows", "expected"), [(-1, "4 boundaries, of sizes that depend on the data, an inference"), (2, "8.0 kB")]
 )
 def test_the_size_of_a_dynamic_boundary_is_unknown(rows, expected):
     report = report_of(model(rows))
@@ -111,7 +111,7 @@ def test_some_sizes_may_be_known():
     assert line.endswith("2 boundaries, 16 bytes and 1 of unknown size an inference")
 
 
-def test_all_of_it_as_text():
+def test_text():
     report = report_of(model())
     text = str(report)
     assert text.splitlines()[:5] == [
@@ -130,7 +130,7 @@ def test_all_of_it_as_text():
         assert f"\n{line}\n" in text
 
 
-def test_json_holds_it():
+def test_json():
     report = report_of(model())
     data = json.loads(json.dumps(dataclasses.asdict(report)))
     assert data["devices"] == ["A", "B"] and data["model"] == "net"
@@ -169,13 +169,13 @@ LINE = "net: TEMPLATE 1/1 operation in 1 subgraph\n"
         ("", {"LOG_LEVEL": "LOG_ERROR"}, ""),
     ],
 )
-def test_who_configured_nothing_sees_the_line_and_logging_decides_else(setup, options, expected):
+def test_the_summary_is_shown_by_default_unless_logging_is_configured(setup, options, expected):
     script = SCRIPT.format(setup=setup, options=options)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", expected)
 
 
-def test_the_line_is_logged_once_for_each_compilation(caplog):
+def test_the_summary_is_logged_once_for_each_compilation(caplog):
     with caplog.at_level(logging.WARNING):
         report = report_of(model())
     (record,) = caplog.records

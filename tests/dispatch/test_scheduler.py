@@ -1,4 +1,4 @@
-"""The scheduler: what runs at once, in which order, and to whom errors go. Meetings of threads prove what overlaps."""
+"""The scheduler: overlap of steps, their order, and errors. Steps that meet at a barrier prove that they overlap."""
 
 import threading
 from concurrent.futures import Future
@@ -28,8 +28,31 @@ class _CompiledModel(TemplateCompiledModel):
         return _Request(self)
 
 
+class _FailingRequest(TemplateInferRequest):
+    def start(self):
+        if any(np.isnan(tensor.data).any() for tensor in self.input_tensors()):
+            raise ValueError("an input is NaN")
+        super().start()
+
+
+class _FailingModel(TemplateCompiledModel):
+    def create_sync_infer_request(self):
+        return _FailingRequest(self)
+
+
+class FailsOnNaN(PickyPlugin):
+    """The reference device, which fails on inputs that are not numbers."""
+
+    def __init__(self, kinds):
+        super().__init__(lambda node: node.type_info.name in kinds)
+
+    def compile_model(self, model, options, context=None):
+        properties = self.property_table(options)
+        return _FailingModel(model, self.transform_model(model.clone(), properties), self, properties)
+
+
 class Watched(PickyPlugin):
-    """The reference; ``meet`` is called in every inference, and how many run at once is counted."""
+    """The reference device, which calls ``meet`` in every inference and counts how many run at once."""
 
     def __init__(self, kinds, meet=lambda: None):
         super().__init__(lambda node: node.type_info.name in kinds)
@@ -56,19 +79,19 @@ class Watched(PickyPlugin):
 
 
 def branches() -> Model:
-    """exp(x) on one device beside tanh(x) on the other."""
+    """exp(x) on one device and tanh(x) on the other, independent of each other."""
     x = Parameter(Type.f32, [1, 4], name="x")
     return Model([ops.Exp(x, name="exp"), ops.Tanh(x, name="tanh")], [x], "branches")
 
 
 def chain() -> Model:
-    """exp(tanh(x)), each on another device."""
+    """exp(tanh(x)), on two devices."""
     x = Parameter(Type.f32, [1, 4], name="x")
     return Model(ops.Exp(ops.Tanh(x, name="tanh"), name="exp"), [x], "chain")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
-def test_branches_run_at_once_on_their_devices(asynchronous):
+def test_branches_overlap_on_their_devices(asynchronous):
     meeting = threading.Barrier(2)
     core = core_with(A=Watched({"Tanh"}, lambda: meeting.wait(30)), B=Watched({"Exp"}, lambda: meeting.wait(30)))
     request = core.compile_model(branches(), "HETERO:A,B").create_infer_request()
@@ -82,14 +105,14 @@ def test_branches_run_at_once_on_their_devices(asynchronous):
         np.testing.assert_allclose(request.results[1], np.tanh(X), rtol=1e-6)
 
 
-def test_requests_take_turns_on_the_devices():
-    """While the first inference is on the second device, the second one must be on the first."""
+def test_requests_overlap_on_the_devices():
+    """While one inference is on the second device, the next one must be on the first."""
     meeting = threading.Barrier(2)
-    turns = {"A": 0, "B": 0}
+    counts = {"A": 0, "B": 0}
 
     def meet(device, alone_at):
-        turns[device] += 1
-        if turns[device] != alone_at:
+        counts[device] += 1
+        if counts[device] != alone_at:
             meeting.wait(30)
 
     a, b = Watched({"Tanh"}, lambda: meet("A", 1)), Watched({"Exp"}, lambda: meet("B", 8))
@@ -97,7 +120,7 @@ def test_requests_take_turns_on_the_devices():
     for _ in range(8):
         queue.start_async(X)
     queue.wait_all()
-    assert turns == {"A": 8, "B": 8} and a.most == b.most == 1
+    assert counts == {"A": 8, "B": 8} and a.most == b.most == 1
     for request in queue:
         np.testing.assert_allclose(request.results[0], np.exp(np.tanh(X)), rtol=1e-6)
 
@@ -108,16 +131,16 @@ def test_a_device_runs_as_many_inferences_at_once_as_it_has_streams():
     options = {"DEVICE_PROPERTIES": {"B": {"NUM_STREAMS": 2}}}
     compiled = core.compile_model(chain(), "HETERO:A,B", options)
     queue = AsyncInferQueue(compiled, 4)
-    for _ in range(8):  # an even number, as they meet in twos
+    for _ in range(8):  # an even number, as pairs meet
         queue.start_async(X)
     queue.wait_all()
     assert core.get_plugin("B").most == 2 and core.get_plugin("A").most == 1
 
 
-def test_an_inference_that_waits_for_nobody_stays_on_one_thread():
+def test_an_inference_that_need_not_wait_stays_on_one_thread():
     threads: list[str] = []
-    note = lambda: threads.append(threading.current_thread().name)  # noqa: E731
-    core = core_with(A=Watched({"Tanh"}, note), B=Watched({"Exp"}, note))
+    record = lambda: threads.append(threading.current_thread().name)  # noqa: E731
+    core = core_with(A=Watched({"Tanh"}, record), B=Watched({"Exp"}, record))
     request = core.compile_model(chain(), "HETERO:A,B").create_infer_request()
     request.infer(X)
     assert set(threads) == {threading.current_thread().name}
@@ -127,31 +150,49 @@ def test_an_inference_that_waits_for_nobody_stays_on_one_thread():
     assert len(threads) == 2 and len(set(threads)) == 1
 
 
-def test_errors_and_cancelling_reach_their_own_request_only():
-    def fail():
-        if next(failing_for) == 3:
-            raise ValueError("told to fail")
+def start_all(compiled, inputs) -> list:
+    requests = [compiled.create_infer_request() for _ in inputs]
+    for request, x in zip(requests, inputs):
+        request.start_async(x)
+    return requests
 
-    failing_for = iter(range(100))
-    core = core_with(A=Watched({"Tanh"}, fail), B=Watched({"Exp"}))
-    compiled = core.compile_model(chain(), "HETERO:A,B")
-    requests = [compiled.create_infer_request() for _ in range(8)]
-    for request in requests:
-        request.start_async(X)
-    requests[6].cancel()
-    outcomes = []
-    for request in requests:
-        try:
+
+def check(request, x):
+    np.testing.assert_allclose(request.results[0], np.exp(np.tanh(x)), rtol=1e-6)
+
+
+def test_an_error_reaches_its_own_request_only():
+    """The inference of the fourth request fails on its input, wherever the scheduler runs it; the others succeed."""
+    core = core_with(A=FailsOnNaN({"Tanh"}), B=Watched({"Exp"}))
+    inputs = [X * number for number in range(8)]
+    inputs[3] = np.full_like(X, np.nan)
+    requests = start_all(core.compile_model(chain(), "HETERO:A,B"), inputs)
+    with pytest.raises(DeviceError, match="an input is NaN"):
+        requests[3].wait()
+    for request, x in zip(requests, inputs):
+        if request is not requests[3]:
             request.wait()
-        except (DeviceError, CancelledError) as error:
-            outcomes.append(type(error))
-        else:
-            outcomes.append(None)
-            np.testing.assert_allclose(request.results[0], np.exp(np.tanh(X)), rtol=1e-6)
-    assert outcomes.count(DeviceError) == 1 and outcomes.count(CancelledError) <= 1
-    assert outcomes[6] in (CancelledError, None, DeviceError)
-    for request in requests:
-        np.testing.assert_allclose(request.infer(X)[0], np.exp(np.tanh(X)), rtol=1e-6)
+            check(request, x)
+    requests[3].infer(X)
+    check(requests[3], X)
+
+
+def test_cancelling_reaches_its_own_request_only():
+    """The first request is held on the first device, so the one that is cancelled has run no step yet."""
+    held = threading.Event()
+    core = core_with(A=Watched({"Tanh"}, lambda: held.wait(30)), B=Watched({"Exp"}))
+    inputs = [X * number for number in range(8)]
+    requests = start_all(core.compile_model(chain(), "HETERO:A,B"), inputs)
+    requests[6].cancel()
+    held.set()
+    with pytest.raises(CancelledError):
+        requests[6].wait()
+    for request, x in zip(requests, inputs):
+        if request is not requests[6]:
+            request.wait()
+            check(request, x)
+    requests[6].infer(X)
+    check(requests[6], X)
 
 
 @dataclass
@@ -171,7 +212,7 @@ class _Plan:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_random_plans_run_every_step_once_and_in_order(seed):
-    """Forty inferences of one plan at once: each step after those that it waits for, no device beyond its slots."""
+    """Forty inferences at once: each step runs once, after the steps that it waits for, within the device's slots."""
     generator = np.random.default_rng(seed)
     count = int(generator.integers(1, 30))
     devices = [str(generator.choice(["A", "B", "C"])) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""Computations of shapes make no islands, and send no large values about."""
+"""Shape computations are placed without islands and without copies of large values."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tests.devices import PickyPlugin, core_with
 
 
 def model() -> Model:
-    """tanh → flat, of a shape that is computed from that of relu; relu → tanh."""
+    """relu → tanh → flat, whose shape is computed from that of relu."""
     x = Parameter(Type.f32, [-1, 3, 4], name="x")
     relu = ops.Relu(x, name="relu")
     tanh = ops.Tanh(relu, name="tanh")
@@ -22,17 +22,17 @@ def model() -> Model:
     ("refused", "pins", "expected"),
     [
         ((), {}, "AAAAAA"),
-        # A cannot run flat: relu is read on A and on B, or on A alone; in the second case its shape is taken there.
+        # A cannot run flat. If relu is read on A alone, its ShapeOf is placed there; if on both devices, on B.
         (("flat", "tanh"), {}, "ABBBBB"),
         (("flat",), {}, "AAABBB"),
-        # All of it is on B but what computes the shape.
+        # Everything but the shape computation is on B.
         (("flat", "tanh", "relu"), {}, "BBBBBB"),
         (("flat", "tanh", "relu"), {"rows": "A"}, "BBBABB"),
-        # B cannot gather: the shape goes there and comes back, but nothing else does.
+        # B cannot run Gather: only the shape is copied to A and back.
         (("flat", "tanh", "relu"), {"b": "rows"}, "BBBABB"),
     ],
 )
-def test_they_are_beside_those_that_read_them(refused, pins, expected):
+def test_shape_computations_run_on_the_device_of_their_readers(refused, pins, expected):
     only_a = pins.get("b")
     core = core_with(
         A=PickyPlugin(lambda node: node.friendly_name not in refused),
@@ -48,7 +48,7 @@ def test_they_are_beside_those_that_read_them(refused, pins, expected):
     np.testing.assert_allclose(compiled(x)[0], np.tanh(np.maximum(x, 0)).reshape(2, 12), rtol=1e-6)
 
 
-def test_what_moved_says_why():
+def test_moved_operations_have_a_reason():
     core = core_with(A=PickyPlugin(lambda node: node.friendly_name in ("shape", "rows", "pattern")), B=PickyPlugin())
     report = core.compile_model(model(), "HETERO:A,B").get_property("PLACEMENT_REPORT")
     assert {o.name: o.reason for o in report.operations if o.name == "pattern"} == {"pattern": "beside 'flat'"}

@@ -1,6 +1,6 @@
-"""What goes across cuts: dynamic shapes, strings, sequences, what control flow reads, and variables.
+"""Values that cross cuts: dynamic shapes, strings, sequences, inputs of control flow, and variables.
 
-Every operation of a model gets a device at random, and the results are those of one device.
+Every operation runs on a random device, and the results must be those of a single device.
 """
 
 import random
@@ -137,7 +137,7 @@ MODELS = {
 
 
 def spread(core: Core, model: Model, names: list[str], seed: int) -> Model:
-    """The model with a random one of the devices that can run it for each operation."""
+    """Return the model with each operation pinned to a random one of the devices that support it."""
     chosen = random.Random(seed)
     make_names_unique(model)
     claims = {name: core.query_model(model, name) for name in names}
@@ -167,7 +167,7 @@ def test_random_cuts(text, inputs, others, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_rank_that_comes_with_the_data(seed):
+def test_dynamic_rank(seed):
     x = Parameter(Type.f32, None, name="x")
     model = Model(ops.Add(ops.Exp(ops.Relu(x)), x), [x])
     core = core_with(A=PickyPlugin(), B=PickyPlugin())
@@ -180,7 +180,7 @@ def test_a_rank_that_comes_with_the_data(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("others", "widths"), [(("A", "B", "C"), (3, 1)), (("GPU", "A"), (3,))], ids=["any", "fixed"])
 def test_variables_of_several_devices(others, widths, seed):
-    """A sum and a largest value of all inputs so far; what is read of the one goes into the other."""
+    """The sum and the maximum of all inputs so far, in two variables; one is computed from the other."""
     x = Parameter(Type.f32, [2, -1 if widths[1:] else widths[0]], name="x")
     start = ops.Multiply(x, F32(0), name="start")
     total = ops.Add(ops.ReadValue(start, "sum", name="read sum"), x, name="add")
@@ -188,7 +188,7 @@ def test_variables_of_several_devices(others, widths, seed):
     sinks = [ops.Assign(total, "sum", name="assign sum"), ops.Assign(most, "most", name="assign most")]
     model = Model([ops.Relu(total), ops.Tanh(most)], [x], "sums", sinks=sinks)
     core = core_with(A=PickyPlugin(), B=PickyPlugin(), C=PickyPlugin())
-    for name in ("sum", "most"):  # what belongs to one variable goes to one device
+    for name in ("sum", "most"):  # the nodes of one variable are on one device
         device = random.Random(f"{seed} {name}").choice(others)
         for node in model.get_ordered_ops():
             if node.friendly_name in (f"read {name}", f"assign {name}"):
@@ -208,7 +208,7 @@ def test_variables_of_several_devices(others, widths, seed):
             results = requests[0].infer([given])
             np.testing.assert_allclose(results[0], np.maximum(sums, 0), rtol=1e-5, atol=1e-6)
             np.testing.assert_allclose(results[1], np.tanh(largest), rtol=1e-5, atol=1e-6)
-            if step == 1:  # the other request has variables of its own
+            if step == 1:  # the other request has its own variables
                 np.testing.assert_allclose(requests[1].infer([given])[0], np.maximum(given, 0), rtol=1e-5)
                 requests[1].reset_state()
                 states = {state.name: state for state in requests[0].query_state()}

@@ -1,4 +1,4 @@
-"""The watchdog: what ends in time is left alone, what does not is told once, and its thread ends with it."""
+"""The watchdog: each callback that is due is called once, no other is, and the thread ends with the watchdog."""
 
 import gc
 import threading
@@ -10,32 +10,32 @@ def threads_of(name: str) -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == f"hetero {name} watchdog"]
 
 
-def test_what_takes_too_long_is_told_in_the_order_in_which_it_began():
-    told, all_told = [], threading.Event()
-    watchdog = Watchdog("told", 0.02)
+def test_callbacks_are_called_in_the_order_of_their_begin():
+    called, all_called = [], threading.Event()
+    watchdog = Watchdog("called", 0.02)
 
-    def tell(number):
-        told.append(number)
-        if len(told) == 3:
-            all_told.set()
+    def record(number):
+        called.append(number)
+        if len(called) == 3:
+            all_called.set()
 
-    numbers = [watchdog.begin(lambda i=i: tell(i)) for i in range(4)]
+    numbers = [watchdog.begin(lambda i=i: record(i)) for i in range(4)]
     assert watchdog.end(numbers[1])
-    assert all_told.wait(10)
-    assert told == [0, 2, 3]
+    assert all_called.wait(10)
+    assert called == [0, 2, 3]
     assert [watchdog.end(number) for number in numbers] == [False] * 4
-    late = threading.Event()  # and it goes on after it had nothing to do
+    late = threading.Event()  # it works again after it was idle
     watchdog.begin(late.set)
     assert late.wait(10)
 
 
-def test_what_ends_in_time_is_told_to_nobody():
-    told: list[int] = []
+def test_no_callback_is_called_for_what_ends_in_time():
+    called: list[int] = []
     watchdog = Watchdog("quick", 30)
     assert threads_of("quick") == []
     for i in range(100):
-        assert watchdog.end(watchdog.begin(lambda i=i: told.append(i)))
-    assert told == [] and len(threads_of("quick")) == 1
+        assert watchdog.end(watchdog.begin(lambda i=i: called.append(i)))
+    assert called == [] and len(threads_of("quick")) == 1
 
 
 def test_the_thread_ends_with_the_watchdog():

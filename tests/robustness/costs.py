@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from hetero import Core
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes, model_key, operation_key
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
+from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key, operation_key
+from hetero.dispatch.device import Device
 from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import X, Y, chain
@@ -32,17 +33,17 @@ def samples() -> list[Files]:
     with tempfile.TemporaryDirectory() as folder:
         measured = CostDatabase(folder)
         for device in _devices(core):
-            measured.keep_figures(device, FIGURES)
-            measured.keep_operation_times(device, model_key(model), OperationTimes(seconds, 1e-4, 0.5))
-        measured.keep_input_shapes(model_key(model), [(1, 4)])
+            measured.write_benchmark(device, FIGURES)
+            measured.write_operation_times(device, model_key(model), OperationTimes(seconds, 1e-4, 0.5))
+        measured.write_input_shapes(model_key(model), [(1, 4)])
         return [{file.name: file.read_bytes() for file in sorted(Path(folder).iterdir())}]
 
 
 def run(folder: Path) -> None:
     core, measured = core_with(A=PickyPlugin(), B=PickyPlugin()), CostDatabase(folder)
     for device in _devices(core):
-        if measured.figures(device) is None:
-            measured.keep_figures(device, FIGURES)  # measuring them again would take seconds
+        if measured.benchmark(device) is None:
+            measured.write_benchmark(device, FIGURES)  # measuring them again would take seconds
     for placement in ("MIN_CUT", "PIPELINE"):
         compiled = core.compile_model(chain(), "HETERO:A,B", {"PLACEMENT": placement, "COSTS_DIR": folder})
         np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)

@@ -15,8 +15,9 @@ from onnx import TensorProto, helper
 from typer.testing import CliRunner
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
+from hetero.dispatch.cost.database import CostDatabase
+from hetero.dispatch.device import Device
 from hetero.errors import ConfigError
 from hetero.run.calibrate import calibrate, example_inputs, parse_shapes
 from hetero.run.cli import app
@@ -68,7 +69,7 @@ def folder(tmp_path):
     core = core_with(A=SlowPlugin(), B=SlowPlugin())
     for name in ("A", "B", "TEMPLATE"):
         benchmark = DeviceBenchmark(1e11, 1e11, 1e11, 1e11, 1e11, 1e-6, 1e-5)
-        CostDatabase(tmp_path).keep_figures(Device(name, *core.resolve_device(name)), benchmark)
+        CostDatabase(tmp_path).write_benchmark(Device(name, *core.resolve_device(name)), benchmark)
     return tmp_path
 
 

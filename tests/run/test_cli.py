@@ -242,7 +242,7 @@ def test_extensions_of_other_commands(folder):
         (["run", "run.yaml", "--set", "inputs.x.npy=wide.npy"], ["inputs.x", "[1,3]", "[1, 4]"]),
         (["run", "run.yaml", "--set", "inputs.x.npy=complex.npy"], ["inputs.x", "f32", "complex64"]),
         (["run", "run.yaml", "--set", "properties.PERF_CONT=true"], ["PERF_CONT", "PERF_COUNT"]),
-        (["run", "run.yaml", "--set", "affinities.nodeX=PICKY"], ["nodeX", "fits no operation"]),
+        (["run", "run.yaml", "--set", "affinities.nodeX=PICKY"], ["nodeX", "matches no operation"]),
         (
             ["run", "run.yaml", "--set", "outputs.0={ctc: {characters: x.npy}}"],
             ["outputs.0", "x.npy is not a text file"],

@@ -1,4 +1,4 @@
-"""Drawings of what a placement puts where, as SVG, which needs nothing else, and for Graphviz."""
+"""Drawings of a placement, as SVG and as Graphviz DOT files."""
 
 from hetero.dispatch.drawing.files import FORMATS, draw, visualize
 from hetero.dispatch.drawing.picture import Picture, Where, picture_of_affinities, picture_of_subgraphs

@@ -1,4 +1,4 @@
-"""A picture in the language of Graphviz, to be laid out by its ``dot``."""
+"""Write a picture as a Graphviz DOT file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hetero.dispatch.drawing.picture import Picture, printable
 
 
 def to_dot(picture: Picture) -> str:
-    """The picture as a directed graph. A name may hold anything: it is quoted."""
+    """Return the picture as a directed graph in DOT. All texts are quoted."""
     parts = [
         "digraph {",
         f"  label={_quoted(*picture.title)}; labelloc=t;",
@@ -28,6 +28,6 @@ def to_dot(picture: Picture) -> str:
 
 
 def _quoted(*lines: str) -> str:
-    """A string of these lines. In it a backslash begins an escape, so that those in a name are doubled."""
+    """Return these lines as a quoted string; backslashes are doubled, as they begin an escape sequence in DOT."""
     text = printable("\n".join(lines)).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{text}"'

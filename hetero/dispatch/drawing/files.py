@@ -1,4 +1,4 @@
-"""Drawings as files: each appears whole or not at all."""
+"""Write drawings to files; each file is replaced atomically."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from hetero.messages import get_logger
 log = get_logger("hetero.dispatch")
 VISUALIZE = "HETERO_VISUALIZE"
 FORMATS = {".svg": to_svg, ".dot": to_dot}
-_LONGEST_NAME = 100
-# How often each name was used: models of one process may have the same.
+_MAX_NAME_LENGTH = 100
+# How often each name was used: several models of a process may have the same name.
 _drawn: Counter[str] = Counter()
 
 
 def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementReport) -> None:
-    """Draw operations and subgraphs into the folder that the environment variable HETERO_VISUALIZE names, if any.
+    """Draw operations and subgraphs into the folder of the environment variable HETERO_VISUALIZE, if it is set.
 
-    A folder that cannot be written to is a warning.
+    A folder that cannot be written to is logged as a warning.
     """
     folder = os.environ.get(VISUALIZE)
     if not folder:
@@ -38,7 +38,7 @@ def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementRepo
         "affinities": picture_of_affinities(model, report.devices, where),
         "subgraphs": picture_of_subgraphs(model, subgraphs, report),
     }
-    stem = _new_name(model.friendly_name)
+    stem = _unique_stem(model.friendly_name)
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for kind, picture in pictures.items():
@@ -50,14 +50,14 @@ def visualize(model: Model, subgraphs: Sequence[Subgraph], report: PlacementRepo
 
 
 def draw(picture: Picture, file: Path) -> None:
-    """Write a picture as its suffix says, .svg or .dot. Raises OSError."""
+    """Write a picture in the format of the suffix, .svg or .dot. Raise OSError if the file cannot be written."""
     content = FORMATS[file.suffix](picture).encode()
     with atomic_write(file) as (stream,):
         stream.write(content)
 
 
-def _new_name(name: str) -> str:
-    """A name for files, which a model's may not be: it may hold any characters."""
-    plain = re.sub(r"[^\w.-]+", "_", name).strip("._")[:_LONGEST_NAME] or "model"
+def _unique_stem(name: str) -> str:
+    """Return a file name without suffix for a model's name, which may hold any characters."""
+    plain = re.sub(r"[^\w.-]+", "_", name).strip("._")[:_MAX_NAME_LENGTH] or "model"
     _drawn[plain] += 1
     return plain if _drawn[plain] == 1 else f"{plain}-{_drawn[plain]}"

@@ -1,11 +1,12 @@
-"""Where boxes and lines of a directed acyclic graph are drawn: layers from top to bottom, by Sugiyama's method.
+"""Layered layout of a directed acyclic graph, from top to bottom, by Sugiyama's method.
 
-1. A box is one layer below the lowest that it depends on; one that depends on nothing is right above what reads it.
-2. A line over several layers goes through points in those between; a very long one through a lane beside all boxes.
-3. In each layer boxes and points are ordered by the mean place of their neighbours, up and down in turns.
-4. In that order each is put as near as can be to the mean of its neighbours' places, where boxes count most.
+1. A box is one layer below the lowest box that it depends on. A box without dependencies is right above its readers.
+2. A line over several layers goes through a point in each layer between; a very long line through a lane beside all
+   boxes.
+3. The boxes and points of each layer are ordered by the mean position of their neighbors, in sweeps down and up.
+4. In that order each is placed as near as possible to the mean of its neighbors, where boxes have the largest weight.
 
-No boxes overlap, and no line touches a box but at its own two. Linear in boxes and lines, apart from sorting.
+No boxes overlap, and no line touches a box other than its own two. Linear in boxes and lines, apart from sorting.
 
 K. Sugiyama, S. Tagawa, M. Toda: Methods for visual understanding of hierarchical system structures (1981).
 """
@@ -17,17 +18,17 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# In pixels: between boxes of a layer, between a line and what is beside it, between two layers, around everything.
+# Gaps in pixels: between boxes of a layer, between a line and its neighbor, between layers; and the outer margin.
 BOX_GAP = 18.0
 LINE_GAP = 9.0
 LAYER_GAP = 30.0
 MARGIN = 20.0
-# Layers that a line goes through between boxes; a longer one takes a lane.
-LONGEST = 16
+# Maximum number of layers that a line crosses between boxes; a longer line takes a lane.
+MAX_SPAN = 16
 ORDER_SWEEPS = 8
-PLACE_SWEEPS = 7  # the last is downwards, so that chains are straight
-# Who stays where it should be, and who makes way: boxes, lines between them, boxes that nothing comes before.
-WEIGHT_OF_BOX, WEIGHT_OF_LINE, WEIGHT_OF_BEGINNING = 1000.0, 10.0, 1.0
+PLACE_SWEEPS = 7  # odd, so that the last sweep goes down and chains are straight
+# Weights of boxes, of points of lines, and of boxes without dependencies: a smaller weight yields.
+WEIGHT_OF_BOX, WEIGHT_OF_LINE, WEIGHT_OF_ROOT = 1000.0, 10.0, 1.0
 
 Size = tuple[float, float]
 Edge = tuple[int, int]
@@ -35,10 +36,10 @@ Edge = tuple[int, int]
 
 @dataclass
 class Layout:
-    """The left upper corners of boxes, and the lines.
+    """The upper left corners of the boxes, and the lines, in pixels.
 
-    A line is its points (x, y) from below its first box to above its last one: from the first point to the second goes
-    a vertical line, from that to the next a curve between two layers, and so on in turns, a curve at the end.
+    A line is a list of points (x, y) from the bottom of its first box to the top of its last one. Vertical segments and
+    curves between two layers alternate; the first is vertical, the last is a curve.
     """
 
     corners: list[tuple[float, float]]
@@ -49,7 +50,7 @@ class Layout:
 
 @dataclass
 class _Graph:
-    """Boxes, and behind them the points of long lines, each in a layer."""
+    """Boxes, followed by the points of long lines, each with its layer, width and neighbors."""
 
     layer_of: list[int]
     widths: list[float]
@@ -59,17 +60,17 @@ class _Graph:
 
 
 def layout(sizes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
-    """The layout of boxes of these sizes; each edge goes from a box to a later one."""
+    """Return the layout of boxes of these sizes (width, height); each edge goes from a box to a later one."""
     graph = _make_layers(sizes, edges)
     chains = [_add_points(graph, source, target) for source, target in edges]
     graph.layers = [[] for _ in range(max(graph.layer_of, default=-1) + 1)]
     for index, layer in enumerate(graph.layer_of):
         graph.layers[layer].append(index)
     _order(graph)
-    centres = _place(graph, len(sizes))
-    left = min((x - width / 2 for x, width in zip(centres, graph.widths)), default=0)
-    centres = [x - left + MARGIN for x in centres]
-    right = max((x + width / 2 for x, width in zip(centres, graph.widths)), default=0)
+    centers = _place(graph, len(sizes))
+    left = min((x - width / 2 for x, width in zip(centers, graph.widths)), default=0)
+    centers = [x - left + MARGIN for x in centers]
+    right = max((x + width / 2 for x, width in zip(centers, graph.widths)), default=0)
 
     heights = [max((sizes[i][1] for i in layer if i < len(sizes)), default=0) for layer in graph.layers]
     tops = [MARGIN]
@@ -80,15 +81,15 @@ def layout(sizes: Sequence[Size], edges: Sequence[Edge]) -> Layout:
     lines = []
     for index, ((source, target), chain) in enumerate(zip(edges, chains)):
         first, last = graph.layer_of[source], graph.layer_of[target]
-        x = centres[source]
+        x = centers[source]
         line = [(x, tops[first] + sizes[source][1]), (x, tops[first] + heights[first])]
         if index in lane_at:
             line += [(lane_at[index], tops[first + 1]), (lane_at[index], tops[last - 1] + heights[last - 1])]
         for point in chain:
             layer = graph.layer_of[point]
-            line += [(centres[point], tops[layer]), (centres[point], tops[layer] + heights[layer])]
-        lines.append([*line, (centres[target], tops[last])])
-    corners = [(centres[i] - width / 2, tops[graph.layer_of[i]]) for i, (width, _) in enumerate(sizes)]
+            line += [(centers[point], tops[layer]), (centers[point], tops[layer] + heights[layer])]
+        lines.append([*line, (centers[target], tops[last])])
+    corners = [(centers[i] - width / 2, tops[graph.layer_of[i]]) for i, (width, _) in enumerate(sizes)]
     return Layout(corners, lines, max([right, *lane_at.values()]) + MARGIN, tops[-1] - LAYER_GAP + MARGIN)
 
 
@@ -105,14 +106,14 @@ def _make_layers(sizes: Sequence[Size], edges: Sequence[Edge]) -> _Graph:
     for index, targets in enumerate(below):
         if not depends[index] and targets:
             layer_of[index] = min(layer_of[target] for target in targets) - 1
-    # The lines are joined to boxes and points when these are made.
+    # The neighbors are added with the points of the lines.
     return _Graph(layer_of, [width for width, _ in sizes], [[] for _ in sizes], [[] for _ in sizes])
 
 
 def _add_points(graph: _Graph, source: int, target: int) -> list[int]:
-    """The points of a line between its two boxes, none for one that takes a lane."""
+    """Add the points of a line between its two boxes, and return them; none for a line that takes a lane."""
     first, last = graph.layer_of[source], graph.layer_of[target]
-    if last - first > LONGEST:
+    if last - first > MAX_SPAN:
         return []
     chain = []
     before = source
@@ -131,26 +132,26 @@ def _add_points(graph: _Graph, source: int, target: int) -> list[int]:
 
 
 def _order(graph: _Graph) -> None:
-    """Order each layer by the mean place of neighbours in the layer before it, downwards and upwards in turns."""
+    """Order each layer by the mean position of the neighbors in the layer before it, in sweeps down and up."""
     place = [0.0] * len(graph.layer_of)
     for layer in graph.layers:
         for index, box in enumerate(layer):
             place[box] = index
     for sweep in range(ORDER_SWEEPS):
         down = sweep % 2 == 0
-        neighbours = graph.above if down else graph.below
+        neighbors = graph.above if down else graph.below
         for layer in graph.layers if down else reversed(graph.layers):
             if len(layer) == 1:
                 continue
-            wanted = {box: _mean(place, neighbours[box], place[box]) for box in layer}
+            wanted = {box: _mean(place, neighbors[box], place[box]) for box in layer}
             layer.sort(key=wanted.__getitem__)
             for index, box in enumerate(layer):
                 place[box] = index
 
 
 def _place(graph: _Graph, count: int) -> list[float]:
-    """The middle of each box and point, from left to right; the first ``count`` are boxes."""
-    centres = [0.0] * len(graph.layer_of)
+    """Return the x coordinate of the center of each box and point; the first ``count`` are boxes."""
+    centers = [0.0] * len(graph.layer_of)
     steps = []
     for layer in graph.layers:
         gaps = [0.0]
@@ -158,34 +159,37 @@ def _place(graph: _Graph, count: int) -> list[float]:
             gap = BOX_GAP if graph.widths[left] and graph.widths[right] else LINE_GAP
             gaps.append(gaps[-1] + (graph.widths[left] + graph.widths[right]) / 2 + gap)
         for box, gap in zip(layer, gaps):
-            centres[box] = gap - gaps[-1] / 2
+            centers[box] = gap - gaps[-1] / 2
         steps.append(gaps)
-    # Boxes follow boxes: lines go around them, and what nothing comes before is put beside them.
+    # Boxes align with boxes; lines go around them, and boxes without dependencies are put beside them.
     boxes = range(count)
-    begins = [not above for above in graph.above]
+    is_root = [not above for above in graph.above]
     from_above = [
-        [one for one in above if one in boxes and not begins[one]] or above or below
+        [one for one in above if one in boxes and not is_root[one]] or above or below
         for above, below in zip(graph.above, graph.below)
     ]
     from_below = [[one for one in below if one in boxes] or below for below in graph.below]
     weights = [
-        WEIGHT_OF_BEGINNING if begins[one] else WEIGHT_OF_BOX if one in boxes else WEIGHT_OF_LINE
-        for one in range(len(centres))
+        WEIGHT_OF_ROOT if is_root[one] else WEIGHT_OF_BOX if one in boxes else WEIGHT_OF_LINE
+        for one in range(len(centers))
     ]
     for sweep in range(PLACE_SWEEPS):
         down = sweep % 2 == 0
-        neighbours = from_above if down else from_below
+        neighbors = from_above if down else from_below
         for index in range(len(graph.layers)) if down else reversed(range(len(graph.layers))):
             layer, gaps = graph.layers[index], steps[index]
-            wanted = [_mean(centres, neighbours[box], centres[box]) - gap for box, gap in zip(layer, gaps)]
+            wanted = [_mean(centers, neighbors[box], centers[box]) - gap for box, gap in zip(layer, gaps)]
             for box, x, gap in zip(layer, _nearest_rising(wanted, [weights[box] for box in layer]), gaps):
-                centres[box] = x + gap
-    return centres
+                centers[box] = x + gap
+    return centers
 
 
 def _nearest_rising(wanted: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """The numbers that never fall and are nearest to these by the weighted sum of squares (pool adjacent violators)."""
-    blocks: list[tuple[float, float, int]] = []  # of those that have the same value the sum, the weight and the number
+    """Return the isotonic regression: the rising numbers nearest to ``wanted`` by the weighted sum of squares.
+
+    Uses the pool adjacent violators algorithm.
+    """
+    blocks: list[tuple[float, float, int]] = []  # weighted sum, weight and count of numbers with the same result
     for value, weight in zip(wanted, weights):
         total, count = value * weight, 1
         while blocks and blocks[-1][0] * weight >= total * blocks[-1][1]:
@@ -196,21 +200,21 @@ def _nearest_rising(wanted: Sequence[float], weights: Sequence[float]) -> list[f
 
 
 def _lanes(layer_of: Sequence[int], edges: Sequence[Edge], chains: Sequence[Sequence[int]]) -> dict[int, int]:
-    """For each line that takes one its lane; lines of one box share theirs, and so do those that do not meet."""
+    """Return the lane of each line that takes one. Lines of one box share a lane, and so do lines that do not meet."""
     wanted: dict[int, list[int]] = {}
     for index, ((source, target), chain) in enumerate(zip(edges, chains)):
         if not chain and layer_of[target] - layer_of[source] > 1:
             wanted.setdefault(source, []).append(index)
-    found: dict[int, int] = {}
+    lane_of: dict[int, int] = {}
     free: list[int] = []
-    taken: list[tuple[int, int]] = []  # the layer where it ends, and the lane
+    taken: list[tuple[int, int]] = []  # last layer and number of each lane in use
     for source in sorted(wanted, key=layer_of.__getitem__):
         while taken and taken[0][0] <= layer_of[source]:
             heapq.heappush(free, heapq.heappop(taken)[1])
         lane = heapq.heappop(free) if free else len(taken)
         heapq.heappush(taken, (max(layer_of[edges[index][1]] for index in wanted[source]), lane))
-        found.update(dict.fromkeys(wanted[source], lane))
-    return found
+        lane_of.update(dict.fromkeys(wanted[source], lane))
+    return lane_of
 
 
 def _mean(values: Sequence[float], indices: Sequence[int], otherwise: float) -> float:

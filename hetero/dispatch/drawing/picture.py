@@ -1,4 +1,4 @@
-"""Pictures of a placement, as boxes and lines: of every operation with its device, and of the subgraphs."""
+"""Pictures of a placement as boxes and lines: the operations with their devices, and the subgraphs."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from hetero.dispatch.partition import Subgraph
 from hetero.dispatch.report import PlacementReport, SubgraphReport, counted
 from hetero.graph import Constant, Model, Node, Output, Parameter, port_name
 
-# Of a box, and of the text on it.
-Colour = tuple[str, str]
-# M. Okabe, K. Ito: Color Universal Design (2008), colours that people with any kind of colour vision tell apart.
-COLOURS = (
+# Fill color of a box, and color of its text.
+Color = tuple[str, str]
+# M. Okabe, K. Ito: Color Universal Design (2008): colors that can be told apart with any color vision.
+COLORS = (
     ("#56b4e9", "#000000"), ("#e69f00", "#000000"), ("#009e73", "#000000"), ("#f0e442", "#000000"),
     ("#0072b2", "#ffffff"), ("#d55e00", "#000000"), ("#cc79a7", "#000000"), ("#000000", "#ffffff"),
 )  # fmt: skip
-# Of what no device runs.
-NO_COLOUR = ("#ffffff", "#000000")
-LONGEST_TEXT = 26
+# Color of operations that no device runs.
+NO_COLOR = ("#ffffff", "#000000")
+MAX_TEXT_LENGTH = 26
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# What a box names of many; the rest is counted.
-MOST_NAMED = 4
+# Maximum number of lines that a box lists; the rest is counted.
+MAX_NAMED = 4
 
 
 @dataclass(frozen=True)
 class Box:
-    """Lines of text; in a colour where a device runs it, without a frame where it is what lines are called."""
+    """Lines of text, in the color of a device. A box without a frame is the label of a line."""
 
     lines: tuple[str, ...]
     tooltip: str
-    color: Colour = NO_COLOUR
+    color: Color = NO_COLOR
     is_framed: bool = True
 
 
 @dataclass
 class Picture:
-    """Boxes, and lines between two of them with a tooltip; each goes from a box to a later one."""
+    """Boxes, and lines with tooltips, each from a box to a later one."""
 
     title: list[str]
-    legend: list[tuple[str, Colour]]
+    legend: list[tuple[str, Color]]
     boxes: list[Box] = field(default_factory=list)
     lines: dict[tuple[int, int], str] = field(default_factory=dict)
 
@@ -51,22 +51,22 @@ class Picture:
         return len(self.boxes) - 1
 
     def join(self, source: int, target: int, tooltip: str) -> None:
-        """A line between two boxes; of several values between them the tooltips are joined."""
+        """Add a line between two boxes. If there is one, only its tooltip is extended."""
         before = self.lines.get((source, target))
         self.lines[source, target] = tooltip if before is None else f"{before}\n{tooltip}"
 
 
 @dataclass(frozen=True)
 class Where:
-    """The device of an operation, None where none can run it, and why that one."""
+    """The device of an operation, None if no device supports it, and the reason."""
 
     device: str | None
     reason: str
 
 
 def picture_of_affinities(model: Model, devices: Sequence[str], where: Mapping[str, Where]) -> Picture:
-    """Every operation as a box in the colour of its device, by friendly names; Constants are left out."""
-    colors = _colours(devices)
+    """Return every operation but Constants as a box in the color of its device. ``where`` is by friendly name."""
+    colors = _colors(devices)
     used = [device for device in devices if any(w.device == device for w in where.values())]
     picture = Picture([f"{model.friendly_name}: operations by device"], [(device, colors[device]) for device in used])
     index_of: dict[Node, int] = {}
@@ -74,22 +74,22 @@ def picture_of_affinities(model: Model, devices: Sequence[str], where: Mapping[s
         if isinstance(node, Constant):
             continue
         if is_placed(node):
-            found = where[node.friendly_name]
+            placed = where[node.friendly_name]
             lines = (node.type_info.name, shortened(node.friendly_name))
-            about = f"{node.type_info.name} '{node.friendly_name}'\n{found.device or 'no device'}: {found.reason}"
-            box = Box(lines, "\n".join([about, *map(_told, node.outputs())]), colors[found.device])
+            about = f"{node.type_info.name} '{node.friendly_name}'\n{placed.device or 'no device'}: {placed.reason}"
+            box = Box(lines, "\n".join([about, *map(_port_text, node.outputs())]), colors[placed.device])
         else:
-            box = _end(node)
+            box = _port_box(node)
         index_of[node] = picture.add(box)
         for value in node.input_values():
             if value.node in index_of:
-                picture.join(index_of[value.node], index_of[node], _told(value))
+                picture.join(index_of[value.node], index_of[node], _port_text(value))
     return picture
 
 
 def picture_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], report: PlacementReport) -> Picture:
-    """Every subgraph as a box in the colour of its device; what goes from one to others is told between them."""
-    colors = _colours(report.devices)
+    """Return every subgraph as a box in the color of its device, with labels for the values between subgraphs."""
+    colors = _colors(report.devices)
     used = [device for device in report.devices if device in report.counts]
     picture = Picture([report.model, *report.summary().split("; ")], [(device, colors[device]) for device in used])
     readers: dict[Output, list[int]] = {}
@@ -97,71 +97,71 @@ def picture_of_subgraphs(model: Model, subgraphs: Sequence[Subgraph], report: Pl
         for value in subgraph.inputs:
             readers.setdefault(value, []).append(index)
     boundaries = {(boundary.source, boundary.value): str(boundary) for boundary in report.boundaries}
-    # The boxes that values come from where a subgraph, or a result, reads them.
-    box_of: dict[Node, int] = {parameter: picture.add(_end(parameter)) for parameter in model.parameters}
-    on_the_way: dict[tuple[Output, int], int] = {}
-    for index, (subgraph, told) in enumerate(zip(subgraphs, report.subgraphs)):
-        box = picture.add(_subgraph_box(subgraph, told, colors[told.device]))
+    # The boxes where the lines of values begin: that of a node, or the label of a value for a reading subgraph.
+    box_of: dict[Node, int] = {parameter: picture.add(_port_box(parameter)) for parameter in model.parameters}
+    label_of: dict[tuple[Output, int], int] = {}
+    for index, (subgraph, described) in enumerate(zip(subgraphs, report.subgraphs)):
+        box = picture.add(_subgraph_box(subgraph, described, colors[described.device]))
         for value in subgraph.inputs:
-            source = box_of[value.node] if isinstance(value.node, Parameter) else on_the_way[value, index]
-            picture.join(source, box, _told(value))
+            source = box_of[value.node] if isinstance(value.node, Parameter) else label_of[value, index]
+            picture.join(source, box, _port_text(value))
         box_of.update(dict.fromkeys(subgraph.nodes, box))
-        together: dict[tuple[int, ...], list[Output]] = {}
+        by_targets: dict[tuple[int, ...], list[Output]] = {}
         for value in subgraph.outputs:
-            together.setdefault(tuple(readers.get(value, ())), []).append(value)
-        for targets, values in together.items():
+            by_targets.setdefault(tuple(readers.get(value, ())), []).append(value)
+        for targets, values in by_targets.items():
             if targets:
-                between = picture.add(_values_box(values, [boundaries[index, port_name(value)] for value in values]))
-                picture.join(box, between, "\n".join(map(_told, values)))
-                on_the_way.update(((value, target), between) for value in values for target in targets)
+                label = picture.add(_values_label(values, [boundaries[index, port_name(value)] for value in values]))
+                picture.join(box, label, "\n".join(map(_port_text, values)))
+                label_of.update(((value, target), label) for value in values for target in targets)
     for result in model.results:
-        box = picture.add(_end(result))
+        box = picture.add(_port_box(result))
         value = result.input_value(0)
         if value.node in box_of:
-            picture.join(box_of[value.node], box, _told(value))
+            picture.join(box_of[value.node], box, _port_text(value))
     return picture
 
 
 def shortened(name: str) -> str:
-    """The end of a long name, which tells more than its beginning."""
-    return name if len(name) <= LONGEST_TEXT else f"…{name[1 - LONGEST_TEXT :]}"
+    """Return the end of a long name, which is more specific than its beginning."""
+    return name if len(name) <= MAX_TEXT_LENGTH else f"…{name[1 - MAX_TEXT_LENGTH :]}"
 
 
 def printable(text: str) -> str:
-    """A text without the characters that XML cannot hold."""
+    """Replace the characters that XML cannot hold."""
     return _FORBIDDEN.sub("\ufffd", text)
 
 
-def _subgraph_box(subgraph: Subgraph, told: SubgraphReport, color: Colour) -> Box:
+def _subgraph_box(subgraph: Subgraph, report: SubgraphReport, color: Color) -> Box:
     kinds = Counter(node.type_info.name for node in subgraph.nodes).most_common()
-    lines = [f"{told.index}: {told.device}", counted(len(told.operations), "operation")]
+    lines = [f"{report.index}: {report.device}", counted(len(report.operations), "operation")]
     lines += _first_few([f"{count} {kind}" for kind, count in kinds])
-    return Box(tuple(lines), "\n".join(told.operations), color)
+    return Box(tuple(lines), "\n".join(report.operations), color)
 
 
-def _values_box(values: Sequence[Output], told: Sequence[str]) -> Box:
+def _values_label(values: Sequence[Output], tooltips: Sequence[str]) -> Box:
     shapes = [f"{value.element_type}{value.partial_shape}" for value in values]
-    return Box(tuple(map(shortened, _first_few(shapes))), "\n".join(told), is_framed=False)
+    return Box(tuple(map(shortened, _first_few(shapes))), "\n".join(tooltips), is_framed=False)
 
 
-def _end(node: Node) -> Box:
-    """The box of an input or an output of the model."""
+def _port_box(node: Node) -> Box:
+    """Return the box of an input or an output of the model."""
     value = node.output(0) if isinstance(node, Parameter) else node.input_value(0)
     kind = "input" if isinstance(node, Parameter) else "output"
     return Box(
         (f"{kind} {shortened(port_name(value))}", shortened(f"{value.element_type}{value.partial_shape}")),
-        f"{kind} {_told(value)}",
+        f"{kind} {_port_text(value)}",
     )
 
 
-def _told(value: Output) -> str:
+def _port_text(value: Output) -> str:
     return f"'{port_name(value)}' {value.element_type}{value.partial_shape}"
 
 
 def _first_few(lines: Sequence[str]) -> list[str]:
-    more = len(lines) - MOST_NAMED
-    return [*lines[:MOST_NAMED], f"and {more} more"] if more > 0 else list(lines)
+    more = len(lines) - MAX_NAMED
+    return [*lines[:MAX_NAMED], f"and {more} more"] if more > 0 else list(lines)
 
 
-def _colours(devices: Sequence[str]) -> dict[str | None, Colour]:
-    return {None: NO_COLOUR} | {device: COLOURS[i % len(COLOURS)] for i, device in enumerate(devices)}
+def _colors(devices: Sequence[str]) -> dict[str | None, Color]:
+    return {None: NO_COLOR} | {device: COLORS[i % len(COLORS)] for i, device in enumerate(devices)}

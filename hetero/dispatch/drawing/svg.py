@@ -1,4 +1,4 @@
-"""A picture as SVG, laid out by our own means. A browser shows its tooltips."""
+"""Write a picture as SVG, with the layout of ``layout.py``. Browsers show the tooltips."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hetero.dispatch.drawing.picture import Box, Picture, printable
 
 FONT_SIZE = 11
 LINE_HEIGHT = 14
-# The mean width of a letter, in fonts that run wide.
+# Mean width of a letter in wide fonts, in pixels.
 LETTER_WIDTH = 6.6
 BOLD_WIDTH = 7.4
 PADDING = 7
@@ -23,7 +23,7 @@ _STYLE = (
 
 
 def to_svg(picture: Picture) -> str:
-    """The picture as an SVG document."""
+    """Return the picture as an SVG document."""
     sizes = [_size(box) for box in picture.boxes]
     edges = list(picture.lines)
     place = layout(sizes, edges)
@@ -56,7 +56,7 @@ def _text_width(text: str, is_bold: bool = False) -> float:
 
 
 def _head(picture: Picture) -> tuple[list[str], float, float]:
-    """The title and the colours of devices, with the width and height that they take."""
+    """Return the title and the legend as SVG, with their width and height."""
     parts = []
     y = 2.0
     for index, line in enumerate(picture.title):
@@ -75,7 +75,7 @@ def _head(picture: Picture) -> tuple[list[str], float, float]:
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    """Vertical lines, and curves that begin and end vertically, in turns."""
+    """Return the path of a line: vertical segments and curves with vertical ends, alternating."""
     (x, y), *rest = points
     parts = [f"M{x:.1f},{y:.1f}"]
     for index, (to_x, to_y) in enumerate(rest):

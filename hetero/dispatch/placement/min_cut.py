@@ -1,9 +1,9 @@
-"""MIN_CUT: the placement of the least seconds, operations and transfers together.
+"""MIN_CUT: the placement with the least total time of operations and transfers.
 
-For two devices that is the minimum cut of a network in which a unit's edges to the two ends are its seconds on either
-device. For more, units move to one device after the other while that pays, each move being a minimum cut: the alpha
-expansion of Boykov, Veksler and Zabih, "Fast approximate energy minimization via graph cuts", 2001. What it finds is
-never worse than each device alone.
+For two devices this is the minimum cut of a network in which the edges of a unit to source and sink are its seconds on
+the two devices. For more devices, units move to one device after the other as long as that saves time; each move is a
+minimum cut: the alpha expansion of Boykov, Veksler and Zabih, "Fast approximate energy minimization via graph cuts",
+2001. The result is never worse than each device alone.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from collections.abc import Sequence
 from hetero.dispatch.placement.max_flow import Network
 from hetero.dispatch.placement.problem import Choice, Flow, Problem
 
-# Capacities are whole numbers of these parts of a second.
+# Capacities are integers: picoseconds.
 PARTS = 10**12
-# More than all of a model takes, and less than what is impossible.
+# More than the time of any model.
 IMPOSSIBLE = 10**21
 
 
 def min_cut(problem: Problem, margin: float = 0.0) -> Choice:
-    """The devices of the units by the rules above.
+    """Return the device of each unit.
 
-    A cut that saves no more than so much, as a part of what the best single device takes, is not made: costs are never
-    exact, and each cut has its risks.
+    ``margin`` is the part of the best single device's time that cuts must save, else that device is chosen: costs are
+    never exact, and every cut has its risks.
     """
     if problem.device_count == 2:
-        found = [_expand(problem, [0] * len(problem.seconds), 1)]
+        choices = [_expand(problem, [0] * len(problem.seconds), 1)]
     else:
-        found = [_expand_all(problem, choice) for choice in problem.simple_choices()]
-    simple, best = (min(choices, key=problem.cost) for choices in (problem.simple_choices(), found))
+        choices = [_expand_all(problem, choice) for choice in problem.simple_choices()]
+    simple, best = (min(some, key=problem.cost) for some in (problem.simple_choices(), choices))
     return best if problem.cost(best) < (1 - margin) * problem.cost(simple) else simple
 
 
 def _expand_all(problem: Problem, choice: Choice) -> Choice:
-    """Let units move to each device in turn until no such move makes it better."""
+    """Let units move to each device in turn until no such move saves time."""
     cost = problem.cost(choice)
     waiting = list(range(problem.device_count))
     while waiting:
@@ -50,81 +50,89 @@ def _expand_all(problem: Problem, choice: Choice) -> Choice:
 
 
 def _expand(problem: Problem, choice: Choice, device: int) -> Choice:
-    """The best move in which some units go to a device and the others stay: the sink's side goes."""
+    """Return the best choice in which some units move to a device and the others stay.
+
+    In the network the sink's side moves. One extra node stands for all units that are on the device already.
+    """
     network = Network(len(choice) + 1)
-    gone = len(choice)  # stands for all that is on the device already
-    network.to_sink(gone, IMPOSSIBLE * 100)
-    place_of = [gone if home == device else unit for unit, home in enumerate(choice)]
+    moved = len(choice)
+    network.to_sink(moved, IMPOSSIBLE * 100)
+    vertex_of = [moved if home == device else unit for unit, home in enumerate(choice)]
     for unit, seconds in enumerate(problem.seconds):
-        if place_of[unit] == unit:
-            network.from_source(unit, _parts(seconds[device]))
-            network.to_sink(unit, _parts(seconds[choice[unit]]))
+        if vertex_of[unit] == unit:
+            network.from_source(unit, _capacity(seconds[device]))
+            network.to_sink(unit, _capacity(seconds[choice[unit]]))
     for flow in problem.flows:
         if flow.source is None:
-            _add_input(network, flow, choice, place_of, device)
+            _add_input(network, flow, choice, vertex_of, device)
         else:
-            _add_flow(network, flow, choice, place_of, device)
+            _add_flow(network, flow, choice, vertex_of, device)
     goes = network.sink_side()
-    return [device if goes[place] else home for place, home in zip(place_of, choice)]
+    return [device if goes[vertex] else home for vertex, home in zip(vertex_of, choice)]
 
 
-def _add_input(network: Network, flow: Flow, choice: Choice, place_of: Sequence[int], device: int) -> None:
+def _add_input(network: Network, flow: Flow, choice: Choice, vertex_of: Sequence[int], device: int) -> None:
+    """Add the transfers of an input of the model, to the new device and to the devices where readers stay."""
     staying = defaultdict(list)
     for reader in flow.readers:
         if choice[reader] != device:
-            staying[choice[reader]].append(place_of[reader])
+            staying[choice[reader]].append(vertex_of[reader])
     if all(choice[reader] != device for reader in flow.readers):
-        taken = network.add_node()  # on the sink's side when one of the readers goes
-        network.from_source(taken, _parts(flow.arrive[device]))
+        arrives = network.add_node()  # on the sink's side if one of the readers moves
+        network.from_source(arrives, _capacity(flow.arrive[device]))
         for reader in flow.readers:
-            network.connect(taken, place_of[reader], IMPOSSIBLE)
+            network.connect(arrives, vertex_of[reader], IMPOSSIBLE)
     for home, readers in staying.items():
         needed = network.add_node()  # on the source's side while one of the readers stays
-        network.to_sink(needed, _parts(flow.arrive[home]))
+        network.to_sink(needed, _capacity(flow.arrive[home]))
         for reader in readers:
             network.connect(reader, needed, IMPOSSIBLE)
 
 
-def _add_flow(network: Network, flow: Flow, choice: Choice, place_of: Sequence[int], device: int) -> None:
-    home, source = choice[flow.source], place_of[flow.source]
+def _add_flow(network: Network, flow: Flow, choice: Choice, vertex_of: Sequence[int], device: int) -> None:
+    """Add the transfers of a value from its unit to its readers, and to the output of the model."""
+    home, source = choice[flow.source], vertex_of[flow.source]
     if flow.is_result and home != device:
-        network.from_source(source, _parts(flow.leave[device]))
-        network.to_sink(source, _parts(flow.leave[home]))
-    groups = defaultdict(list)
+        network.from_source(source, _capacity(flow.leave[device]))
+        network.to_sink(source, _capacity(flow.leave[home]))
+    by_home = defaultdict(list)
     for reader in flow.readers:
-        groups[choice[reader]].append(place_of[reader])
-    for reader_home, readers in groups.items():
+        by_home[choice[reader]].append(vertex_of[reader])
+    for reader_home, readers in by_home.items():
         if reader_home == home:
-            _add_together(network, source, readers, flow.between(home, device), flow.between(device, home))
+            _add_same_home(network, source, readers, flow.between(home, device), flow.between(device, home))
         else:
             ways = ((home, reader_home), (home, device), (device, reader_home))
             for reader in readers:
-                _add_apart(network, (source, reader), *(flow.between(*way) / len(readers) for way in ways))
+                _add_other_home(network, (source, reader), *(flow.between(*way) / len(readers) for way in ways))
 
 
-def _add_together(network: Network, source: int, readers: Sequence[int], to_new: float, to_old: float) -> None:
-    """Readers that are where the source is: ``to_new`` when only readers go, ``to_old`` when some do not go along."""
+def _add_same_home(network: Network, source: int, readers: Sequence[int], to_new: float, to_old: float) -> None:
+    """Add readers on the source's device: ``to_new`` is paid if only readers move, ``to_old`` if some stay behind."""
     if len(readers) == 1:
-        network.connect(source, readers[0], _parts(to_new), _parts(to_old))
+        network.connect(source, readers[0], _capacity(to_new), _capacity(to_old))
         return
-    taken, left = network.add_node(), network.add_node()
-    network.connect(source, taken, _parts(to_new))
-    network.connect(left, source, _parts(to_old))
+    any_moves, any_stays = network.add_node(), network.add_node()
+    network.connect(source, any_moves, _capacity(to_new))
+    network.connect(any_stays, source, _capacity(to_old))
     for reader in readers:
-        network.connect(taken, reader, IMPOSSIBLE)
-        network.connect(reader, left, IMPOSSIBLE)
+        network.connect(any_moves, reader, IMPOSSIBLE)
+        network.connect(reader, any_stays, IMPOSSIBLE)
 
 
-def _add_apart(
-    network: Network, pair: tuple[int, int], both_stay: float, reader_goes: float, source_goes: float
+def _add_other_home(
+    network: Network, pair: tuple[int, int], both_stay: float, reader_moves: float, source_moves: float
 ) -> None:
-    """A reader that is elsewhere; nothing is paid when both go. The three are those of a triangle."""
+    """Add a reader on another device than the source. Nothing is paid if both move.
+
+    The three costs satisfy the triangle inequality, so the last capacity is negative only by rounding.
+    """
     source, reader = pair
-    network.from_source(source, _parts(source_goes))
-    network.to_sink(source, _parts(both_stay))
-    network.to_sink(reader, _parts(source_goes))
-    network.connect(source, reader, max(0, _parts(reader_goes + source_goes - both_stay)))
+    network.from_source(source, _capacity(source_moves))
+    network.to_sink(source, _capacity(both_stay))
+    network.to_sink(reader, _capacity(source_moves))
+    network.connect(source, reader, max(0, _capacity(reader_moves + source_moves - both_stay)))
 
 
-def _parts(seconds: float) -> int:
+def _capacity(seconds: float) -> int:
     return IMPOSSIBLE if math.isinf(seconds) else round(seconds * PARTS)

@@ -1,8 +1,8 @@
-"""Keeping computations of shapes beside what reads them.
+"""Placement of shape computations on the device of their readers.
 
-Of x → Reshape on B, whose pattern comes from ShapeOf(x) → Gather → Concat, which A claims first: on A the three would
-be an island between two parts of B, for which x goes to A and a pattern comes back. So they go to B, where B
-claims them.
+Example: Reshape(x) runs on B; its pattern comes from ShapeOf(x) → Gather → Concat, which A would get as the first
+device. On A these three would be an island between two parts of B: x would be copied to A and the pattern back. So they
+are moved to B if B supports them.
 """
 
 from __future__ import annotations
@@ -11,58 +11,61 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from hetero.dispatch.affinity import Device
+from hetero.dispatch.device import Device
 from hetero.graph import Node, Output
 from hetero.ops.values import MAX_VALUE_SIZE
 
 
-def keep_shapes_beside_readers(device_of: dict[Node, Device], able: Mapping[Node, Sequence[Device]]) -> dict[Node, str]:
-    """Move small computations of integers to where the fewest values come from elsewhere; of these, beside a reader.
+def move_shapes_beside_readers(
+    device_of: dict[Node, Device], movable: Mapping[Node, Sequence[Device]]
+) -> dict[Node, str]:
+    """Move small integer computations to the device to which the fewest large values must be copied for them.
 
-    ``device_of`` has sources before readers; of its nodes those may move that have several devices in ``able``.
-    Returns why each went where it is now. Linear.
+    Of several such devices they go to the one with most of their readers and sources. ``device_of`` must be in
+    topological order; it is changed. ``movable`` are the nodes that may move, with the devices that support them.
+    Returns the reason for each node that moved. Linear in nodes and edges.
     """
     reasons = {}
     large = _LargeValues(device_of)
     for node in reversed(list(device_of)):
-        if len(able.get(node, ())) < 2 or not all(_is_small(value) for value in node.outputs()):
+        if len(movable.get(node, ())) < 2 or not all(_is_small(value) for value in node.outputs()):
             continue
         readers = [t.node for value in node.outputs() for t in value.get_target_inputs() if t.node in device_of]
         sources = [value.node for value in node.input_values() if value.node in device_of]
-        beside: dict[Device, Node] = {}
+        neighbor_on: dict[Device, Node] = {}
         for other in (*readers, node, *sources):
-            if device_of[other] in able[node]:
-                beside.setdefault(device_of[other], other)
-        neighbours = Counter(device_of[other] for other in (*readers, *sources))
-        best = min(beside, key=lambda d: (large.brought(node, d), -neighbours[d]))
+            if device_of[other] in movable[node]:
+                neighbor_on.setdefault(device_of[other], other)
+        counts = Counter(device_of[other] for other in (*readers, *sources))
+        best = min(neighbor_on, key=lambda d: (large.copies_for(node, d), -counts[d]))
         if best is not device_of[node]:
             large.move(node, best)
             device_of[node] = best
-            reasons[node] = f"beside '{beside[best].friendly_name}'"
+            reasons[node] = f"beside '{neighbor_on[best].friendly_name}'"
     return reasons
 
 
 class _LargeValues:
-    """Which large values that shapes are computed from are on which devices: by how many readers there."""
+    """Large values that shapes are computed from, each with the number of its readers on each device."""
 
     def __init__(self, device_of: Mapping[Node, Device]) -> None:
         self._device_of = device_of
         self._readers: dict[Output, Counter[Device]] = {}
 
-    def brought(self, node: Node, device: Device) -> int:
-        """How many large values go to a device for a node alone: not made there, nor read by others there."""
+    def copies_for(self, node: Node, device: Device) -> int:
+        """Return how many large values are copied to a device for this node alone: not made or read by others there."""
         is_there = self._device_of[node] is device
         return sum(
             self._device_of[value.node] is not device and self._readers_of(value)[device] <= is_there
-            for value in self._values(node)
+            for value in self._large_inputs(node)
         )
 
     def move(self, node: Node, device: Device) -> None:
-        for value in self._values(node):
+        for value in self._large_inputs(node):
             self._readers_of(value).subtract([self._device_of[node]])
             self._readers_of(value).update([device])
 
-    def _values(self, node: Node) -> list[Output]:
+    def _large_inputs(self, node: Node) -> list[Output]:
         return [value for value in set(node.input_values()) if value.node in self._device_of and not _is_small(value)]
 
     def _readers_of(self, value: Output) -> Counter[Device]:
@@ -73,7 +76,7 @@ class _LargeValues:
 
 
 def _is_small(value: Output) -> bool:
-    """Whether a value is of integers, and few: a shape, or what shapes are made of."""
+    """Return whether a value is a shape or a part of one: a few integers."""
     if value.value is not None:
         return True
     shape = value.partial_shape

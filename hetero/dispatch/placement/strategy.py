@@ -1,16 +1,16 @@
-"""What a placement strategy is, and those that go by costs."""
+"""Placement strategies by cost: MIN_CUT and PIPELINE, and the property values that select a strategy."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from hetero import properties as props
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.cost import Costs
-from hetero.dispatch.cost_database import CostDatabase, model_key
-from hetero.dispatch.groups import Group
+from hetero.dispatch.affinity import Assignment, Candidates
+from hetero.dispatch.cost.database import CostDatabase, model_key
+from hetero.dispatch.cost.model import CostModel
+from hetero.dispatch.device import Device
 from hetero.dispatch.placement.min_cut import min_cut
 from hetero.dispatch.placement.pipeline import pipeline
 from hetero.dispatch.placement.problem import Choice, Flow, Problem
@@ -18,18 +18,12 @@ from hetero.dispatch.support import EstimateError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero.ops.work_estimate import bytes_of
 
-# The devices that each group may go to, in the user's order; of a pinned one that is one.
-Candidates = Mapping[Group, Sequence[Device]]
-# The device of each group, and why it was chosen; without a reason, because it was the first.
-Assignment = Mapping[Group, tuple[Device, str]]
-Strategy = Callable[[Model, Candidates], Assignment]
-
-# The end of the key by which a device tells the bytes of its memory, such as OpenVINO's GPU_DEVICE_TOTAL_MEM_SIZE.
+# The end of the property key that holds the bytes of a device's memory, such as OpenVINO's GPU_DEVICE_TOTAL_MEM_SIZE.
 TOTAL_MEMORY = "DEVICE_TOTAL_MEM_SIZE"
 
 
-class Placement(StrEnum):
-    """The strategies, as values of the property PLACEMENT."""
+class PlacementStrategy(StrEnum):
+    """The values of the property PLACEMENT."""
 
     GREEDY = "GREEDY"
     MIN_CUT = "MIN_CUT"
@@ -37,48 +31,49 @@ class Placement(StrEnum):
 
 
 class ByCost:
-    """A strategy that goes by the costs of a model."""
+    """The strategies that minimize cost, for one model."""
 
-    def __init__(self, devices: Sequence[Device], measured: CostDatabase) -> None:
-        self._devices, self._measured = devices, measured
+    def __init__(self, devices: Sequence[Device], database: CostDatabase) -> None:
+        self._devices, self._database = devices, database
         self._key: str | None = None
 
-    def _problem(self, model: Model, candidates: Candidates) -> tuple[Problem, Costs]:
-        """Return the placement in numbers, and its costs. Raises EstimateError."""
-        # The key of the model as the user gave it: when a device fails it is placed again, changed by then.
+    def min_cut(self, model: Model, candidates: Candidates) -> Assignment:
+        problem, costs = self._problem(model, candidates)
+        choice = min_cut(problem, costs.margin)
+        reasons = [self._reason(problem, unit, device) for unit, device in enumerate(choice)]
+        return self._assignment(candidates, choice, reasons)
+
+    def pipeline(self, model: Model, candidates: Candidates) -> Assignment:
+        choice = pipeline(self._problem(model, candidates)[0])
+        count = len(self._devices)
+        return self._assignment(candidates, choice, [f"stage {device + 1} of {count}" for device in choice])
+
+    def _problem(self, model: Model, candidates: Candidates) -> tuple[Problem, CostModel]:
+        """Return the placement in numbers, and its costs. Raise EstimateError if devices failed to estimate costs."""
+        # The key of the user's model: when a device fails, the model is placed again after it was changed.
         self._key = self._key or model_key(model)
-        costs = Costs(model, self._key, self._devices, self._measured)
+        costs = CostModel(model, self._key, self._devices, self._database)
         problem = make_problem(model, candidates, self._devices, costs)
         if costs.failures:
             raise EstimateError(costs.failures)
         return problem, costs
 
-    def min_cut(self, model: Model, candidates: Candidates) -> Assignment:
-        problem, costs = self._problem(model, candidates)
-        choice = min_cut(problem, costs.margin)
-        return self._homes(candidates, choice, [self._why(problem, unit, home) for unit, home in enumerate(choice)])
-
-    def pipeline(self, model: Model, candidates: Candidates) -> Assignment:
-        choice = pipeline(self._problem(model, candidates)[0])
-        count = len(self._devices)
-        return self._homes(candidates, choice, [f"stage {device + 1} of {count}" for device in choice])
-
-    def _homes(self, candidates: Candidates, choice: Choice, reasons: Sequence[str]) -> Assignment:
+    def _assignment(self, candidates: Candidates, choice: Choice, reasons: Sequence[str]) -> Assignment:
         chosen = zip(candidates.items(), choice, reasons)
         return {group: (self._devices[d], reason if len(able) > 1 else "") for (group, able), d, reason in chosen}
 
-    def _why(self, problem: Problem, unit: int, home: int) -> str:
+    def _reason(self, problem: Problem, unit: int, chosen: int) -> str:
         seconds = problem.seconds[unit]
-        quickest = min(problem.able(unit), key=lambda device: seconds[device])
-        others = [device for device in problem.able(unit) if device != home]
-        if seconds[home] == seconds[quickest]:
-            nearest = min(others, key=lambda device: seconds[device], default=home)
-            return f"faster here than on {self._devices[nearest].name}" if seconds[nearest] else "takes no time"
-        return f"faster on {self._devices[quickest].name}, but not by what the way there takes"
+        fastest = min(problem.able(unit), key=lambda device: seconds[device])
+        others = [device for device in problem.able(unit) if device != chosen]
+        if seconds[chosen] == seconds[fastest]:
+            next_best = min(others, key=lambda device: seconds[device], default=chosen)
+            return f"faster here than on {self._devices[next_best].name}" if seconds[next_best] else "takes no time"
+        return f"faster on {self._devices[fastest].name}, but not by more than the transfers take"
 
 
-def make_problem(model: Model, candidates: Candidates, devices: Sequence[Device], costs: Costs) -> Problem:
-    """The placement of groups in numbers; they are the units, in the order of the candidates."""
+def make_problem(model: Model, candidates: Candidates, devices: Sequence[Device], costs: CostModel) -> Problem:
+    """Return the placement of groups in numbers; the groups are the units, in the order of the candidates."""
     unit_of = {node: unit for unit, group in enumerate(candidates) for node in group.nodes}
     seconds = [
         [sum(costs.operation(n, d) for n in group.nodes) if d in able else math.inf for d in devices]
@@ -96,7 +91,7 @@ def make_problem(model: Model, candidates: Candidates, devices: Sequence[Device]
 
 
 def _flows_of(
-    value: Output, unit_of: Mapping[Node, int], devices: Sequence[Device], costs: Costs, input_count: int
+    value: Output, unit_of: Mapping[Node, int], devices: Sequence[Device], costs: CostModel, input_count: int
 ) -> list[Flow]:
     targets = [target.node for target in value.get_target_inputs()]
     source = unit_of.get(value.node)
@@ -105,7 +100,7 @@ def _flows_of(
     is_result = any(isinstance(node, Result) for node in targets)
     if (source is None and not is_input) or not (readers or is_result) or (is_input and not readers):
         return []
-    # What arrives begins a subgraph. All inputs of the model together begin the first one.
+    # A value that arrives at a device begins a subgraph there. The inputs of the model begin one subgraph together.
     share = input_count if is_input else 1
     leave = tuple(costs.leave(value, device) for device in devices)
     arrive = tuple(costs.arrive(value, device) + costs.subgraph(device) / share for device in devices)
@@ -113,7 +108,7 @@ def _flows_of(
 
 
 def _weights(model: Model, unit_of: Mapping[Node, int], count: int) -> list[float]:
-    """The bytes of the constants of each unit; one that several read counts for the first."""
+    """Return the bytes of the constants of each unit; a constant with several readers counts for the first."""
     weights = [0.0] * count
     for node in model.get_ordered_ops():
         if isinstance(node, Constant):
@@ -124,7 +119,7 @@ def _weights(model: Model, unit_of: Mapping[Node, int], count: int) -> list[floa
 
 
 def total_memory(device: Device) -> float:
-    """The bytes of a device's memory by the property whose key ends so; infinite where it does not tell."""
+    """Return the bytes of a device's memory by its property that ends in TOTAL_MEMORY; infinite if it has none."""
     table = device.plugin.property_table(device.options)
     keys = [key for key in table.get(props.supported_properties) if key.endswith(TOTAL_MEMORY)]
     return next((float(table.get(key)) for key in keys if table.get(key)), math.inf)

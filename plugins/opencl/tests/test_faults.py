@@ -90,7 +90,7 @@ def test_requests_in_flight_are_answered(fault, caplog):
 
 
 def test_variables_survive_the_device(fault, caplog):
-    compiled = CORE.compile_model(summing(), "HETERO:GPU,TEMPLATE")
+    compiled = CORE.compile_model(summing(), "HETERO:GPU,TEMPLATE", {"VARIABLE_SNAPSHOTS": True})
     request = compiled.create_infer_request()
     found = []
     for number, x in enumerate(XS[:20]):
@@ -102,7 +102,7 @@ def test_variables_survive_the_device(fault, caplog):
 
 
 def test_out_of_memory_in_a_request(monkeypatch, caplog):
-    compiled = CORE.compile_model(summing(), "HETERO:GPU,TEMPLATE")
+    compiled = CORE.compile_model(summing(), "HETERO:GPU,TEMPLATE", {"VARIABLE_SNAPSHOTS": True})
     lost = Lost(memory.CountedBuffer, cl.MemoryError("clCreateBuffer", -4, "no room"), 0)
     monkeypatch.setattr(memory, "CountedBuffer", lost)
     request = compiled.create_infer_request()

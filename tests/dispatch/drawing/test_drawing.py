@@ -1,4 +1,4 @@
-"""Drawings of a placement: what they show, and that they are whole documents whatever the names hold."""
+"""Drawings of a placement: their contents, and valid documents for names with any characters."""
 
 import logging
 import re
@@ -9,7 +9,7 @@ import numpy as np
 from hetero import Model, Parameter, Type, ops
 from hetero.dispatch.drawing import Where, picture_of_affinities
 from hetero.dispatch.drawing.dot import to_dot
-from hetero.dispatch.drawing.picture import COLOURS
+from hetero.dispatch.drawing.picture import COLORS
 from hetero.dispatch.drawing.svg import to_svg
 from tests.devices import PickyPlugin, core_with
 
@@ -34,7 +34,7 @@ def drawn(folder, monkeypatch, network, **options):
 
 
 def boxes(svg):
-    """The tooltip, the lines of text and the colour of each box."""
+    """Return the tooltip, the lines of text and the color of each box."""
     found = []
     for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
         tooltip, rectangle = group.find(f"{SVG}title"), group.find(f"{SVG}rect")
@@ -47,9 +47,9 @@ def lines(svg):
     return [path.find(f"{SVG}title").text for path in ElementTree.fromstring(svg).iter(f"{SVG}path") if len(path)]
 
 
-def test_operations_have_the_colour_of_their_device(tmp_path, monkeypatch):
+def test_operations_have_the_color_of_their_device(tmp_path, monkeypatch):
     svg = drawn(tmp_path, monkeypatch, model())["affinities.svg"]
-    a, b = COLOURS[0][0], COLOURS[1][0]
+    a, b = COLORS[0][0], COLORS[1][0]
     assert boxes(svg) == [
         ("input 'x' f32[?,4]", ["input x", "f32[?,4]"], "#ffffff"),
         ("Relu 'relu'\nA: first device\n'relu' f32[?,4]", ["Relu", "relu"], a),
@@ -63,7 +63,7 @@ def test_operations_have_the_colour_of_their_device(tmp_path, monkeypatch):
     assert legend == ["net: operations by device", "A", "B"]
 
 
-def test_subgraphs_have_their_operations_and_what_goes_between_them(tmp_path, monkeypatch):
+def test_subgraphs_have_their_operations_and_the_values_between_them(tmp_path, monkeypatch):
     svg = drawn(tmp_path, monkeypatch, model())["subgraphs.svg"]
     assert [text for _, text, _ in boxes(svg)] == [
         ["input x", "f32[?,4]"],
@@ -91,7 +91,7 @@ def test_many_values_between_two_subgraphs_are_counted(tmp_path, monkeypatch):
 
 
 def test_names_may_hold_anything(tmp_path, monkeypatch, caplog):
-    # The line on the placement has the name too, and pytest-xdist cannot send half a surrogate pair that was logged.
+    # The placement summary has the name too, and pytest-xdist cannot transfer a logged unpaired surrogate.
     caplog.set_level(logging.ERROR, "hetero.HETERO.placement")
     found = drawn(tmp_path, monkeypatch, model(STRANGE, STRANGE))
     assert len(found) == 4
@@ -119,14 +119,14 @@ def test_dot_has_the_boxes_and_lines_of_the_svg(tmp_path, monkeypatch):
         assert len(re.findall(r"^  n\d+ -> n\d+ ", dot, re.M)) == len(lines(svg))
 
 
-def test_what_no_device_can_run_is_white():
+def test_unsupported_operations_are_white():
     network = model()
     where = {"relu": Where("A", "first device"), "exp": Where(None, "A: not supported"), "total": Where("A", "x")}
     found = {text[1]: fill for _, text, fill in boxes(to_svg(picture_of_affinities(network, ["A"], where)))}
-    assert (found["relu"], found["exp"]) == (COLOURS[0][0], "#ffffff")
+    assert (found["relu"], found["exp"]) == (COLORS[0][0], "#ffffff")
 
 
-def test_models_of_one_name_do_not_take_each_others_place(tmp_path, monkeypatch):
+def test_models_of_the_same_name_have_files_of_their_own(tmp_path, monkeypatch):
     for _ in range(2):
         drawn(tmp_path, monkeypatch, model("twice / net"))
     assert len(list(tmp_path.glob("twice_net.*"))) == len(list(tmp_path.glob("twice_net-2.*"))) == 4
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path, monkeypatch, cap
     np.testing.assert_allclose(compiled(np.zeros([1, 4], np.float32))[0], np.full([1, 4], 2))
 
 
-def test_nothing_is_left_of_a_drawing_that_could_not_be_finished(tmp_path, monkeypatch):
+def test_an_unfinished_drawing_leaves_no_file(tmp_path, monkeypatch):
     def fail(*paths):
         raise OSError(28, "No space left on device")
 

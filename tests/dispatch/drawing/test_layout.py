@@ -1,4 +1,4 @@
-"""The layout of boxes and lines: nothing overlaps, and lines end at their boxes and touch no others."""
+"""The layout of boxes and lines: no overlap, and lines touch only their own two boxes."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hetero.dispatch.drawing.layout import LONGEST, layout
+from hetero.dispatch.drawing.layout import MAX_SPAN, layout
 
 
 @st.composite
@@ -72,7 +72,7 @@ def test_a_chain_is_a_column():
     assert found.width < 200
 
 
-def test_branches_lie_side_by_side_below_what_they_come_from():
+def test_branches_lie_side_by_side_below_their_source():
     found = layout([(100, 30)] * 4, [(0, 1), (0, 2), (1, 3), (2, 3)])
     (top, left, right, bottom) = found.corners
     assert left[1] == right[1] and top[1] < left[1] < bottom[1]
@@ -80,7 +80,7 @@ def test_branches_lie_side_by_side_below_what_they_come_from():
 
 
 def test_crossings_are_undone():
-    """Two chains beside each other, whose boxes come crosswise."""
+    """Two chains beside each other, with alternating boxes."""
     edges = [(0, 3), (1, 2), (2, 4), (3, 5)]
     found = layout([(100, 30)] * 6, edges)
     x = [corner[0] for corner in found.corners]
@@ -88,17 +88,17 @@ def test_crossings_are_undone():
 
 
 def test_lines_over_very_many_layers_share_lanes_beside_all_boxes():
-    sizes, edges = chain(4 * LONGEST)
-    far = [(0, len(sizes) - 1), (0, 2 * LONGEST), (LONGEST, len(sizes) - 2)]
+    sizes, edges = chain(4 * MAX_SPAN)
+    far = [(0, len(sizes) - 1), (0, 2 * MAX_SPAN), (MAX_SPAN, len(sizes) - 2)]
     found = layout(sizes, edges + far)
     right = max(x + width for (x, _), (width, _) in zip(found.corners, sizes))
     lanes = [line[2][0] for line in found.lines[-3:]]
     assert lanes[0] == lanes[1] and lanes[2] > lanes[0] > right
-    found = layout(sizes, [*edges, (0, LONGEST + 1), (2 * LONGEST, 4 * LONGEST - 1)])
+    found = layout(sizes, [*edges, (0, MAX_SPAN + 1), (2 * MAX_SPAN, 4 * MAX_SPAN - 1)])
     assert found.lines[-1][2][0] == found.lines[-2][2][0] > right
 
 
-def test_what_depends_on_nothing_is_right_above_what_reads_it():
+def test_a_box_without_dependencies_is_right_above_its_reader():
     found = layout([(100, 30)] * 6, [(0, 1), (1, 2), (2, 4), (3, 5), (4, 5)])
     assert found.corners[3][1] == found.corners[4][1]
 

@@ -1,4 +1,4 @@
-"""MIN_CUT beside the best of all placements, found by trying them all."""
+"""MIN_CUT compared with the best placement found by brute force."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ SECONDS = st.integers(0, 9).map(float)
 
 @st.composite
 def problems(draw, device_count):
-    """Up to seven units that read from any before them, not all of which every device can run."""
+    """Return a problem of up to seven units with random sources; not every device supports every unit."""
     unit_count = draw(st.integers(1, 7))
     times = st.lists(SECONDS | st.just(math.inf), min_size=device_count, max_size=device_count)
     rows = [draw(times.filter(lambda row: min(row) < math.inf)) for _ in range(unit_count)]
@@ -37,20 +37,20 @@ def every_choice(problem):
 
 @given(problems(2))
 @settings(max_examples=150, deadline=None)
-def test_for_two_devices_it_is_the_best_of_all(problem):
+def test_for_two_devices_the_choice_is_optimal(problem):
     assert problem.cost(min_cut(problem)) == min(map(problem.cost, every_choice(problem)))
 
 
 @given(problems(3))
 @settings(max_examples=150, deadline=None)
-def test_for_three_devices_it_is_no_worse_than_simple_choices_and_near_the_best(problem):
+def test_for_three_devices_the_choice_beats_simple_ones_and_is_near_optimal(problem):
     found = problem.cost(min_cut(problem))
     assert found <= min(map(problem.cost, problem.simple_choices()))
     assert found <= 2 * min(map(problem.cost, every_choice(problem)))
 
 
 def chain(*rows, leave=1.0, arrive=1.0):
-    """Units one after the other, from an input to a result; moving between any two devices costs the same."""
+    """Return a chain of units from an input to a result; all transfers cost the same."""
     devices = len(rows[0])
     costs = ((leave,) * devices, (arrive,) * devices)
     inner = [Flow(unit, (unit + 1,), *costs) for unit in range(len(rows) - 1)]
@@ -61,7 +61,7 @@ def chain(*rows, leave=1.0, arrive=1.0):
     ("problem", "choice"),
     [
         (chain((1.0, 9.0), (9.0, 1.0), (1.0, 9.0)), [0, 1, 0]),
-        (chain((1.0, 9.0), (4.0, 1.0), (1.0, 9.0)), [0, 0, 0]),  # two boundaries cost more than that gains
+        (chain((1.0, 9.0), (4.0, 1.0), (1.0, 9.0)), [0, 0, 0]),  # two boundaries cost more than they save
         (chain((1.0, 9.0), (4.0, 1.0), (1.0, 9.0), leave=0.1, arrive=0.1), [0, 1, 0]),
         (chain((1.0, math.inf), (1.0, 2.0), (math.inf, 1.0)), [0, 0, 1]),
         (chain((9.0, 1.0, 9.0), (9.0, 9.0, 1.0), (1.0, 9.0, 9.0)), [1, 2, 0]),
@@ -73,8 +73,8 @@ def test_chains(problem, choice):
     assert min_cut(problem) == choice
 
 
-def test_a_value_for_several_readers_is_sent_once():
-    """Five readers on the second device gain 1 each, and 4 are paid to send them what they all read."""
+def test_a_value_with_several_readers_is_copied_once():
+    """Five readers save 1 each on the second device, and the transfer of their common input costs 4."""
     readers = (1, 2, 3, 4, 5)
     rows = [(0.0, math.inf), *[(1.0, 0.0)] * 5]
     flow = Flow(0, readers, (2.0, 0.0), (0.0, 2.0))
@@ -119,7 +119,7 @@ def test_the_cut_is_as_small_as_networkx_finds(case):
 
 
 def test_a_chain_of_many_units():
-    """Blocks of a thousand units that are faster on one device and then on the other, against the known best."""
+    """Blocks of a thousand units, alternately faster on one device and on the other, with a known optimum."""
     rows = [(1.0, 2.0) if unit // 1000 % 2 == 0 else (2.0, 1.0) for unit in range(20_000)]
     problem = chain(*rows, leave=5.0, arrive=5.0)
     choice = min_cut(problem)

@@ -1,4 +1,4 @@
-"""PIPELINE: stages beside the best of all, limits of memory, and what cannot be in its stage."""
+"""PIPELINE: stages compared with the optimum, memory limits, and units that their stage cannot run."""
 
 import itertools
 import math
@@ -36,7 +36,7 @@ def fits(problem, choice):
     )
 )
 @settings(max_examples=150, deadline=None)
-def test_the_slowest_stage_is_as_fast_as_can_be(case):
+def test_the_slowest_stage_is_optimal(case):
     rows, limits = case
     flows = [Flow(unit, (unit + 1,), (unit % 3 + 1.0,) * len(limits), (1.0,) * len(limits)) for unit in range(7)]
     flows = flows[: len(rows) - 1]
@@ -53,7 +53,7 @@ def test_the_slowest_stage_is_as_fast_as_can_be(case):
     assert slowest(problem, choice) <= SLACK * min(slowest(problem, other) for other in possible) + 1e-6
 
 
-def test_a_stage_begins_where_least_crosses():
+def test_a_stage_begins_where_transfers_are_cheapest():
     rows = [(1.0, 1.0)] * 200
     sizes = [5.0] * 99
     sizes[96] = 1.0
@@ -67,6 +67,6 @@ def test_pinned_units_stay_where_they_are():
     assert pipeline(Problem(rows, [], 2)) == [1, 0, 0, 0, 0, 1, 1, 1, 1, 0]
 
 
-def test_a_unit_that_the_device_of_its_stage_cannot_run_goes_to_the_first_that_can():
+def test_a_unit_that_its_stage_cannot_run_goes_to_the_first_able_device():
     rows = [(1.0, 1.0, 1.0), (math.inf, 1.0, 1.0), *[(1.0, 1.0, 1.0)] * 4]
     assert pipeline(Problem(rows, [], 3)) == [0, 1, 0, 1, 2, 2]

@@ -1,24 +1,25 @@
-"""The property PLACEMENT on devices that say what operations cost: what goes where, why, and that results stay."""
+"""The property PLACEMENT on devices with known costs: placements, reasons and results."""
 
 import numpy as np
 import pytest
 
 from hetero import Core, Model, Parameter, Type, ops
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.cost import Costs
-from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes, model_key
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
+from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key
+from hetero.dispatch.cost.model import CostModel
+from hetero.dispatch.device import Device
 from hetero.errors import DeviceError, PropertyError
 from hetero.properties import Property
 from tests.devices import PickyPlugin, core_with
 
 X = np.array([[-1, 0, 0.5, 2]], np.float32)
 Y = np.tanh(np.exp(np.maximum(X, 0)))
-# Transfers and boundaries that cost next to nothing, so that what operations cost decides.
+# Transfers and boundaries cost next to nothing, so that the costs of operations decide.
 FAST = DeviceBenchmark(1e12, 1e12, 1e12, 1e12, 1e12, 1e-9, 1e-6)
 
 
 class PricedPlugin(PickyPlugin):
-    """Says what operations cost, by their types; all others cost what their work does."""
+    """A device that estimates costs by operation type; other operations are priced by their work."""
 
     def __init__(self, accepts=lambda node: True, memory=0, **seconds):
         super().__init__(accepts)
@@ -42,15 +43,15 @@ def chain():
     return Model(ops.Tanh(ops.Exp(ops.Relu(x, name="relu"), name="exp"), name="tanh"), [x], "chain")
 
 
-def keep_figures(core: Core, folder, *names):
+def write_benchmark(core: Core, folder, *names):
     for name in names:
         plugin, options = core.resolve_device(name)
-        CostDatabase(folder).keep_figures(Device(name, plugin, options), FAST)
+        CostDatabase(folder).write_benchmark(Device(name, plugin, options), FAST)
 
 
 def placed(core, folder, model=None, devices="A,B", **options):
     model = model or chain()
-    keep_figures(core, folder, *devices.split(","))
+    write_benchmark(core, folder, *devices.split(","))
     compiled = core.compile_model(model, f"HETERO:{devices}", {"COSTS_DIR": str(folder), **options})
     if model.friendly_name == "chain":
         np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
@@ -91,10 +92,10 @@ def test_reasons(tmp_path):
     ]
 
 
-def test_what_is_cheaper_elsewhere_but_not_worth_the_way_says_so(tmp_path):
+def test_the_reason_says_that_the_transfers_outweigh_the_gain(tmp_path):
     core = two(Relu=9.995e-4, Exp=1.0, Tanh=1.0)
     reasons = [o.reason for o in placed(core, tmp_path, PLACEMENT="MIN_CUT")]
-    assert reasons[0] == "faster on B, but not by what the way there takes"
+    assert reasons[0] == "faster on B, but not by more than the transfers take"
     assert reasons[1] == "faster here than on B"
 
 
@@ -105,7 +106,7 @@ def test_pins_win(tmp_path):
         assert [(o.device, o.reason) for o in operations[:2]] == [("B", "pinned"), ("A", "pinned")]
 
 
-def test_what_only_one_device_can_run_goes_there(tmp_path):
+def test_operations_that_one_device_supports_run_there(tmp_path):
     a = PricedPlugin(lambda node: node.type_info.name != "Exp", Relu=1e-3, Tanh=1e-3)
     core = core_with(A=a, B=PricedPlugin(Relu=5e-3, Exp=9.0, Tanh=5e-3))
     operations = placed(core, tmp_path, PLACEMENT="MIN_CUT")
@@ -117,12 +118,12 @@ def test_measured_times_win_over_estimates_and_estimates_over_work(tmp_path):
     core = two(Relu=2e-3, Exp=2e-3)
     plugin, options = core.resolve_device("B")
     device, model = Device("B", plugin, options), chain()
-    keep_figures(core, tmp_path, "B")
+    write_benchmark(core, tmp_path, "B")
     measured = CostDatabase(tmp_path)
     relu, exp, tanh = model.get_ordered_ops()[1:4]
-    costs = Costs(model, model_key(model), [device], measured)
-    measured.keep_operation_times(device, model_key(model), OperationTimes({costs.key(relu): 3e-5}, 7e-5))
-    costs = Costs(model, model_key(model), [device], measured)
+    costs = CostModel(model, model_key(model), [device], measured)
+    measured.write_operation_times(device, model_key(model), OperationTimes({costs.key(relu): 3e-5}, 7e-5))
+    costs = CostModel(model, model_key(model), [device], measured)
     assert costs.operation(relu, device) == 3e-5
     assert costs.operation(exp, device) == 2e-3
     assert costs.operation(tanh, device) == pytest.approx(1e-9 + 32 / 1e12)
@@ -138,15 +139,15 @@ def test_three_devices(tmp_path):
 
 
 def test_values_that_are_known_when_compiled_cost_nothing(tmp_path):
-    """The second reader of the shape would need it sent, were it not known."""
+    """The second reader of the shape would need a copy if it were not known."""
     x = Parameter(Type.f32, [2, 4], name="x")
     shape = ops.ShapeOf(ops.Relu(x), name="shape")
     model = Model(ops.Reshape(ops.Exp(x), shape, False), [x], "known")
     core = core_with(A=PricedPlugin(ShapeOf=1.0), B=PricedPlugin(ShapeOf=1.0))
     plugin, options = core.resolve_device("A")
-    keep_figures(core, tmp_path, "A")
+    write_benchmark(core, tmp_path, "A")
     device = Device("A", plugin, options)
-    costs = Costs(model, model_key(model), [device], CostDatabase(tmp_path))
+    costs = CostModel(model, model_key(model), [device], CostDatabase(tmp_path))
     node = next(node for node in model.get_ordered_ops() if node.friendly_name == "shape")
     assert costs.operation(node, device) == costs.leave(node.output(0), device) == 0.0
 
@@ -158,14 +159,14 @@ def test_policy_of_openvino(tmp_path):
     assert "".join(o.device for o in placed(core, tmp_path, **{policy: {"PIPELINE_PARALLEL"}})) == "AAB"
     both = {policy: "PIPELINE_PARALLEL", "PLACEMENT": "GREEDY"}
     assert "".join(o.device for o in placed(core, tmp_path, **both)) == "AAA"
-    with pytest.raises(PropertyError, match="TENSOR_PARALLEL is not there yet: take PIPELINE_PARALLEL"):
+    with pytest.raises(PropertyError, match="TENSOR_PARALLEL is not supported: use PIPELINE_PARALLEL"):
         placed(core, tmp_path, **{policy: "TENSOR_PARALLEL"})
     with pytest.raises(PropertyError, match="MODEL_DISTRIBUTION_POLICY of HETERO cannot be 'X'"):
         placed(core, tmp_path, **{policy: "X"})
 
 
 def weighty():
-    """Three products by matrices of 256 KiB each."""
+    """Three gemms with matrices of 256 KiB each."""
     x = Parameter(Type.f32, [1, 256], name="x")
     value = x
     for index in range(3):
@@ -173,8 +174,8 @@ def weighty():
     return Model(value, [x], "weighty")
 
 
-def test_a_pipeline_goes_by_memory(tmp_path):
-    """A could run it all in no time, but has memory for one of the matrices."""
+def test_a_pipeline_respects_memory(tmp_path):
+    """A is faster at everything, but has memory for one of the matrices only."""
     devices = {"A": PricedPlugin(memory=300_000, MatMul=1e-6), "B": PricedPlugin(MatMul=1.0)}
     operations = placed(core_with(**devices), tmp_path, weighty(), PLACEMENT="PIPELINE")
     assert [(o.device, o.reason) for o in operations] == [
@@ -187,9 +188,9 @@ def test_a_pipeline_goes_by_memory(tmp_path):
         placed(core_with(**small), tmp_path, weighty(), PLACEMENT="PIPELINE")
 
 
-def test_what_was_calibrated_since_counts_for_cached_models(tmp_path):
+def test_a_new_calibration_invalidates_cached_models(tmp_path):
     core = two(Relu=5e-3, Exp=1e-3, Tanh=1e-3)
-    keep_figures(core, tmp_path, "A", "B")
+    write_benchmark(core, tmp_path, "A", "B")
     options = {"PLACEMENT": "MIN_CUT", "COSTS_DIR": str(tmp_path), "CACHE_DIR": str(tmp_path / "cache")}
 
     def compile_again():
@@ -201,6 +202,6 @@ def test_what_was_calibrated_since_counts_for_cached_models(tmp_path):
     assert compile_again() == (True, "AAA")
     plugin, given = core.resolve_device("B")
     times = {operation: 1e-6 for operation in ("opset1::Exp() f32[1, 4]", "opset1::Tanh() f32[1, 4]")}
-    CostDatabase(tmp_path).keep_operation_times(Device("B", plugin, given), "another", OperationTimes(times))
+    CostDatabase(tmp_path).write_operation_times(Device("B", plugin, given), "another", OperationTimes(times))
     assert compile_again() == (False, "ABB")
     assert compile_again() == (True, "ABB")

@@ -1,4 +1,4 @@
-"""A device that writes into its inputs damages nothing that others read: it fails, and others take over."""
+"""A device that writes to its inputs fails and is replaced; other readers see undamaged values."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def writer(request) -> Faulty:
 
 
 def test_other_readers_of_a_value_get_what_was_written(writer, caplog):
-    """Of two operations that read the value of a third, the first is on a device that writes into its inputs."""
+    """Two operations read one value; the first runs on a device that writes to its inputs."""
     writer._accepts = of_types("Exp")
     x = Parameter(Type.f32, [1, 4])
     relu = ops.Relu(x, name="relu")
@@ -49,13 +49,13 @@ def test_other_readers_of_a_value_get_what_was_written(writer, caplog):
     assert "no longer on A: A failed in start of" in warning and "read-only" in warning
 
 
-def test_the_users_own_array_is_not_changed(writer, caplog):
+def test_the_array_of_the_user_is_not_changed(writer, caplog):
     x = X.copy()
     request = core_with(A=writer, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B").create_infer_request()
     for _ in range(3):
         np.testing.assert_allclose(request.infer(x, share_inputs=True)[0], Y, rtol=1e-6)
     np.testing.assert_array_equal(x, X)
-    request.get_input_tensor().data[...] = 0  # it is the user's to change
+    request.get_input_tensor().data[...] = 0  # the user may change it
     assert len(warnings_in(caplog)) == 1
 
 

@@ -1,21 +1,22 @@
-"""Devices that fail to answer a query or to compile: others run what they do not, and the user sees one warning."""
+"""Devices that fail to answer a query or to compile: other devices take over, and the user sees one warning."""
 
 import math
 import re
+import threading
 
 import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch import device_benchmark
-from hetero.dispatch.cost_database import DeviceBenchmark
+from hetero.dispatch.cost import benchmark
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
 from hetero.errors import DeviceError, PropertyError, UnsupportedOperationError
 from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warnings_in
 
 
 class FailsToCompile(PickyPlugin):
-    """The reference without Exp; it fails to compile what it claimed while ``fails`` says so of one of the nodes."""
+    """The reference device without Exp; it fails to compile a model with a node for which ``fails`` is true."""
 
     def __init__(self, fails=lambda node: True, accepts=lambda node: node.type_info.name != "Exp"):
         super().__init__(accepts)
@@ -37,7 +38,7 @@ class FailsToAnswer(PickyPlugin):
 
 
 class Answers(PickyPlugin):
-    """The reference without Exp; it returns what ``answer`` makes of its right answer."""
+    """The reference device without Exp; ``answer`` changes the result of its query."""
 
     def __init__(self, answer):
         super().__init__(no_exp)
@@ -48,7 +49,7 @@ class Answers(PickyPlugin):
 
 
 class CompilesTo(PickyPlugin):
-    """The reference without Exp; instead of compiling the model it returns what ``compile`` does."""
+    """The reference device without Exp; ``compile`` takes the place of its compile_model."""
 
     def __init__(self, compile):
         super().__init__(no_exp)
@@ -59,7 +60,7 @@ class CompilesTo(PickyPlugin):
 
 
 class Estimates(PickyPlugin):
-    """The reference; ``estimate`` returns what a Relu costs, and everything else costs nothing."""
+    """The reference device; ``estimate`` returns the cost of a Relu, and everything else costs nothing."""
 
     def __init__(self, estimate):
         super().__init__()
@@ -74,12 +75,12 @@ def model_of(element_type, shape, inputs=1):
     return Model([ops.Abs(parameters[0])], parameters)
 
 
-def test_what_a_device_fails_to_compile_goes_to_the_next(caplog):
+def test_a_subgraph_that_fails_to_compile_goes_to_the_next_device(caplog):
     a, b = FailsToCompile(lambda node: node.type_info.name == "Relu"), PickyPlugin()
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
     assert devices_of(compiled) == {"relu": "B", "exp": "B", "tanh": "A"}
-    assert a.attempts == [["relu"], ["tanh"]]  # what was compiled once is not compiled again
+    assert sorted(a.attempts) == [["relu"], ["tanh"]]  # each subgraph is compiled once, in any order
     (warning,) = warnings_in(caplog)
     assert "A failed to compile 'chain/0': ZeroDivisionError: by nothing" in warning
     report = compiled.get_property("PLACEMENT_REPORT")
@@ -98,7 +99,7 @@ def test_a_device_that_fails_at_everything_is_not_used(caplog):
     assert len(warnings_in(caplog)) == 1
 
 
-def test_a_device_that_fails_to_tell_what_it_can_run_is_not_used(caplog):
+def test_a_device_that_fails_in_query_model_is_not_used(caplog):
     core = core_with(A=FailsToAnswer(), B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
@@ -120,7 +121,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("case", ANSWERS)
-def test_a_device_that_answers_wrongly_is_not_used(case, caplog):
+def test_a_device_with_an_invalid_query_result_is_not_used(case, caplog):
     answer, reason = ANSWERS[case]
     core = core_with(A=Answers(answer), B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B")
@@ -168,7 +169,7 @@ def test_a_device_that_compiles_something_else_is_not_used(case, caplog):
         core.compile_model(chain(relu="A"), "HETERO:B,A")
 
 
-def test_a_device_whose_context_cannot_be_had_is_not_used(caplog):
+def test_a_device_whose_context_fails_is_not_used(caplog):
     a = PickyPlugin(no_exp)
     a.get_default_context = lambda params: 1 / 0
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B")
@@ -191,7 +192,7 @@ ESTIMATES = {
 def test_a_device_that_fails_to_estimate_a_cost_does_not_get_the_operation(
     case, placement, tmp_path, monkeypatch, caplog
 ):
-    monkeypatch.setattr(device_benchmark, "measure", lambda device: DeviceBenchmark())
+    monkeypatch.setattr(benchmark, "measure", lambda device: DeviceBenchmark())
     estimate, reason = ESTIMATES[case]
     options = {"PLACEMENT": placement, "COSTS_DIR": tmp_path}
     core = core_with(A=Estimates(estimate), B=Estimates(lambda: 0.0))
@@ -208,9 +209,9 @@ def test_a_device_that_fails_to_estimate_a_cost_does_not_get_the_operation(
         core.compile_model(chain(), "HETERO:A", options)
 
 
-def test_a_device_that_fails_while_it_is_measured_is_used_all_the_same(tmp_path, monkeypatch):
-    """Its performance is measured because nobody knows what the operations cost."""
-    monkeypatch.setattr(device_benchmark, "MOST_SECONDS", 0)
+def test_a_device_that_fails_in_the_benchmark_is_still_used(tmp_path, monkeypatch):
+    """It is benchmarked because the costs of the operations are not known."""
+    monkeypatch.setattr(benchmark, "MAX_SECONDS", 0)
     a = Faulty("raise", healthy=12)
     core = core_with(A=a, B=PickyPlugin())
     compiled = core.compile_model(chain(), "HETERO:A,B", {"PLACEMENT": "MIN_CUT", "COSTS_DIR": tmp_path})
@@ -218,7 +219,7 @@ def test_a_device_that_fails_while_it_is_measured_is_used_all_the_same(tmp_path,
     assert a.count >= 12 and devices_of(compiled)["exp"] == "B"
 
 
-def test_with_nobody_left_the_first_error_is_raised_with_device_and_operations():
+def test_with_no_device_left_the_first_error_names_device_and_operations():
     core = core_with(A=FailsToCompile(), B=FailsToCompile(), C=PickyPlugin(lambda node: node.type_info.name == "Exp"))
     message = "A failed to compile 'chain/0': .* by nothing; no other device can run Relu 'relu'"
     with pytest.raises(DeviceError, match=message) as caught:
@@ -231,8 +232,8 @@ def test_with_nobody_left_the_first_error_is_raised_with_device_and_operations()
         core_with(A=picky).compile_model(chain(), "HETERO:A")
 
 
-def test_pinned_operations_stay_pinned_and_lose_only_their_company():
-    """A fails at a subgraph that has a pinned operation and others: it keeps the pinned one."""
+def test_pinned_operations_stay_and_the_others_of_their_subgraph_move():
+    """A fails at a subgraph with a pinned operation and others, and keeps the pinned one."""
     accepts = lambda node: True  # noqa: E731
     core = core_with(A=FailsToCompile(lambda node: node.type_info.name == "Exp", accepts), B=PickyPlugin())
     compiled = core.compile_model(chain(relu="A"), "HETERO:A,B")
@@ -251,6 +252,47 @@ def test_a_variable_goes_to_the_next_device_as_a_whole():
     assert {devices_of(compiled)[name] for name in ("read", "set")} == {"B"}
     compiled(X)
     np.testing.assert_allclose(compiled(X)[0], 2 * X, rtol=1e-6)
+
+
+class CompilesWith(PickyPlugin):
+    """The reference device; ``meet`` is called with the name of each model that it compiles."""
+
+    def __init__(self, accepts, meet):
+        super().__init__(accepts)
+        self._meet = meet
+
+    def compile_model(self, model, options, context=None):
+        self._meet(model.friendly_name)
+        return super().compile_model(model, options, context)
+
+
+def test_subgraphs_compile_in_parallel():
+    meeting = threading.Barrier(2)
+    meet = lambda name: meeting.wait(30)  # noqa: E731
+    is_exp = lambda node: node.type_info.name == "Exp"  # noqa: E731
+    core = core_with(A=CompilesWith(is_exp, meet), B=CompilesWith(no_exp, meet))
+    x = Parameter(Type.f32, [1, 4], name="x")
+    compiled = core.compile_model(Model(ops.Exp(ops.Relu(x)), [x], "pair"), "HETERO:A,B")
+    np.testing.assert_allclose(compiled(X)[0], np.exp(np.maximum(X, 0)), rtol=1e-6)
+
+
+def test_of_several_errors_that_of_the_first_subgraph_is_raised():
+    """Subgraphs 0 and 2 both fail, with only pinned operations; subgraph 2 fails first."""
+    second_failed = threading.Event()
+
+    def fail(name):
+        if name == "chain/0":
+            second_failed.wait(30)
+        elif name == "chain/2":
+            second_failed.set()
+        else:
+            return
+        raise ValueError(f"cannot compile {name}")
+
+    core = core_with(A=CompilesWith(lambda node: True, fail), B=PickyPlugin())
+    for _ in range(3):
+        with pytest.raises(DeviceError, match="cannot compile chain/0; pinned to A: Relu 'relu'"):
+            core.compile_model(chain(relu="A", exp="B", tanh="A"), "HETERO:A,B")
 
 
 def test_wrong_options_are_no_fault_of_a_device():

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hetero_template.variable_state import TemplateVariableState
 
 from hetero import AsyncInferQueue, Model, Parameter, Tensor, Type, ops
 from hetero.errors import CancelledError, DeviceError, TensorError
@@ -15,13 +16,14 @@ from tests.devices import PickyPlugin, core_with
 from tests.dispatch.faulty import Faulty, X, Y, chain, devices_of, no_exp, warnings_in
 
 FAULTS = ("raise", "wrong shape", "wrong type", "hang", "unwritten", "writes inputs")
-# Long for a device that works, also on a busy machine.
+# Milliseconds; long for a device that works, also on a busy machine.
 TIMEOUT = {"DEVICE_TIMEOUT": 2000}
+SNAPSHOTS = {"VARIABLE_SNAPSHOTS": True}
 
 
 @pytest.fixture(params=FAULTS)
 def faulty(request):
-    """A device that works five times, and never again."""
+    """A device that works five times and then always fails."""
     plugin = Faulty(request.param, healthy=6, accepts=no_exp)
     yield plugin
     plugin.released.set()
@@ -56,7 +58,7 @@ def test_a_device_that_fails_is_dropped_and_the_inference_runs_elsewhere(faulty,
     assert len(b.compiled) == 2  # its part, and the whole
 
 
-def test_a_thousand_requests_in_threads_are_all_answered_rightly(faulty, caplog):
+def test_a_thousand_inferences_in_threads_all_give_the_right_result(faulty, caplog):
     b = PickyPlugin()
     compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
     xs = inputs(1000)
@@ -72,7 +74,7 @@ def test_a_thousand_requests_in_threads_are_all_answered_rightly(faulty, caplog)
     assert len(b.compiled) == 2
 
 
-def test_a_thousand_requests_at_once_in_a_queue_are_all_answered_rightly(faulty, caplog):
+def test_a_thousand_inferences_in_a_queue_all_give_the_right_result(faulty, caplog):
     b = PickyPlugin()
     compiled = core_with(A=faulty, B=b).compile_model(chain(), "HETERO:A,B", TIMEOUT)
     xs, found = inputs(1000), {}
@@ -91,14 +93,14 @@ def test_a_thousand_requests_at_once_in_a_queue_are_all_answered_rightly(faulty,
 
 
 def adding() -> Model:
-    """exp(x + y), of vectors that must be of one length."""
+    """exp(x + y), for vectors of the same length."""
     x, y = (Parameter(Type.f32, [-1], name=name) for name in "xy")
     return Model(ops.Exp(ops.Add(x, y, name="add"), name="exp"), [x, y], "adding")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
-def test_the_mistake_of_a_user_costs_no_device(asynchronous, caplog):
-    """What fails on all three devices: the first one's error is told, and all stay in use."""
+def test_no_device_is_dropped_for_a_mistake_of_the_user(asynchronous, caplog):
+    """An inference fails on all three devices: the user gets the first error, and all devices stay in use."""
     plugins = {name: Faulty(accepts=no_exp) for name in "AB"}
     core = core_with(**plugins, C=PickyPlugin())
     compiled = core.compile_model(adding(), "HETERO:A,B,C")
@@ -117,7 +119,7 @@ def test_the_mistake_of_a_user_costs_no_device(asynchronous, caplog):
     assert len(plugins["B"].compiled) == 1  # tried once, and kept for the next time
 
 
-def test_tensors_that_do_not_fit_and_cancelled_inferences_cost_no_device(caplog):
+def test_no_device_is_dropped_for_wrong_tensors_and_cancelled_inferences(caplog):
     b = PickyPlugin()
     a = Faulty()
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B")
@@ -135,7 +137,7 @@ def test_tensors_that_do_not_fit_and_cancelled_inferences_cost_no_device(caplog)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_without_fallback_the_error_is_told_and_the_device_stays(fault, caplog):
+def test_without_fallback_the_error_is_raised_and_the_device_stays(fault, caplog):
     a, b = Faulty(fault, healthy=2), PickyPlugin()
     options = {"RUNTIME_FALLBACK": "NO", "DEVICE_TIMEOUT": 100}
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", options)
@@ -160,7 +162,9 @@ def test_without_fallback_the_error_is_told_and_the_device_stays(fault, caplog):
 
 @pytest.mark.parametrize("second", FAULTS)
 def test_two_devices_that_fail_one_after_the_other(faulty, second, caplog):
-    b = Faulty(second, healthy=31, accepts=no_exp)  # more than there are requests, so that one of them ends on it
+    b = Faulty(
+        second, healthy=31, accepts=no_exp
+    )  # more than the number of requests, so that one of them succeeds on it
     compiled = core_with(A=faulty, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C", {"DEVICE_TIMEOUT": 200})
     queue = AsyncInferQueue(compiled, 20)
     found = {}
@@ -177,7 +181,7 @@ def test_two_devices_that_fail_one_after_the_other(faulty, second, caplog):
     assert [failure.device for failure in compiled.get_property("PLACEMENT_REPORT").failures] == ["A", "B"]
 
 
-def test_two_devices_that_fail_at_the_same_inference_are_told_in_one_warning(caplog):
+def test_two_devices_that_fail_in_the_same_inference_give_one_warning(caplog):
     a, b = Faulty("raise"), Faulty("wrong type")
     compiled = core_with(A=a, B=b, C=PickyPlugin()).compile_model(chain(), "HETERO:A,B,C")
     np.testing.assert_allclose(compiled(X)[0], Y, rtol=1e-6)
@@ -186,7 +190,7 @@ def test_two_devices_that_fail_at_the_same_inference_are_told_in_one_warning(cap
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, caplog):
+def test_if_all_devices_fail_every_request_raises_the_first_error(fault, caplog):
     a, b = Faulty(fault), Faulty("raise")
     compiled = core_with(A=a, B=b).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 20})
     requests = [compiled.create_infer_request() for _ in range(20)]
@@ -198,7 +202,7 @@ def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, c
     with pytest.raises(DeviceError, match="^A "):
         requests[0].infer(X)
     assert compiled.get_property("EXECUTION_DEVICES") == ("A",) and not warnings_in(caplog)
-    a.fault = b.fault = ""  # perhaps it was a passing thing
+    a.fault = b.fault = ""  # the fault was temporary
     a.released.set()
     for request in requests:
         request.start_async(X)
@@ -209,7 +213,7 @@ def test_when_all_devices_fail_the_first_error_is_told_to_every_request(fault, c
 
 REQUESTS = {
     "create request": "A failed to create a request of 'chain/0': ValueError: no more requests",
-    # Python takes a StopIteration for the end of a generator.
+    # StopIteration would end a generator silently.
     "stop at create request": "A failed to create a request of 'chain/0': StopIteration: no more requests",
     "no request": "A failed to create a request of 'chain/0': it returned NoneType, not a SyncInferRequest",
     "set tensor": "A failed to take a tensor of 'chain/0': KeyError: 'lost'",
@@ -239,23 +243,24 @@ def test_pinned_operations_of_a_device_that_is_dropped_go_elsewhere(caplog):
 
 
 def summing() -> Model:
-    """exp(total), where total += x in every inference; it begins with the first x, doubled."""
+    """exp(total), where every inference adds x to total; the first one begins with 2 x."""
     x = Parameter(Type.f32, [1, 4], name="x")
     total = ops.Add(ops.ReadValue(x, "total", name="read"), x, name="add")
     return Model(ops.Exp(total, name="exp"), [x], "summing", sinks=[ops.Assign(total, "total", name="set")])
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["infer", "start_async"])
-def test_variables_have_the_contents_from_before_the_failed_inference(faulty, asynchronous, caplog):
-    """Each of three requests has its own; the first that fails had set its variable already, the others were idle."""
-    compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", TIMEOUT)
+def test_variables_are_restored_after_a_failed_inference(faulty, asynchronous, caplog):
+    """Three requests with their own variables: one fails after it assigned its variable, the others are idle."""
+    options = TIMEOUT | SNAPSHOTS
+    compiled = core_with(A=faulty, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", options)
     assert devices_of(compiled) == {"read": "A", "add": "A", "set": "A", "exp": "B"}
     requests = [compiled.create_infer_request() for _ in range(3)]
     totals, states = {}, [request.query_state()[0] for request in requests]
     for inference, x in enumerate(inputs(12)):
         number = inference % 3
         request = requests[number]
-        if inference == 9:  # the first one begins anew
+        if inference == 9:  # the first request is reset
             request.reset_state()
             del totals[number]
         totals[number] = totals.get(number, x) + x
@@ -269,10 +274,10 @@ def test_variables_have_the_contents_from_before_the_failed_inference(faulty, as
     check_dropped(compiled, caplog)
 
 
-def test_variables_are_as_before_when_nothing_helps():
+def test_variables_are_restored_if_all_devices_fail():
     a, b = Faulty("raise", healthy=3), Faulty("raise", healthy=3, accepts=lambda node: node.type_info.name != "Exp")
     core = core_with(A=a, B=b, C=PickyPlugin(lambda node: node.type_info.name == "Exp"))
-    request = core.compile_model(summing(), "HETERO:A,B,C").create_infer_request()
+    request = core.compile_model(summing(), "HETERO:A,B,C", SNAPSHOTS).create_infer_request()
     a.healthy, b.healthy = 3, 0
     x = np.ones((1, 4), np.float32)
     for total in (2, 3):
@@ -285,9 +290,10 @@ def test_variables_are_as_before_when_nothing_helps():
     np.testing.assert_allclose(request.infer(x)[0], np.exp(11 * x), rtol=1e-6)
 
 
-def test_variables_are_as_before_when_an_inference_is_cancelled():
+def test_variables_are_restored_after_a_cancelled_inference():
     a = Faulty("cancel", healthy=2, accepts=no_exp)
-    request = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B").create_infer_request()
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B", SNAPSHOTS)
+    request = compiled.create_infer_request()
     request.infer(X)
     with pytest.raises(CancelledError):
         request.infer(X)
@@ -296,8 +302,53 @@ def test_variables_are_as_before_when_an_inference_is_cancelled():
     np.testing.assert_allclose(request.infer(X)[0], np.exp(3 * X), rtol=1e-6)
 
 
-def test_a_step_that_was_left_behind_writes_nowhere(caplog):
-    """It goes on after the answer was given: the user's tensors are no longer its own."""
+def test_without_snapshots_variables_are_not_copied_and_the_error_is_raised(caplog, monkeypatch):
+    """By default no variable is read after an inference, and no device that has variables is dropped."""
+    reads = []
+    get_state = TemplateVariableState.get_state
+    monkeypatch.setattr(TemplateVariableState, "get_state", lambda self: reads.append(self) or get_state(self))
+    a = Faulty("raise", healthy=3, accepts=no_exp)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    for total in (2, 3):
+        np.testing.assert_allclose(request.infer(X)[0], np.exp(total * X), rtol=1e-6)
+    assert not reads
+    with pytest.raises(DeviceError, match="KeyError: 'lost'"):
+        request.infer(X)
+    assert compiled.get_property("EXECUTION_DEVICES") == ("A", "B") and not warnings_in(caplog)
+    a.fault = ""
+    request.reset_state()
+    np.testing.assert_allclose(request.infer(X)[0], np.exp(2 * X), rtol=1e-6)
+
+
+def test_variables_survive_a_tensor_that_a_device_does_not_take(caplog):
+    a = Faulty(accepts=no_exp)
+    compiled = core_with(A=a, B=PickyPlugin()).compile_model(summing(), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    request.infer(X)
+    a.fault = "set tensor"
+    request.set_input_tensor(Tensor(X))
+    with pytest.raises(DeviceError, match="A failed to take a tensor"):
+        request.infer()
+    a.fault = ""
+    np.testing.assert_allclose(request.infer()[0], np.exp(3 * X), rtol=1e-6)
+
+
+def test_a_model_that_only_reads_a_variable_fails_over_with_it(caplog):
+    x = Parameter(Type.f32, [1, 4], name="x")
+    total = ops.Add(ops.ReadValue(np.zeros([1, 4], np.float32), "total", name="read"), x, name="add")
+    a = Faulty("raise", healthy=2, accepts=no_exp)
+    core = core_with(A=a, B=PickyPlugin())
+    compiled = core.compile_model(Model(ops.Exp(total, name="exp"), [x], "reading"), "HETERO:A,B")
+    request = compiled.create_infer_request()
+    request.query_state()[0].state = Tensor(10 * X)
+    for _ in range(2):
+        np.testing.assert_allclose(request.infer(X)[0], np.exp(11 * X), rtol=1e-6)
+    check_dropped(compiled, caplog)
+
+
+def test_an_abandoned_step_writes_nowhere(caplog):
+    """The step continues after the user got the result, but has no access to the user's tensors."""
     a = Faulty("hang")
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
     request = compiled.create_infer_request()
@@ -307,7 +358,7 @@ def test_a_step_that_was_left_behind_writes_nowhere(caplog):
     own[:] = 7
     a.released.set()
     (hung,) = a.hung
-    hung.join(10)  # it ends by itself, as another one has its place
+    hung.join(10)  # the thread ends, as another one replaced it
     assert not hung.is_alive()
     np.testing.assert_array_equal(own, np.full((1, 4), 7))
     request.infer(X)
@@ -364,8 +415,8 @@ def test_a_hanging_inference_can_be_cancelled():
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_nothing_is_left_of_a_device_that_was_dropped(fault):
-    """Neither what it compiled nor requests of that nor threads, once what hung has ended."""
+def test_everything_of_a_dropped_device_is_released(fault):
+    """Its compiled models, their requests and all threads are released once the hanging step has ended."""
     a = Faulty(fault, healthy=3, accepts=no_exp)
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
     requests = [compiled.create_infer_request() for _ in range(5)]

@@ -1,4 +1,4 @@
-"""Files of measured costs: what is kept, what profits, and files that are not as they should be."""
+"""CostDatabase: values are stored and shared between models, and damaged files are ignored."""
 
 import json
 import logging
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from hetero import Model, Parameter, Type, ops
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes, model_key, operation_key
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
+from hetero.dispatch.cost.database import CostDatabase, OperationTimes, model_key, operation_key
+from hetero.dispatch.device import Device
 from hetero.ops.work_estimate import assumed_shapes
 from tests.devices import PickyPlugin, core_with
 
@@ -24,24 +25,24 @@ FIGURES = DeviceBenchmark(1e9, 2e9, 3e9, 4e9, 5e9, 1e-6, 1e-4)
 TIMES = OperationTimes({"Relu": 1e-3, "Exp": 0.0}, 2e-4)
 
 
-def test_what_is_kept_is_there_again(tmp_path, device):
+def test_values_are_read_as_written(tmp_path, device):
     kept = CostDatabase(tmp_path / "new")
-    assert kept.figures(device) is None
+    assert kept.benchmark(device) is None
     assert kept.operation_times(device, "m") == OperationTimes()
     assert kept.input_shapes("m") == {}
-    kept.keep_figures(device, FIGURES)
-    kept.keep_operation_times(device, "m", TIMES)
-    kept.keep_input_shapes("m", [(1, 3), ()])
+    kept.write_benchmark(device, FIGURES)
+    kept.write_operation_times(device, "m", TIMES)
+    kept.write_input_shapes("m", [(1, 3), ()])
     again = CostDatabase(str(tmp_path / "new"))
-    assert again.figures(device) == FIGURES
+    assert again.benchmark(device) == FIGURES
     assert again.operation_times(device, "m") == TIMES
     assert again.input_shapes("m") == {0: (1, 3), 1: ()}
 
 
-def test_other_models_profit_and_the_own_times_win(tmp_path, device):
+def test_other_models_use_the_times_and_own_times_win(tmp_path, device):
     measured = CostDatabase(tmp_path)
-    measured.keep_operation_times(device, "m", TIMES)
-    measured.keep_operation_times(device, "n", OperationTimes({"Relu": 3e-3, "Tanh": 4e-3}, 1.0))
+    measured.write_operation_times(device, "m", TIMES)
+    measured.write_operation_times(device, "n", OperationTimes({"Relu": 3e-3, "Tanh": 4e-3}, 1.0))
     assert measured.operation_times(device, "m").seconds == {"Relu": 1e-3, "Exp": 0.0, "Tanh": 4e-3}
     assert measured.operation_times(device, "m").subgraph == 2e-4
     other = measured.operation_times(device, "other")
@@ -51,7 +52,7 @@ def test_other_models_profit_and_the_own_times_win(tmp_path, device):
 
 def test_devices_and_precisions_have_times_of_their_own(tmp_path, device):
     measured = CostDatabase(tmp_path)
-    measured.keep_operation_times(device, "m", TIMES)
+    measured.write_operation_times(device, "m", TIMES)
     plugin, options = core_with(B=PickyPlugin()).resolve_device("B")
     for other in (
         Device("B", plugin, options),
@@ -84,7 +85,7 @@ def changed(**changes):
 )
 def test_damaged_files_are_ignored_with_one_warning(tmp_path, device, caplog, damage):
     measured = CostDatabase(tmp_path)
-    measured.keep_operation_times(device, "m", TIMES)
+    measured.write_operation_times(device, "m", TIMES)
     (file,) = tmp_path.glob("*.json")
     file.write_text(damage(file.read_text()))
     with caplog.at_level(logging.WARNING, "hetero"):
@@ -92,7 +93,7 @@ def test_damaged_files_are_ignored_with_one_warning(tmp_path, device, caplog, da
             assert measured.operation_times(device, "m") == OperationTimes()
     (record,) = caplog.records
     assert str(file) in record.getMessage()
-    measured.keep_operation_times(device, "m", TIMES)
+    measured.write_operation_times(device, "m", TIMES)
     assert measured.operation_times(device, "m") == TIMES
 
 
@@ -105,11 +106,11 @@ def test_damaged_files_are_ignored_with_one_warning(tmp_path, device, caplog, da
 )  # fmt: skip
 def test_files_with_other_contents_are_ignored(tmp_path, device, caplog, content):
     measured = CostDatabase(tmp_path)
-    measured.keep_figures(device, FIGURES)
-    measured.keep_input_shapes("m", [(1, 3)])
+    measured.write_benchmark(device, FIGURES)
+    measured.write_input_shapes("m", [(1, 3)])
     for file in tmp_path.glob("*.json"):
         file.write_text(json.dumps({"format": 1} | content))
-    assert measured.figures(device) is None
+    assert measured.benchmark(device) is None
     assert measured.input_shapes("m") == {}
 
 
@@ -117,20 +118,20 @@ def test_files_with_other_contents_are_ignored(tmp_path, device, caplog, content
 def test_a_folder_that_cannot_be_used_is_no_error(name, tmp_path, device, caplog):
     (tmp_path / "file").write_text("")
     measured = CostDatabase(tmp_path / name)
-    measured.keep_figures(device, FIGURES)
-    assert measured.figures(device) is None
-    assert measured.calibrations() == [] and measured.state() == CostDatabase(tmp_path / "empty").state()
+    measured.write_benchmark(device, FIGURES)
+    assert measured.benchmark(device) is None
+    assert measured.state() == CostDatabase(tmp_path / "empty").state()
     assert "is not used" in caplog.text
 
 
 def test_several_writers_and_readers(tmp_path, device):
-    """Readers see one of the versions, whole."""
+    """Readers see one complete version."""
     seen, stop = [], threading.Event()
 
     def write(number):
         for _ in range(50):
             times = {str(key): float(number) for key in range(200)}
-            CostDatabase(tmp_path).keep_operation_times(device, "m", OperationTimes(times))
+            CostDatabase(tmp_path).write_operation_times(device, "m", OperationTimes(times))
 
     def read():
         while not stop.is_set():

@@ -1,4 +1,4 @@
-"""HETERO's compiled models exported, imported and cached."""
+"""Export, import and caching of models compiled for HETERO."""
 
 import functools
 import itertools
@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hetero import Core, Model, Parameter, Tensor, Type, ops, plugin, save_model
-from hetero.dispatch.affinity import Device
-from hetero.dispatch.cost_database import CostDatabase, DeviceBenchmark, OperationTimes
+from hetero.dispatch.cost.benchmark import DeviceBenchmark
+from hetero.dispatch.cost.database import CostDatabase, OperationTimes
+from hetero.dispatch.device import Device
 from hetero.errors import BlobError, DeviceError, NotSupportedError
 from hetero.graph.runtime_info import AFFINITY
 from hetero.plugin.blob import pack_blob, read_blob
@@ -42,7 +43,7 @@ def devices(*names):
 
 
 def moved(compiled, device="HETERO:A,B", core=None):
-    """Exported, and imported by a Core that never saw the model."""
+    """Export a model, and import it with a Core that never saw it."""
     return (core or devices("A", "B")).import_model(compiled.export_model(), device)
 
 
@@ -50,7 +51,7 @@ def compiled_chain(**options):
     return devices("A", "B").compile_model(chain(), "HETERO:A,B", options)
 
 
-def test_what_is_imported_is_what_was_exported():
+def test_an_imported_model_equals_the_exported_one():
     compiled = compiled_chain()
     imported = moved(compiled)
     np.testing.assert_allclose(imported(X)["y"], np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-6)
@@ -63,7 +64,7 @@ def test_what_is_imported_is_what_was_exported():
     np.testing.assert_array_equal(moved(imported)(X)[0], compiled(X)[0])
 
 
-def test_inputs_constants_and_shared_values_handed_out():
+def test_inputs_constants_and_shared_values_as_outputs():
     x = Parameter(Type.f32, [2], name="x")
     relu = on("B", ops.Relu(x))
     constants = [ops.Constant(np.float32([7])), ops.Constant(np.array(["a", "\N{SNOWMAN}"])), ops.Constant(X > 0)]
@@ -100,7 +101,7 @@ def test_variables():
     assert float(request.infer([np.ones(4, np.float32)])[0][0]) == 11
 
 
-def test_options_are_kept_and_those_given_win():
+def test_options_are_kept_unless_given_again():
     compiled = compiled_chain(PERF_COUNT=True, DEVICE_PROPERTIES={"B": {"NUM_STREAMS": 3}})
     blob = compiled.export_model().getvalue()
     core = devices("A", "B")
@@ -128,7 +129,7 @@ def test_the_devices_must_be_the_same(present, device, message):
     assert str(caught.value).startswith(message)
 
 
-def test_more_devices_do_no_harm():
+def test_more_devices_than_needed_are_accepted():
     imported = moved(compiled_chain(), "HETERO:C,B,A", devices("A", "B", "C"))
     np.testing.assert_allclose(imported(X)[0], np.tanh(np.exp(np.maximum(X, 0))), rtol=1e-6)
 
@@ -150,7 +151,7 @@ class CannotExport(PickyPlugin):
         return compiled
 
 
-def test_a_device_that_cannot_export_says_so(tmp_path, caplog):
+def test_a_device_that_cannot_export_is_named(tmp_path, caplog):
     core = core_with(A=PickyPlugin(), B=CannotExport())
     compiled = core.compile_model(chain(), "HETERO:A,B")
     with pytest.raises(NotSupportedError, match="^B cannot export$"):
@@ -173,7 +174,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize(("given", "others", "expected"), CHANGES.values(), ids=CHANGES)
-def test_the_cache_knows_what_a_compilation_depends_on(given, others, expected, tmp_path):
+def test_the_cache_key_has_all_that_a_compilation_depends_on(given, others, expected, tmp_path):
     def compiled(core, device="HETERO:A,B", options=None):
         return core.compile_model(chain(), device, {"CACHE_DIR": tmp_path, **(options or {})})
 
@@ -184,7 +185,7 @@ def test_the_cache_knows_what_a_compilation_depends_on(given, others, expected, 
 
 
 @pytest.mark.parametrize(("placement", "expected"), [("MIN_CUT", False), ("GREEDY", True)])
-def test_what_is_calibrated_counts_where_costs_do(placement, expected, tmp_path):
+def test_calibration_is_in_the_cache_key_of_placement_by_cost(placement, expected, tmp_path):
     core, costs = devices("A", "B"), tmp_path / "costs"
     options = {"CACHE_DIR": tmp_path / "cache", "COSTS_DIR": str(costs), "PLACEMENT": placement}
 
@@ -194,14 +195,14 @@ def test_what_is_calibrated_counts_where_costs_do(placement, expected, tmp_path)
     measured = CostDatabase(costs)
     for name in ("A", "B"):
         device = Device(name, core.get_plugin(name), {})
-        measured.keep_figures(device, DeviceBenchmark())
+        measured.write_benchmark(device, DeviceBenchmark())
     assert [is_cached(), is_cached()] == [False, True]
-    measured.keep_operation_times(device, "model", OperationTimes({"operation": 1.0}))
+    measured.write_operation_times(device, "model", OperationTimes({"operation": 1.0}))
     assert is_cached() is expected
 
 
 class Failing(PickyPlugin):
-    """Its first inferences go well, no others do."""
+    """A device whose first inferences succeed and all others fail."""
 
     def __init__(self, good=2):
         super().__init__()
@@ -227,7 +228,7 @@ class Failing(PickyPlugin):
 
 
 @pytest.mark.parametrize("from_file", [False, True], ids=["model", "file"])
-def test_a_cached_model_goes_on_without_a_device_that_fails(from_file, tmp_path, caplog):
+def test_a_cached_model_fails_over(from_file, tmp_path, caplog):
     def run(core, model):
         compiled = core.compile_model(model, "HETERO:A,B", {"CACHE_DIR": tmp_path / "cache"})
         request = compiled.create_infer_request()
@@ -245,7 +246,7 @@ def test_a_cached_model_goes_on_without_a_device_that_fails(from_file, tmp_path,
     assert "no longer on B: B failed in start" in caplog.text
 
 
-def test_an_imported_model_has_nothing_to_go_on_with():
+def test_an_imported_model_does_not_fail_over():
     imported = moved(compiled_chain(), core=core_with(A=PickyPlugin(), B=Failing()))
     request = imported.create_infer_request()
     request.infer(X)
@@ -254,7 +255,7 @@ def test_an_imported_model_has_nothing_to_go_on_with():
         request.infer(X)
 
 
-def test_models_of_the_zoo_come_back():
+def test_models_of_the_zoo_survive_export_and_import():
     core = Core()
     compiled = core.compile_model(zoo.path("inception_v1"), "HETERO:GPU,TEMPLATE")
     imported = Core().import_model(compiled.export_model(), "HETERO:GPU,TEMPLATE")
@@ -263,7 +264,7 @@ def test_models_of_the_zoo_come_back():
     np.testing.assert_array_equal(imported(given)[0], compiled(given)[0])
 
 
-def test_what_an_ir_cannot_hold_is_not_exported():
+def test_a_constant_that_ir_cannot_hold_is_not_exported():
     x = Parameter(Type.f32, [2, 3], name="x")
     parts = on("A", ops.SplitToSequence(x, np.int64(1), 0, False))
     compiled = devices("A", "B").compile_model(Model(on("B", ops.SequenceLength(parts)), [x]), "HETERO:A,B")
@@ -324,7 +325,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("content", "message"), WRONG.values(), ids=WRONG)
-def test_what_is_no_plan_is_refused(content, message):
+def test_a_damaged_plan_is_refused(content, message):
     with pytest.raises(BlobError, match=message) as caught:
         devices("A", "B").import_model(content, "HETERO:A,B")
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Device HETERO: who gets which operation, what the cut keeps, and what a user can do wrong."""
+"""Device HETERO: placement, information that survives the cut, and mistakes of users."""
 
 import numpy as np
 import pytest
@@ -53,15 +53,15 @@ def test_placement(first, pins, patterns, expected):
     assert [queried[name] for name in ("relu", "exp", "tanh")] == expected
 
 
-def test_the_model_of_the_user_stays_as_it_was():
+def test_the_model_of_the_user_is_not_changed():
     model = chain()
     core = core_with(A=PickyPlugin())
     core.compile_model(model, "HETERO:A", {"AFFINITIES": {"*": "A"}})
     assert all(AFFINITY not in node.rt_info for node in model.get_ordered_ops())
 
 
-def test_what_was_known_before_the_cut_is_known_after_it():
-    """The Reshape's pattern comes from another device, and still tells B that there are 8 columns."""
+def test_information_about_shapes_survives_the_cut():
+    """The pattern of the Reshape comes from another device, and B still knows that there are 8 columns."""
     x = Parameter(Type.f32, [-1, 2, 4], name="x")
     x.output(0).names = {"image"}
     relu = ops.Relu(x, name="relu")
@@ -81,11 +81,11 @@ def test_what_was_known_before_the_cut_is_known_after_it():
     b.compiled.clear()
     compiled = core.compile_model(model, "HETERO:A,B", {"AFFINITIES": {"reshape": "B"}})
     (on_b,) = b.compiled
-    assert len(on_b.inputs) == 1  # the pattern is a constant now: nothing to send
+    assert len(on_b.inputs) == 1  # the pattern is a Constant, so it is not copied
     assert [o.device for o in compiled.get_property("PLACEMENT_REPORT").operations][-1] == "B"
 
 
-def test_inputs_constants_and_shared_values_handed_out():
+def test_inputs_constants_and_shared_values_as_outputs():
     x = Parameter(Type.f32, [2], name="x")
     relu = ops.Relu(x)
     model = Model([x, ops.Constant(np.float32([7])), relu, relu], [x])
@@ -137,12 +137,12 @@ def test_properties_reach_the_devices_that_have_them():
         ("HETERO:A,,B", {}, DeviceError, "is not a device string"),
         ("HETERO:A,B", {"AFFINITIES": {"relu": "C"}}, DeviceError, "'relu' is pinned to C.*A, B"),
         ("HETERO:A,B", {"AFFINITIES": {"exp": "A"}}, DeviceError, "'exp' is pinned .*A is picky.*able: B"),
-        ("HETERO:A,B", {"AFFINITIES": {"conv*": "A"}}, DeviceError, "'conv\\*' fits no operation"),
+        ("HETERO:A,B", {"AFFINITIES": {"conv*": "A"}}, DeviceError, "'conv\\*' matches no operation"),
         ("HETERO:A,B", {"DEVICE_PROPERTIES": {"C": {}}}, DeviceError, "C, which is not among the devices A, B"),
         ("HETERO:A", {}, UnsupportedOperationError, "HETERO:A cannot run Exp 'exp' .A: A is picky"),
     ],
 )
-def test_mistakes_are_told_in_one_sentence(device, options, error, message):
+def test_error_messages_are_one_sentence(device, options, error, message):
     core = core_with(A=only("Relu", "Tanh"), B=PickyPlugin())
     with pytest.raises(error, match=message) as caught:
         core.compile_model(chain(), device, options)
@@ -150,7 +150,7 @@ def test_mistakes_are_told_in_one_sentence(device, options, error, message):
 
 
 def counter() -> Model:
-    """The sum of all inputs so far, remembered as variable "sum"."""
+    """The sum of all inputs so far, in the variable "sum"."""
     x = Parameter(Type.f32, [4], name="x")
     total = ops.Add(ops.ReadValue(np.zeros(4, np.float32), "sum", name="read"), x, name="add")
     return Model(total, [x], sinks=[ops.Assign(total, "sum", name="assign")])
@@ -164,7 +164,7 @@ def counter() -> Model:
         (("ReadValue", "Add", "Assign"), {"assign": "B"}, {"read": "B", "add": "A", "assign": "B"}),
     ],
 )
-def test_what_is_remembered_crosses_the_cut(first, pins, expected):
+def test_variables_cross_the_cut(first, pins, expected):
     model = counter()
     for node in model.get_ordered_ops():
         if node.friendly_name in pins:

@@ -1,0 +1,51 @@
+"""Device: one entry of the user's device list, with calls whose errors name the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hetero.errors import DeviceError, device_errors
+from hetero.graph import Model
+from hetero.plugin import CompiledModel, Plugin, QueryResult
+from hetero.plugin.blob import read_blob
+from hetero.plugin.blob_import import import_blob
+from hetero.plugin.query import query_fault
+from hetero.tracing import span
+
+
+@dataclass(frozen=True, eq=False)
+class Device:
+    """A device of ``HETERO:GPU,CPU``: its plugin, and the options to query and compile with."""
+
+    name: str
+    plugin: Plugin
+    options: dict[str, Any]
+
+    def query(self, model: Model) -> QueryResult:
+        """Return the operations that the device supports. Raise DeviceError if it fails or its answer is invalid."""
+        problem = f"{self.name} failed to query model '{model.friendly_name}'"
+        with device_errors(problem), span("query", self.name):
+            result = self.plugin.query_model(model, self.options)
+        if fault := query_fault(result, model, self.plugin.name):
+            raise DeviceError(f"{problem}: {fault}")
+        # A plain dictionary is accepted too; it has no reasons for refused operations.
+        return result if isinstance(result, QueryResult) else QueryResult(result)
+
+    def compile(self, model: Model) -> CompiledModel:
+        """Compile a model. Raise DeviceError if the device fails or returns something else than a CompiledModel."""
+        problem = f"{self.name} failed to compile '{model.friendly_name}'"
+        with device_errors(problem), span("compile", f"{model.friendly_name} on {self.name}"):
+            return _checked(self.plugin.compile_model(model, self.options), problem)
+
+    def import_blob(self, content: memoryview) -> CompiledModel:
+        """Import a compiled subgraph from a blob that the device exported. Raise BlobError or DeviceError."""
+        with span("import", self.name):
+            compiled = import_blob(self.plugin, read_blob(content), self.options)
+        return _checked(compiled, f"{self.name} failed to import a subgraph")
+
+
+def _checked(compiled: Any, problem: str) -> CompiledModel:
+    if not isinstance(compiled, CompiledModel):
+        raise DeviceError(f"{problem}: it returned {type(compiled).__name__}, not a CompiledModel")
+    return compiled
