@@ -7,6 +7,7 @@ known before inference. An Input is an argument of a node and reads an Output.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -97,14 +98,6 @@ class Output:
 
     def get_rt_info(self) -> dict:
         return self.rt_info
-
-    def describes_same(self, other: Output) -> bool:
-        """Return whether type, shape and known value are those of another output, the same objects."""
-        return (
-            self.element_type is other.element_type
-            and self.partial_shape is other.partial_shape
-            and self.value is other.value
-        )
 
     def get_target_inputs(self) -> list[Input]:
         """Return the inputs that read this value, in the order in which they were connected."""
@@ -207,6 +200,8 @@ class Node:
         self.rt_info: dict = {}
         self._outputs = [Output(self, index) for index in range(output_size)]
         self._inputs = [Input(self, index, as_output(a)) for index, a in enumerate(arguments)]
+        # The descriptions of inputs and outputs at the last inference.
+        self._inferred: list[object] = []
 
     # Methods that a class of operations defines.
 
@@ -237,6 +232,21 @@ class Node:
         self.validate_and_infer_types()
         for output, value in zip(self._outputs, self.infer_values()):
             output.value = value
+        self._inferred = [*_descriptions(self.input_values()), *_descriptions(self._outputs)]
+
+    def take_inference(self, other: Node) -> bool:
+        """Take types, shapes and known contents from a node of the same attributes, if its inputs are described alike.
+
+        Descriptions are compared by identity. Returns False, and changes nothing, if they differ, or if the inputs or
+        outputs of the other node were changed after its last inference.
+        """
+        found = [*_descriptions(self.input_values()), *_descriptions(other._outputs)]
+        if len(found) != len(other._inferred) or not all(map(operator.is_, found, other._inferred)):
+            return False
+        for mine, source in zip(self._outputs, other._outputs):
+            mine.element_type, mine.partial_shape, mine.value = source.element_type, source.partial_shape, source.value
+        self._inferred = other._inferred
+        return True
 
     def copy_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         """Return the same operation on other inputs, with this one's names and rt_info."""
@@ -368,3 +378,8 @@ class Node:
 def as_output(value: Output | Node) -> Output:
     """Return the value itself, or the only output of a node. Raise GraphError if the node has several."""
     return value._only_output() if isinstance(value, Node) else value
+
+
+def _descriptions(values: Iterable[Output]) -> Iterator[object]:
+    for value in values:
+        yield from (value.element_type, value.partial_shape, value.value)

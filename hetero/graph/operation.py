@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hetero.tensor import Tensor
 
 # The instance attributes that belong to a node's place in its graph. A copy does not take them.
-_CONNECTIONS = {"_inputs", "_outputs", "_friendly_name", "rt_info"}
+_CONNECTIONS = {"_inputs", "_outputs", "_inferred", "_friendly_name", "rt_info"}
 # Instance attributes of these types are copied, all others are shared.
 _CONTAINERS = (dict, list, set)
 
@@ -233,14 +233,15 @@ class Op(Node):
     def clone_with_new_inputs(self, inputs: Sequence[Output]) -> Node:
         clone = self.copy_unconnected()
         Node.__init__(clone, inputs, len(self._outputs))
-        same = (new.describes_same(old) for new, old in zip(clone.input_values(), self.input_values()))
-        if len(inputs) == len(self._inputs) and all(same):
-            for mine, other in zip(self._outputs, clone._outputs):
-                other.element_type, other.partial_shape, other.value = mine.element_type, mine.partial_shape, mine.value
+        if inputs and clone.take_inference(self):
             return clone
         own_name, clone.friendly_name = clone.friendly_name, self.friendly_name  # the name in error messages
         clone.infer()
         clone.friendly_name = own_name
+        if not inputs:
+            for mine, other in zip(self._outputs, clone._outputs):
+                if mine.partial_shape == other.partial_shape:
+                    other.partial_shape = mine.partial_shape  # the same object, so that readers need no inference
         return clone
 
     def copy_unconnected(self) -> Op:

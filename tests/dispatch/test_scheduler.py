@@ -46,9 +46,8 @@ class FailsOnNaN(PickyPlugin):
     def __init__(self, kinds):
         super().__init__(lambda node: node.type_info.name in kinds)
 
-    def compile_model(self, model, options, context=None):
-        properties = self.property_table(options)
-        return _FailingModel(model, self.transform_model(model.clone(), properties), self, properties)
+    def compile(self, prepared):
+        return _FailingModel(prepared)
 
 
 class Watched(PickyPlugin):

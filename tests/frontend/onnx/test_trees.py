@@ -160,5 +160,5 @@ def test_missing_features_are_refused():
 def test_cycles_are_refused():
     data = [ops.Constant(np.array(values)) for values in ([0], [0.5], [0], [0], [0], [0], [0], [[1.0]])]
     ensemble = ops.TreeEnsemble(ops.Constant(X), *data, ops.Constant(np.zeros((0, 0))))
-    with pytest.raises(ValueError, match="go round in a circle"):
+    with pytest.raises(ValueError, match="the nodes of a tree form a cycle"):
         evaluate(ensemble, [value.node.data for value in ensemble.input_values()])
