@@ -93,7 +93,7 @@ def test_the_dispatcher_runs_as_many_steps_at_once_as_its_devices_have_streams(c
     model = Model(ops.Tanh(ops.Relu(x, name="relu"), name="tanh"), [x])
     placed = {"AFFINITIES": {"relu": "GPU", "tanh": "TEMPLATE"}}
     compiled = core.compile_model(model, "HETERO:GPU,TEMPLATE", {**options, **placed})
-    assert compiled._compiled.slots == slots
+    assert compiled._compiled.plan.slots == slots
     assert compiled.get_property("NUM_STREAMS") == max(slots.values())
     assert compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS") == sum(slots.values())
 
