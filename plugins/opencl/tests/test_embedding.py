@@ -47,7 +47,7 @@ def test_constant_segment_ids(reference_agrees):
 def test_the_number_of_segments_must_be_known(device):
     data, ids = Parameter(hetero.Type.f32, [3, 2]), Parameter(hetero.Type.i64, [3])
     model = hetero.Model([ops.SegmentMax(data, ids, fill_mode="zero")], [data, ids])
-    with pytest.raises(hetero.HeteroError, match="without num_segments"):
+    with pytest.raises(hetero.HeteroError, match="without the input num_segments"):
         hetero.Core().compile_model(model, device)
 
 

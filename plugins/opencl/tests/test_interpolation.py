@@ -131,5 +131,5 @@ def test_resize(run, mode, attributes, target, dtype):
 def test_data_without_an_element_is_refused(device):
     arguments = (Data(np.zeros((1, 1, 0, 5), np.float32)), np.array([6, 8]), "nearest", "sizes")
     node, parameters = in_hetero("interpolate", 13, arguments, {"axes": SPATIAL})
-    with pytest.raises(hetero.HeteroError, match="without an element"):
+    with pytest.raises(hetero.HeteroError, match="without elements"):
         core.compile_model(Model([node], parameters), device)
