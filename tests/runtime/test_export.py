@@ -172,7 +172,10 @@ def named(node, name):
 CANNOT_BE_HELD = {
     "a sequence": (of(lambda x: ops.SequenceAt(ops.SequenceConstruct([x], name="list"), 0)), "'list' outputs sequence"),
     "two classes": (of(lambda x: OtherBase(Base(x), name="mine")), "'mine' is of another class Base than others"),
-    "an attribute": (of(lambda x: Worded(x, words=[""], name="mine")), r"'mine': attribute words is \('',\), which an IR"),
+    "an attribute": (
+        of(lambda x: Worded(x, words=[""], name="mine")),
+        r"attribute words is \('',\), which an IR",
+    ),
     "a name": (of(lambda x: named(ops.Relu(x), "a\0b")), "XML cannot hold the character"),
 }
 

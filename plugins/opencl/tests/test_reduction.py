@@ -160,7 +160,7 @@ def test_more_axes_than_kernels_support(device):
     parameter = Parameter(hetero.Type.f32, hetero.PartialShape.dynamic())
     node = opset13.reduce_sum(parameter, Constant(np.arange(0, 10, 2)), False)
     request = core.compile_model(Model([node], [parameter]), device).create_infer_request()
-    with pytest.raises(hetero.HeteroError, match="8 dimensions, and the data has 10"):
+    with pytest.raises(hetero.HeteroError, match="8 dimensions, but the data has 10"):
         request.infer([np.ones((2,) * 10, np.float32)])
 
 
