@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hetero.graph.model import Model
 
 
-# Without a bound, a number in a short file could make so many outputs that they fill the memory.
+# Maximum number of outputs of a node: without it, a number in a small file could fill the memory.
 MAX_OUTPUTS = 1 << 16
 
 

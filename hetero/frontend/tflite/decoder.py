@@ -185,7 +185,7 @@ class _Decoder:
     def _bytes(self, index: int) -> memoryview:
         """Return the contents of a buffer. Large files store them after the FlatBuffer, at an offset."""
         buffer = self._buffers[index]
-        # Converters write offset 1 as a placeholder.
+        # Like the TensorFlow Lite interpreter: offsets 0 and 1 mean that the data is in the buffer itself.
         if buffer.Offset() > 1:
             end = buffer.Offset() + buffer.Size()
             if end > len(self._data):
