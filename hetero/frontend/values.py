@@ -9,7 +9,7 @@ import numpy as np
 from hetero import ops
 from hetero.errors import FrontendError
 from hetero.frontend.node_context import NodeContext
-from hetero.graph import Constant, Node, Output, as_output, is_constant
+from hetero.graph import Constant, Node, Output, as_output, constant_array
 from hetero.ops.values import exact_value
 from hetero.shape import Dimension
 
@@ -88,14 +88,6 @@ def constant_input(node: NodeContext, index: int, name: str) -> np.ndarray:
     return value
 
 
-def constant_array(value: Output) -> np.ndarray | None:
-    """Return the contents of a Constant, or None for any other value.
-
-    A known value of another node does not count: it may change when the model's inputs are reshaped.
-    """
-    return value.node.data if is_constant(value) else None
-
-
 def reshape(value: Output, shape: Sequence[int]) -> Output:
     """Reshape a value; 0 copies a dimension. A constant becomes a new constant, a view of the same array."""
     if 0 not in shape and (constant := _of_constant(value, lambda data: data.reshape(shape))):
@@ -110,11 +102,11 @@ def transpose(value: Output, order: Sequence[int]) -> Output:
 
 def _of_constant(value: Output, view: Callable[[np.ndarray], np.ndarray]) -> Output | None:
     """Apply ``view`` to the array of a constant, or of a constant below a Convert; return None for other values."""
-    if is_constant(value):
-        return Constant(view(value.node.data)).output(0)
+    if (data := constant_array(value)) is not None:
+        return Constant(view(data)).output(0)
     node = value.node
-    if isinstance(node, ops.Convert) and is_constant(node.input_value(0)):
-        return ops.Convert(Constant(view(node.input_value(0).node.data)), value.element_type).output(0)
+    if isinstance(node, ops.Convert) and (data := constant_array(node.input_value(0))) is not None:
+        return ops.Convert(Constant(view(data)), value.element_type).output(0)
     return None
 
 

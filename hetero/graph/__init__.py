@@ -7,13 +7,13 @@ from hetero.graph.node import DiscreteTypeInfo, Input, Node, Output, as_output
 from hetero.graph.operation import Op, defined_operations
 from hetero.graph.order import topological_order, walk_nested
 from hetero.graph.source_location import class_file, describe_failure, method_location
-from hetero.graph.terminals import Constant, Parameter, Result, is_constant
+from hetero.graph.terminals import Constant, Parameter, Result, constant_array, is_constant
 from hetero.graph.unique_names import UniqueNames
 from hetero.graph.variable import Variable, VariableInfo
 
 __all__ = [
     "Attribute", "AttributeVisitor", "Constant", "DiscreteTypeInfo", "ExecutionNode", "Input", "Model", "Node", "Op",
     "Output", "Parameter", "Result", "UniqueNames", "Variable", "VariableInfo", "as_output", "choice", "class_file",
-    "defined_operations", "describe_failure", "find_port", "floats", "integers", "is_constant", "is_execution_step",
-    "method_location", "port_name", "texts", "topological_order", "walk_nested",
+    "constant_array", "defined_operations", "describe_failure", "find_port", "floats", "integers", "is_constant",
+    "is_execution_step", "method_location", "port_name", "texts", "topological_order", "walk_nested",
 ]  # fmt: skip

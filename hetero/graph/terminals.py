@@ -79,3 +79,11 @@ class Result(Op, opset=1):
 def is_constant(value: Output | Node) -> bool:
     """Return whether a node, or the node of a value, is a Constant."""
     return isinstance(value.node if isinstance(value, Output) else value, Constant)
+
+
+def constant_array(value: Output) -> np.ndarray | None:
+    """Return the contents of a Constant, or None for any other value.
+
+    A known value of another node does not count: it may change when the model's inputs are reshaped.
+    """
+    return value.node.data if isinstance(value.node, Constant) else None

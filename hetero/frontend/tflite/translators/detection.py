@@ -8,8 +8,8 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_array, int64, reshape, scalar_like
-from hetero.graph import Constant, Output
+from hetero.frontend.values import int64, reshape, scalar_like
+from hetero.graph import Constant, Output, constant_array
 from hetero.types import Type
 
 

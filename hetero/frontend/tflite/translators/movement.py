@@ -12,8 +12,8 @@ from hetero.frontend.tflite.quantization import Quantization
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_array, constant_input, int64, normalize_axis, rank_of
-from hetero.graph import Output
+from hetero.frontend.values import constant_input, int64, normalize_axis, rank_of
+from hetero.graph import Output, constant_array
 from hetero.types import Type
 
 

@@ -9,8 +9,8 @@ from hetero.frontend.quantization import converted
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.translation import Translation
-from hetero.frontend.values import constant_array, int64, length_of, rank_of, reshape, scalar_like
-from hetero.graph import Constant, Node, Output
+from hetero.frontend.values import int64, length_of, rank_of, reshape, scalar_like
+from hetero.graph import Constant, Node, Output, constant_array
 from hetero.ops.values import exact_value
 from hetero.types import Type
 
