@@ -114,7 +114,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("device", "stages_of_device"),
-    [("TEMPLATE", ["preprocess", "start"]), ("GPU", ["preprocess", "start", "wait", "postprocess"])],
+    [("TEMPLATE", ["start"]), ("GPU", ["preprocess", "start", "wait", "postprocess"])],
 )
 @pytest.mark.parametrize("in_background", [False, True])
 def test_the_steps_and_stages_of_a_request(device, stages_of_device, in_background):

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import time
+import functools
+from collections import deque
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 
+from hetero.dispatch.bound_step import BoundStep
 from hetero.dispatch.boundaries import HOST, Boundary, context_of, is_plain, smallest_shape
 from hetero.dispatch.boundary_tensor import BoundaryTensor
 from hetero.dispatch.plan import Plan
 from hetero.dispatch.read_only_tensor import ReadOnlyTensor
 from hetero.dispatch.shared_state import SharedState, states_by_name
-from hetero.dispatch.step import StepError, StepPort, step_errors
-from hetero.dispatch.unwritten import PATTERNS, MarkedOutput
-from hetero.errors import DeviceError, TensorError, device_errors
+from hetero.dispatch.step import StepPort, step_errors
+from hetero.dispatch.unwritten import MarkedOutput, UnmarkedOutput
 from hetero.graph import Output, port_name
 from hetero.plugin import ProfilingInfo, RemoteTensor, SharedTensor, SyncInferRequest, overlap
 from hetero.tensor import Tensor
-from hetero.tracing import is_traced, span
+from hetero.tracing import is_traced
 from hetero.types import Type
-
-# Minimum number of unchanged bytes that prove an output unwritten if the step cannot run again to confirm it: shorter
-# results may equal the pattern by chance.
-MIN_CERTAIN_BYTES = 8
 
 
 class BoundPlan:
@@ -42,19 +40,18 @@ class BoundPlan:
         self, plan: Plan, request: SyncInferRequest, protects_outputs: bool = False, keeps_snapshots: bool = False
     ) -> None:
         self.plan = plan
-        self._protects_outputs, self._keeps_snapshots = protects_outputs, keeps_snapshots
+        self._protects_outputs = protects_outputs
         #: Whether a step hangs in one of the sub-requests, so that they must not be used again.
         self.is_abandoned = False
         self._request = request  # the user's, whose tensors are bound
-        self.requests = [step.create_request() for step in plan.steps]
-        for step_request in self.requests:
-            step_request.number = request.number  # a trace shows them as one request
-        self._times = [0.0] * len(plan.steps)
-        self.states = states_by_name(plan.steps, self.requests, keeps_snapshots)
+        setters = frozenset(plan.setters.values())
+        self.states: dict[str, SharedState] = {}
+        self.steps = [
+            BoundStep(step, index, request, self.states, can_repeat=keeps_snapshots or index not in setters)
+            for index, step in enumerate(plan.steps)
+        ]
+        self.states |= states_by_name(plan.steps, [step.request for step in self.steps], keeps_snapshots)
         self._tensor_of: dict[Output, Tensor] = {}
-        # The outputs of each step that are checked for being written: those in host memory, as others need a transfer.
-        self._outputs: list[dict[Output, BoundaryTensor | MarkedOutput]] = [{} for _ in plan.steps]
-        self._setters = frozenset(plan.setters.values())
         self._inputs = frozenset(plan.inputs)
         self._value_of: dict[Output, Output] = dict(zip(request.compiled_model.inputs, plan.inputs))
         # Outputs that no step writes to: an input or a constant as an output, and the second output of one value.
@@ -63,10 +60,6 @@ class BoundPlan:
         # Outputs in the memory of inputs; found again after a tensor of the user has changed.
         self._in_place: list[Output] = []
         self._is_changed = True
-        # By the step after which it happens: copies of values from one tensor to another, and releases of memory.
-        self._copies: dict[int, list[tuple[Output, Tensor, Tensor]]] = {}
-        self._released: dict[int, list[BoundaryTensor]] = {}
-        self._copy_times: dict[Output, float] = {}
         self._bind_all()
 
     def _bind_all(self) -> None:
@@ -102,7 +95,7 @@ class BoundPlan:
     def _boundary_tensor(self, value: Output, boundary: Boundary, slots: dict[int, Tensor]) -> Tensor:
         port, memory = self.plan.ports[value][0].port, boundary.memory
         if not is_plain(port):
-            return self.requests[self.plan.ports[value][0].step].get_tensor(port)
+            return self.steps[self.plan.ports[value][0].step].request.get_tensor(port)
         kind, shape, slot = port.element_type, smallest_shape(port), self.plan.boundaries.slot_of.get(value)
         if memory is HOST:
             tensor = BoundaryTensor(kind, shape)
@@ -122,7 +115,7 @@ class BoundPlan:
         if port not in self._value_of:
             return
         value = self._value_of[port]
-        requests = [self.requests[user.step] for user in self.plan.ports.get(value, ())]
+        requests = [self.steps[user.step].request for user in self.plan.ports.get(value, ())]
         is_protected = self._protects_outputs and port in self._request.compiled_model.outputs
         if is_protected or (isinstance(tensor, RemoteTensor) and not all(one.takes(tensor) for one in requests)):
             tensor = self._stand_ins[port] = Tensor(tensor.element_type, tensor.shape)
@@ -139,7 +132,7 @@ class BoundPlan:
         self._in_place = [port for port, tensor in outputs if any(overlap(tensor, one) for one in inputs)]
         if len(self.plan.steps) == 1 and not self._copied:
             for port in self._in_place:  # the device computes in place, so no pattern may overwrite the input
-                self._outputs[0].pop(self.plan.ports[self._value_of[port]][0].port, None)
+                self.steps[0].outputs[self.plan.ports[self._value_of[port]][0].port] = UnmarkedOutput()
             return
         for port in self._in_place:
             if port not in self._stand_ins:
@@ -157,109 +150,104 @@ class BoundPlan:
             self._bind_input(reader, tensor)
 
     def _bind_output(self, writer: StepPort, tensor: Tensor) -> None:
-        self._set_tensor(writer, tensor)
-        outputs = self._outputs[writer.step]
-        outputs.pop(writer.port, None)
+        step = self.steps[writer.step]
+        step.set_tensor(writer.port, tensor)
         if isinstance(tensor, BoundaryTensor):
-            outputs[writer.port] = tensor
+            step.outputs[writer.port] = tensor
         elif is_plain(writer.port) and not isinstance(tensor, RemoteTensor):
-            outputs[writer.port] = MarkedOutput(writer.port, tensor)
+            step.outputs[writer.port] = MarkedOutput(writer.port, tensor)
+        else:
+            step.outputs[writer.port] = UnmarkedOutput()
 
     def _bind_input(self, reader: StepPort, tensor: Tensor) -> None:
+        step = self.steps[reader.step]
         is_of_device = isinstance(tensor, RemoteTensor) or (
-            isinstance(tensor, SharedTensor) and tensor.context == context_of(self.plan.steps[reader.step].compiled)
+            isinstance(tensor, SharedTensor) and tensor.context == context_of(step.step.compiled)
         )
-        self._set_tensor(reader, tensor if is_of_device else ReadOnlyTensor(tensor))
-
-    def _set_tensor(self, user: StepPort, tensor: Tensor) -> None:
-        try:
-            self.requests[user.step].set_tensor(user.port, tensor)
-        except TensorError:
-            raise
-        except Exception as error:
-            step = self.plan.steps[user.step]
-            where = f"{step.device} failed to take a tensor of '{step.compiled.name}'"
-            raise StepError(step.device, DeviceError(f"{where}: {type(error).__name__}: {error}")) from error
+        step.set_tensor(reader.port, tensor if is_of_device else ReadOnlyTensor(tensor))
 
     def _bind_mixed(self, value: Output, remote: RemoteTensor, local: BoundaryTensor) -> None:
         """Bind a remote tensor to the steps that take it, a host tensor to the others; one is copied to the other."""
         self._tensor_of[value] = remote
         writer, *readers = self.plan.ports[value]
-        written, copy = (remote, local) if self.requests[writer.step].takes(remote) else (local, remote)
+        written, copy = (remote, local) if self.steps[writer.step].request.takes(remote) else (local, remote)
         self._bind_output(writer, written)
         for reader in readers:
-            self._bind_input(reader, remote if self.requests[reader.step].takes(remote) else local)
-        self._copies.setdefault(writer.step, []).append((value, written, copy))
+            self._bind_input(reader, remote if self.steps[reader.step].request.takes(remote) else local)
+        self.steps[writer.step].copies.append((value, written, copy))
         self._release_after_use(value, local)
 
     def _release_after_use(self, value: Output, tensor: BoundaryTensor) -> None:
         step = self.plan.boundaries.released.get(value)
         if step is not None:
-            self._released.setdefault(step, []).append(tensor)
+            self.steps[step].released.append(tensor)
 
     def prepare(self) -> None:
         """Prepare an inference: reset cancelled sub-requests, and copy inputs to their stand-ins."""
-        for request in self.requests:
-            request.cancelled = False
+        for step in self.steps:
+            step.request.cancelled = False
         if self._is_changed:
             self._separate_outputs()
         for port in self._request.compiled_model.inputs if self._stand_ins else ():
             if port in self._stand_ins:
                 self._stand_ins[port].copy_from(self._request.get_tensor(port))
 
-    def run_step(self, index: int) -> None:
-        """Run one step. Raise StepError if it fails, CancelledError if the inference was cancelled."""
-        if self._request.cancelled:
-            self._request.check_cancelled()
+    @property
+    def needs_threads(self) -> bool:
+        """Whether steps of several devices can run at the same time, and more than one of them blocks its thread.
+
+        A profiled or traced inference runs on several threads too, as spans on one thread must not overlap.
+        """
+        if self.plan.is_chain:
+            return False
+        blocking = {step.step.device for step in self.steps if not step.is_asynchronous}
+        return len(blocking) > 1 or self._request.is_profiled or is_traced()
+
+    def run_on_this_thread(self) -> BaseException | None:
+        """Run all steps. Return the first error, None if all succeeded."""
         try:
-            if self._request.is_profiled or is_traced():
-                self._run_timed(index)
+            for action in self._actions:
+                action()
+        except BaseException as error:
+            for step in self.steps:
+                step.drain()
+            return error
+        return None
+
+    @functools.cached_property
+    def _actions(self) -> list[Callable[[], None]]:
+        """The order in which one thread starts steps and waits for them.
+
+        An asynchronous step starts as soon as the steps before it have ended. The thread waits for it when it has
+        nothing else to do. Events between two steps of one context would save no wait: if a subgraph reads another one
+        of its device, there is a third one between them, of another device, or both would be one subgraph.
+        """
+        if self.plan.is_chain:
+            return [step.run for step in self.steps]
+        actions: list[Callable[[], None]] = []
+        blockers = [len(step.waits_for) for step in self.plan.steps]
+        ready, running = deque[int](), deque[int]()
+
+        def add_ready(indices: Iterable[int]) -> None:
+            for index in indices:
+                (ready.appendleft if self.steps[index].is_asynchronous else ready.append)(index)
+
+        add_ready(index for index, count in enumerate(blockers) if not count)
+        while ready or running:
+            if ready and self.steps[ready[0]].is_asynchronous:
+                running.append(ready.popleft())
+                actions.append(self.steps[running[-1]].start)
+                continue
+            if ready:
+                index = ready.popleft()
+                actions.append(self.steps[index].run)
             else:
-                self._infer(index)
-            if index in self._copies:
-                self._copy(index)
-        except Exception as error:
-            raise StepError(self.plan.steps[index].device, error) from error
-        for tensor in self._released.get(index, ()):
-            tensor.release()
-
-    def _infer(self, index: int, pattern: bytes = PATTERNS[0]) -> None:
-        """Run the sub-request of a step. Raise DeviceError if it leaves an output unwritten."""
-        outputs = self._outputs[index]
-        for output in outputs.values():
-            output.mark(pattern)
-        self.requests[index].infer()
-        for port, output in outputs.items():
-            if output.is_unwritten():
-                # A step that assigns variables can only run again if they can be restored.
-                can_repeat = self._keeps_snapshots or index not in self._setters
-                if not can_repeat and output.marked_bytes < MIN_CERTAIN_BYTES:
-                    continue
-                if can_repeat and pattern == PATTERNS[0]:
-                    self._restore_step(index)
-                    self._infer(index, PATTERNS[1])
-                    return
-                step = self.plan.steps[index]
-                what = f"the output '{port_name(port)}' of '{step.compiled.name}'"
-                raise DeviceError(f"{step.device} did not write {what}")
-
-    def _copy(self, index: int) -> None:
-        step = self.plan.steps[index]
-        for value, source, target in self._copies[index]:
-            started = time.perf_counter()
-            with (
-                span("copy", port_name(value), self._request.number),
-                device_errors(f"{step.device} failed to copy '{port_name(value)}'"),
-            ):
-                target.copy_from(source)
-            self._copy_times[value] = time.perf_counter() - started
-
-    def _run_timed(self, index: int) -> None:
-        started = time.perf_counter()
-        step = self.plan.steps[index]
-        with span(step.name, step.device, self._request.number):
-            self._infer(index)
-        self._times[index] = time.perf_counter() - started
+                index = running.popleft()
+                actions.append(self.steps[index].wait)
+            for reader in self.plan.steps[index].readers:
+                blockers[reader] -= 1
+            add_ready(reader for reader in self.plan.steps[index].readers if not blockers[reader])
+        return actions
 
     def write_outputs(self) -> None:
         """After the last step: copy to outputs that no step writes to, and share the variables that were assigned.
@@ -295,32 +283,28 @@ class BoundPlan:
 
     def restore(self) -> None:
         """Restore the variables as they were after the last ``write_outputs``. Raise StepError if a device fails."""
-        for index in range(len(self.requests)):
-            self._restore_step(index)
-
-    def _restore_step(self, index: int) -> None:
-        for state in self.states.values():
-            if state.keeps_snapshot and index in state.states:
-                with step_errors(self.plan.steps[index].device):
-                    state.restore(index)
+        for step in self.steps:
+            step.restore()
 
     def abandon(self, index: int) -> None:
         """Give up a step that hangs, and cancel it: its device may notice that."""
         self.is_abandoned = True
-        self.requests[index].cancel()
+        self.steps[index].request.cancel()
 
     def cancel(self) -> None:
-        for request in self.requests:
-            request.cancel()
+        for step in self.steps:
+            step.request.cancel()
 
     def get_profiling_info(self) -> list[ProfilingInfo]:
         """Return the time of each subgraph, followed by its device's own profile; then the copies between subgraphs."""
         infos = []
-        for step, request, seconds in zip(self.plan.steps, self.requests, self._times):
-            infos.append(ProfilingInfo(step.name, "Subgraph", step.device, timedelta(seconds=seconds)))
-            infos += request.get_profiling_info()
-        for value, seconds in self._copy_times.items():
-            infos.append(ProfilingInfo(f"copy of '{port_name(value)}'", "Copy", "host", timedelta(seconds=seconds)))
+        for bound in self.steps:
+            name, device = bound.step.name, bound.step.device
+            infos.append(ProfilingInfo(name, "Subgraph", device, timedelta(seconds=bound.seconds)))
+            infos += bound.request.get_profiling_info()
+        for bound in self.steps:
+            for value, seconds in bound.copy_seconds.items():
+                infos.append(ProfilingInfo(f"copy of '{port_name(value)}'", "Copy", "host", timedelta(seconds=seconds)))
         return infos
 
 

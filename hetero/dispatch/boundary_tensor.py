@@ -65,6 +65,18 @@ class BoundaryTensor(Tensor):
         """The number of bytes with the pattern; that of a whole pattern if no memory was allocated since ``mark``."""
         return len(self._pattern) if self._marked is None else self._marked.nbytes
 
+    def is_valid(self) -> bool:
+        """Return whether the tensor was written since ``mark``, with its first type and shape.
+
+        False for the other shapes of a dynamic output, which take the full checks.
+        """
+        return (
+            (array := self._array) is not None
+            and array.shape == self._first_shape
+            and array.dtype == self._dtype
+            and (self._marked is None or not holds_pattern(self._marked, self._pattern))
+        )
+
     def is_unwritten(self) -> bool:
         """Return whether nothing was written since ``mark``. A tensor without elements was given another shape."""
         if self._array is None:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class HeteroInferRequest(SyncInferRequest):
-    """A request that runs a chain of steps on the caller's thread, and other plans on the scheduler's threads.
+    """A request that runs the steps on the caller's thread, unless devices compute at the same time on several threads.
 
-    With a timeout all steps run on the scheduler's threads, as a thread that hangs is abandoned.
+    Then the steps run on the scheduler's threads; with a timeout always, as a thread that hangs is abandoned.
     """
 
     compiled_model: HeteroCompiledModel
@@ -80,7 +80,6 @@ class HeteroInferRequest(SyncInferRequest):
         return list(self.bound.states.values())
 
     def preprocess(self) -> None:
-        super().preprocess()
         self._use_current_plan()
         self.bound.prepare()
 
@@ -91,13 +90,8 @@ class HeteroInferRequest(SyncInferRequest):
     def _run_steps(self) -> BaseException | None:
         """Run all steps. Return the first error, None if all succeeded."""
         bound = self.bound
-        if bound.plan.is_chain and not self.compiled_model.timeout:
-            try:
-                for index in range(len(bound.plan.steps)):
-                    bound.run_step(index)
-            except BaseException as error:
-                return error
-            return None
+        if not (bound.needs_threads or self.compiled_model.timeout):
+            return bound.run_on_this_thread()
         ended: Future[BaseException | None] = Future()
         self.compiled_model.scheduler.begin(self.inference(ended.set_result))
         return ended.result()
@@ -105,7 +99,7 @@ class HeteroInferRequest(SyncInferRequest):
     def inference(self, on_end: OnEnd) -> Inference:
         """Return the steps of an inference, for the scheduler."""
         bound = self.bound
-        return Inference(bound.plan, bound.run_step, on_end, bound.abandon)
+        return Inference(bound.plan, lambda index: bound.steps[index].run(), on_end, bound.abandon)
 
     def finish(self, error: BaseException | None) -> bool:
         """Write the outputs after all steps ran; ``error`` is what they raised.

@@ -75,6 +75,10 @@ class MarkedOutput:
         # The device cannot write to read-only memory of the user either, and raises its own error.
         return first_elements(data if data.flags.writeable else data.reshape(-1)[:0])
 
+    def is_valid(self) -> bool:
+        """Return False: whether the output was written, with a type and shape that fit, takes the full checks."""
+        return False
+
     def is_unwritten(self) -> bool:
         """Return whether the tensor is as ``mark`` left it."""
         if not holds_pattern(self._elements, self._pattern):
@@ -82,3 +86,19 @@ class MarkedOutput:
         self._memory = self._elements = None
         # The tensor may have got other memory.
         return holds_pattern(first_elements(self._tensor.data), self._pattern)
+
+
+class UnmarkedOutput:
+    """An output of a step that is not checked for being written: in memory of a device, or in that of an input."""
+
+    marked_bytes = 0
+
+    def mark(self, pattern: bytes) -> None:
+        """Do nothing."""
+
+    def is_valid(self) -> bool:
+        """Return False, as type and shape take the full checks."""
+        return False
+
+    def is_unwritten(self) -> bool:
+        return False

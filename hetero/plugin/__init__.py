@@ -16,13 +16,13 @@ from hetero.plugin.registry import Registry, installed_plugins
 from hetero.plugin.remote import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor, overlap
 from hetero.plugin.runtime_model import ExecutedStep, make_runtime_model
 from hetero.plugin.shared_properties import common_properties, full_name, scheduling_properties
-from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_tensor
+from hetero.plugin.sync_infer_request import STAGES, SyncInferRequest, check_shape, check_tensor
 from hetero.plugin.variable_state import VariableState
 
 __all__ = [
     "STAGES", "AsyncInferRequest", "CompiledModel", "Device", "ExecutedStep", "ExecutionTimes", "Executor", "Executors",
     "Plugin", "PreparedModel", "ProfilingInfo", "QueryResult", "Region", "Registry", "RemoteContext", "RemoteMemory",
-    "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_tensor", "common_properties",
-    "full_name", "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model", "model_sections",
-    "models_in", "overlap", "plan_memory", "scheduling_properties", "unsupported",
+    "RemoteTensor", "Section", "SharedTensor", "SyncInferRequest", "VariableState", "check_shape", "check_tensor",
+    "common_properties", "full_name", "get_supported_nodes", "hookimpl", "installed_plugins", "make_runtime_model",
+    "model_sections", "models_in", "overlap", "plan_memory", "scheduling_properties", "unsupported",
 ]  # fmt: skip

@@ -10,6 +10,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from hetero.errors import DeviceError
 from hetero.fork import renew_after_fork
 from hetero.messages import get_logger
@@ -112,6 +114,7 @@ class Executors:
 
 def _work(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
     # A reference to the executor would keep it alive.
+    np.seterr(all="ignore")  # infinities and NaN are valid results of inferences
     while threading.current_thread() in threads:
         _, number, task, arguments = tasks.get()
         if task is None:

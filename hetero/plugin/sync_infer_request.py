@@ -7,7 +7,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from hetero import properties as props
 from hetero.errors import CancelledError, DeviceError, HeteroError, NotSupportedError, TensorError
@@ -47,7 +49,11 @@ class SyncInferRequest(ABC):
         self.compiled_model = compiled_model
         #: Identifies the request in a trace.
         self.number = next(_numbers)
-        self._tensors: dict[Output, Tensor] = {}
+        self._tensors: dict[Output, Tensor] = {}  # those bound to the ports
+        self._own: dict[Output, Tensor] = {}  # those that ``create_tensor`` made
+        # The tensors of all inputs and of all outputs in order, once somebody asked for them.
+        self._input_tensors: tuple[Tensor, ...] | None = None
+        self._output_tensors: tuple[Tensor, ...] | None = None
         self._batches: dict[Output, list[Tensor]] = {}
         self.cancelled = False
         #: Whether the model was compiled with PERF_COUNT.
@@ -55,15 +61,19 @@ class SyncInferRequest(ABC):
         #: Seconds of each stage of the last profiled or traced inference.
         self.stage_times = dict.fromkeys(STAGES, 0.0)
 
+    #: The stages of a subclass that start the computation, and those that wait for it, without those that do nothing.
+    starting_stages: ClassVar[Sequence[str]]
+    waiting_stages: ClassVar[Sequence[str]]
+
     def __init_subclass__(cls) -> None:
         # Stages that do nothing are not called: a model cut into pieces runs hundreds of small requests.
-        cls._own_stages = tuple(s for s in STAGES if getattr(cls, s) not in _NOTHING_TO_DO)
+        does = [stage for stage in STAGES if getattr(cls, stage) not in _NOTHING_TO_DO]
+        cls.starting_stages = tuple(stage for stage in does if stage in STAGES[:2])
+        cls.waiting_stages = tuple(stage for stage in does if stage in STAGES[2:])
 
     def preprocess(self) -> None:
-        """Prepare the inputs (optional): by default batches are joined and all inputs are checked."""
-        if self._batches:
-            self._join_batches()
-        self.check_inputs()
+        """Prepare the inputs (optional)."""
+        return
 
     @abstractmethod
     def start(self) -> None:
@@ -77,25 +87,30 @@ class SyncInferRequest(ABC):
         """Write the outputs to their tensors (optional)."""
         return
 
+    @np.errstate(all="ignore")  # infinities and NaN are valid results
     def infer(self) -> None:
-        """Run all stages on this thread."""
-        self._run(self._own_stages)
+        """Run an inference on this thread: check the inputs, run all stages, and check the outputs."""
+        self.check_inputs()
+        self.run_stages()
         self._finish()
 
     def run_stage(self, stage: str) -> None:
-        """Run one stage. After the last one, check the outputs.
+        """Run one stage, with the inputs checked before the first one and the outputs after the last one.
 
         Raises CancelledError if the inference was cancelled, and DeviceError for any error of the device.
         """
-        self._run([stage])
+        if stage == STAGES[0]:
+            self.check_inputs()
+        self.run_stages([stage])
         if stage == STAGES[-1]:
             self._finish()
 
-    def _run(self, stages: Sequence[str]) -> None:
+    def run_stages(self, stages: Sequence[str] = ()) -> None:
+        """Run these stages, by default all, on tensors that the caller has checked. Raises as ``run_stage`` does."""
         is_timed = self.is_profiled or is_traced()
         stage = ""
         try:
-            for stage in stages:
+            for stage in stages or (*self.starting_stages, *self.waiting_stages):
                 if self.cancelled:
                     self.check_cancelled()
                 if is_timed:
@@ -117,6 +132,10 @@ class SyncInferRequest(ABC):
     def _finish(self) -> None:
         self.check_cancelled()
         self.check_outputs()
+        self.record_profile()
+
+    def record_profile(self) -> None:
+        """Add the times of the last inference to those of the compiled model, if it is profiled."""
         if self.is_profiled:
             self.compiled_model.execution_times.add(self.get_profiling_info())
 
@@ -143,12 +162,28 @@ class SyncInferRequest(ABC):
         """Return the state of each variable, which the request keeps between inferences (optional)."""
         return []
 
+    def create_tensor(self, port: Output) -> Tensor:
+        """Return a new tensor for a port, in the smallest shape that fits (optional): by default in host memory."""
+        return smallest_tensor(port)
+
     def get_tensor(self, port: Output) -> Tensor:
-        """Return the tensor of a port. It is created on first use, in the smallest shape that fits."""
+        """Return the tensor of a port. By default it is the request's own, which is created on first use."""
         tensor = self._tensors.get(port)
         if tensor is None:
-            tensor = self._tensors[port] = smallest_tensor(port)
+            tensor = self._tensors[port] = self._own_tensor(port)
         return tensor
+
+    def _own_tensor(self, port: Output) -> Tensor:
+        if port not in self._own:
+            self._own[port] = self.create_tensor(port)
+        return self._own[port]
+
+    def write_input(self, port: Output, array: np.ndarray) -> None:
+        """Copy an array of the port's type and shape to the request's own tensor, and bind that to the port."""
+        own = self._own_tensor(port)
+        own.copy_from(array)
+        if self._tensors.get(port) is not own:
+            self.set_tensor(port, own)
 
     def set_tensor(self, port: Output, tensor: Tensor) -> None:
         """Bind a tensor to a port. Raises TensorError if type, shape or remote context do not fit the port."""
@@ -157,6 +192,7 @@ class SyncInferRequest(ABC):
             self.check_context(port, tensor)
         self._batches.pop(port, None)
         self._tensors[port] = tensor
+        self._input_tensors = self._output_tensors = None
 
     def set_tensors(self, port: Output, tensors: Sequence[Tensor]) -> None:
         """Bind a batch of tensors to an input. They are joined along the first axis at the start of each inference.
@@ -175,16 +211,22 @@ class SyncInferRequest(ABC):
         self.set_tensor(port, joined)
         self._batches[port] = list(tensors)
 
-    def input_tensors(self) -> list[Tensor]:
-        return [self.get_tensor(port) for port in self.compiled_model.inputs]
+    def input_tensors(self) -> Sequence[Tensor]:
+        if self._input_tensors is None:
+            self._input_tensors = tuple(map(self.get_tensor, self.compiled_model.inputs))
+        return self._input_tensors
 
-    def output_tensors(self) -> list[Tensor]:
-        return [self.get_tensor(port) for port in self.compiled_model.outputs]
+    def output_tensors(self) -> Sequence[Tensor]:
+        if self._output_tensors is None:
+            self._output_tensors = tuple(map(self.get_tensor, self.compiled_model.outputs))
+        return self._output_tensors
 
     def check_inputs(self) -> None:
-        """Raise TensorError if an input tensor does not fit its port."""
-        for port in self.compiled_model.inputs:
-            check_tensor(port, self.get_tensor(port))
+        """Join the batches. Raise TensorError if an input tensor does not fit its port."""
+        if self._batches:
+            self._join_batches()
+        for port, tensor in zip(self.compiled_model.inputs, self.input_tensors()):
+            check_tensor(port, tensor)
 
     def takes(self, tensor: RemoteTensor) -> bool:
         """Return whether the device can use a remote tensor without a copy, as its context is the compiled model's."""
@@ -206,9 +248,9 @@ class SyncInferRequest(ABC):
 
     def check_outputs(self) -> None:
         """Raise DeviceError if an output tensor does not fit its port."""
-        for port in self.compiled_model.outputs:
+        for port, tensor in zip(self.compiled_model.outputs, self.output_tensors()):
             try:
-                check_tensor(port, self.get_tensor(port))
+                check_tensor(port, tensor)
             except TensorError as error:
                 device = self.compiled_model.device_name
                 raise DeviceError(f"{device} gave a wrong output of '{self.compiled_model.name}': {error}") from None
@@ -223,7 +265,7 @@ class SyncInferRequest(ABC):
 
 
 # Default implementations of the optional stages.
-_NOTHING_TO_DO = (SyncInferRequest.wait, SyncInferRequest.postprocess)
+_NOTHING_TO_DO = (SyncInferRequest.preprocess, SyncInferRequest.wait, SyncInferRequest.postprocess)
 
 
 def smallest_tensor(port: Output) -> Tensor:
@@ -237,8 +279,12 @@ def check_tensor(port: Output, tensor: Tensor) -> None:
     """Raise TensorError if a tensor does not fit a port."""
     if tensor.element_type != port.element_type and not port.element_type.is_dynamic():
         problem = f"takes {port.element_type} elements, but the tensor has {tensor.element_type}"
-    elif not port.partial_shape.admits(tensor.shape):
-        problem = f"takes the shape {port.partial_shape}, but the tensor has {list(tensor.shape)}"
-    else:
-        return
-    raise TensorError(f"'{port_name(port)}' {problem}")
+        raise TensorError(f"'{port_name(port)}' {problem}")
+    check_shape(port, tensor.shape)
+
+
+def check_shape(port: Output, shape: tuple[int, ...]) -> None:
+    """Raise TensorError if a shape does not fit a port."""
+    if not port.partial_shape.admits(shape):
+        problem = f"takes the shape {port.partial_shape}, but the tensor has {list(shape)}"
+        raise TensorError(f"'{port_name(port)}' {problem}")

@@ -52,6 +52,23 @@ from hetero.reference import (
     yolo,
 )  # fmt: skip
 from hetero.reference.program import Program
-from hetero.reference.registry import VariableValues, evaluate, evaluates, has_evaluate, prepares, unknown_operation
+from hetero.reference.registry import (
+    UncancelledRun,
+    VariableValues,
+    evaluate,
+    evaluates,
+    has_evaluate,
+    prepares,
+    unknown_operation,
+)
 
-__all__ = ["Program", "VariableValues", "evaluate", "evaluates", "has_evaluate", "prepares", "unknown_operation"]
+__all__ = [
+    "Program",
+    "UncancelledRun",
+    "VariableValues",
+    "evaluate",
+    "evaluates",
+    "has_evaluate",
+    "prepares",
+    "unknown_operation",
+]

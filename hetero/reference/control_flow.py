@@ -32,7 +32,7 @@ def if_op(node: ops.If) -> Runner:
 
     def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
         program, feeds, results = branches[0 if arrays[0].item() else 1]
-        outputs = program.run_nested([arrays[index] for index in feeds], run)
+        outputs = program.run([arrays[index] for index in feeds], run)
         return [_writable(program, outputs[index]) for index in results]
 
     return run_node
@@ -97,12 +97,12 @@ class _RepeatedBody:
         kept: dict[int, list[np.ndarray]] = {index: [] for index in self._kept}
         results: list[np.ndarray] = []
         for iteration in iterations:
-            run.check()
+            run.check_cancelled()
             if self._iteration_port >= 0:
                 feed[self._iteration_port] = np.full(self._iteration_shape, iteration, self._iteration_type)
             for part in self._slices:
                 feed[part.body_parameter_index] = _part(arrays[part.input_index], part, iteration)
-            results = self._program.run_nested(feed, run)
+            results = self._program.run(feed, run)
             for parameter, result in self._carried:
                 feed[parameter] = results[result]
             for index, values in kept.items():
@@ -159,4 +159,4 @@ def _part(array: np.ndarray, description: SliceInputDescription, iteration: int)
 
 def _writable(program: Program, array: np.ndarray) -> np.ndarray:
     """Return the array, or a copy if it is a constant's, as the caller may write to it."""
-    return array.copy() if program.is_constant(array) else array
+    return array.copy() if id(array) in program.constant_ids else array

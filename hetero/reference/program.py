@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.reference.registry import Run, Runner, VariableValues, make_runner, to_dtypes
+from hetero.reference.registry import Run, Runner, make_runner, to_dtypes
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One operation: the slots that it reads and writes, and those that no later step reads."""
 
     node: Node
@@ -33,72 +32,54 @@ class Program:
 
     def __init__(self, model: Model) -> None:
         order = _assignments_last(model.get_ordered_ops())
-        slots: dict[Output, int] = {}
+        slots = {port: index for index, port in enumerate(model.inputs)}
         for node in order:
             for output in node.outputs():
-                slots[output] = len(slots)
-        self.input_slots = [slots[port] for port in model.inputs]
+                slots.setdefault(output, len(slots))
         self.output_slots = [slots[result.input_value(0)] for result in model.results]
-        self._values: list[np.ndarray | None] = [None] * len(slots)
+        values: list[np.ndarray | None] = [None] * len(slots)
         for node in order:
             if isinstance(node, Constant):
                 # Memory-mapped tensors may be at any address, but numpy's gemm is fast only on aligned arrays.
-                self._values[slots[node.output(0)]] = np.require(node.data, requirements=["ALIGNED"])
-        self._constants = {id(array) for array in self._values if array is not None}
-        self.steps = self._schedule(order, slots)
+                values[slots[node.output(0)]] = np.require(node.data, requirements=["ALIGNED"])
+        #: The ids of the arrays of Constants, which must not be written to.
+        self.constant_ids = {id(array) for array in values if array is not None}
+        self._after_inputs = values[len(model.inputs) :]  # the values at the start of a run, without the inputs
+        self.steps = self._schedule(order, slots, len(model.inputs))
 
-    def is_constant(self, array: np.ndarray) -> bool:
-        """Return whether an array is that of a Constant of the model, which must not be written to."""
-        return id(array) in self._constants
-
-    @np.errstate(all="ignore")  # infinities and NaN are valid results
     def run(
-        self,
-        inputs: Iterable[np.ndarray],
-        variables: VariableValues,
-        observe: Callable[[Node, float], None] | None = None,
-        check: Callable[[], None] = lambda: None,
+        self, inputs: Iterable[np.ndarray], run: Run, observe: Callable[[Node, float], None] | None = None
     ) -> list[np.ndarray]:
         """Return the outputs for these inputs: new arrays, or views of inputs, constants and contents of variables.
 
-        ``variables`` are read and written; ``observe`` is called with every operation and its time in seconds.
-        ``check`` is called before each operation and each iteration of a body, and may raise to end the run.
-        Raises DeviceError if an operation fails on its inputs.
+        ``observe`` is called with every operation and its time in seconds. Raises DeviceError if an operation fails on
+        its inputs. The caller silences numpy's warnings, as infinities and NaN are valid results.
         """
-        return self.run_nested(inputs, Run(variables, check), observe)
-
-    def run_nested(
-        self,
-        inputs: Iterable[np.ndarray],
-        run: Run,
-        observe: Callable[[Node, float], None] | None = None,
-    ) -> list[np.ndarray]:
-        """Run a body within the run of another Program, which has already silenced numpy's warnings."""
-        values = self._values.copy()
-        for slot, array in zip(self.input_slots, inputs):
-            values[slot] = array
+        values = [*inputs, *self._after_inputs]
         started = time.perf_counter() if observe else 0.0
-        for step in self.steps:
-            run.check()
+        for node, evaluate, reads, writes, dtypes, frees in self.steps:
+            run.check_cancelled()
             try:
-                results = step.run(run, *[values[slot] for slot in step.reads])
-                results = to_dtypes(results, step.dtypes)
+                results = evaluate(run, *map(values.__getitem__, reads))
+                if type(results) is np.ndarray and results.dtype is dtypes[0]:
+                    values[writes[0]] = results
+                else:
+                    for slot, array in zip(writes, to_dtypes(results, dtypes)):
+                        values[slot] = array
             except (ValueError, IndexError, TypeError, ArithmeticError, MemoryError) as error:
                 # Problems that shape inference cannot detect while shapes are dynamic.
-                name, kind = step.node.friendly_name, step.node.type_info.name
+                name, kind = node.friendly_name, node.type_info.name
                 raise DeviceError(f"{kind} '{name}' cannot run on these inputs: {error}") from error
-            for slot, array in zip(step.writes, results):
-                values[slot] = array
-            for slot in step.frees:
+            for slot in frees:
                 values[slot] = None
             if observe:
                 ended = time.perf_counter()
-                observe(step.node, ended - started)
+                observe(node, ended - started)
                 started = ended
-        return [values[slot] for slot in self.output_slots]
+        return list(map(values.__getitem__, self.output_slots))
 
-    def _schedule(self, order: Sequence[Node], slots: dict[Output, int]) -> list[Step]:
-        kept = {*self.input_slots, *self.output_slots}
+    def _schedule(self, order: Sequence[Node], slots: dict[Output, int], inputs: int) -> list[Step]:
+        kept = {*range(inputs), *self.output_slots}
         steps: list[Step] = []
         # In reverse order, so that the first reader of a slot found is the last one to run, and frees the slot.
         for node in reversed(order):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,16 +18,26 @@ from hetero.types import Type
 VariableValues = MutableMapping[str, np.ndarray]
 
 
-@dataclass(frozen=True)
-class Run:
-    """State of one run, shared by a program and the bodies in it.
+class Run(Protocol):
+    """State of one run, shared by a program and the bodies in it, such as an infer request.
 
-    ``variables`` are read and written. ``check`` is called before each operation and each iteration of a body; it
-    raises an exception to end the run.
+    ``variables`` are read and written. ``check_cancelled`` is called before each operation and each iteration of a
+    body; it raises an exception to end the run.
     """
 
     variables: VariableValues
-    check: Callable[[], None] = lambda: None
+
+    def check_cancelled(self) -> None: ...
+
+
+class UncancelledRun:
+    """A run without variables at the start that nobody cancels."""
+
+    def __init__(self) -> None:
+        self.variables: VariableValues = {}
+
+    def check_cancelled(self) -> None:
+        """Do nothing."""
 
 
 # f(node, *arrays): returns an array, or a sequence of arrays for several outputs.
@@ -123,13 +132,11 @@ def evaluate(node: Node, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """
     run, dtypes = make_runner(node)
     with np.errstate(all="ignore"):  # infinities and NaN are valid results
-        return to_dtypes(run(Run({}), *inputs), dtypes)
+        return to_dtypes(run(UncancelledRun(), *inputs), dtypes)
 
 
 def to_dtypes(results: Any, dtypes: Sequence[np.dtype | None]) -> list[np.ndarray]:
     """Convert the results of a Runner to a list of arrays of the output dtypes."""
-    if type(results) is np.ndarray and results.dtype is dtypes[0]:
-        return [results]
     if not isinstance(results, (tuple, list)):
         results = (results,)
     return [

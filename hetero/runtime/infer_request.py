@@ -232,11 +232,18 @@ class InferRequest:
         else:
             pairs = [(self._compiled_model.input(), inputs)]
         # Check all before setting any, so that a bad input leaves the request unchanged.
-        tensors = [(port, _as_tensor(port, value, share)) for port, value in pairs]
-        for port, tensor in tensors:
-            plugin.check_tensor(port, tensor)
-        for port, tensor in tensors:
-            self._request.request.set_tensor(port, tensor)
+        values = [(port, _as_input(port, value, share)) for port, value in pairs]
+        for port, value in values:
+            if isinstance(value, Tensor):
+                plugin.check_tensor(port, value)
+            else:
+                plugin.check_shape(port, value.shape)
+        request = self._request.request
+        for port, value in values:
+            if isinstance(value, Tensor):
+                request.set_tensor(port, value)
+            else:
+                request.write_input(port, value)
 
 
 def _value_of(tensor: Tensor, share: bool) -> Any:
@@ -259,8 +266,11 @@ def _as_strings(port: Output, array: np.ndarray) -> np.ndarray:
     return array.astype(np.str_)
 
 
-def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
-    """Convert the value of an input to a Tensor of the port's type. Raises TensorError if it does not fit."""
+def _as_input(port: Output, value: Any, share: bool) -> Tensor | np.ndarray:
+    """Convert the value of an input to a Tensor to bind, or to an array to copy, of the port's type.
+
+    Raises TensorError if the elements do not fit.
+    """
     if isinstance(value, Tensor):
         return value
     if isinstance(port.element_type, ContainerType):
@@ -278,5 +288,4 @@ def _as_tensor(port: Output, value: Any, share: bool) -> Tensor:
                 f"input '{port_name(port)}' takes {port.element_type} elements, but the array has {array.dtype}"
             )
         array = array.astype(dtype)
-        share = True  # astype() has copied it
-    return Tensor(array, shared_memory=True) if share else Tensor(array)
+    return Tensor(array, shared_memory=share) if share or port.element_type.is_dynamic() else array

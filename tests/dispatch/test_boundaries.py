@@ -91,8 +91,8 @@ def test_readers_cannot_write_except_in_memory_of_their_own_device(is_integrated
     request = compiled_for(outputs, parameters).create_infer_request()
     bound = request._request.request.bound
     bound_to = {step.device: [] for step in bound.plan.steps}
-    for step, sub_request in zip(bound.plan.steps, bound.requests):
-        bound_to[step.device] += sub_request.input_tensors()
+    for step in bound.steps:
+        bound_to[step.step.device] += step.request.input_tensors()
     assert all(not tensor.data.flags.writeable for tensor in bound_to["TEMPLATE"])
     of_gpu = SharedTensor if is_integrated else RemoteTensor
     assert sum(isinstance(tensor, of_gpu) for tensor in bound_to["GPU"]) >= 2  # no copies

@@ -421,7 +421,9 @@ def test_everything_of_a_dropped_device_is_released(fault):
     compiled = core_with(A=a, B=PickyPlugin()).compile_model(chain(), "HETERO:A,B", {"DEVICE_TIMEOUT": 50})
     requests = [compiled.create_infer_request() for _ in range(5)]
     on_a = [step.compiled for step in compiled._compiled.plan.steps if step.device == "A"]
-    left = [weakref.ref(one) for one in (*on_a, *(r for q in requests for r in q._request.request.bound.requests[::2]))]
+    left = [
+        weakref.ref(one) for one in (*on_a, *(s.request for q in requests for s in q._request.request.bound.steps[::2]))
+    ]
     del on_a
     for request in requests * 2:
         request.start_async(X)

@@ -32,8 +32,8 @@ def host(tensor) -> np.ndarray:
 
 def step_tensors(request) -> set[int]:
     """Return the tensors bound to the requests of the steps."""
-    steps = request._request.request.bound.requests
-    return {id(tensor) for step in steps for tensor in (*step.input_tensors(), *step.output_tensors())}
+    requests = [step.request for step in request._request.request.bound.steps]
+    return {id(tensor) for one in requests for tensor in (*one.input_tensors(), *one.output_tensors())}
 
 
 @pytest.fixture(params=[("GPU", "TEMPLATE"), ("TEMPLATE", "GPU")], ids=" then ".join)

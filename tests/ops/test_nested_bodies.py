@@ -14,7 +14,7 @@ from hetero.frontend.ir.weights import WeightsWriter
 from hetero.frontend.ir.writer import model_element
 from hetero.graph import Constant
 from hetero.ops.bodies import MAX_NESTING
-from hetero.reference import Program
+from hetero.reference import Program, UncancelledRun
 
 
 def nested(depth: int, grows: bool = False) -> Model:
@@ -41,7 +41,7 @@ def test_as_many_bodies_as_may_be_are_copied_written_read_and_run():
     model, weights = nested(MAX_NESTING), BytesIO()
     xml = ElementTree.tostring(model_element(model, WeightsWriter(weights)))
     for copy in (model.clone(), IrFrontEnd().convert(xml, weights.getvalue())):
-        (found,) = Program(copy).run([np.float32([1, 2])], {})
+        (found,) = Program(copy).run([np.float32([1, 2])], UncancelledRun())
         np.testing.assert_array_equal(found, [2, 3])
 
 

@@ -90,7 +90,7 @@ def test_cancel_ends_an_inference_within_a_stage(device, asynchronous, monkeypat
     request = Core().compile_model(chain(100), device).create_infer_request()
     request.infer(X)
     sync = request._request.request
-    inner = sync.bound.requests[0] if device.startswith("HETERO") else sync
+    inner = sync.bound.steps[0].request if device.startswith("HETERO") else sync
     checks = []
 
     def check(original=inner.check_cancelled):

@@ -31,7 +31,6 @@ class OpenCLInferRequest(SyncInferRequest):
 
     def preprocess(self) -> None:
         check_process()
-        super().preprocess()
         stateful = self.compiled_model.programs_for([state.is_set for state in self._states.values()])
         if self.bound_model is None or self._stateful is not stateful:
             profiled = self.compiled_model.properties.get(props.enable_profiling)

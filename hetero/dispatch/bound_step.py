@@ -1,0 +1,148 @@
+"""BoundStep: a step of a plan with the sub-request that runs it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+
+from hetero.dispatch.boundary_tensor import BoundaryTensor
+from hetero.dispatch.shared_state import SharedState
+from hetero.dispatch.step import Step, StepError, step_errors
+from hetero.dispatch.unwritten import PATTERNS, MarkedOutput, UnmarkedOutput
+from hetero.errors import DeviceError, TensorError, device_errors
+from hetero.graph import Output, port_name
+from hetero.plugin import SyncInferRequest
+from hetero.tensor import Tensor
+from hetero.tracing import is_traced, span
+
+# Minimum number of unchanged bytes that prove an output unwritten if the step cannot run again to confirm it: shorter
+# results may equal the pattern by chance.
+MIN_CERTAIN_BYTES = 8
+
+
+class BoundStep:
+    """A step, its sub-request, and the tensors to check, to copy and to release when it has run.
+
+    ``parent`` is the user's request, ``states`` its variables. ``can_repeat``: whether the step may run twice in one
+    inference, as the variables that it assigns can be restored in between.
+    """
+
+    def __init__(
+        self, step: Step, index: int, parent: SyncInferRequest, states: Mapping[str, SharedState], can_repeat: bool
+    ) -> None:
+        self.step, self._index = step, index
+        self._parent, self._states = parent, states
+        self.request: SyncInferRequest = step.create_request()
+        self.request.number = parent.number  # a trace shows both as one request
+        self._can_repeat = can_repeat
+        self._starting, self._waiting = self.request.starting_stages, self.request.waiting_stages
+        self._is_running = False  # the device computes in the background
+        #: Whether the device computes in the background after ``start``.
+        self.is_asynchronous = "wait" in self._waiting
+        #: The outputs, by port.
+        self.outputs: dict[Output, BoundaryTensor | MarkedOutput | UnmarkedOutput] = {}
+        #: Copies of values to other tensors after the step: the value, the source and the target.
+        self.copies: list[tuple[Output, Tensor, Tensor]] = []
+        #: Tensors that no later step reads.
+        self.released: list[BoundaryTensor] = []
+        #: Seconds of the last inference that was profiled or traced, and of its copies.
+        self.seconds = 0.0
+        self.copy_seconds: dict[Output, float] = {}
+
+    def set_tensor(self, port: Output, tensor: Tensor) -> None:
+        """Bind a tensor to a port. Raise TensorError if it does not fit, StepError if the device fails."""
+        try:
+            self.request.set_tensor(port, tensor)
+        except TensorError:
+            raise
+        except Exception as error:
+            where = f"{self.step.device} failed to take a tensor of '{self.step.compiled.name}'"
+            raise StepError(self.step.device, DeviceError(f"{where}: {type(error).__name__}: {error}")) from error
+
+    def run(self) -> None:
+        """Start the step and wait for it. Raises as these do."""
+        if self._parent.is_profiled or is_traced():
+            self._run_timed()
+        else:
+            self.start()
+            self.wait()
+
+    def _run_timed(self) -> None:
+        started = time.perf_counter()
+        with span(self.step.name, self.step.device, self.request.number):
+            self.start()
+            self.wait()
+        self.seconds = time.perf_counter() - started
+        self.request.record_profile()
+
+    def start(self) -> None:
+        """Start the step. Raise StepError if it fails, or if the user cancelled the inference."""
+        try:
+            if self._parent.cancelled:
+                self._parent.check_cancelled()
+            for output in self.outputs.values():
+                output.mark(PATTERNS[0])
+            self.request.run_stages(self._starting)
+            self._is_running = self.is_asynchronous
+        except Exception as error:
+            raise StepError(self.step.device, error) from error
+
+    def wait(self) -> None:
+        """Wait for the step. Raise StepError if it fails, or leaves an output unwritten or of another type or shape."""
+        try:
+            if self._waiting:
+                self._is_running = False
+                self.request.run_stages(self._waiting)
+            for output in self.outputs.values():
+                if not output.is_valid():
+                    self._check_outputs()
+                    break
+            if self.copies:
+                self._copy()
+        except Exception as error:
+            raise StepError(self.step.device, error) from error
+        for tensor in self.released:
+            tensor.release()
+
+    def drain(self) -> None:
+        """Wait for the end of an asynchronous step, if it is running, after another step failed."""
+        if self._is_running:
+            self._is_running = False
+            with contextlib.suppress(Exception):
+                self.request.run_stages(self._waiting)
+
+    def _check_outputs(self) -> None:
+        """Raise DeviceError if an output is unwritten, or of a type or shape that does not fit its port."""
+        unwritten = self._unwritten()
+        if unwritten and self._can_repeat:
+            self.restore()
+            for output in self.outputs.values():
+                output.mark(PATTERNS[1])
+            self.request.run_stages()
+            unwritten = self._unwritten()
+        for port, output in unwritten:
+            if self._can_repeat or output.marked_bytes >= MIN_CERTAIN_BYTES:
+                what = f"the output '{port_name(port)}' of '{self.step.compiled.name}'"
+                raise DeviceError(f"{self.step.device} did not write {what}")
+        self.request.check_outputs()
+
+    def _unwritten(self) -> list[tuple[Output, BoundaryTensor | MarkedOutput | UnmarkedOutput]]:
+        return [(port, output) for port, output in self.outputs.items() if output.is_unwritten()]
+
+    def _copy(self) -> None:
+        for value, source, target in self.copies:
+            started = time.perf_counter()
+            with (
+                span("copy", port_name(value), self.request.number),
+                device_errors(f"{self.step.device} failed to copy '{port_name(value)}'"),
+            ):
+                target.copy_from(source)
+            self.copy_seconds[value] = time.perf_counter() - started
+
+    def restore(self) -> None:
+        """Restore the variables to their snapshots. Raise StepError if the device fails."""
+        for state in self._states.values():
+            if state.keeps_snapshot and self._index in state.states:
+                with step_errors(self.step.device):
+                    state.restore(self._index)
