@@ -23,9 +23,9 @@ from hetero.plugin import (
     make_runtime_model,
     model_sections,
 )
-from hetero_opencl.binaries import Binaries
+from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.constants import Constants
-from hetero_opencl.device import binary_of
+from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering import lower_model
 from hetero_opencl.memory import allocations_on, memory_statistics
@@ -48,9 +48,12 @@ class StatefulPrograms:
 class OpenCLCompiledModel(CompiledModel):
     """A model lowered at once if all shapes are static, else at the first inference of each input shape."""
 
-    def __init__(self, prepared: PreparedModel, context: OpenCLContext, binaries: Binaries) -> None:
+    device: OpenCLDevice
+    context: OpenCLContext
+
+    def __init__(self, prepared: PreparedModel, context: OpenCLContext, binaries: BinaryCache) -> None:
         super().__init__(prepared)
-        self._context = context
+        self.context = context
         self._model, self.device, self._binaries = prepared.model, context.device, binaries
         # Only the copy gets decompressed weights, so the exported model stays small.
         self._decompressed = prepared.model.clone()
@@ -84,7 +87,7 @@ class OpenCLCompiledModel(CompiledModel):
         kernels: dict[str, bytes] = {}
         for program in list(self._lowered):
             names = self.device.binary_names(program.launches)
-            kernels.update({name: binary_of(built) for name, built in dict(zip(names, program.built)).items()})
+            kernels.update({name: built.binaries[0] for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}
 
     def get_runtime_model(self) -> Model:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Model, Node, Output, is_constant
+from hetero.graph import Model, Node, Output, constant_array, is_constant
 from hetero.types import Type
 from hetero_opencl.kernels.expressions import is_elementwise
 from hetero_opencl.kernels.product import SMALL_INTEGERS
@@ -68,8 +68,10 @@ class Fusion:
     def zero_point_of(self, node: Node) -> int:
         """What a convolution subtracts from its image on the way; 0 where that is nothing."""
         subtract = node.input_value(0).node
-        is_computed = type(subtract) is ops.Subtract and subtract in self.widened.get(node, [])
-        return subtract.input_value(1).node.data.item() if is_computed else 0
+        if type(subtract) is not ops.Subtract or subtract not in self.widened.get(node, []):
+            return 0
+        zero_point = constant_array(subtract.input_value(1))
+        return 0 if zero_point is None else zero_point.item()
 
     def result_of(self, node: Node) -> Output:
         """The value that a product writes: its own output, or that of the bias Add."""
@@ -158,11 +160,11 @@ def _takes_zero_point(convolution: Node) -> bool:
     subtract = convolution.input_value(0).node
     if type(convolution) not in _CONVOLUTIONS or type(subtract) is not ops.Subtract or not _has_one_reader(subtract):
         return False
-    (number, zero_point), filters = subtract.input_values(), convolution.input_value(1)
-    if not _is_widening_convert(number.node) or not is_constant(zero_point) or not is_constant(filters):
+    number, zero_point = subtract.input_value(0), constant_array(subtract.input_value(1))
+    if not _is_widening_convert(number.node) or zero_point is None or not is_constant(convolution.input_value(1)):
         return False
     limits = np.iinfo(number.node.get_input_element_type(0).to_dtype())
-    return zero_point.node.data.size == 1 and limits.min <= zero_point.node.data.item() <= limits.max
+    return zero_point.size == 1 and limits.min <= zero_point.item() <= limits.max
 
 
 def _is_widening_convert(node: Node) -> bool:

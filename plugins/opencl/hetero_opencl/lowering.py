@@ -13,7 +13,7 @@ from hetero.graph import Constant, Model, Node, Output, Parameter, Result, class
 from hetero.passes import align_prelu_slopes
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
-from hetero_opencl.binaries import Binaries
+from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.constants import Constants, contiguous
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import find_fusions
@@ -39,11 +39,11 @@ class Lowering:
         self.device = device
         self._constants = constants
         self.fusion = fusion
-        self.decisions = LoweringReport()
+        self._report = LoweringReport()
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
         self._converted: dict[tuple[Output, Layout], tuple[Buffer, Node]] = {}
-        self.found_shapes: dict[Output, Buffer] = {}
+        self.shape_buffers: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
         self._node: Node | None = None
         self._computed: Sequence[Node] = ()  # what the node at hand computes, itself included
@@ -74,17 +74,17 @@ class Lowering:
             self._tell(value, str(layout), f"for '{node.friendly_name}'")
             return buffer
         buffer = layout.convert(self, value)
-        self._converted[value, layout] = buffer, self._node
+        self._converted[value, layout] = buffer, self.node
         self._tell(value, str(layout), "here")
         return buffer
 
     def _tell(self, value: Output | str, layout: str, made: str = "") -> None:
         if self._node:
-            self.decisions.layouts.append(LayoutUse(self._node, value, layout, made))
+            self._report.layouts.append(LayoutUse(self._node, value, layout, made))
 
     def note_decision(self, reason: str) -> None:
         """Say, for people to read, why the node at hand gets the kernels that it gets."""
-        self.decisions.reasons.setdefault(self._node, []).append(reason)
+        self._report.reasons.setdefault(self.node, []).append(reason)
 
     def constant(
         self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = contiguous
@@ -112,8 +112,8 @@ class Lowering:
         run, and what needs to know them is another program, so that here nobody else reads the value.
         """
         self._buffers[value] = self._buffer_of(most, value.element_type.size)
-        self.found_shapes[value] = self._buffer_of(len(value.partial_shape), Type.i64.size)
-        return self._buffers[value], self.found_shapes[value]
+        self.shape_buffers[value] = self._buffer_of(len(value.partial_shape), Type.i64.size)
+        return self._buffers[value], self.shape_buffers[value]
 
     def share(self, value: Output, source: Output) -> None:
         """Let a value be the same memory as another one: the same elements in another shape."""
@@ -164,12 +164,18 @@ class Lowering:
         return f"{self.type_name} '{self.name}'" if self._node else "an input"
 
     @property
+    def node(self) -> Node:
+        """The node that is being lowered."""
+        assert self._node is not None
+        return self._node
+
+    @property
     def name(self) -> str:
-        return self._node.friendly_name
+        return self.node.friendly_name
 
     @property
     def type_name(self) -> str:
-        return self._node.type_info.name
+        return self.node.type_info.name
 
     def lower(self, node: Node) -> None:
         """Make the launches of a node, unless another one computes it along."""
@@ -186,14 +192,14 @@ class Lowering:
         try:
             function(self, node)
         except (OverflowError, MemoryError) as error:
-            raise DeviceError(f"{self._operation} is too large for {self.device.name}: {error}") from error
+            raise DeviceError(f"{self._operation} is too large for {self.device.full_name}: {error}") from error
         self._add_step(node, self.launches[before:])
         self._node = None
 
-    def decided(self) -> LoweringReport:
-        """The decisions of a lowering that is done; they hold on to no constants."""
-        self.decisions.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
-        return self.decisions
+    def report(self) -> LoweringReport:
+        """Return the report of a finished lowering. It keeps no constants alive."""
+        self._report.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
+        return self._report
 
     def _add_step(self, node: Node, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
@@ -207,7 +213,7 @@ def _written_in(nodes: Sequence[Node]) -> str:
     return f" with {', '.join(told)}" if told else ""
 
 
-def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:
+def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache) -> Program:
     """The program of a model whose shapes are all static."""
     align_prelu_slopes(model)  # those of data of a rank that was not known until now
     lowering = Lowering(device, constants, find_fusions(model))
@@ -222,8 +228,8 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         lowering.launches,
         [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)],
         [lowering.buffer(value) for value in results],
-        [None if value in lowering.found_shapes else value.shape for value in results],
-        {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},
+        [None if value in lowering.shape_buffers else value.shape for value in results],
+        {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
         binaries,
-        lowering.decided(),
+        lowering.report(),
     )

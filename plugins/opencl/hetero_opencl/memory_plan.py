@@ -67,12 +67,9 @@ def plan_arenas(lifetimes: Mapping[Buffer, Lifetime], alignment: int, arena_limi
         for order in (by_size, by_time)
         for slots, arenas in _tries(order, lifetimes, sizes, arena_limit)
     )
-    best = None
-    for plan in plans:
-        if best is None or plan.byte_size < best.byte_size:
-            best = plan
-        if best.byte_size <= GOOD_RATIO * live:
-            break
+    best = next(plans)
+    while best.byte_size > GOOD_RATIO * live and (plan := next(plans, None)):
+        best = min(best, plan, key=lambda plan: plan.byte_size)
     return best
 
 

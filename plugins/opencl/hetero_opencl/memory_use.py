@@ -18,7 +18,7 @@ def memory_of(programs: Sequence[Program]) -> dict[str, int]:
     constants = dict.fromkeys(buffer for program in programs for buffer in program.constants())
     plans = [program.memory_plan() for program in programs]
     return {
-        "weights": sum(buffer.memory.size for buffer in constants),
+        "weights": sum(buffer.memory.size for buffer in constants if buffer.memory),
         "arena": max((plan.byte_size for plan in plans), default=0),
         "largest_live_set": max((plan.largest_live_set for plan in plans), default=0),
     }

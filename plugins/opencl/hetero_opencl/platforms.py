@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyopencl as cl
 
-from hetero_opencl import intel, invokers, pocl, pocl_cache
+from hetero_opencl import intel, pocl, pocl_cache, pyopencl_cache
 
 
 def all_devices() -> list[cl.Device]:
     """Return the devices of every platform. Raises cl.Error if there is no platform."""
-    invokers.keep_in_memory()
+    pyopencl_cache.keep_invokers_in_memory()
     pocl_cache.choose_folder()
     with intel.visible():
         platforms = cl.get_platforms()

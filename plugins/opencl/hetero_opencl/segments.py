@@ -93,8 +93,8 @@ def _divide(model: Model, now: dict[Node, None], host_steps: dict[Node, None], l
     read = dict.fromkeys(v for node in readers for v in node.input_values() if v.node in now or v.node in host_steps)
     sources = [value for value in read if not isinstance(value.node, Constant)]
     for_host = [v for node in host_steps for v in node.input_values()]
-    carried = dict.fromkeys(v for v in (*sources, *for_host) if v.node in now)
-    carried = [v for v in carried if not isinstance(v.node, (Parameter, Constant))]
+    computed = dict.fromkeys(v for v in (*sources, *for_host) if v.node in now)
+    carried = [v for v in computed if not isinstance(v.node, (Parameter, Constant))]
     for node in host_steps:
         node.disconnect()  # so that kernels do not see host steps as readers of their outputs
     parameters = [_replace_by_parameter(value, readers) for value in sources]

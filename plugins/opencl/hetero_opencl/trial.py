@@ -11,9 +11,7 @@ import hashlib
 import importlib.metadata
 import json
 import platform
-import signal
-import subprocess
-import tempfile
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,14 +21,12 @@ import pyopencl as cl
 from hetero.cache_folder import cache_folder, write_cached
 from hetero.messages import get_logger
 from hetero_opencl import pocl
-from hetero_opencl.binaries import default_folder
-from hetero_opencl.child_process import describe_end, start
+from hetero_opencl.binary_cache import default_folder
+from hetero_opencl.child_process import ChildProcess, ProcessFailure
 from hetero_opencl.platforms import identity
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # on Windows
-    fcntl = None
 
 log = get_logger("hetero.opencl")
 
@@ -70,7 +66,7 @@ def verdict_on(device: cl.Device) -> Verdict:
 def _one_process(folder: Path | None) -> Iterator[None]:
     """Hold a file lock: one process runs a trial undisturbed, while others wait and then read its verdict."""
     with contextlib.ExitStack() as stack:
-        if folder and fcntl:
+        if folder and sys.platform != "win32":
             with contextlib.suppress(OSError):  # a folder that is not writable cannot store verdicts either
                 fcntl.flock(stack.enter_context(open(folder / "lock", "w")), fcntl.LOCK_EX)
         yield
@@ -86,23 +82,9 @@ def verdict_file(device: cl.Device) -> Path:
 
 
 def _try(device: cl.Device) -> tuple[Verdict, bool]:
-    """Try a device; return the verdict, and whether it is final.
-
-    It is not final if the child process cannot start, is killed or raises an error, as memory may have been short.
-    """
-    with tempfile.TemporaryFile() as errors:
-        try:
-            process = start("trial_process", "run_trial", [identity(device)], errors)
-        except OSError as error:
-            return Verdict(f"cannot start a process to test it: {error}"), False
-        try:
-            output, _ = process.communicate(timeout=TRIAL_SECONDS)
-        except subprocess.TimeoutExpired:
-            return Verdict(f"its test took more than {TRIAL_SECONDS} s"), True
-        finally:
-            process.kill()
-            process.wait()
-        if process.returncode == 0:
-            return Verdict(**json.loads(output)), True
-        reason = f"the process that tested it {describe_end(process.returncode, errors)}"
-        return Verdict(reason), process.returncode not in (1, -signal.SIGKILL)
+    """Try a device; return the verdict, and whether it is final."""
+    try:
+        with contextlib.closing(ChildProcess("trial_process", "try_device")) as process:
+            return Verdict(**process.call(TRIAL_SECONDS, device_identity=identity(device))), True
+    except ProcessFailure as failure:
+        return Verdict(f"the process that tests it {failure}"), failure.is_final

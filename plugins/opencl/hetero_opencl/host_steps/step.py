@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 import numpy as np
 
+from hetero.containers import ElementType
 from hetero.errors import DeviceError
 from hetero.graph import Node, is_constant
 from hetero.plugin import RemoteTensor
 from hetero.tensor import Tensor
-from hetero.types import Type
 from hetero_opencl.remote import OpenCLContext
 
 if TYPE_CHECKING:
     from hetero_opencl.bound_model import BoundModel
 
+AnyNode = TypeVar("AnyNode", bound=Node)
 
-class HostStep:
+
+class HostStep(Generic[AnyNode]):
     """A node that the host runs in one request, with the bodies bound for that request."""
 
-    def __init__(self, node: Node, bodies: Sequence[BoundModel], context: OpenCLContext) -> None:
+    def __init__(self, node: AnyNode, bodies: Sequence[BoundModel], context: OpenCLContext) -> None:
         self.node, self.bodies, self.context = node, bodies, context
         self._constants: dict[int, RemoteTensor] = {}
         #: Called between iterations; raises if the inference has been canceled.
         self.check: Callable[[], None] = lambda: None
 
-    def new_tensor(self, kind: Type, shape: Sequence[int]) -> RemoteTensor:
+    def new_tensor(self, kind: ElementType, shape: Sequence[int]) -> RemoteTensor:
         return self.context.create_tensor(kind, shape)
 
     def on_device(self, index: int, tensor: Tensor) -> RemoteTensor:
@@ -51,7 +53,8 @@ class HostStep:
         """Return an item of a sequence as a tensor; items that the user passed in are arrays."""
         return item if isinstance(item, Tensor) else self.copy(Tensor(item))
 
-    def part(self, tensor: RemoteTensor, axis: int, begin: int, end: int) -> RemoteTensor:
+    @staticmethod
+    def part(tensor: RemoteTensor, axis: int, begin: int, end: int) -> RemoteTensor:
         """Return the view of the elements ``begin`` to ``end`` (exclusive) along an axis."""
         begins, ends = [0] * len(tensor.shape), list(tensor.shape)
         begins[axis], ends[axis] = begin, end
@@ -76,5 +79,5 @@ class HostStep:
         """Return a copy of the elements with another shape."""
         return RemoteTensor(self.copy(tensor).memory, tensor.element_type, shape)
 
-    def fail(self, problem: str) -> None:
+    def fail(self, problem: str) -> NoReturn:
         raise DeviceError(f"{self.node.type_info.name} '{self.node.friendly_name}': {problem}")

@@ -11,7 +11,7 @@ import platformdirs
 from hetero.cache_folder import cache_folder, write_cached
 
 
-class Binaries:
+class BinaryCache:
     """Kernel binaries by name. The name depends on the source, the device and the driver."""
 
     def __init__(self, folder: Path, imported: Mapping[str, bytes | memoryview]) -> None:
