@@ -46,7 +46,7 @@ RECENT_PROGRAMS = 128
 # Maximum number of compiler errors to report for one kernel.
 MAX_ERRORS = 10
 # Real GPUs first, then accelerators, then implementations on the CPU.
-_KINDS = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
+_KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
 
 
 class OpenCLDevice(Device):
@@ -97,8 +97,7 @@ class OpenCLDevice(Device):
     def details(self) -> dict[str, str]:
         """Describe the device for people."""
         handle = self.handle
-        kinds = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
-        kind = next((name for bit, name in kinds.items() if handle.type & bit), "other")
+        kind = next((name for bit, name in _KINDS.items() if handle.type & bit), "other")
         memory = "shared with the host" if handle.host_unified_memory else "dedicated"
         version = " ".join(handle.version.split()[:2])  # "OpenCL 3.0", followed by text of the driver's choice
         copies = "tensors of the context are not copied" if self.shares_host_memory else "tensors are copied"
@@ -283,10 +282,9 @@ def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
     check_process()
     try:
         yield
-    except (cl.MemoryError, MemoryError) as error:
-        raise DeviceError(f"out of device memory while {doing() if callable(doing) else doing}: {error}") from error
-    except cl.Error as error:
-        raise DeviceError(f"OpenCL failed while {doing() if callable(doing) else doing}: {error}") from error
+    except (cl.Error, MemoryError) as error:
+        problem = "out of device memory" if isinstance(error, (cl.MemoryError, MemoryError)) else "OpenCL failed"
+        raise DeviceError(f"{problem} while {doing() if callable(doing) else doing}: {error}") from error
 
 
 def _compiler_errors(error: Exception) -> str:

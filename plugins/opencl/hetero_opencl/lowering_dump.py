@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero.graph import Constant, Output, Result, is_constant
 from hetero_opencl.lowering_report import ROWS
+from hetero_opencl.memory import memory_of
 from hetero_opencl.memory_plan import MemoryPlan
-from hetero_opencl.memory_use import memory_of
 from hetero_opencl.program import Buffer, Launch, Program
 
 # The numeric macros at the start of a kernel's source: sizes, and numbers that select variants.

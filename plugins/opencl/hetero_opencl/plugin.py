@@ -33,8 +33,7 @@ from hetero_opencl.forks import check_process
 from hetero_opencl.fp16 import convert_to_fp16
 from hetero_opencl.kernels import unsupported_reason
 from hetero_opencl.kernels.expressions import needs_doubles
-from hetero_opencl.memory import memory_statistics
-from hetero_opencl.memory_use import model_memory
+from hetero_opencl.memory import memory_statistics, model_memory
 from hetero_opencl.remote import OpenCLContext, create_context
 from hetero_opencl.variable_ports import variable_unsupported_reason
 

@@ -127,17 +127,14 @@ class Program:
 
     def _lifetimes(self) -> dict[Buffer, Lifetime]:
         """Return the lifetime of each buffer but constants. Inputs live before all launches, results after them."""
-        times = [(-1, self.inputs)]
-        times += [(index, launch.buffers()) for index, launch in enumerate(self.launches)]
-        times += [(len(self.launches), [*self.outputs, *self.shape_buffers.values()])]
-        first: dict[Buffer, int] = {}
-        last: dict[Buffer, int] = {}
-        for time, buffers in times:
+        results = [*self.outputs, *self.shape_buffers.values()]
+        lifetimes: dict[Buffer, Lifetime] = {}
+        for time, buffers in enumerate([self.inputs, *(launch.buffers() for launch in self.launches), results], -1):
             for buffer in buffers:
                 if buffer.is_planned:
-                    first.setdefault(buffer, time)
-                    last[buffer] = time
-        return {buffer: Lifetime(buffer.byte_size, first[buffer], last[buffer]) for buffer in first}
+                    first = lifetimes[buffer].first if buffer in lifetimes else time
+                    lifetimes[buffer] = Lifetime(buffer.byte_size, first, time)
+        return lifetimes
 
 
 class BoundProgram:
@@ -159,7 +156,7 @@ class BoundProgram:
         #: The shapes of the outputs. Those that depend on data are set by ``finish``.
         self.output_shapes = [shape or () for shape in program.output_shapes]
         self._uploading: list[np.ndarray] = []  # host arrays that asynchronous copies read
-        exit_guard.watch(self)
+        exit_guard.watched.add(self)
 
     def memory(self, buffer: Buffer) -> cl.Buffer:
         """Return the memory that kernels use for a buffer."""
@@ -269,23 +266,24 @@ class BoundProgram:
         regions = self._regions[len(self.program.inputs) :]
         with opencl_errors(f"downloading outputs from {self.program.device.full_name}"):
             for buffer, tensor, shape, region in zip(self.program.outputs, outputs, self.output_shapes, regions):
-                if region is None:
-                    tensor.set_shape(shape)
-                    self._download(buffer, tensor)
-
-    def _download(self, buffer: Buffer, tensor: Tensor) -> None:
-        target = DeviceRegion.of(tensor, self._context)
-        if target is not None:
-            self._copy_to_region(target, buffer)
-            self.queue.finish()
-        elif tensor.data.nbytes:
-            with contiguous(tensor.data) as array:
-                cl.enqueue_copy(self.queue, array, self.memory(buffer), is_blocking=True)
+                if region is not None:
+                    continue
+                tensor.set_shape(shape)
+                target = DeviceRegion.of(tensor, self._context)
+                if target is not None:
+                    self._copy_to_region(target, buffer)
+                    self.queue.finish()
+                elif tensor.data.nbytes:
+                    with contiguous(tensor.data) as array:
+                        cl.enqueue_copy(self.queue, array, self.memory(buffer), is_blocking=True)
 
     def profile(self) -> list[ProfilingInfo]:
         """Return the kernel times of the last inference if profiling is on. The driver is queried once."""
         if self._profiled and not self._profile:
-            self._profile = [_profiling_info(launch, event) for launch, event in self.launched]
+            self._profile = [
+                ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _duration(event))
+                for launch, event in self.launched
+            ]
         return list(self._profile)
 
 
@@ -311,7 +309,5 @@ def execution_status(event: cl.Event) -> int:
         return -1
 
 
-def _profiling_info(launch: Launch, event: cl.Event) -> ProfilingInfo:
-    info = ProfilingInfo(launch.node_name, launch.node_type, launch.kernel)
-    info.real_time = timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)
-    return info
+def _duration(event: cl.Event) -> timedelta:
+    return timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)

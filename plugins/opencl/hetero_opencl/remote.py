@@ -27,7 +27,7 @@ from hetero.properties import Property, PropertyTable
 from hetero.tensor import Tensor
 from hetero.types import Type
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
-from hetero_opencl.transfers import contiguous, copy_region, root_buffer
+from hetero_opencl.transfers import Memory, contiguous, copy_region, root_buffer
 
 
 def _only(name: str) -> Callable[[Any], str]:
@@ -202,13 +202,7 @@ class OpenCLMemory(RemoteMemory):
         last = sum((count - 1) * stride for count, stride in zip(region.shape, region.strides))
         return root.int_ptr, begin, begin + last + region.dtype.itemsize if region.byte_size else begin
 
-    def _copy(
-        self,
-        target: cl.Buffer | np.ndarray,
-        target_region: Region,
-        source: cl.Buffer | np.ndarray,
-        source_region: Region,
-    ) -> None:
+    def _copy(self, target: Memory, target_region: Region, source: Memory, source_region: Region) -> None:
         with opencl_errors(f"copying a remote tensor on {self.context.device.full_name}"):
             copy_region(self.context.queue, target, target_region, source, source_region)
             self.context.queue.finish()

@@ -15,6 +15,7 @@ from hetero.tensor import Tensor
 
 # An axis of two regions of the same shape: its size, and its strides in bytes in the target and in the source.
 Axis = tuple[int, int, int]
+Memory = cl.Buffer | np.ndarray
 
 
 def on_host(tensor: Tensor) -> np.ndarray:
@@ -36,11 +37,7 @@ def contiguous(array: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def copy_region(
-    queue: cl.CommandQueue,
-    target: cl.Buffer | np.ndarray,
-    target_region: Region,
-    source: cl.Buffer | np.ndarray,
-    source_region: Region,
+    queue: cl.CommandQueue, target: Memory, target_region: Region, source: Memory, source_region: Region
 ) -> None:
     """Start copying a region to another of the same shape and element type. They must not overlap.
 

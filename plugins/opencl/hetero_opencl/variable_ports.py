@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, VariableInfo
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result
 from hetero.ops.variables import AssignV3, ReadValue, ReadValueV3, VariableOp
 from hetero.types import Type
 
@@ -15,10 +15,6 @@ def variable_unsupported_reason(node: VariableOp) -> str | None:
     """Return the reason why the variable of a node is not supported, or None."""
     kind = node.variable_info.data_type
     return f"a variable cannot hold elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None
-
-
-def variables_of(model: Model) -> list[VariableInfo]:
-    return [variable.info for variable in model.variables]
 
 
 def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
@@ -40,12 +36,13 @@ def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, li
         if node in copy.sinks:
             copy.remove_sink(node)
         node.disconnect()
-    for variable, is_set in zip(variables_of(model), has_value):
-        reads = [n for n in order if isinstance(n, (ReadValueV3, ReadValue)) and n.variable_id == variable.variable_id]
+    for variable, is_set in zip(model.variables, has_value):
+        info = variable.info
+        reads = [n for n in order if isinstance(n, (ReadValueV3, ReadValue)) and n.variable_id == info.variable_id]
         if is_set and reads:
-            parameter = Parameter(variable.data_type, variable.data_shape, name=variable.variable_id)
+            parameter = Parameter(info.data_type, info.data_shape, name=info.variable_id)
             copy.add_parameters([parameter])
-            inputs.append(variable.variable_id)
+            inputs.append(info.variable_id)
         for read in reads:
             read.output(0).replace(parameter.output(0) if is_set else _initial_value(read))
             read.disconnect()

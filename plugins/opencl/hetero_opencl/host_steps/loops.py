@@ -9,7 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.containers import ContainerType
-from hetero.ops.control_flow import part_count
+from hetero.ops.control_flow import SubGraphOp, part_count
 from hetero.ops.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
@@ -44,11 +44,7 @@ class _LoopExecution:
     """One execution of a Loop or TensorIterator."""
 
     def __init__(
-        self,
-        step: HostStep[ops.Loop] | HostStep[ops.TensorIterator],
-        tensors: Sequence[Tensor],
-        iteration_port: int = -1,
-        condition_port: int = -1,
+        self, step: HostStep[SubGraphOp], tensors: Sequence[Tensor], iteration_port: int = -1, condition_port: int = -1
     ) -> None:
         node = step.node
         self._step, self._node, self._body = step, node, step.bodies[0]

@@ -7,6 +7,7 @@ when they enter a sequence, as programs overwrite their output buffers in later 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,7 @@ def sequence_insert(step: HostStep[ops.SequenceInsert], tensors: Sequence[Tensor
 @runs_on_host(ops.SequenceErase)
 def sequence_erase(step: HostStep[ops.SequenceErase], tensors: Sequence[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
-    if len(tensors) == 1 and not items:
-        step.fail("cannot erase an item of an empty sequence")
-    at = _position(step, tensors[1], len(items), len(items)) if len(tensors) > 1 else len(items) - 1
+    at = _position(step, tensors[1] if len(tensors) > 1 else Tensor(np.array(-1)), len(items), len(items))
     return _wrap(step, items[:at] + items[at + 1 :])
 
 
@@ -78,8 +77,8 @@ def split_to_sequence(step: HostStep[ops.SplitToSequence], tensors: Sequence[Ten
     if not split.ndim and int(split) < 1:
         step.fail(f"split must be positive, but is {int(split)}")
     ends = np.cumsum(split).tolist() if split.ndim else [*range(int(split), length, int(split)), length]
-    begins = [0, *ends[:-1]]
-    parts = [step.copy(step.part(data, axis, begin, end)) for begin, end in zip(begins, ends) if length or split.ndim]
+    spans = pairwise([0, *ends]) if length or split.ndim else ()
+    parts = [step.copy(step.part(data, axis, begin, end)) for begin, end in spans]
     if len(tensors) == 1 and not node.keep_dims:
         parts = [step.in_shape(part, [*part.shape[:axis], *part.shape[axis + 1 :]]) for part in parts]
     return _wrap(step, parts)

@@ -17,7 +17,7 @@ from hetero_opencl.remote import OpenCLContext
 if TYPE_CHECKING:
     from hetero_opencl.bound_model import BoundModel
 
-AnyNode = TypeVar("AnyNode", bound=Node)
+AnyNode = TypeVar("AnyNode", bound=Node, covariant=True)
 
 
 class HostStep(Generic[AnyNode]):
