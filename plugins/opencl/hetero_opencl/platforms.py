@@ -34,7 +34,7 @@ def identity(device: cl.Device) -> list[str | int]:
 
 def find_device(device_identity: list[str | int]) -> cl.Device:
     """Return the device with this identity. Raises LookupError if there is none."""
-    device = next((device for device in all_devices() if identity(device) == device_identity), None)
-    if device is None:
-        raise LookupError(f"the OpenCL platform {device_identity[0]} is not visible to this process")
-    return device
+    for device in all_devices():
+        if identity(device) == device_identity:
+            return device
+    raise LookupError(f"the OpenCL platform {device_identity[0]} is not visible to this process")

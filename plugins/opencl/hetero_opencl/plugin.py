@@ -108,8 +108,7 @@ class OpenCLPlugin(Plugin):
         return model
 
     def create_context(self, params: Mapping[str, Any]) -> OpenCLContext:
-        devices = {full_name(self.name, device.id): device for device in self.devices()}
-        return create_context(self.name, devices, params)
+        return create_context(self.name, self.devices(), params)
 
     def get_default_context(self, params: Mapping[str, Any]) -> OpenCLContext:
         device = cast(OpenCLDevice, self.device(params))

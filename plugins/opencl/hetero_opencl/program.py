@@ -26,7 +26,7 @@ from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory import Arena
 from hetero_opencl.memory_plan import Lifetime, MemoryPlan, plan_arenas
 from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.transfers import contiguous, copy_region
+from hetero_opencl.transfers import contiguous_target, copy_region
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering_report import LoweringReport
@@ -75,10 +75,8 @@ class Launch:
     def described_arguments(self) -> list[int | tuple[str, str]]:
         """Describe the arguments for a build process: the byte size of a buffer, the type and hex bytes of a number."""
         return [
-            argument.byte_size + SLACK
-            if isinstance(argument, Buffer)
-            else (argument.dtype.str, argument.tobytes().hex())
-            for argument in self.arguments
+            one.byte_size + SLACK if isinstance(one, Buffer) else (one.dtype.str, one.tobytes().hex())
+            for one in self.arguments
         ]
 
 
@@ -274,7 +272,7 @@ class BoundProgram:
                     self._copy_to_region(target, buffer)
                     self.queue.finish()
                 elif tensor.data.nbytes:
-                    with contiguous(tensor.data) as array:
+                    with contiguous_target(tensor.data) as array:
                         cl.enqueue_copy(self.queue, array, self.memory(buffer), is_blocking=True)
 
     def profile(self) -> list[ProfilingInfo]:

@@ -22,12 +22,12 @@ import pyopencl.array
 from hetero import properties as props
 from hetero.containers import ElementType
 from hetero.errors import DeviceError, PropertyError, TensorError
-from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor
+from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor, full_name
 from hetero.properties import Property, PropertyTable
 from hetero.tensor import Tensor
 from hetero.types import Type
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
-from hetero_opencl.transfers import Memory, contiguous, copy_region, root_buffer
+from hetero_opencl.transfers import Memory, contiguous_target, copy_region, root_buffer
 
 
 def _only(name: str) -> Callable[[Any], str]:
@@ -147,7 +147,7 @@ class OpenCLMemory(RemoteMemory):
         return dataclasses.replace(region, offset=region.offset + self._offset)
 
     def read(self, region: Region, array: np.ndarray) -> None:
-        with contiguous(array) as target:
+        with contiguous_target(array) as target:
             dense = Region.whole(region.dtype, region.shape)
             self._copy(_bytes_of(target), dense, self.buffer, self.region_in_buffer(region))
 
@@ -219,8 +219,8 @@ class SharedMemory(OpenCLMemory):
         self.buffer, self.byte_size = self.context.new_shared_buffer(byte_size), byte_size
 
 
-def create_context(name: str, devices: Mapping[str, OpenCLDevice], params: Mapping[str, Any]) -> OpenCLContext:
-    """Create a context for the device that DEVICE_ID or a handle of the user selects from ``devices``, by full name.
+def create_context(name: str, devices: Sequence[OpenCLDevice], params: Mapping[str, Any]) -> OpenCLContext:
+    """Create a context for the device that DEVICE_ID or a handle of the user selects from ``devices``.
 
     Raises PropertyError for a bad key or value, DeviceError if the handle belongs to another device.
     """
@@ -237,13 +237,11 @@ def create_context(name: str, devices: Mapping[str, OpenCLDevice], params: Mappi
             user_context, handles = queue.context, [queue.device]
         elif user_context is not None:
             handles = user_context.devices
-    for device_name, device in devices.items():
-        is_selected = not device_id or device_name == f"{name}.{device_id}"
-        if is_selected and (handles is None or device.handle in handles):
-            return OpenCLContext(device_name, OpenCLDevice(device.handle, user_context, queue))
+    for device in devices:
+        if device_id in ("", device.id) and (handles is None or device.handle in handles):
+            return OpenCLContext(full_name(name, device.id), OpenCLDevice(device.handle, user_context, queue))
     present = ", ".join(handle.name for handle in handles or ())
-    selected = f"{name}.{device_id}" if device_id else name
-    raise DeviceError(f"the OpenCL context belongs to {present}, not to {selected}")
+    raise DeviceError(f"the OpenCL context belongs to {present}, not to {full_name(name, device_id)}")
 
 
 def _bytes_of(array: np.ndarray) -> np.ndarray:

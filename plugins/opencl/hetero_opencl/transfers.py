@@ -26,7 +26,7 @@ def on_host(tensor: Tensor) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def contiguous(array: np.ndarray) -> Iterator[np.ndarray]:
+def contiguous_target(array: np.ndarray) -> Iterator[np.ndarray]:
     """Yield a contiguous array to write to; if ``array`` is not contiguous, copy the contents there at the end."""
     if array.flags.c_contiguous:
         yield array

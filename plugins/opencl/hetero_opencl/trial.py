@@ -12,7 +12,6 @@ import importlib.metadata
 import json
 import platform
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -46,7 +45,11 @@ def verdict_on(device: cl.Device) -> Verdict:
     """Return the cached verdict on a device, or try the device in a child process."""
     file = verdict_file(device)
     folder = cache_folder(file.parent)
-    with _one_process(folder):
+    with contextlib.ExitStack() as stack:
+        if folder and sys.platform != "win32":
+            # One process runs the trial undisturbed, while others wait and then read its verdict.
+            with contextlib.suppress(OSError):  # a folder that is not writable cannot store verdicts either
+                fcntl.flock(stack.enter_context(open(folder / "lock", "w")), fcntl.LOCK_EX)
         try:
             return Verdict(**json.loads(file.read_bytes()))
         except (OSError, TypeError, ValueError):  # no file, or a damaged one
@@ -60,16 +63,6 @@ def verdict_on(device: cl.Device) -> Verdict:
                 verdict = Verdict(f"{verdict.reason}; delete {file} to test it again")
             write_cached(file, [json.dumps(asdict(verdict)).encode()])
         return verdict
-
-
-@contextlib.contextmanager
-def _one_process(folder: Path | None) -> Iterator[None]:
-    """Hold a file lock: one process runs a trial undisturbed, while others wait and then read its verdict."""
-    with contextlib.ExitStack() as stack:
-        if folder and sys.platform != "win32":
-            with contextlib.suppress(OSError):  # a folder that is not writable cannot store verdicts either
-                fcntl.flock(stack.enter_context(open(folder / "lock", "w")), fcntl.LOCK_EX)
-        yield
 
 
 def verdict_file(device: cl.Device) -> Path:

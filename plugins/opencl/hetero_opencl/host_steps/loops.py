@@ -96,7 +96,7 @@ class _LoopExecution:
             if index == self._condition_port or isinstance(kind, ContainerType):
                 tensors.append(Tensor(kind, [0]))
             elif used is None or index in self._kept:
-                tensors.append(self._step.new_tensor(kind, [0]))
+                tensors.append(self._step.context.create_tensor(kind, [0]))
             else:
                 tensors.append(used[index])
         return tensors
@@ -140,4 +140,4 @@ class _LoopExecution:
         if result.partial_shape.has_rank:
             shape = [dimension.get_length() if dimension.is_static else 0 for dimension in result.partial_shape]
             shape[description.axis] = 0
-        return self._step.new_tensor(result.element_type, shape)
+        return self._step.context.create_tensor(result.element_type, shape)

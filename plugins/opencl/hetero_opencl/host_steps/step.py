@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 import numpy as np
 
-from hetero.containers import ElementType
 from hetero.errors import DeviceError
 from hetero.graph import Node, is_constant
 from hetero.plugin import RemoteTensor
@@ -29,9 +28,6 @@ class HostStep(Generic[AnyNode]):
         #: Called between iterations; raises if the inference has been canceled.
         self.check: Callable[[], None] = lambda: None
 
-    def new_tensor(self, kind: ElementType, shape: Sequence[int]) -> RemoteTensor:
-        return self.context.create_tensor(kind, shape)
-
     def on_device(self, index: int, tensor: Tensor) -> RemoteTensor:
         """Return an input as a device tensor, copied if it is on the host; constants are copied only once."""
         if isinstance(tensor, RemoteTensor):
@@ -45,7 +41,7 @@ class HostStep(Generic[AnyNode]):
 
     def copy(self, tensor: Tensor) -> RemoteTensor:
         """Return a copy in device memory."""
-        copy = self.new_tensor(tensor.element_type, tensor.shape)
+        copy = self.context.create_tensor(tensor.element_type, tensor.shape)
         copy.copy_from(tensor)
         return copy
 
@@ -67,7 +63,7 @@ class HostStep(Generic[AnyNode]):
         if any((*shape[:axis], *shape[axis + 1 :]) != (*first[:axis], *first[axis + 1 :]) for shape in shapes):
             self.fail(f"tensors of shapes {[list(t.shape) for t in tensors]} cannot be concatenated along axis {axis}")
         length = sum(shape[axis] for shape in shapes)
-        joined = self.new_tensor(tensors[0].element_type, [*first[:axis], length, *first[axis + 1 :]])
+        joined = self.context.create_tensor(tensors[0].element_type, [*first[:axis], length, *first[axis + 1 :]])
         begin = 0
         for tensor, shape in zip(tensors, shapes):
             end = begin + shape[axis]
