@@ -108,6 +108,7 @@ class OpenCLPlugin(Plugin):
         return model
 
     def create_context(self, params: Mapping[str, Any]) -> OpenCLContext:
+        self.device(params)  # raises PropertyError for an unknown DEVICE_ID
         return create_context(self.name, self.devices(), params)
 
     def get_default_context(self, params: Mapping[str, Any]) -> OpenCLContext:

@@ -162,10 +162,13 @@ class BoundProgram:
 
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Let kernels work directly in the tensors that are in the context's memory, from the next inference on."""
-        regions = [DeviceRegion.of(tensor, self._context) for tensor in inputs]
-        for tensor, shape in zip(outputs, self.program.output_shapes):
+        shaped_outputs = list(zip(outputs, self.program.output_shapes))
+        # First all shapes: memory that grows gets another buffer, and several tensors may be in it.
+        for tensor, shape in shaped_outputs:
             if shape is not None and self._context.holds(tensor):
                 tensor.set_shape(shape)
+        regions = [DeviceRegion.of(tensor, self._context) for tensor in inputs]
+        for tensor, shape in shaped_outputs:
             regions.append(None if shape is None else DeviceRegion.of(tensor, self._context))
         if regions != self._regions:
             bindings = make_bindings(self.program, regions[: len(inputs)], regions[len(inputs) :])

@@ -80,4 +80,4 @@ def _try(device: cl.Device) -> tuple[Verdict, bool]:
         with contextlib.closing(ChildProcess("trial_process", "try_device")) as process:
             return Verdict(**process.call(TRIAL_SECONDS, device_identity=identity(device))), True
     except ProcessFailure as failure:
-        return Verdict(f"the process that tests it {failure}"), failure.is_final
+        return Verdict(f"the process that tested it {failure}"), failure.is_final
