@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from hetero.containers import ElementType
 from hetero.graph import Constant, Model, Node, Parameter
 from hetero.ops import ShapeOf
 from hetero.passes.constant_folding import fold_constants
 from hetero.passes.fold_constant_if import fold_constant_if
-from hetero.types import Type
 
 
 def shape_deciding_parameters(model: Model) -> list[Parameter]:
@@ -35,7 +35,7 @@ def specialize(
     model: Model,
     shapes: Mapping[int, tuple[int, ...]],
     values: Mapping[int, np.ndarray],
-    types: Mapping[int, Type] | None = None,
+    types: Mapping[int, ElementType] | None = None,
 ) -> Model:
     """Return a copy of the model for these input shapes, contents of inputs and types of inputs, each by index.
 

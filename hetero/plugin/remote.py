@@ -14,7 +14,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from hetero.containers import ContainerType
+from hetero.containers import ContainerType, ElementType
 from hetero.errors import TensorError
 from hetero.tensor import Tensor, region_of, smaller_region
 from hetero.types import Type
@@ -119,7 +119,7 @@ class RemoteContext(ABC):
         return {}
 
     def create_tensor(
-        self, type: Type, shape: Sequence[int], properties: Mapping[str, Any] | None = None
+        self, type: ElementType, shape: Sequence[int], properties: Mapping[str, Any] | None = None
     ) -> RemoteTensor:
         """Return a tensor in device memory: in new memory, or in the memory that ``properties`` names.
 
@@ -154,7 +154,7 @@ class RemoteTensor(Tensor):
     @overload
     def __init__(self, remote_tensor: RemoteTensor, begin: Sequence[int], end: Sequence[int]) -> None: ...
     @overload
-    def __init__(self, memory: RemoteMemory, type: Type, shape: Sequence[int]) -> None: ...
+    def __init__(self, memory: RemoteMemory, type: ElementType, shape: Sequence[int]) -> None: ...
 
     def __init__(self, source, second, third) -> None:
         self._is_region = isinstance(source, RemoteTensor)
@@ -334,7 +334,7 @@ def _check_room(memory: RemoteMemory, kind: Type, region: Region) -> None:
         raise TensorError(f"a tensor of {kind}{list(region.shape)} does not fit into {held}")
 
 
-def _dtype_of(kind: Type) -> np.dtype:
+def _dtype_of(kind: ElementType) -> np.dtype:
     if isinstance(kind, ContainerType) or Type(kind) in (Type.dynamic, Type.string):
         raise TensorError(f"a remote tensor cannot hold {kind} elements: it takes numbers and booleans")
     return Type(kind).to_dtype()

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from hetero_opencl.binaries import Binaries
+from hetero_opencl.binary_cache import BinaryCache
 
 from hetero import Core, save_model
 from tests.dispatch.faulty import X, Y, chain
@@ -28,7 +28,7 @@ def samples() -> list[Files]:
         folder = Path(name)
         save_model(chain(), folder / MODEL, compress_to_fp16=False)
         _compile(folder)
-        Binaries(folder, {}).store(KERNEL, BINARY)
+        BinaryCache(folder, {}).store(KERNEL, BINARY)
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
         cached = {f"cached{path.suffix}": path.read_bytes() for path in (folder / "cache").iterdir()}
         cached["cached.json"] = cached["cached.json"].replace(_path_of(folder), PATH.encode())
@@ -51,7 +51,7 @@ def run(folder: Path) -> None:
         path.write_bytes((folder / f"cached{path.suffix}").read_bytes().replace(PATH.encode(), _path_of(folder)))
     for _ in range(2):  # the second compilation uses what the first has cached
         np.testing.assert_allclose(_compile(folder), Y, rtol=1e-6)
-    assert Binaries(folder, {}).get(KERNEL) in (BINARY, None)
+    assert BinaryCache(folder, {}).get(KERNEL) in (BINARY, None)
 
 
 MUTATORS = {

@@ -13,6 +13,7 @@ from hetero.messages import escaped
 from hetero.run.calibrate import example_inputs, parse_shapes
 from hetero.runtime import Core
 from hetero.tensor import Tensor
+from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.lowering_dump import STAGES
 from hetero_opencl.plugin import OpenCLPlugin
 from hetero_opencl.program import Program
@@ -53,6 +54,7 @@ def programs_of(file: str, device: str, shapes: list[str]) -> list[Program]:
     """
     model = Core().read_model(file)
     compiled = OpenCLPlugin().compile_model(model, {"DEVICE_ID": device.partition(".")[2]})
+    assert isinstance(compiled, OpenCLCompiledModel)
     request = compiled.create_sync_infer_request()
     for port, array in zip(compiled.inputs, example_inputs(model, parse_shapes(shapes))):
         request.set_tensor(port, Tensor(np.asarray(array)))

@@ -23,17 +23,16 @@ from hetero.plugin import (
     make_runtime_model,
     model_sections,
 )
-from hetero_opencl.binaries import Binaries
+from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.constants import Constants
-from hetero_opencl.device import binary_of
+from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.infer_request import OpenCLInferRequest
 from hetero_opencl.lowering import lower_model
-from hetero_opencl.memory import allocations_on, memory_statistics
-from hetero_opencl.memory_use import memory_of, model_memory
+from hetero_opencl.memory import allocations_on, memory_of, memory_statistics, model_memory
 from hetero_opencl.program import Program
 from hetero_opencl.program_cache import ProgramCache
 from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.variable_ports import expose_variables, variables_of
+from hetero_opencl.variable_ports import expose_variables
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,17 @@ class StatefulPrograms:
 class OpenCLCompiledModel(CompiledModel):
     """A model lowered at once if all shapes are static, else at the first inference of each input shape."""
 
-    def __init__(self, prepared: PreparedModel, context: OpenCLContext, binaries: Binaries) -> None:
+    device: OpenCLDevice
+    context: OpenCLContext
+
+    def __init__(self, prepared: PreparedModel, context: OpenCLContext, binaries: BinaryCache) -> None:
         super().__init__(prepared)
-        self._context = context
+        self.context = context
         self._model, self.device, self._binaries = prepared.model, context.device, binaries
         # Only the copy gets decompressed weights, so the exported model stays small.
         self._decompressed = prepared.model.clone()
         fold_weights(self._decompressed)
-        self.variables = variables_of(prepared.model)
+        self.variables = [variable.info for variable in prepared.model.variables]
         self._constants = Constants(self.device)
         self._lowered: weakref.WeakSet[Program] = weakref.WeakSet()
         self._stateful: dict[tuple[bool, ...], StatefulPrograms] = {}
@@ -84,7 +86,7 @@ class OpenCLCompiledModel(CompiledModel):
         kernels: dict[str, bytes] = {}
         for program in list(self._lowered):
             names = self.device.binary_names(program.launches)
-            kernels.update({name: binary_of(built) for name, built in dict(zip(names, program.built)).items()})
+            kernels.update({name: built.binaries[0] for name, built in dict(zip(names, program.built)).items()})
         return {**model_sections(self, self._model), **kernels}
 
     def get_runtime_model(self) -> Model:
@@ -93,8 +95,7 @@ class OpenCLCompiledModel(CompiledModel):
         There is no kernel information before the first program is made, nor if the model is a chain of several programs
         or has variables, as these are inputs and outputs of a program.
         """
-        with self._lock:
-            segment = self._last_used.last_used
+        segment = self._last_used.last_used
         if segment and segment.rest is None and not self.variables:
             return make_runtime_model(segment.program.model, segment.program.steps, self.execution_times)
         order = self._model.get_ordered_ops()
@@ -103,9 +104,7 @@ class OpenCLCompiledModel(CompiledModel):
 
     def last_programs(self) -> list[Program]:
         """Return the programs used last, in order; empty before any program is made."""
-        with self._lock:
-            last = self._last_used
-        return last.last_chain()
+        return self._last_used.last_chain()
 
     def get_property(self, key: str) -> Any:
         """Return a property. Memory use is measured at the call."""

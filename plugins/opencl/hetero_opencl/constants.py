@@ -53,7 +53,7 @@ class Constants:
 
     def _upload(self, source: np.ndarray, arranged: np.ndarray) -> Buffer:
         size = arranged.nbytes
-        with opencl_errors(f"uploading constants to {self._device.name}"):
+        with opencl_errors(f"uploading constants to {self._device.full_name}"):
             memory = self._device.allocate(size)
             cl.enqueue_copy(self._queue, memory, np.zeros(SLACK, np.uint8), dst_offset=size)
             if size:

@@ -6,10 +6,9 @@ import contextlib
 import functools
 import hashlib
 import threading
-import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -24,11 +23,12 @@ from hetero.messages import get_logger
 from hetero.plugin import Device
 from hetero.properties import Property
 from hetero_opencl import pocl, pocl_cache, trial
-from hetero_opencl.binaries import Binaries
+from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.compiler import BuildRequest, Compiler
 from hetero_opencl.forks import check_process, note_drivers
 from hetero_opencl.memory import allocations_on, memory_statistics
 from hetero_opencl.platforms import all_devices
+from hetero_opencl.pyopencl_cache import build_uncached
 
 if TYPE_CHECKING:
     from hetero_opencl.program import Launch
@@ -46,7 +46,7 @@ RECENT_PROGRAMS = 128
 # Maximum number of compiler errors to report for one kernel.
 MAX_ERRORS = 10
 # Real GPUs first, then accelerators, then implementations on the CPU.
-_KINDS = (cl.device_type.GPU, cl.device_type.ACCELERATOR, cl.device_type.CPU)
+_KINDS = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
 
 
 class OpenCLDevice(Device):
@@ -84,10 +84,6 @@ class OpenCLDevice(Device):
         self._recent: deque[cl.Program] = deque(maxlen=RECENT_PROGRAMS)
         self._lock = threading.Lock()
 
-    @property
-    def name(self) -> str:
-        return self.full_name
-
     def properties(self) -> dict[str, Any]:
         return {
             **super().properties(),
@@ -101,8 +97,7 @@ class OpenCLDevice(Device):
     def details(self) -> dict[str, str]:
         """Describe the device for people."""
         handle = self.handle
-        kinds = {cl.device_type.GPU: "GPU", cl.device_type.ACCELERATOR: "accelerator", cl.device_type.CPU: "CPU"}
-        kind = next((name for bit, name in kinds.items() if handle.type & bit), "other")
+        kind = next((name for bit, name in _KINDS.items() if handle.type & bit), "other")
         memory = "shared with the host" if handle.host_unified_memory else "dedicated"
         version = " ".join(handle.version.split()[:2])  # "OpenCL 3.0", followed by text of the driver's choice
         copies = "tensors of the context are not copied" if self.shares_host_memory else "tensors are copied"
@@ -136,7 +131,7 @@ class OpenCLDevice(Device):
     def allocate(self, byte_size: int, hostbuf: np.ndarray | None = None) -> cl.Buffer:
         """Allocate a buffer of ``byte_size + SLACK`` bytes, in the memory of ``hostbuf`` if that is given."""
         flags = cl.mem_flags.USE_HOST_PTR if hostbuf is not None else 0
-        with opencl_errors(f"allocating {byte_size} bytes on {self.name}"):
+        with opencl_errors(f"allocating {byte_size} bytes on {self.full_name}"):
             if self.handle.host_unified_memory and hostbuf is None:
                 check_allocation(byte_size, "a buffer")
             return allocations_on(self.handle).allocate(self.context, byte_size + SLACK, flags, hostbuf)
@@ -145,27 +140,27 @@ class OpenCLDevice(Device):
         """Return a new in-order queue, or the user's queue if there is one, whether it is profiled or not."""
         if self._queue is not None:
             return self._queue
-        flags = cl.command_queue_properties.PROFILING_ENABLE if profiled else 0
-        return cl.CommandQueue(self.context, self.handle, properties=flags)
+        if profiled:
+            return cl.CommandQueue(self.context, self.handle, cl.command_queue_properties.PROFILING_ENABLE)
+        return cl.CommandQueue(self.context, self.handle)
 
-    def build(self, launches: Sequence[Launch], binaries: Binaries) -> list[cl.Program]:
+    def build(self, launches: Sequence[Launch], binaries: BinaryCache) -> list[cl.Program]:
         """Return the program of each launch: one that is loaded, else from its binary, else compiled.
 
         Raises DeviceError with the compiler's messages if a program does not build.
         """
         names = self.binary_names(launches)
         with self._lock:
-            programs = {name: self.loaded_programs.get(name) for name in names}
-            if None in programs.values():
+            programs = {name: program for name in names if (program := self.loaded_programs.get(name))}
+            absent = dict.fromkeys(name for name in names if name not in programs)
+            if absent:
                 pocl_cache.check_space(self.handle)
-                absent = [name for name, program in programs.items() if program is None]
-                programs |= {name: self._load(binaries.get(name)) for name in absent}
-            missing = {launch.source: name for name, launch in zip(names, launches) if programs[name] is None}
-            if missing:
-                compiled = self.compile([launch for launch in launches if launch.source in missing])
-                for source, program in compiled.items():
+                programs |= {name: program for name in absent if (program := self._load(binaries.get(name)))}
+                missing = {launch.source: name for name, launch in zip(names, launches) if name not in programs}
+                to_compile = [launch for launch in launches if launch.source in missing]
+                for source, program in self.compile(to_compile).items() if missing else ():
                     programs[missing[source]] = program
-                    binaries.store(missing[source], binary_of(program))
+                    binaries.store(missing[source], program.binaries[0])
             self.loaded_programs.update(programs)
             self._recent.extend(programs.values())
         return [programs[name] for name in names]
@@ -193,6 +188,7 @@ class OpenCLDevice(Device):
     def compile(self, launches: Sequence[Launch]) -> dict[str, cl.Program]:
         """Build the programs of launches; return them by their source texts."""
         variants = self._variants(launches)
+        built: Iterable[bytes | cl.Program | Exception]
         if self._compiler:
             built = self._compiler.build_all(
                 BuildRequest(source, [(*key, launch.described_arguments()) for key, launch in by_key.items()])
@@ -208,13 +204,15 @@ class OpenCLDevice(Device):
             program = self._load(result) if isinstance(result, bytes) else result
             if not isinstance(program, cl.Program):
                 reason = _compiler_errors(program) if program else "it does not accept its own binary"
-                raise DeviceError(f"{self.name} cannot build the kernel of {operations[source]}: {reason}") from program
+                raise DeviceError(
+                    f"{self.full_name} cannot build the kernel of {operations[source]}: {reason}"
+                ) from program
             programs[source] = program
         return programs
 
     def _build_here(self, source: str) -> cl.Program | cl.Error:
         try:
-            return _build(cl.Program(self.context, source))
+            return build_uncached(cl.Program(self.context, source))
         except cl.Error as error:
             return error
 
@@ -223,14 +221,9 @@ class OpenCLDevice(Device):
         if binary is None:
             return None
         try:
-            return _build(cl.Program(self.context, [self.handle], [binary]))
+            return build_uncached(cl.Program(self.context, [self.handle], [binary]))
         except cl.Error:
             return None
-
-
-def binary_of(program: cl.Program) -> bytes:
-    """Return the binary of a built program."""
-    return program.get_info(cl.program_info.BINARIES)[0]
 
 
 @dataclass(frozen=True)
@@ -289,16 +282,9 @@ def opencl_errors(doing: str | Callable[[], str]) -> Iterator[None]:
     check_process()
     try:
         yield
-    except (cl.MemoryError, MemoryError) as error:
-        raise DeviceError(f"out of device memory while {doing() if callable(doing) else doing}: {error}") from error
-    except cl.Error as error:
-        raise DeviceError(f"OpenCL failed while {doing() if callable(doing) else doing}: {error}") from error
-
-
-def _build(program: cl.Program) -> cl.Program:
-    """Build a program without pyopencl's cache, and without its warning about compiler output."""
-    with warnings.catch_warnings(action="ignore", category=cl.CompilerWarning):
-        return program.build(cache_dir=False)
+    except (cl.Error, MemoryError) as error:
+        problem = "out of device memory" if isinstance(error, (cl.MemoryError, MemoryError)) else "OpenCL failed"
+        raise DeviceError(f"{problem} while {doing() if callable(doing) else doing}: {error}") from error
 
 
 def _compiler_errors(error: Exception) -> str:

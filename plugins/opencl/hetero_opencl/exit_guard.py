@@ -10,27 +10,21 @@ import atexit
 import ctypes
 import sys
 import weakref
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from hetero_opencl import forks
 
-
-class Work(Protocol):
-    def is_running(self) -> bool:
-        """Return, without waiting, whether kernels were started and have not ended."""
+if TYPE_CHECKING:
+    from hetero_opencl.program import BoundProgram
 
 
-_watched: weakref.WeakSet[Work] = weakref.WeakSet()
-
-
-def watch(work: Work) -> None:
-    """Do not wait for this work when the program ends."""
-    _watched.add(work)
+# Kernels of these are not waited for when the program ends.
+watched: weakref.WeakSet[BoundProgram] = weakref.WeakSet()
 
 
 @atexit.register
 def _skip_unloading() -> None:
-    if sys.platform == "linux" and (forks.is_forked or any(work.is_running() for work in list(_watched))):
+    if sys.platform == "linux" and (forks.is_forked or any(program.is_running() for program in list(watched))):
         library = ctypes.CDLL(None)
         # Handlers run in reverse order, so this one runs first, before anything is unloaded. It gets the exit status.
         library.on_exit(ctypes.cast(library._exit, ctypes.c_void_p), None)

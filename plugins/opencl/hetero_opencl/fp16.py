@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Constant, Input, Model, Node, Output, is_constant
+from hetero.graph import Constant, Input, Model, Node, Output, constant_array
 from hetero.ops.convolution import CONVOLUTIONS
 from hetero.passes import eliminate_dead_code
 from hetero.passes.specialization import shape_deciding_nodes
@@ -80,15 +80,16 @@ class _HalfValues(dict[Output, Output]):
             return False
         # Squares may overflow where a Sqrt after them would bring the value back into range.
         is_square = isinstance(node, ops.Multiply) and values[0] == values[-1]
-        return bool(values) and not is_square and all(_fits(value.node.data) for value in values if is_constant(value))
+        return bool(values) and not is_square and all(map(_fits, values))
 
     def _to_half(self, value: Output) -> Output:
         if value not in self:
             name = f"{value.node.friendly_name}/{value.index}/f16"
-            if is_constant(value):
-                self[value] = Constant(value.node.data.astype(np.float16), name=name).output(0)
-            else:
+            array = constant_array(value)
+            if array is None:
                 self[value] = ops.Convert(value, Type.f16, name=name).output(0)
+            else:
+                self[value] = Constant(array.astype(np.float16), name=name).output(0)
         return self[value]
 
 
@@ -96,7 +97,10 @@ def _was_half(value: Output) -> bool:
     return isinstance(value.node, ops.Convert) and value.node.get_input_element_type(0) is Type.f16
 
 
-def _fits(array: np.ndarray) -> bool:
-    """Return whether the largest finite magnitude of an array is a normal number in f16 (or all are zero)."""
+def _fits(value: Output) -> bool:
+    """Return whether the largest finite magnitude of a constant, if it is one, is zero or a normal number in f16."""
+    array = constant_array(value)
+    if array is None:
+        return True
     magnitudes = np.abs(array[np.isfinite(array)])
     return not magnitudes.any() or _LIMITS.tiny <= magnitudes.max() <= _LIMITS.max

@@ -1,4 +1,4 @@
-"""What is computed together: chains of element-wise operations, and biases with the products before them.
+"""Operation fusion: chains of element-wise operations, and bias additions into the preceding product.
 
 An element-wise node joins the group of its readers when all of them are in one group and its output has the group's
 shape. So every path from a node of a group to the group's last node, its root, stays inside: the group
@@ -12,21 +12,21 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Model, Node, Output, is_constant
+from hetero.graph import Model, Node, Output, constant_array, is_constant
 from hetero.types import Type
 from hetero_opencl.kernels.expressions import is_elementwise
 from hetero_opencl.kernels.product import SMALL_INTEGERS
 
-# A kernel may take this many arguments on any device; more inputs than that stay in kernels of their own.
+# Maximum number of inputs of a group: every device supports this many kernel arguments.
 MOST_INPUTS = 24
-# Compilers take much longer than in proportion for longer kernels, and there is nothing left to gain.
+# Maximum number of nodes of a group. Build time grows faster than linearly with it, and larger groups are not faster.
 MOST_NODES = 64
 _CONVOLUTIONS = (ops.Convolution, ops.GroupConvolution)
 
 
 @dataclass
 class Group:
-    """Element-wise nodes in order; the last one is the root, whose output is all that the group writes."""
+    """Element-wise nodes in order. The last one is the root; the group writes only its output."""
 
     nodes: list[Node]
 
@@ -35,16 +35,18 @@ class Group:
         return self.nodes[-1]
 
     def inputs(self) -> list[Output]:
-        """The values that come from outside, each once."""
+        """Return the values that come from outside the group, each once."""
         inside = set(self.nodes)
         return list(dict.fromkeys(v for node in self.nodes for v in node.input_values() if v.node not in inside))
 
 
 @dataclass
 class Fusion:
-    """Groups by their root; nodes that another node computes along, and for each product those that it does.
+    """The fusions of a model.
 
-    These are the bias Add behind it, and before it Converts of small integers, with the Subtract of a zero point.
+    ``groups`` maps each root to its group. ``absorbed`` are the nodes that another node computes. ``bias_of`` maps a
+    product to the bias Add after it, ``widened`` to the Converts of small integers before it, with the Subtract of a
+    zero point.
     """
 
     groups: dict[Node, Group] = field(default_factory=dict)
@@ -53,31 +55,33 @@ class Fusion:
     widened: dict[Node, list[Node]] = field(default_factory=dict)
 
     def computed_with(self, node: Node) -> list[Node]:
-        """The nodes that run as one under the name of a node, in order."""
+        """Return the nodes that are computed together with a node, itself included, in order."""
         if node in self.groups:
             return self.groups[node].nodes
         return [*self.widened.get(node, []), node, *([self.bias_of[node]] if node in self.bias_of else [])]
 
     def factors_of(self, node: Node) -> list[Output]:
-        """What a product reads: its inputs, or what is before their Converts."""
+        """Return the inputs of a product, or the values before their Converts if those are fused."""
         widened, values = self.widened.get(node, []), node.input_values()
         for widening in reversed(widened):
             values = [widening.input_value(0) if value.node is widening else value for value in values]
         return values
 
     def zero_point_of(self, node: Node) -> int:
-        """What a convolution subtracts from its image on the way; 0 where that is nothing."""
+        """Return the zero point that a convolution subtracts from its image, 0 if none."""
         subtract = node.input_value(0).node
-        is_computed = type(subtract) is ops.Subtract and subtract in self.widened.get(node, [])
-        return subtract.input_value(1).node.data.item() if is_computed else 0
+        if type(subtract) is not ops.Subtract or subtract not in self.widened.get(node, []):
+            return 0
+        zero_point = constant_array(subtract.input_value(1))
+        return 0 if zero_point is None else zero_point.item()
 
     def result_of(self, node: Node) -> Output:
-        """The value that a product writes: its own output, or that of the bias Add."""
+        """Return the value that a product writes: its own output, or that of the bias Add."""
         return self.bias_of.get(node, node).output(0)
 
 
 def find_fusions(model: Model) -> Fusion:
-    """The fusions of a model of static shapes."""
+    """Find the fusions of a model of static shapes."""
     fusion = Fusion()
     order = model.get_ordered_ops()
     for node in order:
@@ -116,7 +120,7 @@ def _group_of_readers(node: Node, group_of: dict[Node, Group]) -> Group | None:
 
 
 def _bias_add(node: Node) -> Node | None:
-    """The only reader of a product where it adds a constant: one number for every channel, or for every column."""
+    """Return the only reader of a product if it adds a constant per channel (of a MatMul: per column), else None."""
     if not isinstance(node, (*_CONVOLUTIONS, ops.MatMul)):
         return None
     readers = node.output(0).get_target_inputs()
@@ -141,7 +145,10 @@ def _bias_add(node: Node) -> Node | None:
 
 
 def _widening(node: Node) -> list[Node]:
-    """What only this product of i32 reads and makes i32 of small integers: Converts, and what takes a zero point."""
+    """Return the nodes before a product of i32 that convert small integers to i32 and have no other reader.
+
+    These are Converts, and the Subtract of a zero point.
+    """
     if type(node) not in (ops.MatMul, *_CONVOLUTIONS) or node.get_element_type() is not Type.i32:
         return []
     found: list[Node] = []
@@ -154,15 +161,15 @@ def _widening(node: Node) -> list[Node]:
 
 
 def _takes_zero_point(convolution: Node) -> bool:
-    """Whether the image is small integers less a constant that is one of them, and the filters are known."""
+    """Return whether the image is small integers minus a constant of their range, and the filters are constant."""
     subtract = convolution.input_value(0).node
     if type(convolution) not in _CONVOLUTIONS or type(subtract) is not ops.Subtract or not _has_one_reader(subtract):
         return False
-    (number, zero_point), filters = subtract.input_values(), convolution.input_value(1)
-    if not _is_widening_convert(number.node) or not is_constant(zero_point) or not is_constant(filters):
+    number, zero_point = subtract.input_value(0), constant_array(subtract.input_value(1))
+    if not _is_widening_convert(number.node) or zero_point is None or not is_constant(convolution.input_value(1)):
         return False
     limits = np.iinfo(number.node.get_input_element_type(0).to_dtype())
-    return zero_point.node.data.size == 1 and limits.min <= zero_point.node.data.item() <= limits.max
+    return zero_point.size == 1 and limits.min <= zero_point.item() <= limits.max
 
 
 def _is_widening_convert(node: Node) -> bool:

@@ -45,7 +45,7 @@ def visible() -> Iterator[None]:
             # With global symbols, because an older TBB may be loaded already (OpenVINO contains one).
             with contextlib.suppress(OSError):
                 ctypes.CDLL(str(libraries[name]), mode=ctypes.RTLD_GLOBAL)
-    with _lock, tempfile.TemporaryDirectory(prefix="hetero-opencl-") as folder, _environment(OCL_ICD_VENDORS=folder):
+    with _lock, tempfile.TemporaryDirectory(prefix="hetero-opencl-") as folder, _vendors_in(folder):
         for file in _icd_files(folders):
             (Path(folder) / file.name).symlink_to(file.resolve())
         (Path(folder) / "hetero-intel.icd").write_bytes(os.fsencode(libraries[_RUNTIME]) + b"\n")
@@ -106,14 +106,13 @@ def _unused_reason(library: Path) -> str | None:
 
 
 @contextlib.contextmanager
-def _environment(**variables: str) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ |= variables
+def _vendors_in(folder: str) -> Iterator[None]:
+    """Let the loader look for drivers in this folder only."""
+    before = os.environ.get("OCL_ICD_VENDORS")
+    os.environ["OCL_ICD_VENDORS"] = folder
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        del os.environ["OCL_ICD_VENDORS"]
+        if before is not None:
+            os.environ["OCL_ICD_VENDORS"] = before

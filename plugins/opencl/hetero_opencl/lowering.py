@@ -1,4 +1,4 @@
-"""From a model of static shapes to a program: every node becomes launches."""
+"""Lowering of a model of static shapes to a program: every node becomes launches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hetero.graph import Constant, Model, Node, Output, Parameter, Result, class
 from hetero.passes import align_prelu_slopes
 from hetero.plugin import ExecutedStep
 from hetero.types import Type
-from hetero_opencl.binaries import Binaries
+from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.constants import Constants, contiguous
 from hetero_opencl.device import OpenCLDevice
 from hetero_opencl.fusion import find_fusions
@@ -28,41 +28,41 @@ if TYPE_CHECKING:
     from hetero_opencl.fusion import Fusion
     from hetero_opencl.kernels.layouts import Layout
 
-# Kernels count elements in 32 bits.
+# Kernels index elements in 32 bits.
 LARGEST_COUNT = 2**31 - 1
 
 
 class Lowering:
-    """Collects the launches and buffers of a model; the functions in kernels/ are given it."""
+    """Collects the launches and buffers of a model. The functions in kernels/ add to it."""
 
     def __init__(self, device: OpenCLDevice, constants: Constants, fusion: Fusion) -> None:
         self.device = device
         self._constants = constants
         self.fusion = fusion
-        self.decisions = LoweringReport()
+        self._report = LoweringReport()
         self.launches: list[Launch] = []
         self._buffers: dict[Output, Buffer] = {}
         self._converted: dict[tuple[Output, Layout], tuple[Buffer, Node]] = {}
-        self.found_shapes: dict[Output, Buffer] = {}
+        self.shape_buffers: dict[Output, Buffer] = {}
         self.steps: list[ExecutedStep] = []
         self._node: Node | None = None
-        self._computed: Sequence[Node] = ()  # what the node at hand computes, itself included
+        self._computed: Sequence[Node] = ()  # the nodes fused into the current one, itself included
 
     def buffer(self, value: Output, layout: Layout | None = None) -> Buffer:
-        """The buffer of a value, its elements in rows, one after the other, or in another layout; made on first use.
+        """Return the buffer of a value, dense and row-major or in another layout; created on first use.
 
-        What is not a constant is converted by launches before the first reader, once for all of them.
+        Values that are not constants are converted by launches before the first reader, once for all readers.
         """
         if layout is not None:
             return self._in_layout(value, layout)
         if value.node not in self._computed:
-            self._tell(value, ROWS)
+            self._note_layout(value, ROWS)
         buffer = self._buffers.get(value)
         if buffer is None:
             if isinstance(value.node, Constant):
                 buffer = self.constant(value.node.data)
             else:
-                buffer = self._buffer_of(math.prod(value.shape), value.element_type.size)
+                buffer = self.scratch(math.prod(value.shape), value.element_type.size)
             self._buffers[value] = buffer
         return buffer
 
@@ -71,52 +71,53 @@ class Lowering:
             return self.constant(value.node.data, (layout,), layout.arrange)
         if (value, layout) in self._converted:
             buffer, node = self._converted[value, layout]
-            self._tell(value, str(layout), f"for '{node.friendly_name}'")
+            self._note_layout(value, str(layout), f"for '{node.friendly_name}'")
             return buffer
         buffer = layout.convert(self, value)
-        self._converted[value, layout] = buffer, self._node
-        self._tell(value, str(layout), "here")
+        self._converted[value, layout] = buffer, self.node
+        self._note_layout(value, str(layout), "here")
         return buffer
 
-    def _tell(self, value: Output | str, layout: str, made: str = "") -> None:
+    def _note_layout(self, value: Output | str, layout: str, made: str = "") -> None:
         if self._node:
-            self.decisions.layouts.append(LayoutUse(self._node, value, layout, made))
+            self._report.layouts.append(LayoutUse(self._node, value, layout, made))
 
     def note_decision(self, reason: str) -> None:
-        """Say, for people to read, why the node at hand gets the kernels that it gets."""
-        self.decisions.reasons.setdefault(self._node, []).append(reason)
+        """Record why the kernels of the current node were selected, for the lowering report."""
+        self._report.reasons.setdefault(self.node, []).append(reason)
 
     def constant(
         self, array: np.ndarray, layout: tuple = (), arrange: Callable[[np.ndarray], np.ndarray] = contiguous
     ) -> Buffer:
-        """A buffer that holds an array as ``arrange`` gives it; ``layout`` is what sets that apart from other ways."""
+        """Return a buffer that holds ``arrange(array)``; ``layout`` identifies the arrangement."""
         if layout:
-            self._tell(f"constant {list(array.shape)}", " ".join(map(str, layout)), "when it is uploaded")
+            self._note_layout(f"constant {list(array.shape)}", " ".join(map(str, layout)), "when it is uploaded")
         try:
             return self._constants.buffer(array, layout, arrange)
         except DeviceError as error:
             raise DeviceError(f"{error}, for {self._operation}") from error
 
     def kept(self, initial: np.ndarray) -> Buffer:
-        """Memory of the node at hand that stays for all programs and requests: what a generator needs."""
+        """Return memory of the current node shared by all programs and requests, for the state of a generator."""
         return self._constants.kept(self.name, initial)
 
     def scratch(self, count: int, size: int = 4) -> Buffer:
-        """A buffer of elements of so many bytes, for the time between two launches of a node."""
-        return self._buffer_of(count, size)
+        """Return a buffer of ``count`` elements of ``size`` bytes, for data that launches of a node share."""
+        self._check_count(count)
+        return Buffer(count * size)
 
-    def found_shape(self, value: Output, most: int) -> tuple[Buffer, Buffer]:
-        """For a value whose shape the device finds out: a buffer for ``most`` elements, and one for its dimensions.
+    def found_shape(self, value: Output, max_count: int) -> tuple[Buffer, Buffer]:
+        """Return buffers for a value of data-dependent shape: for up to ``max_count`` elements, and for its dimensions.
 
-        The launches of the node at hand fill in both, the dimensions as i64. The host reads these when the program has
-        run, and what needs to know them is another program, so that here nobody else reads the value.
+        The launches of the current node write both, the dimensions as i64. The host reads the dimensions after the
+        program has run. Only later programs read the value, as its shape is unknown in this one.
         """
-        self._buffers[value] = self._buffer_of(most, value.element_type.size)
-        self.found_shapes[value] = self._buffer_of(len(value.partial_shape), Type.i64.size)
-        return self._buffers[value], self.found_shapes[value]
+        self._buffers[value] = self.scratch(max_count, value.element_type.size)
+        self.shape_buffers[value] = self.scratch(len(value.partial_shape), Type.i64.size)
+        return self._buffers[value], self.shape_buffers[value]
 
     def share(self, value: Output, source: Output) -> None:
-        """Let a value be the same memory as another one: the same elements in another shape."""
+        """Let a value use the buffer of another one that has the same elements in another shape."""
         self._buffers[value] = self.buffer(source)
 
     def launch(
@@ -127,52 +128,44 @@ class Lowering:
         global_size: Sequence[int],
         local_size: Sequence[int] | None = None,
     ) -> None:
-        """Add a launch for the node at hand; one without work-items is left out."""
+        """Add a launch for the current node, unless it has no work-items."""
         if all(global_size):
             local = tuple(local_size) if local_size else None
+            origin = _custom_origin(self._computed)
             self.launches.append(
-                Launch(
-                    source,
-                    kernel,
-                    tuple(arguments),
-                    tuple(global_size),
-                    local,
-                    self.name,
-                    self.type_name,
-                    _written_in(self._computed),
-                )
+                Launch(source, kernel, tuple(arguments), tuple(global_size), local, self.name, self.type_name, origin)
             )
 
     def launch_flat(self, source: str, kernel: str, arguments: Sequence[Buffer | np.generic], count: int) -> None:
-        """Add a launch of ``count`` work-items in a row, rounded up to whole groups: the kernel is given count last."""
+        """Add a 1-D launch of ``count`` work-items, rounded up to whole work-groups; ``count`` is its last argument."""
         group = 64
         self.launch(source, kernel, [*arguments, np.int32(count)], [-(-count // group) * group], [group])
 
-    def _buffer_of(self, count: int, size: int) -> Buffer:
-        self._check_count(count)
-        return Buffer(count * size)
-
     def _check_count(self, count: int) -> None:
-        """Raise DeviceError if the operation at hand has more elements than kernels count."""
+        """Raise DeviceError if the current operation has more elements than kernels can index."""
         if count > LARGEST_COUNT:
-            raise DeviceError(
-                f"{self._operation} needs {count} elements at once; kernels count no further than {LARGEST_COUNT}"
-            )
+            raise DeviceError(f"{self._operation} needs {count} elements at once; the maximum is {LARGEST_COUNT}")
 
     @property
     def _operation(self) -> str:
         return f"{self.type_name} '{self.name}'" if self._node else "an input"
 
     @property
+    def node(self) -> Node:
+        """The node that is being lowered."""
+        assert self._node is not None
+        return self._node
+
+    @property
     def name(self) -> str:
-        return self._node.friendly_name
+        return self.node.friendly_name
 
     @property
     def type_name(self) -> str:
-        return self._node.type_info.name
+        return self.node.type_info.name
 
     def lower(self, node: Node) -> None:
-        """Make the launches of a node, unless another one computes it along."""
+        """Add the launches of a node, unless it is fused into another one."""
         if node in self.fusion.absorbed:
             return
         function = find_lowering(node)
@@ -186,30 +179,30 @@ class Lowering:
         try:
             function(self, node)
         except (OverflowError, MemoryError) as error:
-            raise DeviceError(f"{self._operation} is too large for {self.device.name}: {error}") from error
+            raise DeviceError(f"{self._operation} is too large for {self.device.full_name}: {error}") from error
         self._add_step(node, self.launches[before:])
         self._node = None
 
-    def decided(self) -> LoweringReport:
-        """The decisions of a lowering that is done; they hold on to no constants."""
-        self.decisions.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
-        return self.decisions
+    def report(self) -> LoweringReport:
+        """Return the report of a finished lowering. It keeps no constants alive."""
+        self._report.buffers = {value: buffer for value, buffer in self._buffers.items() if buffer.is_planned}
+        return self._report
 
     def _add_step(self, node: Node, launches: Sequence[Launch]) -> None:
         kernels = dict.fromkeys(launch.kernel for launch in launches)
         self.steps.append(ExecutedStep(node, "+".join(kernels) or "none", self._computed))
 
 
-def _written_in(nodes: Sequence[Node]) -> str:
-    """Which of the nodes bring OpenCL C of their own and where their classes are written, for messages."""
+def _custom_origin(nodes: Sequence[Node]) -> str:
+    """Return a suffix for messages that names the user-defined nodes and the files of their classes."""
     own = [node for node in nodes if has_custom_expression(node) or has_custom_kernels(node)]
-    told = [f"{node.type_info.name} '{node.friendly_name}' in {class_file(type(node))}" for node in own]
-    return f" with {', '.join(told)}" if told else ""
+    names = [f"{node.type_info.name} '{node.friendly_name}' in {class_file(type(node))}" for node in own]
+    return f" with {', '.join(names)}" if names else ""
 
 
-def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: Binaries) -> Program:
-    """The program of a model whose shapes are all static."""
-    align_prelu_slopes(model)  # those of data of a rank that was not known until now
+def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binaries: BinaryCache) -> Program:
+    """Lower a model of static shapes to a program."""
+    align_prelu_slopes(model)  # of data whose rank was unknown until now
     lowering = Lowering(device, constants, find_fusions(model))
     for node in model.get_ordered_ops():
         if not isinstance(node, (Parameter, Constant, Result)):
@@ -222,8 +215,8 @@ def lower_model(model: Model, device: OpenCLDevice, constants: Constants, binari
         lowering.launches,
         [lowering.buffer(parameter.output(0)) for parameter in model.parameters if not is_container(parameter)],
         [lowering.buffer(value) for value in results],
-        [None if value in lowering.found_shapes else value.shape for value in results],
-        {i: lowering.found_shapes[value] for i, value in enumerate(results) if value in lowering.found_shapes},
+        [None if value in lowering.shape_buffers else value.shape for value in results],
+        {i: lowering.shape_buffers[value] for i, value in enumerate(results) if value in lowering.shape_buffers},
         binaries,
-        lowering.decided(),
+        lowering.report(),
     )

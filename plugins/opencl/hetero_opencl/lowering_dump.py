@@ -9,8 +9,8 @@ import numpy as np
 
 from hetero.graph import Constant, Output, Result, is_constant
 from hetero_opencl.lowering_report import ROWS
+from hetero_opencl.memory import memory_of
 from hetero_opencl.memory_plan import MemoryPlan
-from hetero_opencl.memory_use import memory_of
 from hetero_opencl.program import Buffer, Launch, Program
 
 # The numeric macros at the start of a kernel's source: sizes, and numbers that select variants.
@@ -47,7 +47,7 @@ def fusion(program: Program) -> str:
 
 def layout(program: Program) -> str:
     """The layout in which each kernel reads its inputs, and where it is converted; readers share a conversion."""
-    uses = program.decisions.layouts
+    uses = program.lowering_report.layouts
     rows = [(use.node.friendly_name, _text(use.value), use.layout, use.made) for use in uses]
     converted = len([use for use in uses if use.made == "here"])
     plain = len([use for use in uses if use.layout == ROWS])
@@ -65,7 +65,7 @@ def kernels(program: Program) -> str:
         name = step.node.friendly_name
         macros = [f"{key}={value}" for launch in launches.get(name, []) for key, value in _MACRO.findall(launch.source)]
         macro_list = " ".join(dict.fromkeys(macros))
-        reasons = "; ".join(dict.fromkeys(program.decisions.reasons.get(step.node, [])))
+        reasons = "; ".join(dict.fromkeys(program.lowering_report.reasons.get(step.node, [])))
         rows.append((name, step.node.type_info.name, step.implementation, macro_list, reasons))
     return _table(("operation", "type", "kernels", "macros", "reasons"), rows)
 
@@ -149,7 +149,7 @@ def _launch_label(launch: int, program: Program) -> object:
 def _buffer_names(program: Program) -> dict[Buffer, str]:
     """Name each buffer by its value, or by the operation whose scratch memory it is; constants by number."""
     names: dict[Buffer, str] = {}
-    for value, buffer in program.decisions.buffers.items():
+    for value, buffer in program.lowering_report.buffers.items():
         if buffer.is_planned:
             names.setdefault(buffer, _value_name(value))
     for launch in program.launches:
@@ -158,7 +158,7 @@ def _buffer_names(program: Program) -> dict[Buffer, str]:
                 names.setdefault(buffer, f"scratch of {launch.node_name}")
     for number, buffer in enumerate(program.constants()):
         names[buffer] = f"constant#{number}"
-    for index, buffer in program.found_shapes.items():
+    for index, buffer in program.shape_buffers.items():
         names.setdefault(buffer, f"shape of output {index}")
     return names
 

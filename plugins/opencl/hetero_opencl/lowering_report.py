@@ -1,4 +1,4 @@
-"""What was decided when a model was lowered, for people to read."""
+"""Lowering report: the layouts and kernels that were selected when a model was lowered, and why."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from hetero.graph import Node, Output
 if TYPE_CHECKING:
     from hetero_opencl.program import Buffer
 
-#: The layout of every value as it is made: its elements one row after the other.
+#: The default layout: dense and row-major.
 ROWS = "rows"
 
 
 @dataclass(frozen=True)
 class LayoutUse:
-    """A node wants a value, or an array made of constants, in a layout; ``made`` says when another one than rows is."""
+    """A node reads a value, or an array made of constants, in a layout.
+
+    ``made`` says where the value is converted to that layout; empty for rows.
+    """
 
     node: Node
     value: Output | str
@@ -26,7 +29,7 @@ class LayoutUse:
 
 @dataclass
 class LoweringReport:
-    """What was computed into which buffers, who wants what in which layout, and why nodes got their kernels."""
+    """The buffer of each value, the layout of each input, and the reasons for selecting each node's kernels."""
 
     buffers: dict[Output, Buffer] = field(default_factory=dict)
     layouts: list[LayoutUse] = field(default_factory=list)

@@ -18,9 +18,14 @@ from hetero_opencl.memory_plan import Slot
 
 if TYPE_CHECKING:
     from hetero_opencl.device import OpenCLDevice
+    from hetero_opencl.program import Program
 
 #: OpenVINO's: bytes that the plugin has in OpenCL buffers on the device, ``cl_mem``, and ``cl_mem_peak``, the most.
 memory_statistics = Property("GPU_MEMORY_STATISTICS", dict, {}, Mutability.RO)
+#: Memory of a compiled model in bytes, for the programs it used last: ``weights``, the buffers of all constants, in the
+#: layouts of the kernels; ``arena``, the memory that each request allocates for all other values; and
+#: ``largest_live_set``, the most of the arena that is needed at the same time.
+model_memory = Property("GPU_MODEL_MEMORY", dict, {}, Mutability.RO)
 
 
 class CountedBuffer(cl.Buffer):
@@ -69,6 +74,17 @@ def allocations_on(handle: cl.Device) -> Allocations:
     return Allocations()
 
 
+def memory_of(programs: Sequence[Program]) -> dict[str, int]:
+    """Return the value of ``model_memory`` for programs that run one after another in one arena."""
+    constants = dict.fromkeys(buffer for program in programs for buffer in program.constants())
+    plans = [program.memory_plan() for program in programs]
+    return {
+        "weights": sum(buffer.memory.size for buffer in constants if buffer.memory),
+        "arena": max((plan.byte_size for plan in plans), default=0),
+        "largest_live_set": max((plan.largest_live_set for plan in plans), default=0),
+    }
+
+
 class Arena:
     """The memory of a request, shared by its programs, which run one after another.
 
@@ -92,16 +108,13 @@ class Arena:
         new_sizes = [max(pair) for pair in itertools.zip_longest(sizes, self._sizes, fillvalue=0)]
         if new_sizes != self._sizes:
             self.release()  # first, so that the old and the new memory never exist at once
-            for size in new_sizes:
-                self._memory.append(self._device.allocate(size))
-                self._sizes.append(size)
+            self._memory = [self._device.allocate(size) for size in new_sizes]
+            self._sizes = new_sizes
 
     def release(self) -> None:
         """Free all memory."""
         self.version += 1
-        self._parts.clear()
-        self._memory.clear()
-        self._sizes.clear()
+        self._parts, self._memory, self._sizes = {}, [], []
 
     def part(self, slot: Slot) -> cl.Buffer:
         """Return the sub-buffer of a slot of a memory plan."""

@@ -8,8 +8,10 @@ moved to the front of the order: "squeaky wheel" optimization, D. Joslin and D. 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -67,12 +69,9 @@ def plan_arenas(lifetimes: Mapping[Buffer, Lifetime], alignment: int, arena_limi
         for order in (by_size, by_time)
         for slots, arenas in _tries(order, lifetimes, sizes, arena_limit)
     )
-    best = None
-    for plan in plans:
-        if best is None or plan.byte_size < best.byte_size:
-            best = plan
-        if best.byte_size <= GOOD_RATIO * live:
-            break
+    best = next(plans)
+    while best.byte_size > GOOD_RATIO * live and (plan := next(plans, None)):
+        best = min(best, plan, key=lambda plan: plan.byte_size)
     return best
 
 
@@ -127,9 +126,8 @@ def _smallest_gap(begins: np.ndarray, ends: np.ndarray, size: int) -> int:
 
 def _largest_live_set(lifetimes: Mapping[Buffer, Lifetime], sizes: Mapping[Buffer, int]) -> int:
     """Return the maximum number of bytes that are live at the same launch."""
-    changes: dict[int, int] = {}
+    changes: Counter[int] = Counter()
     for buffer, life in lifetimes.items():
-        changes[life.first] = changes.get(life.first, 0) + sizes[buffer]
-        changes[life.last + 1] = changes.get(life.last + 1, 0) - sizes[buffer]
-    live = np.cumsum([changes[time] for time in sorted(changes)])
-    return int(live.max(initial=0))
+        changes[life.first] += sizes[buffer]
+        changes[life.last + 1] -= sizes[buffer]
+    return max(accumulate(changes[time] for time in sorted(changes)), default=0)

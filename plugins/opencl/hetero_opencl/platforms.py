@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyopencl as cl
 
-from hetero_opencl import intel, invokers, pocl, pocl_cache
+from hetero_opencl import intel, pocl, pocl_cache, pyopencl_cache
 
 
 def all_devices() -> list[cl.Device]:
     """Return the devices of every platform. Raises cl.Error if there is no platform."""
-    invokers.keep_in_memory()
+    pyopencl_cache.keep_invokers_in_memory()
     pocl_cache.choose_folder()
     with intel.visible():
         platforms = cl.get_platforms()
@@ -34,7 +34,7 @@ def identity(device: cl.Device) -> list[str | int]:
 
 def find_device(device_identity: list[str | int]) -> cl.Device:
     """Return the device with this identity. Raises LookupError if there is none."""
-    device = next((device for device in all_devices() if identity(device) == device_identity), None)
-    if device is None:
-        raise LookupError(f"the OpenCL platform {device_identity[0]} is not visible to this process")
-    return device
+    for device in all_devices():
+        if identity(device) == device_identity:
+            return device
+    raise LookupError(f"the OpenCL platform {device_identity[0]} is not visible to this process")

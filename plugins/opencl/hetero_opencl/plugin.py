@@ -6,11 +6,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hetero import properties as props
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Parameter, Result
+from hetero.ops.variables import VariableOp
 from hetero.passes import (
     align_prelu_slopes,
     eliminate_dead_code,
@@ -21,21 +22,20 @@ from hetero.passes import (
     split_batch_norm,
     upgrade_opset,
 )
-from hetero.plugin import Plugin, PreparedModel, common_properties, full_name
+from hetero.plugin import Device, Plugin, PreparedModel, common_properties, full_name
 from hetero.properties import Property, PropertyTable
 from hetero.properties.values import element_type
 from hetero.types import Type
-from hetero_opencl.binaries import Binaries, default_folder
+from hetero_opencl.binary_cache import BinaryCache, default_folder
 from hetero_opencl.compiled_model import OpenCLCompiledModel
 from hetero_opencl.device import OpenCLDevice, driver_version, present_devices, total_memory
 from hetero_opencl.forks import check_process
 from hetero_opencl.fp16 import convert_to_fp16
 from hetero_opencl.kernels import unsupported_reason
 from hetero_opencl.kernels.expressions import needs_doubles
-from hetero_opencl.memory import memory_statistics
-from hetero_opencl.memory_use import model_memory
+from hetero_opencl.memory import memory_statistics, model_memory
 from hetero_opencl.remote import OpenCLContext, create_context
-from hetero_opencl.variable_ports import ASSIGNS, READS, variable_unsupported_reason
+from hetero_opencl.variable_ports import variable_unsupported_reason
 
 # What f32 models are computed in; the other types of a model stay as they are.
 inference_precision = Property(
@@ -77,24 +77,23 @@ class OpenCLPlugin(Plugin):
     def unavailable_devices(self) -> dict[str, str]:
         return present_devices().unusable
 
-    def unsupported_reason(self, node: Node, device: OpenCLDevice) -> str | None:
+    def unsupported_reason(self, node: Node, device: Device) -> str | None:
         if isinstance(node, (Parameter, Constant, Result)):  # of a body
             return None
         types = {value.element_type for value in (*node.input_values(), *node.outputs())}
-        if (Type.f64 in types or needs_doubles(node)) and not device.has_doubles:
+        if (Type.f64 in types or needs_doubles(node)) and not cast(OpenCLDevice, device).has_doubles:
             return f"{device.full_name} has no f64"
-        for body in node.bodies:
+        for body in filter(None, node.bodies):
             for inner in body.get_ordered_ops():
-                is_variable = isinstance(inner, READS + ASSIGNS)
+                is_variable = isinstance(inner, VariableOp)
                 reason = "a variable of a body" if is_variable else self.unsupported_reason(inner, device)
                 if reason:
                     return f"{inner.type_info.name} '{inner.friendly_name}' in it: {reason}"
-        is_variable = isinstance(node, READS + ASSIGNS)
-        return variable_unsupported_reason(node) if is_variable else unsupported_reason(node)
+        return variable_unsupported_reason(node) if isinstance(node, VariableOp) else unsupported_reason(node)
 
     def compile(self, prepared: PreparedModel) -> OpenCLCompiledModel:
         folder = prepared.properties.get(props.cache_dir)
-        binaries = Binaries(Path(folder) if folder else default_folder(), prepared.sections)
+        binaries = BinaryCache(Path(folder) if folder else default_folder(), prepared.sections)
         context = prepared.context
         if context is None:
             context = self.get_default_context({props.device.id: prepared.device.id})
@@ -109,11 +108,11 @@ class OpenCLPlugin(Plugin):
         return model
 
     def create_context(self, params: Mapping[str, Any]) -> OpenCLContext:
-        devices = {full_name(self.name, device.id): device for device in self.devices()}
-        return create_context(self.name, devices, params)
+        self.device(params)  # raises PropertyError for an unknown DEVICE_ID
+        return create_context(self.name, self.devices(), params)
 
     def get_default_context(self, params: Mapping[str, Any]) -> OpenCLContext:
-        device = self.device(params)
+        device = cast(OpenCLDevice, self.device(params))
         with self._lock:
             if device.id not in self._contexts:
                 self._contexts[device.id] = OpenCLContext(full_name(self.name, device.id), device)

@@ -10,8 +10,11 @@ variable of PoCL changes the name. But the device object has a pointer to it, ``
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import pyopencl as cl
 
@@ -95,27 +98,18 @@ def processor_flags() -> set[str]:
 
 def processor_field(device: cl.Device, name: str) -> ctypes.c_void_p | None:
     """Return the word of the device object that points to the processor's name, or None if there is none."""
-    mapped, text = _readable_memory(), name.encode() + b"\0"
-    for index in range(_SEARCHED_WORDS):
-        address = device.int_ptr + 8 * index
-        if not _is_mapped(mapped, address, ctypes.sizeof(ctypes.c_void_p)):
-            return None
-        word = ctypes.c_void_p.from_address(address)
-        if word.value and _is_mapped(mapped, word.value, len(text)) and ctypes.string_at(word.value, len(text)) == text:
-            return word
+    text = name.encode() + b"\0"
+    with open("/proc/self/mem", "rb") as memory:
+        for address in range(device.int_ptr, device.int_ptr + 8 * _SEARCHED_WORDS, 8):
+            pointer = int.from_bytes(_read(memory, address, 8), sys.byteorder)
+            if _read(memory, pointer, len(text)) == text:
+                return ctypes.c_void_p.from_address(address)
     return None
 
 
-def _readable_memory() -> list[tuple[int, int]]:
-    """Return the address ranges that this process may read."""
-    ranges = []
-    for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
-        span, rights, *_ = line.split()
-        if rights.startswith("r"):
-            start, end = span.split("-")
-            ranges.append((int(start, 16), int(end, 16)))
-    return ranges
-
-
-def _is_mapped(ranges: list[tuple[int, int]], address: int, size: int) -> bool:
-    return any(start <= address and address + size <= end for start, end in ranges)
+def _read(memory: IO[bytes], address: int, size: int) -> bytes:
+    """Return the bytes at an address of this process, or none if the address is not mapped."""
+    try:
+        return os.pread(memory.fileno(), size, address)
+    except (OSError, OverflowError):
+        return b""

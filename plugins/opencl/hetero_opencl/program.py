@@ -20,13 +20,13 @@ from hetero.graph import Model
 from hetero.plugin import ExecutedStep, ProfilingInfo
 from hetero.tensor import Tensor
 from hetero_opencl import exit_guard
-from hetero_opencl.binaries import Binaries
+from hetero_opencl.binary_cache import BinaryCache
 from hetero_opencl.bindings import Bindings, DeviceRegion, make_bindings
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
 from hetero_opencl.memory import Arena
 from hetero_opencl.memory_plan import Lifetime, MemoryPlan, plan_arenas
 from hetero_opencl.remote import OpenCLContext
-from hetero_opencl.transfers import contiguous, copy_region
+from hetero_opencl.transfers import contiguous_target, copy_region
 
 if TYPE_CHECKING:
     from hetero_opencl.lowering_report import LoweringReport
@@ -75,10 +75,8 @@ class Launch:
     def described_arguments(self) -> list[int | tuple[str, str]]:
         """Describe the arguments for a build process: the byte size of a buffer, the type and hex bytes of a number."""
         return [
-            argument.byte_size + SLACK
-            if isinstance(argument, Buffer)
-            else (argument.dtype.str, argument.tobytes().hex())
-            for argument in self.arguments
+            one.byte_size + SLACK if isinstance(one, Buffer) else (one.dtype.str, one.tobytes().hex())
+            for one in self.arguments
         ]
 
 
@@ -87,7 +85,7 @@ class Program:
     """Launches in order, with the buffers of the model's inputs and outputs.
 
     ``steps`` lists the nodes of ``model`` with the kernels that run them. If the shape of an output depends on data,
-    its entry in ``output_shapes`` is None, and launches write its dimensions, as i64, to ``found_shapes[index]``.
+    its entry in ``output_shapes`` is None, and launches write its dimensions, as i64, to ``shape_buffers[index]``.
     """
 
     device: OpenCLDevice
@@ -97,9 +95,9 @@ class Program:
     inputs: list[Buffer]
     outputs: list[Buffer]
     output_shapes: list[tuple[int, ...] | None]
-    found_shapes: dict[int, Buffer]
-    binaries: Binaries
-    decisions: LoweringReport
+    shape_buffers: dict[int, Buffer]
+    binaries: BinaryCache
+    lowering_report: LoweringReport
 
     def __post_init__(self) -> None:
         self._plans: dict[frozenset[Buffer], MemoryPlan[Buffer]] = {}
@@ -127,17 +125,14 @@ class Program:
 
     def _lifetimes(self) -> dict[Buffer, Lifetime]:
         """Return the lifetime of each buffer but constants. Inputs live before all launches, results after them."""
-        times = [(-1, self.inputs)]
-        times += [(index, launch.buffers()) for index, launch in enumerate(self.launches)]
-        times += [(len(self.launches), [*self.outputs, *self.found_shapes.values()])]
-        first: dict[Buffer, int] = {}
-        last: dict[Buffer, int] = {}
-        for time, buffers in times:
+        results = [*self.outputs, *self.shape_buffers.values()]
+        lifetimes: dict[Buffer, Lifetime] = {}
+        for time, buffers in enumerate([self.inputs, *(launch.buffers() for launch in self.launches), results], -1):
             for buffer in buffers:
                 if buffer.is_planned:
-                    first.setdefault(buffer, time)
-                    last[buffer] = time
-        return {buffer: Lifetime(buffer.byte_size, first[buffer], last[buffer]) for buffer in first}
+                    first = lifetimes[buffer].first if buffer in lifetimes else time
+                    lifetimes[buffer] = Lifetime(buffer.byte_size, first, time)
+        return lifetimes
 
 
 class BoundProgram:
@@ -146,20 +141,20 @@ class BoundProgram:
     def __init__(self, program: Program, context: OpenCLContext, profiled: bool, arena: Arena) -> None:
         self.program, self.arena, self._context = program, arena, context
         device = program.device
-        with opencl_errors(f"making a queue on {device.name}"):
+        with opencl_errors(f"making a queue on {device.full_name}"):
             self.queue = device.make_queue(profiled)
             self._profiled = profiled and bool(self.queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
         self._kernels = [_make_kernel(device, *pair) for pair in zip(program.launches, program.built)]
         self._bindings = Bindings()
-        self._regions: list[DeviceRegion | None] | None = None  # None before the first inference
-        self.memory_plan = MemoryPlan()
+        self._regions: list[DeviceRegion | None] = []
+        self.memory_plan = MemoryPlan[Buffer]()
         self._arena_version: int | None = None  # the arena's version when the arguments were set
         self.launched: list[tuple[Launch, cl.Event]] = []
         self._profile: list[ProfilingInfo] = []
         #: The shapes of the outputs. Those that depend on data are set by ``finish``.
-        self.output_shapes = list(program.output_shapes)
+        self.output_shapes = [shape or () for shape in program.output_shapes]
         self._uploading: list[np.ndarray] = []  # host arrays that asynchronous copies read
-        exit_guard.watch(self)
+        exit_guard.watched.add(self)
 
     def memory(self, buffer: Buffer) -> cl.Buffer:
         """Return the memory that kernels use for a buffer."""
@@ -167,12 +162,14 @@ class BoundProgram:
 
     def bind(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Let kernels work directly in the tensors that are in the context's memory, from the next inference on."""
-        self.output_shapes = list(self.program.output_shapes)
-        for tensor, shape in zip(outputs, self.output_shapes):
+        shaped_outputs = list(zip(outputs, self.program.output_shapes))
+        # First all shapes: memory that grows gets another buffer, and several tensors may be in it.
+        for tensor, shape in shaped_outputs:
             if shape is not None and self._context.holds(tensor):
                 tensor.set_shape(shape)
-        tensors = [*inputs, *(None if shape is None else t for t, shape in zip(outputs, self.output_shapes))]
-        regions = [None if tensor is None else DeviceRegion.of(tensor, self._context) for tensor in tensors]
+        regions = [DeviceRegion.of(tensor, self._context) for tensor in inputs]
+        for tensor, shape in shaped_outputs:
+            regions.append(None if shape is None else DeviceRegion.of(tensor, self._context))
         if regions != self._regions:
             bindings = make_bindings(self.program, regions[: len(inputs)], regions[len(inputs) :])
         elif self._arena_version == self.arena.version:
@@ -184,8 +181,7 @@ class BoundProgram:
         is_moved = plan is not self.memory_plan or self._arena_version != self.arena.version
         self._bindings, self._regions = bindings, regions
         self.memory_plan, self._arena_version = plan, self.arena.version
-        launch = None
-        with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self.program.device.name}"):
+        with opencl_errors(lambda: f"setting the arguments of {launch.operation} on {self.program.device.full_name}"):
             for launch, (kernel, *_) in zip(self.program.launches, self._kernels):
                 if is_moved:
                     kernel.set_args(*(self.memory(a) if isinstance(a, Buffer) else a for a in launch.arguments))
@@ -212,7 +208,7 @@ class BoundProgram:
         self._uploading = [array for _, array in from_host]
         if not from_host and not self._bindings.copies_before:
             return
-        with opencl_errors(f"uploading inputs to {self.program.device.name}"):
+        with opencl_errors(f"uploading inputs to {self.program.device.full_name}"):
             for buffer, array in from_host:
                 if array.nbytes:
                     cl.enqueue_copy(self.queue, self.memory(buffer), array, is_blocking=False)
@@ -224,12 +220,11 @@ class BoundProgram:
         """Start all kernels, after the uploads. ``check`` is called before each launch and may raise to stop."""
         self.launched, self._profile = [], []
         enqueue, queue, launched = cl.enqueue_nd_range_kernel, self.queue, self.launched
-        launch = None
-        with opencl_errors(lambda: f"starting {launch.operation} on {self.program.device.name}"):
+        with opencl_errors(lambda: f"starting {launch.operation} on {self.program.device.full_name}"):
             for launch, bound in zip(self.program.launches, self._kernels):
                 check()
                 launched.append((launch, enqueue(queue, *bound)))
-        with opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.name}"):
+        with opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.full_name}"):
             for buffer, target in self._bindings.copies_after:
                 self._copy_to_region(target, buffer)
             queue.flush()
@@ -244,12 +239,12 @@ class BoundProgram:
 
     def finish(self) -> None:
         """Wait until the kernels have run, and read the output shapes that depend on data."""
-        with opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.name}"):
+        with opencl_errors(lambda: f"running {self._failed_operation()} on {self.program.device.full_name}"):
             self.queue.finish()
             if self.launched and (status := execution_status(self.launched[-1][1])) < COMPLETE:
                 name = self._failed_operation()
-                raise DeviceError(f"{name} failed on {self.program.device.name} with OpenCL error code {status}")
-            for index, buffer in self.program.found_shapes.items():
+                raise DeviceError(f"{name} failed on {self.program.device.full_name} with OpenCL error code {status}")
+            for index, buffer in self.program.shape_buffers.items():
                 dims = np.empty(buffer.byte_size // 8, np.int64)
                 if dims.size:
                     cl.enqueue_copy(self.queue, dims, self.memory(buffer), is_blocking=True)
@@ -270,31 +265,32 @@ class BoundProgram:
     def download(self, outputs: Sequence[Tensor]) -> None:
         """Set the shapes of the outputs, and copy those that are not bound."""
         regions = self._regions[len(self.program.inputs) :]
-        with opencl_errors(f"downloading outputs from {self.program.device.name}"):
+        with opencl_errors(f"downloading outputs from {self.program.device.full_name}"):
             for buffer, tensor, shape, region in zip(self.program.outputs, outputs, self.output_shapes, regions):
-                if region is None:
-                    tensor.set_shape(shape)
-                    self._download(buffer, tensor)
-
-    def _download(self, buffer: Buffer, tensor: Tensor) -> None:
-        target = DeviceRegion.of(tensor, self._context)
-        if target is not None:
-            self._copy_to_region(target, buffer)
-            self.queue.finish()
-        elif tensor.data.nbytes:
-            with contiguous(tensor.data) as array:
-                cl.enqueue_copy(self.queue, array, self.memory(buffer), is_blocking=True)
+                if region is not None:
+                    continue
+                tensor.set_shape(shape)
+                target = DeviceRegion.of(tensor, self._context)
+                if target is not None:
+                    self._copy_to_region(target, buffer)
+                    self.queue.finish()
+                elif tensor.data.nbytes:
+                    with contiguous_target(tensor.data) as array:
+                        cl.enqueue_copy(self.queue, array, self.memory(buffer), is_blocking=True)
 
     def profile(self) -> list[ProfilingInfo]:
         """Return the kernel times of the last inference if profiling is on. The driver is queried once."""
         if self._profiled and not self._profile:
-            self._profile = [_profiling_info(launch, event) for launch, event in self.launched]
+            self._profile = [
+                ProfilingInfo(launch.node_name, launch.node_type, launch.kernel, _duration(event))
+                for launch, event in self.launched
+            ]
         return list(self._profile)
 
 
 def _make_kernel(device: OpenCLDevice, launch: Launch, built: cl.Program) -> tuple[cl.Kernel, tuple, tuple | None]:
     """Return the arguments of ``enqueue_nd_range_kernel`` after the queue."""
-    with opencl_errors(f"making the kernel of {launch.operation} on {device.name}"):
+    with opencl_errors(f"making the kernel of {launch.operation} on {device.full_name}"):
         return cl.Kernel(built, launch.kernel), launch.global_size, launch.local_size
 
 
@@ -314,7 +310,5 @@ def execution_status(event: cl.Event) -> int:
         return -1
 
 
-def _profiling_info(launch: Launch, event: cl.Event) -> ProfilingInfo:
-    info = ProfilingInfo(launch.node_name, launch.node_type, launch.kernel)
-    info.real_time = timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)
-    return info
+def _duration(event: cl.Event) -> timedelta:
+    return timedelta(microseconds=(event.profile.end - event.profile.start) * 1e-3)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from hetero.containers import ElementType
 from hetero.graph import Model, Node
-from hetero.ops.bodies import MultiSubGraphOp
 from hetero.passes import shape_deciding_parameters, specialize
 from hetero.tensor import Tensor
 from hetero.tracing import span
-from hetero.types import Type
 from hetero_opencl.program import Program
 from hetero_opencl.segments import Cut, cut, is_container
 from hetero_opencl.transfers import on_host
@@ -53,8 +53,9 @@ class ProgramCache:
 
     def make_if_static(self) -> None:
         """Create the program now if no input can change it: all shapes are static and no contents decide shapes."""
-        if not self._deciding and all(port.partial_shape.is_static for port in self.model.inputs):
-            self.segment_for([np.broadcast_to(np.zeros((), np.uint8), port.shape) for port in self.model.inputs])
+        ports = self.model.inputs
+        if not self._deciding and not self._untyped and all(port.partial_shape.is_static for port in ports):
+            self._segment([port.shape for port in ports], {}, {})
 
     @property
     def last_used(self) -> Segment | None:
@@ -72,36 +73,37 @@ class ProgramCache:
             segment = segment.rest.last_used if segment.rest else None
         return chain
 
-    def segment_for(self, inputs: Sequence[np.ndarray | Tensor]) -> Segment:
+    def segment_for(self, inputs: Sequence[Tensor]) -> Segment:
         """Return the segment for inputs of these shapes, created on a cache miss.
 
         The contents of small inputs that decide shapes are part of the key.
         """
-        values = {index: _contents(inputs[index]) for index in self._deciding if _may_decide(inputs[index])}
-        shapes = [tuple(tensor.shape) for tensor in inputs]
+        values = {index: on_host(inputs[index]) for index in self._deciding if _may_decide(inputs[index])}
         types = {i: inputs[i].element_type for i in self._untyped}
+        return self._segment([tuple(tensor.shape) for tensor in inputs], values, types)
+
+    def _segment(
+        self,
+        shapes: Sequence[tuple[int, ...]],
+        values: Mapping[int, np.ndarray],
+        types: Mapping[int, ElementType],
+    ) -> Segment:
         key = (*shapes, *types.values(), *(value.tobytes() for value in values.values()))
         with self._lock:
             segment = self._segments.get(key)
             if segment is None:
                 with span("make program", self.model.friendly_name):
-                    segment = self._segments[key] = self._make(shapes, values, types)
+                    part = cut(specialize(self.model, dict(enumerate(shapes)), values, types))
+                    segment = self._segments[key] = self._make(part)
                 if len(self._segments) > MAX_PROGRAMS:
                     self._segments.popitem(last=False)
             self._segments.move_to_end(key)
         return segment
 
-    def _make(
-        self, shapes: Sequence[tuple[int, ...]], values: dict[int, np.ndarray], types: dict[int, Type]
-    ) -> Segment:
-        part = cut(specialize(self.model, dict(enumerate(shapes)), values, types))
+    def _make(self, part: Cut) -> Segment:
         program = self._lower(part.model)
         self._created.add(program)
-        bodies = {
-            node: [self._programs_of(body) for body in node.bodies]
-            for node in part.host_steps
-            if isinstance(node, MultiSubGraphOp)
-        }
+        bodies = {node: [self._programs_of(body) for body in filter(None, node.bodies)] for node in part.host_steps}
         rest = self._programs_of(part.rest.model) if part.rest else None
         return Segment(part, program, bodies, rest)
 
@@ -109,10 +111,6 @@ class ProgramCache:
         return ProgramCache(model, self._lower, self._created)
 
 
-def _may_decide(tensor: np.ndarray | Tensor) -> bool:
-    kind = tensor.dtype if isinstance(tensor, np.ndarray) else tensor.element_type.to_dtype()
-    return int(np.prod(tensor.shape)) <= (MAX_KEY_INTEGERS if kind.kind in "iub" else MAX_KEY_FLOATS)
-
-
-def _contents(tensor: np.ndarray | Tensor) -> np.ndarray:
-    return tensor if isinstance(tensor, np.ndarray) else on_host(tensor)
+def _may_decide(tensor: Tensor) -> bool:
+    is_integral = tensor.element_type.to_dtype().kind in "iub"
+    return math.prod(tensor.shape) <= (MAX_KEY_INTEGERS if is_integral else MAX_KEY_FLOATS)

@@ -12,21 +12,22 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 import pyopencl as cl
 import pyopencl.array
 
 from hetero import properties as props
+from hetero.containers import ElementType
 from hetero.errors import DeviceError, PropertyError, TensorError
-from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor
+from hetero.plugin import Region, RemoteContext, RemoteMemory, RemoteTensor, SharedTensor, full_name
 from hetero.properties import Property, PropertyTable
 from hetero.tensor import Tensor
 from hetero.types import Type
 from hetero_opencl.device import SLACK, OpenCLDevice, opencl_errors
-from hetero_opencl.transfers import contiguous, copy_region, root_buffer
+from hetero_opencl.transfers import Memory, contiguous_target, copy_region, root_buffer
 
 
 def _only(name: str) -> Callable[[Any], str]:
@@ -40,13 +41,13 @@ def _only(name: str) -> Callable[[Any], str]:
     return convert
 
 
-def _handle_of(*kinds: type) -> Callable[[Any], Any]:
+def _handle_of(kind: Any, *others: type) -> Callable[[Any], Any]:
     """Return a property converter that accepts objects of these classes, and integer handles of the first one."""
 
     def convert(value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return kinds[0].from_int_ptr(value, retain=True)
-        if not isinstance(value, kinds):
+            return kind.from_int_ptr(value, retain=True)
+        if not isinstance(value, (kind, *others)):
             raise ValueError
         return value
 
@@ -75,7 +76,9 @@ class OpenCLContext(RemoteContext):
     def get_params(self) -> dict[str, Any]:
         return {CONTEXT_TYPE: "OCL", OCL_CONTEXT: self.device.context, OCL_QUEUE: self.queue}
 
-    def create_tensor(self, type, shape, properties=None) -> RemoteTensor:
+    def create_tensor(
+        self, type: ElementType, shape: Sequence[int], properties: Mapping[str, Any] | None = None
+    ) -> RemoteTensor:
         """Create a tensor, with ``MEM_HANDLE`` in a buffer of the user, which is kept alive.
 
         Kernels may read up to 256 bytes past the last element. A buffer that ends sooner works as an input too, but
@@ -86,7 +89,7 @@ class OpenCLContext(RemoteContext):
             raise TensorError(f"a remote tensor of {type} cannot be in a pyopencl array of {array.dtype}")
         return super().create_tensor(type, shape, properties)
 
-    def create_host_tensor(self, type, shape) -> Tensor:
+    def create_host_tensor(self, type: Type, shape: Sequence[int]) -> Tensor:
         """Create a host tensor, in memory that kernels use too if the device shares memory with the host."""
         if not self.device.shares_host_memory or type is Type.string:
             return super().create_host_tensor(type, shape)
@@ -95,7 +98,7 @@ class OpenCLContext(RemoteContext):
 
     def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> OpenCLMemory:
         table = PropertyTable((SHARED_MEM_TYPE, MEM_HANDLE), f"a remote tensor of {self.get_device_name()}")
-        with opencl_errors(f"taking a buffer on {self.device.name}"):
+        with opencl_errors(f"taking a buffer on {self.device.full_name}"):
             table.set(properties)
         handle = table.get(MEM_HANDLE)
         if handle is None:
@@ -117,8 +120,8 @@ class OpenCLContext(RemoteContext):
 
     def new_shared_buffer(self, byte_size: int) -> cl.Buffer:
         """Return a buffer in shared virtual memory, which the host sees as the array ``buffer.hostbuf``."""
-        with opencl_errors(f"allocating {byte_size} bytes on {self.device.name}"):
-            array = cl.fsvm_empty(self.device.context, byte_size + SLACK, np.uint8)
+        with opencl_errors(f"allocating {byte_size} bytes on {self.device.full_name}"):
+            array = cl.fsvm_empty(self.device.context, byte_size + SLACK, np.dtype(np.uint8))
         return self.device.allocate(byte_size, array)
 
     def __eq__(self, other: object) -> bool:
@@ -131,6 +134,8 @@ class OpenCLContext(RemoteContext):
 class OpenCLMemory(RemoteMemory):
     """Memory of a remote tensor: a buffer from byte ``offset`` on. It can grow only if it is owned by the plugin."""
 
+    context: OpenCLContext
+
     def __init__(
         self, context: OpenCLContext, buffer: cl.Buffer, byte_size: int, offset: int = 0, is_owned: bool = True
     ) -> None:
@@ -142,7 +147,7 @@ class OpenCLMemory(RemoteMemory):
         return dataclasses.replace(region, offset=region.offset + self._offset)
 
     def read(self, region: Region, array: np.ndarray) -> None:
-        with contiguous(array) as target:
+        with contiguous_target(array) as target:
             dense = Region.whole(region.dtype, region.shape)
             self._copy(_bytes_of(target), dense, self.buffer, self.region_in_buffer(region))
 
@@ -151,12 +156,12 @@ class OpenCLMemory(RemoteMemory):
         self._copy(self.buffer, self.region_in_buffer(region), source, Region.whole(region.dtype, region.shape))
 
     def copy(self, region: Region, source: RemoteMemory, source_region: Region) -> None:
-        if source.context != self.context or self.overlaps(region, source, source_region):
-            super().copy(region, source, source_region)
+        is_separate = source.context == self.context and not self.overlaps(region, source, source_region)
+        if isinstance(source, OpenCLMemory) and is_separate:
+            target, source_region = self.region_in_buffer(region), source.region_in_buffer(source_region)
+            self._copy(self.buffer, target, source.buffer, source_region)
         else:
-            self._copy(
-                self.buffer, self.region_in_buffer(region), source.buffer, source.region_in_buffer(source_region)
-            )
+            super().copy(region, source, source_region)
 
     def overlaps(self, region: Region, other: RemoteMemory, other_region: Region) -> bool:
         if not isinstance(other, OpenCLMemory):
@@ -187,7 +192,7 @@ class OpenCLMemory(RemoteMemory):
         root, begin = root_buffer(self.buffer)
         if size == 0 or (begin + offset) % (self.context.device.handle.mem_base_addr_align // 8):
             return None
-        with opencl_errors(f"making a sub-buffer on {self.context.device.name}"):
+        with opencl_errors(f"making a sub-buffer on {self.context.device.full_name}"):
             return root.get_sub_region(begin + offset, size)
 
     def extent(self, region: Region) -> tuple[int, int, int]:
@@ -197,8 +202,8 @@ class OpenCLMemory(RemoteMemory):
         last = sum((count - 1) * stride for count, stride in zip(region.shape, region.strides))
         return root.int_ptr, begin, begin + last + region.dtype.itemsize if region.byte_size else begin
 
-    def _copy(self, target: cl.Buffer | np.ndarray, target_region: Region, source, source_region: Region) -> None:
-        with opencl_errors(f"copying a remote tensor on {self.context.device.name}"):
+    def _copy(self, target: Memory, target_region: Region, source: Memory, source_region: Region) -> None:
+        with opencl_errors(f"copying a remote tensor on {self.context.device.full_name}"):
             copy_region(self.context.queue, target, target_region, source, source_region)
             self.context.queue.finish()
 
@@ -207,14 +212,15 @@ class SharedMemory(OpenCLMemory):
     """Memory of a shared tensor: a buffer in shared virtual memory."""
 
     def array(self, region: Region) -> np.ndarray:
-        return np.ndarray(region.shape, region.dtype, self.buffer.hostbuf, region.offset, region.strides)
+        memory = cast(np.ndarray, self.buffer.hostbuf)
+        return np.ndarray(region.shape, region.dtype, memory, region.offset, region.strides)
 
     def resize(self, byte_size: int) -> None:
         self.buffer, self.byte_size = self.context.new_shared_buffer(byte_size), byte_size
 
 
-def create_context(name: str, devices: Mapping[str, OpenCLDevice], params: Mapping[str, Any]) -> OpenCLContext:
-    """Create a context for the device that DEVICE_ID or a handle of the user selects from ``devices``, by full name.
+def create_context(name: str, devices: Sequence[OpenCLDevice], params: Mapping[str, Any]) -> OpenCLContext:
+    """Create a context for the device that DEVICE_ID or a handle of the user selects from ``devices``.
 
     Raises PropertyError for a bad key or value, DeviceError if the handle belongs to another device.
     """
@@ -231,13 +237,11 @@ def create_context(name: str, devices: Mapping[str, OpenCLDevice], params: Mappi
             user_context, handles = queue.context, [queue.device]
         elif user_context is not None:
             handles = user_context.devices
-    for device_name, device in devices.items():
-        is_selected = not device_id or device_name == f"{name}.{device_id}"
-        if is_selected and (handles is None or device.handle in handles):
-            return OpenCLContext(device_name, OpenCLDevice(device.handle, user_context, queue))
+    for device in devices:
+        if device_id in ("", device.id) and (handles is None or device.handle in handles):
+            return OpenCLContext(full_name(name, device.id), OpenCLDevice(device.handle, user_context, queue))
     present = ", ".join(handle.name for handle in handles or ())
-    selected = f"{name}.{device_id}" if device_id else name
-    raise DeviceError(f"the OpenCL context belongs to {present}, not to {selected}")
+    raise DeviceError(f"the OpenCL context belongs to {present}, not to {full_name(name, device_id)}")
 
 
 def _bytes_of(array: np.ndarray) -> np.ndarray:

@@ -60,7 +60,9 @@ def cut(model: Model) -> Cut:
     if not later and not host_steps:
         return Cut(model, [], list(range(len(model.results))), [], None)
     if not host_steps and all(isinstance(node, (Parameter, Constant)) for node in now):
-        _fail(later[0])
+        node = later[0]
+        shapes = ", ".join(str(value.partial_shape) for value in node.input_values())
+        raise GraphError(f"{node.type_info.name} '{node.friendly_name}' needs shapes that depend on data: {shapes}")
     return _divide(model, now, host_steps, later)
 
 
@@ -71,7 +73,7 @@ def _find_ready(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, Non
     for node in order:
         if isinstance(node, (Parameter, Constant)):
             now[node] = None
-        elif not _has_constant_shape_inputs(node):
+        elif not all(is_constant(node.input_value(i)) for i in node.shape_inputs if i < node.get_input_size()):
             continue
         elif find_host_step(node) is None:
             if all(v.node in now and v.partial_shape.is_static for v in node.input_values()):
@@ -79,10 +81,6 @@ def _find_ready(order: Sequence[Node]) -> tuple[dict[Node, None], dict[Node, Non
         elif all(v.node in now or v.node in host_steps for v in node.input_values()):
             host_steps[node] = None
     return now, host_steps
-
-
-def _has_constant_shape_inputs(node: Node) -> bool:
-    return all(is_constant(node.input_value(i)) for i in node.shape_inputs if i < node.get_input_size())
 
 
 def _divide(model: Model, now: dict[Node, None], host_steps: dict[Node, None], later: Sequence[Node]) -> Cut:
@@ -93,8 +91,8 @@ def _divide(model: Model, now: dict[Node, None], host_steps: dict[Node, None], l
     read = dict.fromkeys(v for node in readers for v in node.input_values() if v.node in now or v.node in host_steps)
     sources = [value for value in read if not isinstance(value.node, Constant)]
     for_host = [v for node in host_steps for v in node.input_values()]
-    carried = dict.fromkeys(v for v in (*sources, *for_host) if v.node in now)
-    carried = [v for v in carried if not isinstance(v.node, (Parameter, Constant))]
+    computed = dict.fromkeys(v for v in (*sources, *for_host) if v.node in now)
+    carried = [v for v in computed if not isinstance(v.node, (Parameter, Constant))]
     for node in host_steps:
         node.disconnect()  # so that kernels do not see host steps as readers of their outputs
     parameters = [_replace_by_parameter(value, readers) for value in sources]
@@ -112,8 +110,3 @@ def _replace_by_parameter(value: Output, readers: Sequence[Node]) -> Parameter:
         if target.node in reader_set:
             target.replace_source_output(parameter.output(0))
     return parameter
-
-
-def _fail(node: Node) -> None:
-    shapes = ", ".join(str(value.partial_shape) for value in node.input_values())
-    raise GraphError(f"{node.type_info.name} '{node.friendly_name}' needs shapes that depend on data: {shapes}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
@@ -14,6 +15,7 @@ from hetero.tensor import Tensor
 
 # An axis of two regions of the same shape: its size, and its strides in bytes in the target and in the source.
 Axis = tuple[int, int, int]
+Memory = cl.Buffer | np.ndarray
 
 
 def on_host(tensor: Tensor) -> np.ndarray:
@@ -24,7 +26,7 @@ def on_host(tensor: Tensor) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def contiguous(array: np.ndarray) -> Iterator[np.ndarray]:
+def contiguous_target(array: np.ndarray) -> Iterator[np.ndarray]:
     """Yield a contiguous array to write to; if ``array`` is not contiguous, copy the contents there at the end."""
     if array.flags.c_contiguous:
         yield array
@@ -35,11 +37,7 @@ def contiguous(array: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def copy_region(
-    queue: cl.CommandQueue,
-    target: cl.Buffer | np.ndarray,
-    target_region: Region,
-    source: cl.Buffer | np.ndarray,
-    source_region: Region,
+    queue: cl.CommandQueue, target: Memory, target_region: Region, source: Memory, source_region: Region
 ) -> None:
     """Start copying a region to another of the same shape and element type. They must not overlap.
 
@@ -50,10 +48,26 @@ def copy_region(
         return
     # A command copies a 3-D box. Axes before the last two need one command per index.
     *outer, (planes, *plane_pitches), (rows, *row_pitches) = [(1, 0, 0)] * (2 - len(axes)) + axes
-    for target_offset, source_offset in _offsets(outer):
-        origins = [(target_region.offset + target_offset, 0, 0), (source_region.offset + source_offset, 0, 0)]
-        pitches = [_pitches(row, rows, *pair) for pair in zip(row_pitches, plane_pitches)]
-        _copy_box(queue, target, source, (row, rows, planes), origins, pitches)
+    options: dict[str, Any] = {"dest": target, "src": source, "region": (row, rows, planes)}
+    begins = [target_region.offset, source_region.offset]
+    if isinstance(target, cl.Buffer) and isinstance(source, cl.Buffer):
+        # PoCL 3.0 crashes if a box is copied from or to a sub-buffer.
+        (options["dest"], target_root), (options["src"], source_root) = root_buffer(target), root_buffer(source)
+        begins = [begins[0] + target_root, begins[1] + source_root]
+        sides = ("dst", "src")
+    else:
+        options["is_blocking"] = False
+        sides = ("host", "buffer") if isinstance(target, np.ndarray) else ("buffer", "host")
+    for side, row_pitch, plane_pitch in zip(sides, row_pitches, plane_pitches):
+        # The pitch of an axis of size 1 is 0, but OpenCL requires that of a dense box.
+        options[f"{side}_pitches"] = (row_pitch or row, plane_pitch or rows * (row_pitch or row))
+    for index in itertools.product(*(range(count) for count, _, _ in outer)):
+        offsets = begins
+        for i, (_, *strides) in zip(index, outer):
+            offsets = [offset + i * stride for offset, stride in zip(offsets, strides)]
+        for side, offset in zip(sides, offsets):
+            options[f"{side}_origin"] = (offset, 0, 0)
+        cl.enqueue_copy(queue, **options)
 
 
 def root_buffer(buffer: cl.Buffer) -> tuple[cl.Buffer, int]:
@@ -62,12 +76,13 @@ def root_buffer(buffer: cl.Buffer) -> tuple[cl.Buffer, int]:
         parent = buffer.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT)
     except cl.LogicError:  # Intel's runtime returns an internal object for a buffer in shared virtual memory
         parent = None
-    return (parent, buffer.get_info(cl.mem_info.OFFSET)) if parent else (buffer, 0)
+    return (parent, buffer.offset) if isinstance(parent, cl.Buffer) else (buffer, 0)
 
 
 def _merge(target: Region, source: Region) -> tuple[int, list[Axis]]:
     """Return the size of the runs of bytes that are contiguous in both regions, and the axes over them, outer first."""
-    row, axes = target.dtype.itemsize, []
+    row = target.dtype.itemsize
+    axes: list[Axis] = []
     for count, *strides in reversed(list(zip(target.shape, target.strides, source.strides))):
         if count == 1:
             continue
@@ -76,35 +91,5 @@ def _merge(target: Region, source: Region) -> tuple[int, list[Axis]]:
         elif axes and all(stride == axes[0][0] * inner for stride, inner in zip(strides, axes[0][1:])):
             axes[0] = (axes[0][0] * count, *axes[0][1:])
         else:
-            axes.insert(0, (count, *strides))
+            axes.insert(0, (count, strides[0], strides[1]))
     return row, axes
-
-
-def _offsets(axes: list[Axis]) -> Iterator[tuple[int, int]]:
-    """Yield the byte offsets of every index of the axes in the target and in the source."""
-    for index in itertools.product(*(range(count) for count, _, _ in axes)):
-        yield tuple(sum(i * axis[side] for i, axis in zip(index, axes)) for side in (1, 2))
-
-
-def _pitches(row: int, rows: int, row_pitch: int, plane_pitch: int) -> tuple[int, int]:
-    """Replace the pitches that are 0, those of axes of size 1, by dense ones."""
-    row_pitch = row_pitch or row
-    return row_pitch, plane_pitch or rows * row_pitch
-
-
-def _copy_box(queue, target, source, box, origins, pitches) -> None:
-    if isinstance(target, cl.Buffer) and isinstance(source, cl.Buffer):
-        # PoCL 3.0 crashes if a box is copied from or to a sub-buffer.
-        (target, target_offset), (source, source_offset) = root_buffer(target), root_buffer(source)
-        cl.enqueue_copy(
-            queue, target, source, region=box,
-            dst_origin=(target_offset + origins[0][0], 0, 0), src_origin=(source_offset + origins[1][0], 0, 0),
-            dst_pitches=pitches[0], src_pitches=pitches[1],
-        )  # fmt: skip
-        return
-    host = 0 if isinstance(target, np.ndarray) else 1
-    cl.enqueue_copy(
-        queue, target, source, region=box, is_blocking=False,
-        host_origin=origins[host], buffer_origin=origins[1 - host],
-        host_pitches=pitches[host], buffer_pitches=pitches[1 - host],
-    )  # fmt: skip

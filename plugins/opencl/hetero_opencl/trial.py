@@ -11,10 +11,7 @@ import hashlib
 import importlib.metadata
 import json
 import platform
-import signal
-import subprocess
-import tempfile
-from collections.abc import Iterator
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,14 +20,12 @@ import pyopencl as cl
 from hetero.cache_folder import cache_folder, write_cached
 from hetero.messages import get_logger
 from hetero_opencl import pocl
-from hetero_opencl.binaries import default_folder
-from hetero_opencl.child_process import describe_end, start
+from hetero_opencl.binary_cache import default_folder
+from hetero_opencl.child_process import ChildProcess, ProcessFailure
 from hetero_opencl.platforms import identity
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # on Windows
-    fcntl = None
 
 log = get_logger("hetero.opencl")
 
@@ -50,7 +45,11 @@ def verdict_on(device: cl.Device) -> Verdict:
     """Return the cached verdict on a device, or try the device in a child process."""
     file = verdict_file(device)
     folder = cache_folder(file.parent)
-    with _one_process(folder):
+    with contextlib.ExitStack() as stack:
+        if folder and sys.platform != "win32":
+            # One process runs the trial undisturbed, while others wait and then read its verdict.
+            with contextlib.suppress(OSError):  # a folder that is not writable cannot store verdicts either
+                fcntl.flock(stack.enter_context(open(folder / "lock", "w")), fcntl.LOCK_EX)
         try:
             return Verdict(**json.loads(file.read_bytes()))
         except (OSError, TypeError, ValueError):  # no file, or a damaged one
@@ -66,16 +65,6 @@ def verdict_on(device: cl.Device) -> Verdict:
         return verdict
 
 
-@contextlib.contextmanager
-def _one_process(folder: Path | None) -> Iterator[None]:
-    """Hold a file lock: one process runs a trial undisturbed, while others wait and then read its verdict."""
-    with contextlib.ExitStack() as stack:
-        if folder and fcntl:
-            with contextlib.suppress(OSError):  # a folder that is not writable cannot store verdicts either
-                fcntl.flock(stack.enter_context(open(folder / "lock", "w")), fcntl.LOCK_EX)
-        yield
-
-
 def verdict_file(device: cl.Device) -> Path:
     """Return the file of the verdict. Its name depends on the device, the driver, the processor and the software."""
     versions = [importlib.metadata.version(package) for package in ("hetero-opencl", "pyopencl")]
@@ -86,23 +75,9 @@ def verdict_file(device: cl.Device) -> Path:
 
 
 def _try(device: cl.Device) -> tuple[Verdict, bool]:
-    """Try a device; return the verdict, and whether it is final.
-
-    It is not final if the child process cannot start, is killed or raises an error, as memory may have been short.
-    """
-    with tempfile.TemporaryFile() as errors:
-        try:
-            process = start("trial_process", "run_trial", [identity(device)], errors)
-        except OSError as error:
-            return Verdict(f"cannot start a process to test it: {error}"), False
-        try:
-            output, _ = process.communicate(timeout=TRIAL_SECONDS)
-        except subprocess.TimeoutExpired:
-            return Verdict(f"its test took more than {TRIAL_SECONDS} s"), True
-        finally:
-            process.kill()
-            process.wait()
-        if process.returncode == 0:
-            return Verdict(**json.loads(output)), True
-        reason = f"the process that tested it {describe_end(process.returncode, errors)}"
-        return Verdict(reason), process.returncode not in (1, -signal.SIGKILL)
+    """Try a device; return the verdict, and whether it is final."""
+    try:
+        with contextlib.closing(ChildProcess("trial_process", "try_device")) as process:
+            return Verdict(**process.call(TRIAL_SECONDS, device_identity=identity(device))), True
+    except ProcessFailure as failure:
+        return Verdict(f"the process that tested it {failure}"), failure.is_final

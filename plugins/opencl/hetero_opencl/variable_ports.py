@@ -6,23 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hetero import ops
-from hetero.graph import Constant, Model, Node, Output, Parameter, Result, VariableInfo
-from hetero.ops.variables import AssignV3, ReadValueV3
+from hetero.graph import Constant, Model, Node, Output, Parameter, Result
+from hetero.ops.variables import AssignV3, ReadValue, ReadValueV3, VariableOp
 from hetero.types import Type
 
-READS = (ReadValueV3, ops.ReadValue)
-ASSIGNS = (AssignV3, ops.Assign)
 
-
-def variable_unsupported_reason(node: Node) -> str | None:
+def variable_unsupported_reason(node: VariableOp) -> str | None:
     """Return the reason why the variable of a node is not supported, or None."""
     kind = node.variable_info.data_type
     return f"a variable cannot hold elements of type {kind}" if kind.is_dynamic() or kind is Type.string else None
-
-
-def variables_of(model: Model) -> list[VariableInfo]:
-    return [variable.info for variable in model.variables]
 
 
 def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, list[str], list[str]]:
@@ -34,28 +26,28 @@ def expose_variables(model: Model, has_value: Sequence[bool]) -> tuple[Model, li
     """
     copy = model.clone()
     order = copy.get_ordered_ops()
-    inputs, outputs = [], []
+    inputs = []
     # First the assigned values, as one may be the old value of another variable. The last Assign of a variable counts.
-    assigns = [node for node in order if isinstance(node, ASSIGNS)]
-    for name, node in {node.variable_id: node for node in assigns}.items():
-        copy.add_results([Result(node.input_value(0))])
-        outputs.append(name)
+    assigns = [node for node in order if isinstance(node, AssignV3)]
+    assigned = {node.variable_id: node.input_value(0) for node in assigns}
+    copy.add_results([Result(value) for value in assigned.values()])
     for node in assigns:
         node.output(0).replace(node.input_value(0))
         if node in copy.sinks:
             copy.remove_sink(node)
         node.disconnect()
-    for variable, is_set in zip(variables_of(model), has_value):
-        reads = [n for n in order if isinstance(n, READS) and n.variable_id == variable.variable_id]
+    for variable, is_set in zip(model.variables, has_value):
+        info = variable.info
+        reads = [n for n in order if isinstance(n, (ReadValueV3, ReadValue)) and n.variable_id == info.variable_id]
         if is_set and reads:
-            parameter = Parameter(variable.data_type, variable.data_shape, name=variable.variable_id)
+            parameter = Parameter(info.data_type, info.data_shape, name=info.variable_id)
             copy.add_parameters([parameter])
-            inputs.append(variable.variable_id)
-        for node in reads:
-            node.output(0).replace(parameter.output(0) if is_set else _initial_value(node))
-            node.disconnect()
+            inputs.append(info.variable_id)
+        for read in reads:
+            read.output(0).replace(parameter.output(0) if is_set else _initial_value(read))
+            read.disconnect()
     copy.validate_nodes_and_infer_types()
-    return copy, inputs, outputs
+    return copy, inputs, [*assigned]
 
 
 def _initial_value(node: Node) -> Output:

@@ -7,7 +7,7 @@ from hetero import allocation
 from hetero.errors import DeviceError
 
 
-@pytest.mark.parametrize("device", present_devices().usable, ids=lambda device: device.name)
+@pytest.mark.parametrize("device", present_devices().usable, ids=lambda device: device.full_name)
 def test_a_buffer_beyond_the_available_memory_is_refused(device, processor, monkeypatch):
     if not device.handle.host_unified_memory:
         return  # the driver checks dedicated memory

@@ -5,7 +5,7 @@ import signal
 
 import pyopencl as cl
 import pytest
-from hetero_opencl import build_process, compiler, pocl
+from hetero_opencl import child_process, compiler, pocl
 from hetero_opencl.compiler import BuildRequest, Compiler
 from hetero_opencl.device import present_devices
 
@@ -80,7 +80,7 @@ def test_an_idle_process_ends(handle):
     processes = Compiler(handle)
     processes.build_all([BuildRequest(SOURCE)])
     (idle,) = processes.idle
-    assert idle.process.wait(timeout=build_process.IDLE_SECONDS + 20) == 0
+    assert idle.process.wait(timeout=child_process.IDLE_SECONDS + 20) == 0
 
 
 def test_the_first_inference_builds_nothing(tmp_path):

@@ -13,6 +13,7 @@ from hetero.ops.control_flow import SubGraphOp, part_count
 from hetero.ops.port_maps import (
     BodyOutputDescription,
     ConcatOutputDescription,
+    MergedInputDescription,
     OutputDescription,
     SliceInputDescription,
 )
@@ -24,18 +25,18 @@ from hetero_opencl.transfers import on_host
 
 
 @runs_on_host(ops.Loop)
-def loop(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def loop(step: HostStep[ops.Loop], tensors: Sequence[Tensor]) -> list[Tensor]:
     trip_count, starts = (on_host(tensors[index]).item() for index in (0, 1))
     numbers: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
     return _LoopExecution(step, tensors, *step.node.get_special_body_ports()).run(numbers if starts else ())
 
 
 @runs_on_host(ops.TensorIterator)
-def tensor_iterator(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def tensor_iterator(step: HostStep[ops.TensorIterator], tensors: Sequence[Tensor]) -> list[Tensor]:
     slices = [d for d in step.node.get_input_descriptions() if isinstance(d, SliceInputDescription)]
     counts = {part_count(d, tensors[d.input_index].shape[d.axis]) for d in slices}
     if len(counts) != 1:
-        step.fail(f"its sliced inputs must have the same number of parts, but have {sorted(counts) or 'none'}")
+        step.fail(f"its sliced inputs must have the same number of slices, but have {sorted(counts) or 'none'}")
     return _LoopExecution(step, tensors).run(range(counts.pop()))
 
 
@@ -43,9 +44,9 @@ class _LoopExecution:
     """One execution of a Loop or TensorIterator."""
 
     def __init__(
-        self, step: HostStep, tensors: Sequence[Tensor], iteration_port: int = -1, condition_port: int = -1
+        self, step: HostStep[SubGraphOp], tensors: Sequence[Tensor], iteration_port: int = -1, condition_port: int = -1
     ) -> None:
-        node: SubGraphOp = step.node
+        node = step.node
         self._step, self._node, self._body = step, node, step.bodies[0]
         self._tensors = [
             tensor if isinstance(tensor.element_type, ContainerType) else step.on_device(index, tensor)
@@ -54,14 +55,12 @@ class _LoopExecution:
         self._iteration_port, self._condition_port = iteration_port, condition_port
         self._inputs = node.get_input_descriptions()
         self._slices = [d for d in self._inputs if isinstance(d, SliceInputDescription)]
-        self._carried = {
-            d.body_parameter_index: d.body_value_index for d in self._inputs if hasattr(d, "body_value_index")
-        }
-        outputs = node.get_output_descriptions()
+        self._merged = [d for d in self._inputs if isinstance(d, MergedInputDescription)]
+        # The results whose values are kept for every iteration.
         self._kept: dict[int, list[Tensor]] = {
             d.body_value_index: []
-            for d in outputs
-            if isinstance(d, ConcatOutputDescription) or (isinstance(d, BodyOutputDescription) and d.iteration != -1)
+            for d in node.get_output_descriptions()
+            if not isinstance(d, BodyOutputDescription) or d.iteration != -1
         }
 
     def run(self, numbers: Iterable[int]) -> list[Tensor]:
@@ -78,8 +77,8 @@ class _LoopExecution:
             # Double buffering: an iteration reads the results of the one before while it writes to the other set.
             results, spare = self._result_tensors(spare), results
             self._body.run([feed[index] for index in range(len(feed))], results, self._step.check)
-            for parameter, result in self._carried.items():
-                feed[parameter] = results[result]
+            for merged in self._merged:
+                feed[merged.body_parameter_index] = results[merged.body_value_index]
             for index, values in self._kept.items():
                 values.append(results[index])
             if self._condition_port >= 0 and not results[self._condition_port].data.item():
@@ -97,7 +96,7 @@ class _LoopExecution:
             if index == self._condition_port or isinstance(kind, ContainerType):
                 tensors.append(Tensor(kind, [0]))
             elif used is None or index in self._kept:
-                tensors.append(self._step.new_tensor(kind, [0]))
+                tensors.append(self._step.context.create_tensor(kind, [0]))
             else:
                 tensors.append(used[index])
         return tensors
@@ -108,7 +107,7 @@ class _LoopExecution:
         return Tensor(np.full(shape, number, parameter.element_type.to_dtype()))
 
     def _part(self, description: SliceInputDescription, number: int) -> RemoteTensor:
-        tensor = self._tensors[description.input_index]
+        tensor = self._step.on_device(description.input_index, self._tensors[description.input_index])
         length = tensor.shape[description.axis]
         first = description.start % length + number * description.stride
         begin = first if description.stride > 0 else first - description.part_size + 1
@@ -118,8 +117,11 @@ class _LoopExecution:
         index = description.body_value_index
         if isinstance(description, ConcatOutputDescription):
             values = self._kept[index]
-            return self._join(description, values if description.stride > 0 else values[::-1])
-        if description.iteration != -1:
+            if not values:
+                return self._empty_output(description)
+            in_order = values if description.stride > 0 else values[::-1]
+            return self._step.join(in_order, description.axis % len(values[0].shape))
+        if isinstance(description, BodyOutputDescription) and description.iteration != -1:
             if not 0 <= description.iteration < len(self._kept[index]):
                 count = len(self._kept[index])
                 self._step.fail(f"there is no iteration {description.iteration}: its body ran {count} times")
@@ -131,11 +133,6 @@ class _LoopExecution:
             self._step.fail(f"output {description.output_index} has no value, as its body ran zero times")
         return self._tensors[initial]
 
-    def _join(self, description: ConcatOutputDescription, values: Sequence[Tensor]) -> Tensor:
-        if not values:
-            return self._empty_output(description)
-        return self._step.join(values, description.axis % len(values[0].shape))
-
     def _empty_output(self, description: ConcatOutputDescription) -> Tensor:
         """Return the concatenated output of zero iterations; unknown dimensions are zero."""
         result = self._node.body.results[description.body_value_index].output(0)
@@ -143,4 +140,4 @@ class _LoopExecution:
         if result.partial_shape.has_rank:
             shape = [dimension.get_length() if dimension.is_static else 0 for dimension in result.partial_shape]
             shape[description.axis] = 0
-        return self._step.new_tensor(result.element_type, shape)
+        return self._step.context.create_tensor(result.element_type, shape)

@@ -6,6 +6,8 @@ when they enter a sequence, as programs overwrite their output buffers in later 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,44 +32,42 @@ def _wrap(step: HostStep, content: Any) -> list[Tensor]:
 
 
 @runs_on_host(ops.SequenceConstruct)
-def sequence_construct(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def sequence_construct(step: HostStep[ops.SequenceConstruct], tensors: Sequence[Tensor]) -> list[Tensor]:
     return _wrap(step, [step.copy(tensor) for tensor in tensors])
 
 
 @runs_on_host(ops.SequenceEmpty)
-def sequence_empty(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def sequence_empty(step: HostStep[ops.SequenceEmpty], tensors: Sequence[Tensor]) -> list[Tensor]:
     return _wrap(step, [])
 
 
 @runs_on_host(ops.SequenceInsert)
-def sequence_insert(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def sequence_insert(step: HostStep[ops.SequenceInsert], tensors: Sequence[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
     at = _position(step, tensors[2], len(items), len(items) + 1) if len(tensors) > 2 else len(items)
     return _wrap(step, [*items[:at], step.copy(tensors[1]), *items[at:]])
 
 
 @runs_on_host(ops.SequenceErase)
-def sequence_erase(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def sequence_erase(step: HostStep[ops.SequenceErase], tensors: Sequence[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
-    if len(tensors) == 1 and not items:
-        step.fail("cannot erase an item of an empty sequence")
-    at = _position(step, tensors[1], len(items), len(items)) if len(tensors) > 1 else len(items) - 1
+    at = _position(step, tensors[1] if len(tensors) > 1 else Tensor(np.array(-1)), len(items), len(items))
     return _wrap(step, items[:at] + items[at + 1 :])
 
 
 @runs_on_host(ops.SequenceAt)
-def sequence_at(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def sequence_at(step: HostStep[ops.SequenceAt], tensors: Sequence[Tensor]) -> list[Tensor]:
     items = content(tensors[0])
     return [step.as_tensor(items[_position(step, tensors[1], len(items), len(items))])]
 
 
 @runs_on_host(ops.SequenceLength)
-def sequence_length(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def sequence_length(step: HostStep[ops.SequenceLength], tensors: Sequence[Tensor]) -> list[Tensor]:
     return [Tensor(np.array(len(content(tensors[0])), np.int64))]
 
 
 @runs_on_host(ops.SplitToSequence)
-def split_to_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def split_to_sequence(step: HostStep[ops.SplitToSequence], tensors: Sequence[Tensor]) -> list[Tensor]:
     data, node = step.on_device(0, tensors[0]), step.node
     axis = node.axis % len(data.shape)
     length = data.shape[axis]
@@ -77,15 +77,15 @@ def split_to_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
     if not split.ndim and int(split) < 1:
         step.fail(f"split must be positive, but is {int(split)}")
     ends = np.cumsum(split).tolist() if split.ndim else [*range(int(split), length, int(split)), length]
-    begins = [0, *ends[:-1]]
-    parts = [step.copy(step.part(data, axis, begin, end)) for begin, end in zip(begins, ends) if length or split.ndim]
+    spans = pairwise([0, *ends]) if length or split.ndim else ()
+    parts = [step.copy(step.part(data, axis, begin, end)) for begin, end in spans]
     if len(tensors) == 1 and not node.keep_dims:
         parts = [step.in_shape(part, [*part.shape[:axis], *part.shape[axis + 1 :]]) for part in parts]
     return _wrap(step, parts)
 
 
 @runs_on_host(ops.ConcatFromSequence)
-def concat_from_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def concat_from_sequence(step: HostStep[ops.ConcatFromSequence], tensors: Sequence[Tensor]) -> list[Tensor]:
     items, node = [step.as_tensor(item) for item in content(tensors[0])], step.node
     if not items:
         step.fail("cannot concatenate an empty sequence")
@@ -94,7 +94,7 @@ def concat_from_sequence(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
 
 
 @runs_on_host(ops.Optional)
-def optional(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def optional(step: HostStep[ops.Optional], tensors: Sequence[Tensor]) -> list[Tensor]:
     if not tensors:
         return _wrap(step, None)
     (tensor,) = tensors
@@ -103,7 +103,7 @@ def optional(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
 
 
 @runs_on_host(ops.OptionalHasElement)
-def optional_has_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def optional_has_element(step: HostStep[ops.OptionalHasElement], tensors: Sequence[Tensor]) -> list[Tensor]:
     has_element = bool(tensors)
     if has_element and isinstance(step.node.get_input_element_type(0), OptionalType):
         has_element = content(tensors[0]) is not None
@@ -111,7 +111,7 @@ def optional_has_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
 
 
 @runs_on_host(ops.OptionalGetElement)
-def optional_get_element(step: HostStep, tensors: list[Tensor]) -> list[Tensor]:
+def optional_get_element(step: HostStep[ops.OptionalGetElement], tensors: Sequence[Tensor]) -> list[Tensor]:
     (tensor,) = tensors
     if not isinstance(step.node.get_input_element_type(0), OptionalType):
         return [tensor]
@@ -126,5 +126,5 @@ def _position(step: HostStep, tensor: Tensor, count: int, end: int) -> int:
     position = on_host(tensor).item()
     from_front = position + count if position < 0 else position
     if not 0 <= from_front < end:
-        step.fail(f"position {position} does not exist in a sequence of {count}")
+        step.fail(f"position {position} is out of range for a sequence of {count}")
     return from_front

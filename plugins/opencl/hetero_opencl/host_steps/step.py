@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 import numpy as np
 
@@ -11,24 +11,22 @@ from hetero.errors import DeviceError
 from hetero.graph import Node, is_constant
 from hetero.plugin import RemoteTensor
 from hetero.tensor import Tensor
-from hetero.types import Type
 from hetero_opencl.remote import OpenCLContext
 
 if TYPE_CHECKING:
     from hetero_opencl.bound_model import BoundModel
 
+AnyNode = TypeVar("AnyNode", bound=Node, covariant=True)
 
-class HostStep:
+
+class HostStep(Generic[AnyNode]):
     """A node that the host runs in one request, with the bodies bound for that request."""
 
-    def __init__(self, node: Node, bodies: Sequence[BoundModel], context: OpenCLContext) -> None:
+    def __init__(self, node: AnyNode, bodies: Sequence[BoundModel], context: OpenCLContext) -> None:
         self.node, self.bodies, self.context = node, bodies, context
         self._constants: dict[int, RemoteTensor] = {}
         #: Called between iterations; raises if the inference has been canceled.
         self.check: Callable[[], None] = lambda: None
-
-    def new_tensor(self, kind: Type, shape: Sequence[int]) -> RemoteTensor:
-        return self.context.create_tensor(kind, shape)
 
     def on_device(self, index: int, tensor: Tensor) -> RemoteTensor:
         """Return an input as a device tensor, copied if it is on the host; constants are copied only once."""
@@ -43,7 +41,7 @@ class HostStep:
 
     def copy(self, tensor: Tensor) -> RemoteTensor:
         """Return a copy in device memory."""
-        copy = self.new_tensor(tensor.element_type, tensor.shape)
+        copy = self.context.create_tensor(tensor.element_type, tensor.shape)
         copy.copy_from(tensor)
         return copy
 
@@ -51,7 +49,8 @@ class HostStep:
         """Return an item of a sequence as a tensor; items that the user passed in are arrays."""
         return item if isinstance(item, Tensor) else self.copy(Tensor(item))
 
-    def part(self, tensor: RemoteTensor, axis: int, begin: int, end: int) -> RemoteTensor:
+    @staticmethod
+    def part(tensor: RemoteTensor, axis: int, begin: int, end: int) -> RemoteTensor:
         """Return the view of the elements ``begin`` to ``end`` (exclusive) along an axis."""
         begins, ends = [0] * len(tensor.shape), list(tensor.shape)
         begins[axis], ends[axis] = begin, end
@@ -64,7 +63,7 @@ class HostStep:
         if any((*shape[:axis], *shape[axis + 1 :]) != (*first[:axis], *first[axis + 1 :]) for shape in shapes):
             self.fail(f"tensors of shapes {[list(t.shape) for t in tensors]} cannot be concatenated along axis {axis}")
         length = sum(shape[axis] for shape in shapes)
-        joined = self.new_tensor(tensors[0].element_type, [*first[:axis], length, *first[axis + 1 :]])
+        joined = self.context.create_tensor(tensors[0].element_type, [*first[:axis], length, *first[axis + 1 :]])
         begin = 0
         for tensor, shape in zip(tensors, shapes):
             end = begin + shape[axis]
@@ -76,5 +75,5 @@ class HostStep:
         """Return a copy of the elements with another shape."""
         return RemoteTensor(self.copy(tensor).memory, tensor.element_type, shape)
 
-    def fail(self, problem: str) -> None:
+    def fail(self, problem: str) -> NoReturn:
         raise DeviceError(f"{self.node.type_info.name} '{self.node.friendly_name}': {problem}")

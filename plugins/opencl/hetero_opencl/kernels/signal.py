@@ -58,7 +58,9 @@ def _text(kind: Type) -> str:
 def mel_weight_matrix(lowering: Lowering, node: Node) -> None:
     """Raises UnsupportedOperationError if the device has no f64, as edges must be rounded to bins in f64."""
     if not lowering.device.has_doubles:
-        raise UnsupportedOperationError(f"MelWeightMatrix needs f64, which {lowering.device.name} does not support")
+        raise UnsupportedOperationError(
+            f"MelWeightMatrix needs f64, which {lowering.device.full_name} does not support"
+        )
     bands, dft_length = (int(shape_input(node, index).item()) for index in (0, 1))
     types = {"RATE": node.get_input_element_type(2), "LOW": node.get_input_element_type(3)}
     types |= {"HIGH": node.get_input_element_type(4), "RESULT": node.get_element_type()}
