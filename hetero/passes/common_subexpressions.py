@@ -59,4 +59,4 @@ def _hashable(value: object) -> Hashable:
     if isinstance(value, np.ndarray):
         return (value.dtype.str, value.shape, value.tobytes())
     hash(value)
-    return value  # type: ignore[return-value]
+    return value

@@ -44,7 +44,7 @@ def _is_identity(node: Node) -> bool:
         return node.get_input_size() == 1
     if isinstance(node, ops.Transpose):
         order = exact_value(node.input_value(1))
-        return order is not None and order.size > 0 and (np.diff(order) == 1).all()
+        return order is not None and order.size > 0 and bool((np.diff(order) == 1).all())
     if isinstance(node, (ops.Reshape, ops.Squeeze, ops.Unsqueeze, ops.Broadcast, ops.Tile)):
         return _same_static_shape(data, result)
     if isinstance(node, ops.Pad):
@@ -63,4 +63,4 @@ def _is_zero(value: Output) -> bool:
 
 def _steps_forward(node: Node) -> bool:
     steps = exact_value(node.input_value(3))
-    return steps is not None and (steps > 0).all()
+    return steps is not None and bool((steps > 0).all())

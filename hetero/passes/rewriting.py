@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.graph import Input, Model, Node, Output, Result, is_constant
+from hetero.graph import Input, Model, Node, Output, Result, constant_array
 from hetero.graph.runtime_info import copy_runtime_info
 
 
@@ -46,10 +46,9 @@ def per_channel(value: Output, data: Output) -> np.ndarray | None:
 
     Returns None if the value is no such Constant, or makes the shape of the result larger than that of the data.
     """
-    shape = data.partial_shape
-    if not is_constant(value) or not shape.has_rank or len(shape) < 2 or shape[1].is_dynamic:
+    array, shape = constant_array(value), data.partial_shape
+    if array is None or not shape.has_rank or len(shape) < 2 or shape[1].is_dynamic:
         return None
-    array = value.node.data
     padded = (1,) * (len(shape) - array.ndim) + array.shape
     fits = len(padded) == len(shape) and padded[1] in (1, shape[1].get_length()) and array.size == padded[1]
     return array.reshape(-1) if fits else None

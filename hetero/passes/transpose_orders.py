@@ -95,7 +95,8 @@ class AxisOrders:
 
     def choose(self) -> None:
         """Choose an order for each operation, in time linear in the size of the model."""
-        best, least = ({}, {}), self._total_cost()
+        best: tuple[dict[Node, Order], dict[Output, Order]] = {}, {}
+        least = self._total_cost()
         for slack in _SLACKS:
             for node in self.rules:
                 self._sink(node)
