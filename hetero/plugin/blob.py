@@ -73,7 +73,8 @@ def pack_blob(
 ) -> list[bytes | memoryview]:
     """Return the pieces of a blob, to be concatenated. The contents of sections are not copied."""
     parts = {
-        name: [*section] if isinstance(section, (list, tuple)) else [section] for name, section in sections.items()
+        name: [section] if isinstance(section, (bytes, memoryview)) else [*section]
+        for name, section in sections.items()
     }
     sizes = {name: sum(memoryview(piece).nbytes for piece in pieces) for name, pieces in parts.items()}
     fields = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
 
 from hetero.errors import BlobError, FrontendError, GraphError
 from hetero.graph import Attribute, Constant, Model, Node, Op, Output, Parameter, Result, defined_operations
@@ -16,6 +16,8 @@ from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
+
+AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def model_sections(compiled: CompiledModel, transformed: Model) -> dict[str, Section]:
@@ -70,7 +72,7 @@ def ir_sections(name: str, model: Model) -> dict[str, Section]:
     weights = _Pieces()
     try:
         own = _check_operations(model)
-        xml = encoded(model_element(model, WeightsWriter(weights)))
+        xml = encoded(model_element(model, WeightsWriter(cast(BinaryIO, weights))))
     except (FrontendError, GraphError) as error:
         raise BlobError(f"model '{name}' cannot be exported: {error}") from error
     sections: dict[str, Section] = {"xml": xml, "weights": weights}
@@ -149,7 +151,7 @@ def parameter_of(fields: Mapping[str, Any]) -> Parameter:
     return _named(fields, Parameter(*_type_and_shape(fields)))
 
 
-class _Pieces(list):
+class _Pieces(list[bytes | memoryview]):
     """A file-like object that keeps the pieces that are written to it."""
 
     write = list.append
@@ -170,8 +172,9 @@ def _check_operations(model: Model) -> list[type[Op]]:
     from hetero.frontend.ir.attributes import read_back
     from hetero.frontend.ir.reader import Operations
 
-    known, own = Operations(), {}
-    for node in walk_nested(model.get_ordered_ops()):
+    known = Operations()
+    own: dict[tuple, type[Op]] = {}
+    for node in (node for node in walk_nested(model.get_ordered_ops()) if isinstance(node, Op)):
         cls, info = type(node), node.type_info
         if known[info.version_id].get(info.name) is not cls and own.setdefault(info, cls) is not cls:
             raise FrontendError(f"'{node.friendly_name}' is of another class {info.name} than others in the model")
@@ -202,7 +205,7 @@ def _type_and_shape(port: Mapping[str, Any]) -> tuple[Type, PartialShape]:
     return Type(str(port["type"])), PartialShape(str(port["shape"]))
 
 
-def _named(port: Mapping[str, Any], node: Node) -> Node:
+def _named(port: Mapping[str, Any], node: AnyNode) -> AnyNode:
     node.friendly_name = str(port["name"])
     node.output(0).names = set(map(str, port["names"]))
     return node

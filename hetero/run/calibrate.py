@@ -283,7 +283,7 @@ class _Calibration:
 
     def _store_times(self, times: Mapping[Device, OperationTimes], factor: float, margin: float | None = None) -> None:
         for device, measured in times.items():
-            adjusted = dataclasses.replace(measured, subgraph=measured.subgraph * factor, margin=margin)
+            adjusted = dataclasses.replace(measured, subgraph=(measured.subgraph or 0.0) * factor, margin=margin)
             self._database.write_operation_times(device, self._key, adjusted)
 
     def _result(self, plain: Mapping[Device, _Candidate], min_cut: _Candidate) -> Calibration:

@@ -127,11 +127,11 @@ def show_calibration(console: Console, calibration: Calibration) -> None:
 
 def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
-    times_by_column = {
-        "ms": [s.milliseconds for s in placement.subgraphs],
-        "transfers (ms)": [s.transfer_milliseconds for s in placement.subgraphs],
+    columns = {
+        "ms": [s.milliseconds for s in placement.subgraphs if s.milliseconds is not None],
+        "transfers (ms)": [s.transfer_milliseconds for s in placement.subgraphs if s.transfer_milliseconds is not None],
     }
-    times_by_column = {column: times for column, times in times_by_column.items() if None not in times}
+    times_by_column = {column: times for column, times in columns.items() if len(times) == len(placement.subgraphs)}
     table = _table("subgraph", "device", "operations", "inputs", "outputs", *times_by_column)
     for index, s in enumerate(placement.subgraphs[:MAX_SUBGRAPHS]):
         times = [_ms(times[index]) for times in times_by_column.values()]

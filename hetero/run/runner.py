@@ -128,12 +128,12 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     warm_up = config.iterations > 1
     for index in range(config.iterations + warm_up):
         progress(f"Running on {config.device}", 2 + max(0, index - warm_up), total)
-        results = request.infer(inputs, share_inputs=True, share_outputs=True)
+        results = request.infer(list(inputs.values()), share_inputs=True, share_outputs=True)
         latencies.append(request.latency)
         profiles.append(request.get_profiling_info())
     progress("Done", total, total)
 
-    arrays = {port_name(port): array for port, array in results.items()}
+    arrays = dict(zip(map(port_name, compiled.outputs), results.to_tuple()))
     counted = slice(int(warm_up), None)
     return RunReport(
         devices=find_devices(core),
@@ -215,7 +215,8 @@ def _transfers(profile: Sequence[ProfilingInfo]) -> float | None:
 
 
 def _median(times: Sequence[float | None]) -> float | None:
-    return None if None in times or not times else median(times)
+    known = [time for time in times if time is not None]
+    return median(known) if known and len(known) == len(times) else None
 
 
 def _milliseconds(info: ProfilingInfo) -> float:
