@@ -67,9 +67,8 @@ def _operations_of(node: Node) -> float:
         return count * bodies[0] if count >= 0 else math.inf
     if bodies:
         return max(bodies)
-    return work_of(
-        node, {v: assumed_shape(v.partial_shape) for v in (*node.input_values(), *node.outputs())}
-    ).operations
+    shapes = {value: assumed_shape(value.partial_shape) for value in (*node.input_values(), *node.outputs())}
+    return work_of(node, shapes).operations
 
 
 def _operations_of_body(body: Model) -> float:
@@ -111,7 +110,10 @@ def fold_node(node: Node, budget: FoldingBudget) -> bool:
     changed = False
     for output, array in zip(node.outputs(), _known_outputs(node, budget)):
         if array is not None and output.get_target_inputs():
-            _replace(output, array)
+            name = node.friendly_name if node.get_output_size() == 1 else f"{node.friendly_name}.{output.index}"
+            constant = Constant(array, name=name)
+            copy_runtime_info([node], constant)
+            output.replace(constant.output(0))
             changed = True
     return changed
 
@@ -135,11 +137,3 @@ def _exact_array(output: Output) -> np.ndarray | None:
     """Return the value of an output in its element type, which may be narrower; None if it is not fully known."""
     value = exact_value(output)
     return None if value is None else value.astype(output.element_type.to_dtype(), copy=False)
-
-
-def _replace(output: Output, array: np.ndarray) -> None:
-    node = output.node
-    name = node.friendly_name if node.get_output_size() == 1 else f"{node.friendly_name}.{output.index}"
-    constant = Constant(array, name=name)
-    copy_runtime_info([node], constant)
-    output.replace(constant.output(0))

@@ -81,14 +81,12 @@ class Number(Pattern):
 
 
 class Operation(Pattern):
-    """The first output of an operation of these classes whose inputs match, in any order if the operation commutes.
+    """The first output of an operation of this class whose inputs match, in any order if the operation commutes.
 
     ``attributes`` are the values that attributes of the operation must have.
     """
 
-    def __init__(
-        self, kind: type[Node] | tuple[type[Node], ...], *inputs: Pattern, name: str = "", **attributes: object
-    ) -> None:
+    def __init__(self, kind: type[Node], *inputs: Pattern, name: str = "", **attributes: object) -> None:
         self.kind, self.inputs, self.name, self.attributes = kind, inputs, name, attributes
 
     def matches(self, value: Output, so_far: Match) -> Iterator[Match]:

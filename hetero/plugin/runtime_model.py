@@ -107,7 +107,8 @@ class RuntimeModelBuilder:
 
     def build(self, name: str) -> Model:
         """Return the runtime model. Nodes without readers are its sinks."""
-        ends = [node for node in self._nodes if isinstance(node, ExecutionNode) and not _is_read(node)]
+        steps = [node for node in self._nodes if isinstance(node, ExecutionNode)]
+        ends = [node for node in steps if not any(output.get_target_inputs() for output in node.outputs())]
         results = [node for node in self._nodes if isinstance(node, Result)]
         parameters = [node for node in self._nodes if isinstance(node, Parameter)]
         return Model(results, parameters, name, sinks=ends)
@@ -139,7 +140,3 @@ def _layout(value: Output) -> str:
     if not value.partial_shape.has_rank:
         return "undef"
     return string.ascii_letters[: max(1, len(value.partial_shape))]
-
-
-def _is_read(node: Node) -> bool:
-    return any(output.get_target_inputs() for output in node.outputs())
