@@ -172,7 +172,7 @@ def new(
 
 def _read_model(model: str, extensions: list[str], progress: Callable[[str, int, int], None]) -> tuple[Core, Model]:
     """Read a model file with extensions, whose paths are relative to the current folder. Returns its Core too."""
-    from hetero.run.reading import read_model
+    from hetero.run.runner import read_model
     from hetero.run.sources import existing_file, extension_source
     from hetero.runtime import Core
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -20,14 +19,14 @@ from hetero.dispatch.plugin import affinities
 from hetero.dispatch.report import PlacementReport
 from hetero.dispatch.report import log as placement_log
 from hetero.errors import PropertyError
+from hetero.frontend import ProgressReporterExtension
 from hetero.frontend.source import noting_files
-from hetero.graph import port_name
+from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
 from hetero.run.config import RunConfig
 from hetero.run.devices import DeviceInfo, find_devices
 from hetero.run.inputs import make_inputs
 from hetero.run.outputs import make_presenters
-from hetero.run.reading import read_model
 from hetero.run.sources import refuse_overwriting
 from hetero.runtime import CompiledModel, Core
 
@@ -152,18 +151,26 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     )
 
 
+def read_model(core: Core, path: Path, extensions: Sequence[Path | str], progress: Progress) -> Model:
+    """Read a model file. ``progress(text, done, total)`` is called for each percent. Raises HeteroError."""
+
+    def report(fraction: float, total: int, completed: int) -> None:
+        if completed * 100 // total > (completed - 1) * 100 // total:
+            progress("Reading the model", completed, total)
+
+    progress("Reading the model", 0, 1)
+    core.add_extension([*extensions, ProgressReporterExtension(report)])
+    return core.read_model(path)
+
+
 @contextmanager
 def placement_log_muted() -> Iterator[None]:
     """Suppress the dispatcher's log line about the placement, because the report contains it."""
-    placement_log.addFilter(_reject)
+    was_disabled, placement_log.disabled = placement_log.disabled, True
     try:
         yield
     finally:
-        placement_log.removeFilter(_reject)
-
-
-def _reject(record: logging.LogRecord) -> bool:
-    return False
+        placement_log.disabled = was_disabled
 
 
 def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:
@@ -173,7 +180,10 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
     except PropertyError:
         return None
     is_timed = compiled.get_property(props.enable_profiling)
-    times = [_subgraph_times(profile) for profile in profiles] if is_timed else []
+    times = [
+        [(_milliseconds(part[0]), _transfers(part)) for part in split_by_subgraph(profile)]
+        for profile in (profiles if is_timed else ())
+    ]
     # If a device failed during the run, earlier inferences had other subgraphs.
     times = [inference for inference in times if len(inference) == len(report.subgraphs)]
     subgraphs = [
@@ -194,11 +204,6 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
         group[operation.type_name] += 1
     reasons = [Reason(device, reason, dict(types.most_common())) for (device, reason), types in groups.items()]
     return Placement(report.summary(), report.counts, subgraphs, reasons)
-
-
-def _subgraph_times(profile: Sequence[ProfilingInfo]) -> list[tuple[float, float | None]]:
-    """Return the milliseconds of each subgraph, and of its transfers."""
-    return [(_milliseconds(part[0]), _transfers(part)) for part in split_by_subgraph(profile)]
 
 
 def split_by_subgraph(profile: Sequence[ProfilingInfo]) -> list[Sequence[ProfilingInfo]]:
