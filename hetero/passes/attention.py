@@ -40,7 +40,7 @@ def _attention(match: Match) -> Node | None:
     scale = _scale(match)
     if scale is None or match["weights"].node.get_attributes()["axis"] not in (-1, rank - 1):
         return None
-    if "mask" in match and not _is_mask(match["mask"], match["product"]):
+    if "mask" in match.values and not _is_mask(match["mask"], match["product"]):
         return None
     if not match["product"].node.get_attributes()["transpose_b"]:
         key = _swap_last_axes(key, rank)
@@ -49,9 +49,9 @@ def _attention(match: Match) -> Node | None:
 
 
 def _scale(match: Match) -> float | None:
-    if "factor" in match:
+    if "factor" in match.values:
         return single_number(match["factor"])
-    if "divisor" in match:
+    if "divisor" in match.values:
         divisor = single_number(match["divisor"])
         return 1 / divisor if divisor else None
     return 1.0

@@ -8,7 +8,7 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node, Op, Output, constant_array
 from hetero.graph.runtime_info import copy_runtime_info
 from hetero.passes.manager import changes_numerics
-from hetero.passes.rewriting import only_reader, other_operand, per_channel, rewrite_each
+from hetero.passes.rewriting import only_reader, per_channel, rewrite_each
 
 
 def split_batch_norm(model: Model) -> bool:
@@ -83,11 +83,11 @@ def _absorb(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
 
 def _scale_or_shift(node: Node) -> tuple[Node, np.ndarray] | None:
     """Return the only reader of a node and its constant as f64, if it is a Multiply or an Add of one per channel."""
-    operand = only_reader(node)
-    if operand is None or type(operand.node) not in (ops.Multiply, ops.Add):
+    reader = only_reader(node)
+    if reader is None or type(reader.node) not in (ops.Multiply, ops.Add):
         return None
-    constant = per_channel(other_operand(operand), node.output(0))
-    return None if constant is None else (operand.node, constant.astype(np.float64))
+    constant = per_channel(reader)
+    return None if constant is None else (reader.node, constant.astype(np.float64))
 
 
 def _with_constant(operation: type[Op], data: Output, numbers: np.ndarray, rank: int, name: str) -> Node:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Input, Model, Node
-from hetero.passes.rewriting import only_reader, other_operand, per_channel, replace, rewrite_each
+from hetero.passes.rewriting import only_reader, per_channel, replace, rewrite_each
 
 
 def fuse_convolution(model: Model) -> bool:
@@ -44,11 +44,8 @@ def _fuse(convolution: Node) -> bool:
 
 def _bias(reader: Input) -> Constant | None:
     """Return the bias as a vector ``[C]``, if the reader adds a constant per channel to the convolution."""
-    if type(reader.node) is not ops.Add:
-        return None
-    convolved = reader.get_source_output()
-    bias = per_channel(other_operand(reader), convolved)
+    bias = per_channel(reader) if type(reader.node) is ops.Add else None
     if bias is None:
         return None
-    vector = np.broadcast_to(bias, (convolved.partial_shape[1].get_length(),))
+    vector = np.broadcast_to(bias, (reader.partial_shape[1].get_length(),))
     return Constant(np.ascontiguousarray(vector), name=f"{reader.node.friendly_name}/bias")

@@ -34,9 +34,6 @@ class Match:
     def __getitem__(self, name: str) -> Output:
         return self.values[name]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.values
-
 
 class Pattern:
     """The base class of patterns."""

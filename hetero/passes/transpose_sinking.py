@@ -60,7 +60,7 @@ class _Rewriter:
     def _rewrite(self, node: Node) -> None:
         orders, order = self._orders, self._orders.moved.get(node)
         for target in node.inputs():
-            read = Read(orders.read_at(node, target.index).value, orders.order_at(node, target.index))
+            read = Read(orders.reads[node][target.index].value, orders.order_at(node, target.index))
             if read not in self._outputs:
                 self._outputs[read] = self._create(read, node)
             value = self._outputs[read]
@@ -98,7 +98,7 @@ class _Rewriter:
 
     def _rewrite_shape_of(self, node: Node) -> None:
         """Let ShapeOf read the value as it is, and bring the lengths into order by a Gather."""
-        read = self._orders.read_at(node, 0)
+        read = self._orders.reads[node][0]
         positions = self._orders.positions(read.value, read.order)
         self._connect(node, 0, read.value)
         if positions == identity(len(positions)):

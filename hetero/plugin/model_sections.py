@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
 
 from hetero.errors import BlobError, FrontendError, GraphError
-from hetero.graph import Attribute, Constant, Model, Node, Op, Output, Parameter, Result, defined_operations
+from hetero.graph import Constant, ExecutionNode, Model, Node, Op, Output, Parameter, Result, defined_operations
 from hetero.graph.order import walk_nested
 from hetero.plugin.blob import Section
 from hetero.plugin.registry import installed_plugins
@@ -54,7 +54,7 @@ def ports_in(sections: Mapping[str, memoryview]) -> Model:
     try:
         fields = json.loads(section_of(sections, "ports").tobytes())
         parameters = [parameter_of(port) for port in fields["inputs"]]
-        results = [_named(port, Result(_Stated(*_type_and_shape(port)))) for port in fields["outputs"]]
+        results = [_named(port, Result(ExecutionNode([], [_type_and_shape(port)]))) for port in fields["outputs"]]
         return Model(results, parameters, str(fields["name"]))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BlobError(f"the ports of the exported model cannot be understood: {error!r}") from error
@@ -155,16 +155,6 @@ class _Pieces(list[bytes | memoryview]):
     """A file-like object that keeps the pieces that are written to it."""
 
     write = list.append
-
-
-class _Stated(Op):
-    """A value of known type and shape without a producer."""
-
-    element_type = Attribute(Type)
-    partial_shape = Attribute(PartialShape)
-
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.element_type, self.partial_shape)
 
 
 def _check_operations(model: Model) -> list[type[Op]]:

@@ -31,7 +31,9 @@ def make_inputs(ports: list[Output], specs: Mapping[str, Any]) -> dict[str, np.n
     for name, spec in specs.items():
         try:
             port = find_by_name(ports, name, "input")
-            arrays[port_name(port)] = make_array(spec, port)
+            array = _READERS[type(spec)](spec, port)
+            check_size(port, array.shape, array.itemsize)
+            arrays[port_name(port)] = _as_type(array, port.element_type)
         except (ValueError, OSError, MemoryError, OverflowError) as error:
             raise ConfigError(f"inputs.{name}: {str(error) or 'there is not enough memory'}") from error
     missing = [name for name in by_name if name not in arrays]
@@ -46,13 +48,6 @@ def find_by_name(ports: Sequence[Output], name: str, kind: str) -> Output:
         if name in port.names or name == port.node.friendly_name:
             return port
     raise ValueError(f"the model has no {kind} {name}; {suggest(name, map(port_name, ports))}")
-
-
-def make_array(spec: Any, port: Output) -> np.ndarray:
-    """Return the array that one entry describes. Raises ValueError if it does not fit the port, and OSError."""
-    array = _READERS[type(spec)](spec, port)
-    check_size(port, array.shape, array.itemsize)
-    return _as_type(array, port.element_type)
 
 
 def check_size(port: Output, shape: Sequence[int], item_size: int) -> None:
