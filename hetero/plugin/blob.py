@@ -110,7 +110,7 @@ def read_blob(source: BlobSource) -> Blob:
             content = _map_rest(source) if _is_file(source) else _read_stream(source)
         else:
             kind = type(source).__name__
-            raise BlobError(f"{kind} is no exported model: give its bytes, its path or a binary stream")
+            raise BlobError(f"{kind} is not an exported model: give its bytes, its path or a binary stream")
     except (OSError, ValueError, TypeError) as error:
         raise BlobError(f"{label} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     prefix = _read_prefix(content, label)
@@ -135,7 +135,7 @@ def _read_prefix(content: memoryview, label: str = _LABEL) -> _Prefix:
     if not content:
         raise BlobError(f"{label} is empty, or a stream that stands at its end")
     if content[: len(MAGIC)] != MAGIC[: len(content)]:
-        raise BlobError(f"{label} is not hetero's: it does not begin as hetero's do")
+        raise BlobError(f"{label} is not a blob of hetero: it does not begin with {MAGIC!r}")
     if len(content) < _PREFIX.size:
         raise BlobError(f"{label} is cut short: {len(content)} bytes do not hold its header")
     prefix = _Prefix(*_PREFIX.unpack_from(content))
@@ -204,5 +204,5 @@ def _plain(value: Any) -> Any:
 
 def _typed(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise TypeError(f"{kind.__name__} must stand where {type(value).__name__} does")
+        raise TypeError(f"expected {kind.__name__}, not {type(value).__name__}")
     return value

@@ -111,7 +111,7 @@ class CompiledModel(ABC):
 
     def get_runtime_model(self) -> Model:
         """Return the graph that is executed (optional). By default raises NotSupportedError."""
-        raise NotSupportedError(f"{self.device_name} does not tell what it executes")
+        raise NotSupportedError(f"{self.device_name} does not report its executed graph")
 
     def get_property(self, key: str) -> Any:
         """Return a property of the compilation (optional). Raises PropertyError for an unknown key."""
