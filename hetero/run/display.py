@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -185,11 +185,12 @@ def _show_text(console: Console, output: Mapping[str, Any]) -> None:
     _line(console, f"confidence: {output['confidence']:.1%}")
 
 
-def _show_file(console: Console, output: Mapping[str, Any]) -> None:
-    _line(console, f"written: {output['file']}")
-
-
-_SHOW_OUTPUT = {"summary": _show_summary, "top_k": _show_top_k, "ctc": _show_text, "file": _show_file}
+_SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
+    "summary": _show_summary,
+    "top_k": _show_top_k,
+    "ctc": _show_text,
+    "file": lambda console, output: _line(console, f"written: {output['file']}"),
+}
 
 
 def _table(*columns: str) -> Table:

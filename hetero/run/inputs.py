@@ -139,7 +139,7 @@ def read_bytes(spec: BytesInput, port: Output) -> np.ndarray:
     if spec.strip:
         first, last = first.lstrip(), last.rstrip()
     values = np.full(beginning + end, spec.pad, np.int64)
-    first, last = first[:beginning], last[len(last) - min(end, len(last)) :]
+    first, last = first[:beginning], last[max(0, len(last) - end) :]
     values[: len(first)] = list(first)
     values[len(values) - len(last) :] = list(last)
     return values[None]

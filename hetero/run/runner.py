@@ -186,18 +186,10 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
     ]
     # If a device failed during the run, earlier inferences had other subgraphs.
     times = [inference for inference in times if len(inference) == len(report.subgraphs)]
-    subgraphs = [
-        SubgraphInfo(
-            s.index,
-            s.device,
-            len(s.operations),
-            s.inputs,
-            s.outputs,
-            _median([inference[s.index][0] for inference in times]),
-            _median([inference[s.index][1] for inference in times]),
-        )
-        for s in report.subgraphs
-    ]
+    subgraphs = []
+    for s in report.subgraphs:
+        total, transfers = (_median([inference[s.index][part] for inference in times]) for part in (0, 1))
+        subgraphs.append(SubgraphInfo(s.index, s.device, len(s.operations), s.inputs, s.outputs, total, transfers))
     groups: dict[tuple[str, str], Counter[str]] = {}
     for operation in report.elsewhere:
         group = groups.setdefault((operation.device, operation.reason), Counter())

@@ -118,7 +118,7 @@ def test_the_user_chooses_between_packages_with_the_same_device(install, monkeyp
     else:
         assert core.available_devices == ["GOOD"]
         assert core.unavailable_devices == {
-            "NPU": "a-npu 1.0 and b-npu 1.0 register a device NPU each: "
+            "NPU": "a-npu 1.0 and b-npu 1.0 each register a device NPU: "
             "set HETERO_DEVICE_PACKAGES to NPU=a-npu or NPU=b-npu"
         }
 
