@@ -26,7 +26,7 @@ from hetero.dispatch.cost.model import MARGIN, CostModel
 from hetero.dispatch.device import Device
 from hetero.dispatch.report import PlacementReport
 from hetero.errors import ConfigError
-from hetero.graph import ExecutionNode, Model, Node, Output, execution, is_constant, port_name
+from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, port_name
 from hetero.ops.work_estimate import Shape, assumed_shape
 from hetero.passes.unique_names import make_names_unique
 from hetero.plugin.profiling import operation_times
@@ -88,16 +88,13 @@ def example_inputs(model: Model, shapes: Mapping[str, Shape]) -> list[np.ndarray
             raise ConfigError(f"the model has no input {name}; it has {', '.join(by_name)}")
         if not by_name[name].partial_shape.compatible(shape):
             raise ConfigError(f"input {name} takes the shape {by_name[name].partial_shape}, not {list(shape)}")
-    generator = np.random.default_rng(0)
-    return [_example(port, shapes.get(name), generator) for name, port in by_name.items()]
-
-
-def _example(port: Output, shape: Shape | None, generator: np.random.Generator) -> np.ndarray:
-    shape = assumed_shape(port.partial_shape) if shape is None else shape
-    element_type = Type.f32 if port.element_type.is_dynamic() else port.element_type
-    if element_type.is_real():
-        return generator.standard_normal(shape, np.float32).astype(element_type.to_dtype())
-    return np.zeros(shape, element_type.to_dtype())
+    generator, arrays = np.random.default_rng(0), []
+    for name, port in by_name.items():
+        shape = shapes.get(name, assumed_shape(port.partial_shape))
+        kind = Type.f32 if port.element_type.is_dynamic() else port.element_type
+        array = generator.standard_normal(shape, np.float32) if kind.is_real() else np.zeros(shape, kind.to_dtype())
+        arrays.append(array.astype(kind.to_dtype()))
+    return arrays
 
 
 def calibrate(

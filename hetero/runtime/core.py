@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
 from hetero import properties as props
 from hetero.cache_folder import cache_folder
@@ -16,6 +16,7 @@ from hetero.errors import DeviceError, PropertyError, device_errors, reason_of
 from hetero.fork import renew_after_fork
 from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
+from hetero.frontend.frontend import ModelSource
 from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
@@ -29,9 +30,6 @@ from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
 from hetero.runtime.version import Version
 from hetero.tracing import traced
-
-if TYPE_CHECKING:
-    import onnx
 
 Properties = Mapping[str, Any] | tuple[str, Any]
 Extensions = Extension | type[Op] | str | os.PathLike[str]
@@ -73,11 +71,7 @@ class Core:
         return list(self._registry.made_extensions)
 
     @traced("Core::read_model")
-    def read_model(
-        self,
-        model: str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
-        weights: str | os.PathLike[str] | bytes | None = None,
-    ) -> Model:
+    def read_model(self, model: ModelSource, weights: str | os.PathLike[str] | bytes | None = None) -> Model:
         """Read a model from a path, bytes, a binary file object or an onnx.ModelProto.
 
         ``weights``: for OpenVINO IR, the path or bytes of the weights if they are not next to the XML file. The format
@@ -89,10 +83,7 @@ class Core:
 
     @traced("Core::compile_model")
     def compile_model(
-        self,
-        model: Model | str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
-        device_name: str | RemoteContext,
-        config: Mapping[str, Any] | None = None,
+        self, model: Model | ModelSource, device_name: str | RemoteContext, config: Mapping[str, Any] | None = None
     ) -> CompiledModel:
         """Compile a model for a device. The model is not modified. ``config`` takes precedence over set_property().
 
