@@ -14,7 +14,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from hetero.containers import ContainerType, ElementType
+from hetero.containers import ContainerType
 from hetero.errors import TensorError
 from hetero.tensor import Tensor, region_of, smaller_region
 from hetero.types import Type
@@ -149,8 +149,9 @@ class _DeviceTensor(Tensor):
 
     _whole = None
     _owns_memory = False
+    _element_type: Type
 
-    def __init__(self, memory: RemoteMemory, type: ElementType, region: Region) -> None:
+    def __init__(self, memory: RemoteMemory, type: Type, region: Region) -> None:
         self.memory, self.region, self._element_type = memory, region, type
         if region.byte_size > memory.byte_size:
             held = f"{memory.byte_size} bytes of {memory.context.get_device_name()}"
@@ -159,6 +160,10 @@ class _DeviceTensor(Tensor):
     @property
     def context(self) -> RemoteContext:
         return self.memory.context
+
+    @property
+    def element_type(self) -> Type:
+        return self._element_type
 
     @property
     def shape(self) -> tuple[int, ...]:
