@@ -8,8 +8,7 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node, Output
 from hetero.ops.values import exact_value
 from hetero.passes.manager import changes_numerics
-from hetero.passes.pattern import AnyConstant, Anything, Either, Match, Operation, find, single_number
-from hetero.passes.rewriting import replace, rewrite_each
+from hetero.passes.pattern import AnyConstant, Anything, Either, Match, Operation, fuse_matches, single_number
 
 _QUERY, _KEY, _VALUE = Anything("query"), Anything("key"), Anything("value")
 _PRODUCT = Operation(ops.MatMul, _QUERY, _KEY, name="product", transpose_a=False)
@@ -29,15 +28,7 @@ def fuse_attention(model: Model) -> bool:
     Requires: constants are folded. Applies if query, key and value have the same rank, three or more, the Softmax is
     over the last axis, and no other node reads what is between. Scale and mask are optional.
     """
-    return rewrite_each(model, (ops.MatMul,), _fuse)
-
-
-def _fuse(root: Node) -> bool:
-    match = find(_ATTENTION, root)
-    attention = _attention(match) if match else None
-    if attention is not None:
-        replace(match.nodes[::-1], attention)
-    return attention is not None
+    return fuse_matches(model, _ATTENTION, _attention)
 
 
 def _attention(match: Match) -> Node | None:
@@ -46,24 +37,21 @@ def _attention(match: Match) -> Node | None:
     if len(ranks) > 1 or min(ranks) < 3 or not query.element_type.is_real():
         return None
     rank = ranks.pop()
-    softmax = match["weights"].node
-    if softmax.axis not in (-1, rank - 1):
-        return None
     scale = _scale(match)
-    if scale is None:
+    if scale is None or match["weights"].node.get_attributes()["axis"] not in (-1, rank - 1):
         return None
-    if "mask" in match and not _is_mask(match["mask"], match["product"]):
+    if "mask" in match.values and not _is_mask(match["mask"], match["product"]):
         return None
-    if not match["product"].node.transpose_b:
+    if not match["product"].node.get_attributes()["transpose_b"]:
         key = _swap_last_axes(key, rank)
     scale_input = Constant(np.array(scale, query.element_type.to_dtype()))
     return ops.ScaledDotProductAttention(query, key, value, match.values.get("mask"), scale_input)
 
 
 def _scale(match: Match) -> float | None:
-    if "factor" in match:
+    if "factor" in match.values:
         return single_number(match["factor"])
-    if "divisor" in match:
+    if "divisor" in match.values:
         divisor = single_number(match["divisor"])
         return 1 / divisor if divisor else None
     return 1.0

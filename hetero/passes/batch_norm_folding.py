@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Constant, Model, Node, Output, is_constant
+from hetero.graph import Constant, Model, Node, Op, Output, constant_array
 from hetero.graph.runtime_info import copy_runtime_info
 from hetero.passes.manager import changes_numerics
-from hetero.passes.rewriting import only_reader, other_operand, per_channel, rewrite_each
+from hetero.passes.rewriting import only_reader, per_channel, rewrite_each
 
 
 def split_batch_norm(model: Model) -> bool:
@@ -31,11 +31,12 @@ def fold_batch_norm(model: Model) -> bool:
     return rewrite_each(model, (ops.Convolution, ops.GroupConvolution), _absorb) or split
 
 
-def _split(node: Node) -> bool:
+def _split(node: ops.BatchNormInference) -> bool:
     data, *parameters = node.input_values()
-    if not all(map(is_constant, parameters)):
+    arrays = [array.astype(np.float64) for value in parameters if (array := constant_array(value)) is not None]
+    if len(arrays) < len(parameters):
         return False
-    gamma, beta, mean, variance = (value.node.data.astype(np.float64) for value in parameters)
+    gamma, beta, mean, variance = arrays
     scale = gamma / np.sqrt(variance + node.epsilon)
     rank = len(data.partial_shape) if data.partial_shape.has_rank else 4
     multiply = _with_constant(ops.Multiply, data, scale, rank, f"{node.friendly_name}/scale")
@@ -47,17 +48,18 @@ def _split(node: Node) -> bool:
     return True
 
 
-def _absorb(convolution: Node) -> bool:
+def _absorb(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
     """Fold the chain of scales and shifts after a convolution, if it is more than a bias."""
-    if not is_constant(convolution.input_value(1)):
+    filters = constant_array(convolution.input_value(1))
+    if filters is None:
         return False
-    chain, last = [], convolution
+    chain: list[tuple[Node, np.ndarray]] = []
+    last: Node = convolution
     while (step := _scale_or_shift(last)) is not None:
         chain.append(step)
         last = step[0]
     if not chain or (len(chain) == 1 and isinstance(chain[0][0], ops.Add)):
         return False
-    filters = convolution.input_value(1).node.data
     channels = filters.shape[0] if isinstance(convolution, ops.Convolution) else filters.shape[0] * filters.shape[1]
     scale, bias = np.ones(channels), np.zeros(channels)
     for node, operand in chain:
@@ -81,14 +83,14 @@ def _absorb(convolution: Node) -> bool:
 
 def _scale_or_shift(node: Node) -> tuple[Node, np.ndarray] | None:
     """Return the only reader of a node and its constant as f64, if it is a Multiply or an Add of one per channel."""
-    operand = only_reader(node)
-    if operand is None or type(operand.node) not in (ops.Multiply, ops.Add):
+    reader = only_reader(node)
+    if reader is None or type(reader.node) not in (ops.Multiply, ops.Add):
         return None
-    constant = per_channel(other_operand(operand), node.output(0))
-    return None if constant is None else (operand.node, constant.astype(np.float64))
+    constant = per_channel(reader)
+    return None if constant is None else (reader.node, constant.astype(np.float64))
 
 
-def _with_constant(operation: type[Node], data: Output, numbers: np.ndarray, rank: int, name: str) -> Node:
+def _with_constant(operation: type[Op], data: Output, numbers: np.ndarray, rank: int, name: str) -> Node:
     """Return an operation on data of this rank and a Constant of one number per channel."""
     shaped = numbers.reshape(-1, *[1] * (rank - 2)).astype(data.element_type.to_dtype())
     return operation(data, Constant(shaped, name=f"{name}/constant"), name=name)

@@ -37,7 +37,9 @@ def eliminate_common_subexpressions(model: Model) -> bool:
 def _key(node: Node) -> Hashable | None:
     """Return a key that nodes share only if they compute the same; None for a node that must stay."""
     if isinstance(node, Constant):
-        return _key_of_constant(node.data)
+        data = node.data
+        is_small = data.nbytes <= _MAX_COMPARED_BYTES and data.dtype != object
+        return (Constant, data.dtype.str, data.dtype.name, data.shape, data.tobytes()) if is_small else None
     if isinstance(node, (Parameter, Result)) or not node.deterministic:
         return None
     if not isinstance(node, Op) or not node.is_declared():
@@ -49,14 +51,8 @@ def _key(node: Node) -> Hashable | None:
     return (type(node), attributes, tuple(node.input_values()))
 
 
-def _key_of_constant(data: np.ndarray) -> Hashable | None:
-    if data.nbytes > _MAX_COMPARED_BYTES or data.dtype == object:
-        return None
-    return (Constant, data.dtype.str, data.dtype.name, data.shape, data.tobytes())
-
-
 def _hashable(value: object) -> Hashable:
     if isinstance(value, np.ndarray):
         return (value.dtype.str, value.shape, value.tobytes())
     hash(value)
-    return value  # type: ignore[return-value]
+    return value

@@ -12,7 +12,7 @@ from hetero.errors import HeteroError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result, is_constant
 from hetero.graph.runtime_info import copy_runtime_info
 from hetero.ops.control_flow import SubGraphOp
-from hetero.ops.values import is_exact
+from hetero.ops.values import exact_value
 from hetero.ops.work_estimate import assumed_shape, bytes_of, work_of
 from hetero.reference import evaluate, has_evaluate
 
@@ -37,11 +37,11 @@ class FoldingBudget:
         arrays = {id(node.data): node.data.nbytes for node in nodes if isinstance(node, Constant)}
         self._growth = growth
         self._bytes = BYTES + BYTES_PER_NODE * len(nodes) + growth * sum(arrays.values())
-        self._operations = OPERATIONS + OPERATIONS_PER_NODE * len(nodes)
+        self._operations: float = OPERATIONS + OPERATIONS_PER_NODE * len(nodes)
 
     def spend(self, node: Node) -> bool:
         """Return whether a node that reads only Constants can be folded, and subtract its cost from the budget."""
-        sources = {source.node for source in node.input_values()}
+        sources = {source.node for source in node.input_values() if isinstance(source.node, Constant)}
         read = sum(source.data.nbytes for source in sources)
         written = sum(bytes_of(output, {output: assumed_shape(output.partial_shape)}) for output in node.outputs())
         is_known = all(output.partial_shape.is_static for output in node.outputs())
@@ -59,16 +59,16 @@ class FoldingBudget:
 
 def _operations_of(node: Node) -> float:
     """Return the arithmetic operations of a node; infinity if the number of iterations of a body is unknown."""
-    if None in node.bodies:
+    bodies = [_operations_of_body(body) for body in node.bodies if body]
+    if len(bodies) < len(node.bodies):
         return math.inf
     if isinstance(node, SubGraphOp):
         count = node.get_num_iterations()
-        return count * _operations_of_body(node.body) if count >= 0 else math.inf
-    if node.bodies:
-        return max(map(_operations_of_body, node.bodies))
-    return work_of(
-        node, {v: assumed_shape(v.partial_shape) for v in (*node.input_values(), *node.outputs())}
-    ).operations
+        return count * bodies[0] if count >= 0 else math.inf
+    if bodies:
+        return max(bodies)
+    shapes = {value: assumed_shape(value.partial_shape) for value in (*node.input_values(), *node.outputs())}
+    return work_of(node, shapes).operations
 
 
 def _operations_of_body(body: Model) -> float:
@@ -110,34 +110,30 @@ def fold_node(node: Node, budget: FoldingBudget) -> bool:
     changed = False
     for output, array in zip(node.outputs(), _known_outputs(node, budget)):
         if array is not None and output.get_target_inputs():
-            _replace(output, array)
+            name = node.friendly_name if node.get_output_size() == 1 else f"{node.friendly_name}.{output.index}"
+            constant = Constant(array, name=name)
+            copy_runtime_info([node], constant)
+            output.replace(constant.output(0))
             changed = True
     return changed
 
 
-def _known_outputs(node: Node, budget: FoldingBudget) -> list[np.ndarray | None]:
+def _known_outputs(node: Node, budget: FoldingBudget) -> Sequence[np.ndarray | None]:
     exact = [_exact_array(output) for output in node.outputs()]
     if all(array is not None for array in exact):
         return exact
-    sources = node.input_values()
+    arrays = [value.node.data for value in node.input_values() if isinstance(value.node, Constant)]
     if not node.deterministic or any(isinstance(output.element_type, ContainerType) for output in node.outputs()):
         return exact  # a Constant cannot hold a container
-    if not sources or not all(map(is_constant, sources)) or not has_evaluate(node) or not budget.spend(node):
+    if not arrays or len(arrays) < node.get_input_size() or not has_evaluate(node) or not budget.spend(node):
         return exact
     try:
-        return evaluate(node, [source.node.data for source in sources])
+        return evaluate(node, arrays)
     except (HeteroError, ValueError, IndexError, TypeError, ArithmeticError, MemoryError):
         return exact  # the same error is raised at inference, where the user sees it
 
 
 def _exact_array(output: Output) -> np.ndarray | None:
     """Return the value of an output in its element type, which may be narrower; None if it is not fully known."""
-    return output.value.astype(output.element_type.to_dtype(), copy=False) if is_exact(output.value) else None
-
-
-def _replace(output: Output, array: np.ndarray) -> None:
-    node = output.node
-    name = node.friendly_name if node.get_output_size() == 1 else f"{node.friendly_name}.{output.index}"
-    constant = Constant(array, name=name)
-    copy_runtime_info([node], constant)
-    output.replace(constant.output(0))
+    value = exact_value(output)
+    return None if value is None else value.astype(output.element_type.to_dtype(), copy=False)

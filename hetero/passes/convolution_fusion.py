@@ -8,7 +8,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Constant, Input, Model, Node
-from hetero.passes.rewriting import only_reader, other_operand, per_channel, replace, rewrite_each
+from hetero.passes.rewriting import only_reader, per_channel, replace, rewrite_each
 
 
 def fuse_convolution(model: Model) -> bool:
@@ -23,7 +23,7 @@ def fuse_convolution(model: Model) -> bool:
 def _fuse(convolution: Node) -> bool:
     chain, inputs, bounds = [convolution], convolution.input_values(), (-math.inf, math.inf)
     reader = only_reader(convolution)
-    if (bias := _bias(reader)) is not None:
+    if reader is not None and (bias := _bias(reader)) is not None:
         chain.append(reader.node)
         inputs.append(bias.output(0))
         reader = only_reader(reader.node)
@@ -42,13 +42,10 @@ def _fuse(convolution: Node) -> bool:
     return True
 
 
-def _bias(reader: Input | None) -> Constant | None:
+def _bias(reader: Input) -> Constant | None:
     """Return the bias as a vector ``[C]``, if the reader adds a constant per channel to the convolution."""
-    if reader is None or type(reader.node) is not ops.Add:
-        return None
-    convolved = reader.get_source_output()
-    bias = per_channel(other_operand(reader), convolved)
+    bias = per_channel(reader) if type(reader.node) is ops.Add else None
     if bias is None:
         return None
-    vector = np.broadcast_to(bias, (convolved.partial_shape[1].get_length(),))
+    vector = np.broadcast_to(bias, (reader.partial_shape[1].get_length(),))
     return Constant(np.ascontiguousarray(vector), name=f"{reader.node.friendly_name}/bias")

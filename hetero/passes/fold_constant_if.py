@@ -25,7 +25,7 @@ def fold_constant_if(model: Model) -> bool:
 
 def _inline(node: ops.If, index: int) -> list[Node]:
     """Connect the operations of a body with the graph around the node, and return them."""
-    body = node.bodies[index]
+    body = node.get_function(index)
     operations = [inner for inner in body.get_ordered_ops() if not isinstance(inner, (Parameter, Result))]
     for description in node.get_input_descriptions(index):
         for target in body.parameters[description.body_parameter_index].output(0).get_target_inputs():
@@ -33,9 +33,9 @@ def _inline(node: ops.If, index: int) -> list[Node]:
     for inner in operations:
         inner.friendly_name = f"{node.friendly_name}/{inner.friendly_name}"
         copy_runtime_info([node], inner)
-    for description in node.get_output_descriptions(index):
-        result = body.results[description.body_value_index]
-        node.output(description.output_index).replace(result.input_value(0))
+    for produced in node.get_output_descriptions(index):
+        result = body.results[produced.body_value_index]
+        node.output(produced.output_index).replace(result.input_value(0))
     for result in body.results:
         result.disconnect()
     node.disconnect()

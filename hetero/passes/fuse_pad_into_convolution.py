@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Model, Node, is_constant
+from hetero.graph import Constant, Model
 from hetero.passes.rewriting import replace, rewrite_each
 
 
@@ -18,12 +18,15 @@ def fuse_pad_into_convolution(model: Model) -> bool:
     return rewrite_each(model, (ops.Convolution, ops.GroupConvolution), _fuse)
 
 
-def _fuse(convolution: Node) -> bool:
+def _fuse(convolution: ops.Convolution | ops.GroupConvolution) -> bool:
     pad = convolution.input_value(0).node
-    if type(pad) is not ops.Pad or convolution.auto_pad.startswith("same") or not _pads_zeros(pad):
+    if type(pad) is not ops.Pad or pad.pad_mode != "constant" or convolution.auto_pad.startswith("same"):
         return False
-    begin, end = (value.node.data.tolist() for value in pad.input_values()[1:3])
-    if any((*begin[:2], *end[:2])) or min((*begin, *end)) < 0 or len(pad.output(0).get_target_inputs()) != 1:
+    constants = [value.node.data for value in pad.input_values()[1:] if isinstance(value.node, Constant)]
+    if len(constants) < pad.get_input_size() - 1 or len(pad.output(0).get_target_inputs()) != 1:
+        return False
+    begin, end = constants[0].tolist(), constants[1].tolist()
+    if any((*begin[:2], *end[:2])) or min((*begin, *end)) < 0 or np.any(constants[2:]):
         return False
     if convolution.auto_pad == "explicit":
         begin[2:] = np.add(begin[2:], convolution.pads_begin)
@@ -33,11 +36,3 @@ def _fuse(convolution: Node) -> bool:
     }  # fmt: skip
     replace([pad, convolution], type(convolution).of([pad.input_value(0), convolution.input_value(1)], attributes))
     return True
-
-
-def _pads_zeros(pad: Node) -> bool:
-    """Return whether a Pad adds a constant number of zeros."""
-    parameters = pad.input_values()[1:]
-    if pad.pad_mode != "constant" or not all(map(is_constant, parameters)):
-        return False
-    return len(parameters) < 3 or not parameters[2].node.data.any()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from hetero import ops
-from hetero.graph import Model, Node
+from hetero.graph import Model
 from hetero.passes.manager import changes_numerics
-from hetero.passes.pattern import Anything, Either, Number, Operation, find, product_of
-from hetero.passes.rewriting import replace, rewrite_each
+from hetero.passes.pattern import Anything, Either, Number, Operation, fuse_matches, product_of
 
 _X = Anything("x")
 _HALF, _ONE = Number(0.5), Number(1)
@@ -23,8 +22,6 @@ _INNER = Operation(ops.Add, _X, Operation(ops.Multiply, Number(0.044715), _CUBE)
 _ANGLE = Operation(ops.Multiply, Number(math.sqrt(2 / math.pi)), _INNER)
 _TANH = product_of(_X, _HALF, Operation(ops.Add, Operation(ops.Tanh, _ANGLE), _ONE))
 
-_FORMS = {"erf": _ERF, "tanh": _TANH}
-
 
 @changes_numerics
 def fuse_gelu(model: Model) -> bool:
@@ -32,13 +29,5 @@ def fuse_gelu(model: Model) -> bool:
 
     Requires: constants are folded. Applies if no other node reads what is between.
     """
-    return rewrite_each(model, (ops.Multiply,), _fuse)
-
-
-def _fuse(root: Node) -> bool:
-    for mode, pattern in _FORMS.items():
-        match = find(pattern, root)
-        if match:
-            replace(match.nodes[::-1], ops.Gelu(match["x"], mode))
-            return True
-    return False
+    by_erf = fuse_matches(model, _ERF, lambda match: ops.Gelu(match["x"], "erf"))
+    return fuse_matches(model, _TANH, lambda match: ops.Gelu(match["x"], "tanh")) or by_erf

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hetero import ops
 from hetero.graph import Model, Node
 from hetero.passes.manager import changes_numerics
-from hetero.passes.pattern import AnyConstant, Anything, Either, Number, Operation, find, single_number
-from hetero.passes.rewriting import replace, rewrite_each
+from hetero.passes.pattern import AnyConstant, Anything, Either, Match, Number, Operation, fuse_matches, single_number
 
 _X, _AXES, _EPSILON = Anything("x"), AnyConstant("axes"), AnyConstant("epsilon")
 _CENTERED = Operation(ops.Subtract, _X, Operation(ops.ReduceMean, _X, _AXES, keep_dims=True), name="centered")
@@ -31,13 +30,9 @@ def fuse_layer_norm(model: Model) -> bool:
 
     Requires: constants are folded. Applies if no other node reads what is between.
     """
-    return rewrite_each(model, (ops.Divide, ops.Multiply), _fuse)
+    return fuse_matches(model, _NORMALIZED, _normalization)
 
 
-def _fuse(root: Node) -> bool:
-    match = find(_NORMALIZED, root)
-    epsilon = single_number(match["epsilon"]) if match else None
-    if epsilon is None:
-        return False
-    replace(match.nodes[::-1], ops.MVN(match["x"], match["axes"], True, epsilon, "inside_sqrt"))
-    return True
+def _normalization(match: Match) -> Node | None:
+    epsilon = single_number(match["epsilon"])
+    return None if epsilon is None else ops.MVN(match["x"], match["axes"], True, epsilon, "inside_sqrt")

@@ -51,12 +51,10 @@ class PassManager:
         waiting = [model]
         while waiting:
             one_model = waiting.pop()
-            changed |= dict.fromkeys(name for name, one in self._passes.items() if _run(one, one_model))
+            for name, one in self._passes.items():
+                with span(name, one_model.friendly_name):
+                    if one(one_model):
+                        changed[name] = None
             waiting += [body for node in one_model.get_ordered_ops() for body in node.bodies if body]
         _log.debug("model '%s' was changed by %s", model.friendly_name, ", ".join(changed) or "no pass")
         return list(changed)
-
-
-def _run(one: Pass, model: Model) -> bool:
-    with span(one.__name__, model.friendly_name):
-        return one(model)

@@ -4,36 +4,35 @@ A pattern is built from other patterns::
 
     x = Anything("x")
     root = Operation(ops.Multiply, x, Operation(ops.Sigmoid, x))   # the same x in both places
-    match = find(root, node)                                       # None, or match["x"] and match.nodes
+    fuse_matches(model, root, lambda match: ops.Swish(match["x"]))
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node, Output, is_constant
+from hetero.graph import Model, Node, Output, constant_array, is_constant
+from hetero.passes.rewriting import replace
 
 _COMMUTATIVE = (ops.Add, ops.Multiply, ops.Maximum, ops.Minimum)
 # Exporters round numbers: 1.4142 for the square root of two.
 _TOLERANCE = 1e-3
 
 
-class Match(NamedTuple):
+@dataclass(frozen=True)
+class Match:
     """The values that named patterns matched, and the matched nodes, the root first."""
 
     values: dict[str, Output]
     nodes: tuple[Node, ...]
 
-    def __getitem__(self, name: str) -> Output:  # type: ignore[override]
+    def __getitem__(self, name: str) -> Output:
         return self.values[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.values
 
 
 class Pattern:
@@ -53,7 +52,7 @@ class Anything(Pattern):
     def matches(self, value: Output, so_far: Match) -> Iterator[Match]:
         known = so_far.values.get(self.name)
         if known is None:
-            yield so_far._replace(values={**so_far.values, self.name: value})
+            yield Match({**so_far.values, self.name: value}, so_far.nodes)
         elif known is value:
             yield so_far
 
@@ -79,14 +78,12 @@ class Number(Pattern):
 
 
 class Operation(Pattern):
-    """The first output of an operation of these classes whose inputs match, in any order if the operation commutes.
+    """The first output of an operation of this class whose inputs match, in any order if the operation commutes.
 
     ``attributes`` are the values that attributes of the operation must have.
     """
 
-    def __init__(
-        self, kind: type[Node] | tuple[type[Node], ...], *inputs: Pattern, name: str = "", **attributes: object
-    ) -> None:
+    def __init__(self, kind: type[Node], *inputs: Pattern, name: str = "", **attributes: object) -> None:
         self.kind, self.inputs, self.name, self.attributes = kind, inputs, name, attributes
 
     def matches(self, value: Output, so_far: Match) -> Iterator[Match]:
@@ -119,7 +116,21 @@ def product_of(first: Pattern, second: Pattern, third: Pattern) -> Pattern:
     return Either(*(Operation(ops.Multiply, Operation(ops.Multiply, a, b), c) for a, b, c in pairs))
 
 
-def find(pattern: Pattern, root: Node) -> Match | None:
+def fuse_matches(model: Model, pattern: Pattern, make: Callable[[Match], Node | None]) -> bool:
+    """Replace the operations of each match by ``make(match)``, and return whether any was replaced.
+
+    No other node reads the inner values of a match. Its operations stay if ``make`` returns None.
+    """
+    changed = False
+    for node in model.get_ordered_ops():
+        match = _find(pattern, node)
+        if match is not None and (replacement := make(match)) is not None:
+            replace(match.nodes[::-1], replacement)
+            changed = True
+    return changed
+
+
+def _find(pattern: Pattern, root: Node) -> Match | None:
     """Return the first match of a node with one output whose inner values no other node reads, or None."""
     if root.get_output_size() != 1:
         return None
@@ -133,9 +144,10 @@ def find(pattern: Pattern, root: Node) -> Match | None:
 
 def single_number(value: Output) -> float | None:
     """Return the number of a Constant of one element, None for any other value."""
-    if not is_constant(value) or value.node.data.size != 1 or not value.element_type.is_real():
+    array = constant_array(value)
+    if array is None or array.size != 1 or not value.element_type.is_real():
         return None
-    return float(value.node.data.astype(np.float64).reshape(()))
+    return float(array.astype(np.float64).reshape(()))
 
 
 def _match_all(patterns: tuple[Pattern, ...], values: list[Output], so_far: Match) -> Iterator[Match]:

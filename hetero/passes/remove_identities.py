@@ -44,12 +44,15 @@ def _is_identity(node: Node) -> bool:
         return node.get_input_size() == 1
     if isinstance(node, ops.Transpose):
         order = exact_value(node.input_value(1))
-        return order is not None and order.size > 0 and (np.diff(order) == 1).all()
+        return order is not None and order.size > 0 and bool((np.diff(order) == 1).all())
     if isinstance(node, (ops.Reshape, ops.Squeeze, ops.Unsqueeze, ops.Broadcast, ops.Tile)):
         return _same_static_shape(data, result)
     if isinstance(node, ops.Pad):
         return all(_is_zero(value) for value in node.input_values()[1:3])
-    return isinstance(node, ops.Slice) and _same_static_shape(data, result) and _steps_forward(node)
+    if not isinstance(node, ops.Slice) or not _same_static_shape(data, result):
+        return False
+    steps = exact_value(node.input_value(3))
+    return steps is not None and bool((steps > 0).all())
 
 
 def _same_static_shape(data: Output, result: Output) -> bool:
@@ -59,8 +62,3 @@ def _same_static_shape(data: Output, result: Output) -> bool:
 def _is_zero(value: Output) -> bool:
     known = exact_value(value)
     return known is not None and not known.any()
-
-
-def _steps_forward(node: Node) -> bool:
-    steps = exact_value(node.input_value(3))
-    return steps is not None and (steps > 0).all()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hetero.graph import Input, Model, Node, Output, Result, is_constant
+from hetero.graph import Input, Model, Node, Result, constant_array
 from hetero.graph.runtime_info import copy_runtime_info
 
 
@@ -36,20 +36,15 @@ def only_reader(node: Node) -> Input | None:
     return readers[0] if len(readers) == 1 and not isinstance(readers[0].node, Result) else None
 
 
-def other_operand(operand: Input) -> Output:
-    """Return what a binary operation reads at its other input."""
-    return operand.node.input_value(1 - operand.index)
+def per_channel(data: Input) -> np.ndarray | None:
+    """Return the other operand of a binary operation that reads data ``[N, C, ...]``, if it is constant per channel.
 
-
-def per_channel(value: Output, data: Output) -> np.ndarray | None:
-    """Return the elements of a Constant that broadcasts to data ``[N, C, ...]`` along its channels: one or C of them.
-
-    Returns None if the value is no such Constant, or makes the shape of the result larger than that of the data.
+    Returns one element or C, or None if the operand is no Constant that broadcasts along the channels, or makes the
+    shape of the result larger than that of the data.
     """
-    shape = data.partial_shape
-    if not is_constant(value) or not shape.has_rank or len(shape) < 2 or shape[1].is_dynamic:
+    array, shape = constant_array(data.node.input_value(1 - data.index)), data.partial_shape
+    if array is None or not shape.has_rank or len(shape) < 2 or shape[1].is_dynamic:
         return None
-    array = value.node.data
     padded = (1,) * (len(shape) - array.ndim) + array.shape
     fits = len(padded) == len(shape) and padded[1] in (1, shape[1].get_length()) and array.size == padded[1]
     return array.reshape(-1) if fits else None

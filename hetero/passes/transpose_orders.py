@@ -77,10 +77,11 @@ class AxisOrders:
         self.rules: dict[Node, AxisRule] = {}
         #: For the output of each Transpose of constant order, the value and the order that it stands for.
         self.transposed: dict[Output, Read] = {}
+        #: What the inputs of each operation read in the model.
+        self.reads: dict[Node, list[Read]] = {}
         #: The operations and the values whose order differs from that in the model.
         self.moved: dict[Node, Order] = {}
         self.layouts: dict[Output, Order] = {}
-        self._reads: dict[Node, list[Read]] = {}
         # How many inputs want a value in each order.
         self._wanted: dict[Output, Counter[Order]] = defaultdict(Counter)
         self._bits: dict[Output, int] = {}
@@ -95,7 +96,8 @@ class AxisOrders:
 
     def choose(self) -> None:
         """Choose an order for each operation, in time linear in the size of the model."""
-        best, least = ({}, {}), self._total_cost()
+        best: tuple[dict[Node, Order], dict[Output, Order]] = {}, {}
+        least = self._total_cost()
         for slack in _SLACKS:
             for node in self.rules:
                 self._sink(node)
@@ -105,10 +107,6 @@ class AxisOrders:
             if cost < least or (cost == least and slack == _SLACKS[0]):
                 best, least = (dict(self.moved), dict(self.layouts)), cost
         self.moved, self.layouts = best
-
-    def read_at(self, node: Node, index: int) -> Read:
-        """Return what an input reads in the model."""
-        return self._reads[node][index]
 
     def order_at(self, node: Node, index: int) -> Order:
         """Return the order in which an input reads its value, in terms of the axes that the value has in the model."""
@@ -134,7 +132,7 @@ class AxisOrders:
         return self.transposed.get(value) or Read(value, identity(rank_of(value)))
 
     def _add(self, node: Node) -> None:
-        reads = self._reads[node] = [self._read(value) for value in node.input_values()]
+        reads = self.reads[node] = [self._read(value) for value in node.input_values()]
         rule = None if node in self._constant else axis_rule(node)
         if rule:
             self.rules[node] = rule
@@ -151,7 +149,7 @@ class AxisOrders:
                 self._wanted[read.value][read.order] += 1
 
     def _order_at(self, node: Node, index: int, order: Order | None) -> Order:
-        read = self._reads[node][index]
+        read = self.reads[node][index]
         if order is None or index not in self.rules[node].inputs:
             return read.order
         return compose(read.order, restrict(order, self.rules[node].inputs[index]))
@@ -172,7 +170,7 @@ class AxisOrders:
         return sum(map(self._cost, list(self._wanted)))
 
     def _cost_around(self, node: Node) -> int:
-        reads = self._reads[node]
+        reads = self.reads[node]
         return sum(map(self._cost, {*node.outputs(), *(reads[index].value for index in self.rules[node].inputs)}))
 
     def _sink(self, node: Node) -> None:
@@ -181,7 +179,7 @@ class AxisOrders:
         now = self.moved.get(node, identity(rule.rank))
         candidates: dict[Order, None] = {}
         for index, axes in rule.inputs.items():
-            read = self._reads[node][index]
+            read = self.reads[node][index]
             if not rule.lacks_axes(index) and self._cost_of(read.value, self.order_at(node, index)):
                 layout = self.layouts.get(read.value, identity(len(read.order)))
                 candidates[extend(compose(inverse(read.order), layout), axes, rule.rank)] = None
@@ -194,7 +192,7 @@ class AxisOrders:
         """Return the cost of the inputs in an order of the operation; Transposes that other readers need are free."""
         wanted: dict[Read, int] = {}
         for index in self.rules[node].inputs:
-            value, one = self._reads[node][index].value, self._order_at(node, index, order)
+            value, one = self.reads[node][index].value, self._order_at(node, index, order)
             if self.order_at(node, index) == one or not self._wanted[value][one]:
                 wanted[Read(value, one)] = self._cost_of(value, one)
         return sum(wanted.values())
@@ -226,11 +224,11 @@ class AxisOrders:
         """Return whether the operation is element-wise and a Transpose is between it and a convolution."""
         return self.rules[node].elementwise and any(
             read.value in self._convolved and self._cost_of(read.value, self.order_at(node, index)) > 1
-            for index, read in enumerate(self._reads[node])
+            for index, read in enumerate(self.reads[node])
         )
 
     def _set(self, node: Node, order: Order) -> None:
-        rule, reads = self.rules[node], self._reads[node]
+        rule, reads = self.rules[node], self.reads[node]
         for index in rule.inputs:
             self._want(reads[index].value, self.order_at(node, index), -1)
         if order == identity(rule.rank):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Constant, Node, Output
+from hetero.graph import Constant, Node, Op, Output
 from hetero.ops.arithmetic import Broadcasting
 from hetero.ops.checks import normalize_axis
 from hetero.ops.elementwise import Unary
@@ -56,20 +56,10 @@ class AxisRule(NamedTuple):
         return self.broadcasts and len(self.inputs[index]) < self.rank
 
 
-_RULES: dict[type[Node], Callable[[Any], AxisRule | None]] = {}
-
-
 def axis_rule(node: Node) -> AxisRule | None:
     """Return the rule of a node; None if it cannot work in another order or too little is known of its shapes."""
-    return next((_RULES[cls](node) for cls in type(node).__mro__ if cls in _RULES), None)
-
-
-def _rule(*classes: type[Node]) -> Callable:
-    def register(rule: Callable[[Any], AxisRule | None]) -> Callable[[Any], AxisRule | None]:
-        _RULES.update(dict.fromkeys(classes, rule))
-        return rule
-
-    return register
+    rule = next((_RULES[cls](node) for cls in type(node).__mro__ if cls in _RULES), None)
+    return rule if rule is not None and rule.rank > 1 else None
 
 
 def rank_of(value: Output) -> int:
@@ -90,14 +80,12 @@ def _same_axes(node: Node, rewrite: Callable[[Any, Order], None], data: int = 1)
 
 
 @functools.cache
-def _broadcast(ranks: tuple[int, ...]) -> AxisRule | None:
+def _broadcast(ranks: tuple[int, ...]) -> AxisRule:
     rank = max(ranks)
     inputs = {index: tuple(range(rank - own, rank)) for index, own in enumerate(ranks)}
-    return AxisRule(rank, inputs, (identity(rank),), broadcasts=True, elementwise=True) if rank > 1 else None
+    return AxisRule(rank, inputs, (identity(rank),), broadcasts=True, elementwise=True)
 
 
-@_rule(Unary, ops.LogicalNot, ops.BitwiseNot, ops.IsFinite, ops.IsNaN, ops.IsInf, ops.Convert, ops.ConvertLike,
-       ops.Cast, ops.BitCast, ops.Identity, ops.Bucketize)  # fmt: skip
 def _unary(node: Node) -> AxisRule | None:
     parameters = [] if isinstance(node, (ops.ConvertLike, ops.Bucketize)) else node.input_values()[1:]
     if any(value.partial_shape.element_count() != 1 for value in parameters):
@@ -105,13 +93,11 @@ def _unary(node: Node) -> AxisRule | None:
     return _broadcast((rank_of(node.input_value(0)),))
 
 
-@_rule(Broadcasting, ops.Select, ops.FakeQuantize)
 def _broadcasting(node: Node) -> AxisRule | None:
     shapes = [value.partial_shape for value in node.input_values()]
     return _broadcast(tuple(map(len, shapes))) if all(shape.has_rank for shape in shapes) else None
 
 
-@_rule(ops.PRelu)
 def _prelu(node: ops.PRelu) -> AxisRule | None:
     data, slope = (value.partial_shape for value in node.input_values())
     if not data.has_rank or not slope.has_rank or len(slope) > len(data) or len(data) < 2:
@@ -127,17 +113,9 @@ def _prelu(node: ops.PRelu) -> AxisRule | None:
 
 # Operations that name axes in attributes
 
-_AXIS_ATTRIBUTES: dict[type[Node], tuple[str, ...]] = {
-    ops.Softmax: ("axis",), ops.LogSoftmax: ("axis",), ops.TopK: ("axis",), ops.ShuffleChannels: ("axis",),
-    ops.Concat: ("axis",), ops.GatherElements: ("axis",), ops.ReverseSequence: ("batch_axis", "seq_axis"),
-}  # fmt: skip
 
-
-@_rule(*_AXIS_ATTRIBUTES)
-def _along_axis(node: Node) -> AxisRule | None:
-    names = next(names for cls, names in _AXIS_ATTRIBUTES.items() if isinstance(node, cls))
-    data = node.get_input_size() if isinstance(node, ops.Concat) else 2 if isinstance(node, ops.GatherElements) else 1
-    return _same_axes(node, functools.partial(_set_axis_attributes, names=names), data)
+def _along_axis(node: Node, *names: str, data: int = 1) -> AxisRule | None:
+    return _same_axes(node, functools.partial(_set_axis_attributes, names=names or ("axis",)), data)
 
 
 def _set_axis_attributes(node: Node, order: Order, names: Sequence[str]) -> None:
@@ -148,34 +126,19 @@ def _set_axis_attributes(node: Node, order: Order, names: Sequence[str]) -> None
 # Operations that name axes in an input
 
 
-@_rule(ops.Split, ops.VariadicSplit, ops.CumSum, ops.NormalizeL2, ops.MVN, ops.LRN)
 def _along_axes(node: Node, index: int = 1) -> AxisRule | None:
-    if exact_value(node.input_value(index)) is None:
-        return None
-    return _same_axes(node, functools.partial(_set_axes, index=index))
+    axes = exact_value(node.input_value(index))
+    return None if axes is None else _same_axes(node, functools.partial(_set_axes, axes=axes, index=index))
 
 
-@_rule(ops.Roll)
-def _roll(node: ops.Roll) -> AxisRule | None:
-    return _along_axes(node, index=2)
-
-
-@_rule(ops.Reverse)
-def _reverse(node: ops.Reverse) -> AxisRule | None:
-    return _with_vectors(node, (1,)) if node.mode == "mask" else _along_axes(node)
-
-
-@_rule(Reduction)
 def _reduction(node: Reduction) -> AxisRule | None:
-    rank = rank_of(node.input_value(0))
-    reduced = node.axes(rank) if rank > 1 else None
-    if reduced is None:
+    rank, axes = rank_of(node.input_value(0)), exact_value(node.input_value(1))
+    if rank < 2 or axes is None:
         return None
-    kept = identity(rank) if node.keep_dims else _without(rank, reduced)
-    return AxisRule(rank, {0: identity(rank)}, (kept,), _set_axes)
+    kept = identity(rank) if node.keep_dims else _without(rank, node.axes(rank) or ())
+    return AxisRule(rank, {0: identity(rank)}, (kept,), functools.partial(_set_axes, axes=axes))
 
 
-@_rule(ops.Gather)
 def _gather(node: ops.Gather) -> AxisRule | None:
     """For a scalar index, which removes the axis, or a vector of indices."""
     rank, indices = rank_of(node.input_value(0)), node.get_input_partial_shape(1)
@@ -184,15 +147,14 @@ def _gather(node: ops.Gather) -> AxisRule | None:
         return None
     gathered = normalize_axis(node, int(axis.reshape(-1)[0]), rank)
     kept = identity(rank) if len(indices) else _without(rank, [gathered])
-    return AxisRule(rank, {0: identity(rank)}, (kept,), functools.partial(_set_axes, index=2))
+    return AxisRule(rank, {0: identity(rank)}, (kept,), functools.partial(_set_axes, axes=axis, index=2))
 
 
 def _without(rank: int, axes: Sequence[int]) -> Order:
     return tuple(axis for axis in range(rank) if axis not in axes)
 
 
-def _set_axes(node: Node, order: Order, index: int = 1) -> None:
-    axes = exact_value(node.input_value(index))
+def _set_axes(node: Op, order: Order, axes: np.ndarray, index: int = 1) -> None:
     moved = [order.index(normalize_axis(node, axis, len(order))) for axis in axes.reshape(-1).tolist()]
     set_constant(node, index, np.array(moved, axes.dtype).reshape(axes.shape), "axes")
 
@@ -213,12 +175,12 @@ def _with_vectors(node: Node, indices: tuple[int, ...]) -> AxisRule | None:
     return _same_axes(node, functools.partial(_permute_vectors, indices=indices))
 
 
-def _permute_vectors(node: Node, order: Order, indices: tuple[int, ...]) -> None:
+def _permute_vectors(node: Op, order: Order, indices: tuple[int, ...]) -> None:
     for index in indices:
         _pick(node, index, order)
 
 
-def _pick(node: Node, index: int, positions: Sequence[int | None], default: int = 0) -> None:
+def _pick(node: Op, index: int, positions: Sequence[int | None], default: int = 0) -> None:
     """Replace a vector input by its elements at these positions, and by the default for None."""
     vector = node.input_value(index)
     known = exact_value(vector)
@@ -233,18 +195,7 @@ def _pick(node: Node, index: int, positions: Sequence[int | None], default: int 
     node.input(index).replace_source_output(picked.output(0))
 
 
-@_rule(ops.Pad)
-def _pad(node: ops.Pad) -> AxisRule | None:
-    return _with_vectors(node, (1, 2))
-
-
-@_rule(ops.Tile)
-def _tile(node: ops.Tile) -> AxisRule | None:
-    return _with_vectors(node, (1,))
-
-
-@_rule(ops.SpaceToBatch, ops.BatchToSpace)
-def _space_and_batch(node: Any) -> AxisRule | None:
+def _space_and_batch(node: Op) -> AxisRule | None:
     blocks, rule = exact_value(node.input_value(1)), _with_vectors(node, (1, 2, 3))
     if blocks is None or rule is None:
         return None
@@ -253,42 +204,33 @@ def _space_and_batch(node: Any) -> AxisRule | None:
     return rule._replace(allows=lambda order: order[0] == 0 and restrict(order, split) == identity(len(split)))
 
 
-@_rule(ops.Broadcast)
-def _broadcast_to(node: Any) -> AxisRule | None:
+def _broadcast_to(node: ops.Broadcast) -> AxisRule | None:
     rank, own = rank_of(node.output(0)), rank_of(node.input_value(0))
-    if rank < 2 or not own or node.get_input_partial_shape(1) != [rank] or node.broadcast_spec == "explicit":
+    if not own or node.get_input_partial_shape(1) != [rank] or node.broadcast_spec == "explicit":
         return None
     rewrite = functools.partial(_permute_vectors, indices=(1,))
     return AxisRule(rank, {0: tuple(range(rank - own, rank))}, (identity(rank),), rewrite, broadcasts=True)
 
 
-@_rule(ops.Interpolate)
 def _interpolate(node: ops.Interpolate) -> AxisRule | None:
     """For orders in which batch and channels come first, as devices are fastest at these."""
     axes = exact_value(node.input_value(node.input_index("axes"))) if node.has_input("axes") else None
-    rule = None if axes is None else _same_axes(node, _set_image_axes)
-    if rule is None:
+    if axes is None or (rule := _same_axes(node, functools.partial(_set_image_axes, axes=axes))) is None:
         return None
     resized = {axis % rule.rank for axis in axes.reshape(-1).tolist()}
     return rule._replace(allows=lambda order: resized.isdisjoint(order[:2]))
 
 
-def _set_image_axes(node: ops.Interpolate, order: Order) -> None:
+def _set_image_axes(node: ops.Interpolate, order: Order, axes: np.ndarray) -> None:
     for name in ("pads_begin", "pads_end"):
         padded = [*getattr(node, name), *[0] * len(order)]
         setattr(node, name, [padded[axis] for axis in order])
-    _set_axes(node, order, node.input_index("axes"))
+    _set_axes(node, order, axes, node.input_index("axes"))
 
 
 # Slices
 
 
-@_rule(ops.Slice)
-def _slice(node: ops.Slice) -> AxisRule | None:
-    return _along_axes(node, index=4) if node.has_input("axes") else _with_vectors(node, (1, 2, 3))
-
-
-@_rule(ops.StridedSlice)
 def _strided_slice(node: ops.StridedSlice) -> AxisRule | None:
     rank, bounds = rank_of(node.input_value(0)), node.get_input_partial_shape(1)
     if rank < 2 or not bounds.is_static or len(bounds) != 1 or any(node.new_axis_mask):
@@ -321,24 +263,23 @@ def _set_slices(node: ops.StridedSlice, order: Order, positions: Sequence[int | 
 # Operations that add or remove dimensions of length 1
 
 
-@_rule(ops.Squeeze)
 def _squeeze(node: ops.Squeeze) -> AxisRule | None:
     data, rank = node.get_input_partial_shape(0), rank_of(node.input_value(0))
     if rank < 2:
         return None
-    has_axes = node.has_input("axes")
-    axes = exact_value(node.input_value(1)) if has_axes else None
-    if has_axes:
-        removed = [] if axes is None else [axis % rank for axis in axes.reshape(-1).tolist()]
+    axes = exact_value(node.input_value(1)) if node.has_input("axes") else None
+    if axes is not None:
+        removed = [axis % rank for axis in axes.reshape(-1).tolist()]
+    elif data.is_static and not node.has_input("axes"):
+        removed = [axis for axis in range(rank) if data[axis] == 1]
     else:
-        removed = [axis for axis in range(rank) if data[axis] == 1] if data.is_static else []
+        return None
     if not removed or any(data[axis] != 1 for axis in removed):
         return None
     rule = AxisRule(rank, {0: identity(rank)}, (_without(rank, removed),))
-    return rule._replace(rewrite=_set_axes) if has_axes else rule
+    return rule if axes is None else rule._replace(rewrite=functools.partial(_set_axes, axes=axes))
 
 
-@_rule(ops.Unsqueeze)
 def _unsqueeze(node: ops.Unsqueeze) -> AxisRule | None:
     data_rank, axes = rank_of(node.input_value(0)), exact_value(node.input_value(1))
     if not data_rank or axes is None or not axes.size:
@@ -352,12 +293,11 @@ def _set_added_axes(node: ops.Unsqueeze, order: Order, added: Sequence[int]) -> 
     set_constant(node, 1, np.array(sorted(order.index(axis) for axis in added), np.int64), "axes")
 
 
-@_rule(ops.Reshape)
 def _reshape(node: ops.Reshape) -> AxisRule | None:
     """For a Reshape that only adds, or only removes, dimensions of length 1."""
     data, result = node.get_input_partial_shape(0), node.get_output_partial_shape(0)
     pairs = _matching_dimensions(data, result)
-    if pairs is None or max(len(data), len(result)) < 2:
+    if pairs is None:
         return None
     data_axes, result_axes = tuple(axis for axis, _ in pairs), tuple(axis for _, axis in pairs)
     if len(pairs) == len(result):
@@ -395,3 +335,33 @@ def _set_shape(node: ops.Reshape, order: Order, result: PartialShape, axes: Orde
     shape = [lengths[position] for position in restrict(order, axes)]
     set_constant(node, 1, np.array(shape, np.int64), "output_shape")
     node.special_zero = False
+
+
+_ELEMENTWISE: tuple[type[Op], ...] = (
+    Unary, ops.LogicalNot, ops.BitwiseNot, ops.IsFinite, ops.IsNaN, ops.IsInf, ops.Convert, ops.ConvertLike, ops.Cast,
+    ops.BitCast, ops.Identity, ops.Bucketize,
+)  # fmt: skip
+_RULES: dict[type[Node], Callable[[Any], AxisRule | None]] = {
+    **dict.fromkeys(_ELEMENTWISE, _unary),
+    **dict.fromkeys((Broadcasting, ops.Select, ops.FakeQuantize), _broadcasting),
+    ops.PRelu: _prelu,
+    **dict.fromkeys((ops.Softmax, ops.LogSoftmax, ops.TopK, ops.ShuffleChannels), _along_axis),
+    ops.Concat: lambda node: _along_axis(node, data=node.get_input_size()),
+    ops.GatherElements: lambda node: _along_axis(node, data=2),
+    ops.ReverseSequence: lambda node: _along_axis(node, "batch_axis", "seq_axis"),
+    **dict.fromkeys((ops.Split, ops.VariadicSplit, ops.CumSum, ops.NormalizeL2, ops.MVN, ops.LRN), _along_axes),
+    ops.Roll: lambda node: _along_axes(node, 2),
+    ops.Reverse: lambda node: _with_vectors(node, (1,)) if node.mode == "mask" else _along_axes(node),
+    Reduction: _reduction,
+    ops.Gather: _gather,
+    ops.Pad: lambda node: _with_vectors(node, (1, 2)),
+    ops.Tile: lambda node: _with_vectors(node, (1,)),
+    **dict.fromkeys((ops.SpaceToBatch, ops.BatchToSpace), _space_and_batch),
+    ops.Broadcast: _broadcast_to,
+    ops.Interpolate: _interpolate,
+    ops.Slice: lambda node: _along_axes(node, 4) if node.has_input("axes") else _with_vectors(node, (1, 2, 3)),
+    ops.StridedSlice: _strided_slice,
+    ops.Squeeze: _squeeze,
+    ops.Unsqueeze: _unsqueeze,
+    ops.Reshape: _reshape,
+}

@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Constant, Model, Node, Output, Parameter, UniqueNames, is_constant
+from hetero.graph import Constant, Model, Node, Output, Parameter, UniqueNames, constant_array
 from hetero.graph.runtime_info import AFFINITY, ORIGINAL_NAMES, original_names
 from hetero.passes.transpose_orders import AxisOrders, Read, is_sorted
 from hetero.passes.transpose_rules import Order, identity, set_constant
@@ -60,7 +60,7 @@ class _Rewriter:
     def _rewrite(self, node: Node) -> None:
         orders, order = self._orders, self._orders.moved.get(node)
         for target in node.inputs():
-            read = Read(orders.read_at(node, target.index).value, orders.order_at(node, target.index))
+            read = Read(orders.reads[node][target.index].value, orders.order_at(node, target.index))
             if read not in self._outputs:
                 self._outputs[read] = self._create(read, node)
             value = self._outputs[read]
@@ -92,13 +92,13 @@ class _Rewriter:
         added = [position - first for position, axis in enumerate(order) if position > first and axis not in axes]
         if not added:
             return value
-        if is_constant(value):
-            return self._add_constant(np.expand_dims(value.node.data, tuple(added)), value, "aligned")
+        if (array := constant_array(value)) is not None:
+            return self._add_constant(np.expand_dims(array, tuple(added)), value, "aligned")
         return self._add(ops.Unsqueeze(value, np.array(added, np.int64)), value, "aligned", node)
 
     def _rewrite_shape_of(self, node: Node) -> None:
         """Let ShapeOf read the value as it is, and bring the lengths into order by a Gather."""
-        read = self._orders.read_at(node, 0)
+        read = self._orders.reads[node][0]
         positions = self._orders.positions(read.value, read.order)
         self._connect(node, 0, read.value)
         if positions == identity(len(positions)):
@@ -122,8 +122,8 @@ class _Rewriter:
         if positions == identity(len(positions)) or value.partial_shape == [1] * len(value.partial_shape):
             return value
         transpose = self._transposes.get(read)
-        if is_constant(value) and transpose is None:
-            return self._add_constant(value.node.data.transpose(positions), value, "transposed")
+        if transpose is None and (array := constant_array(value)) is not None:
+            return self._add_constant(array.transpose(positions), value, "transposed")
         units = frozenset(axis for axis, length in enumerate(value.partial_shape) if length == 1)
         if is_sorted(positions, units):
             return self._reshape(value, positions, units, transpose, reader)

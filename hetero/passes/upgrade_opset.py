@@ -11,21 +11,13 @@ from hetero import ops
 from hetero.graph import Constant, Model, Node, Op
 from hetero.passes.rewriting import replace, rewrite_each
 
-# The newest version takes the same inputs and attributes, and these attributes in addition.
-_SAME_INPUTS: dict[type[Op], tuple[type[Op], dict[str, Any]]] = {
-    ops.GatherV1: (ops.Gather, {}),
-    ops.GatherV7: (ops.Gather, {}),
-    ops.GeluV2: (ops.Gelu, {"approximation_mode": "erf"}),
-    ops.OneHotV1: (ops.OneHot, {}),
-    ops.PadV1: (ops.Pad, {}),
-    ops.ScatterElementsUpdateV3: (ops.ScatterElementsUpdate, {}),
-    ops.ScatterNDUpdateV4: (ops.ScatterNDUpdate, {}),
-    ops.ShapeOfV1: (ops.ShapeOf, {}),
-    ops.SoftmaxV1: (ops.Softmax, {}),
-    ops.SqueezeV1: (ops.Squeeze, {}),
-    ops.TopKV1: (ops.TopK, {}),
-    ops.TopKV3: (ops.TopK, {}),
-}
+# The newest version takes the same inputs and attributes.
+_SAME_INPUTS: dict[type[Op], type[Op]] = {
+    ops.GatherV1: ops.Gather, ops.GatherV7: ops.Gather, ops.OneHotV1: ops.OneHot, ops.PadV1: ops.Pad,
+    ops.ScatterElementsUpdateV3: ops.ScatterElementsUpdate, ops.ScatterNDUpdateV4: ops.ScatterNDUpdate,
+    ops.ShapeOfV1: ops.ShapeOf, ops.SoftmaxV1: ops.Softmax, ops.SqueezeV1: ops.Squeeze, ops.TopKV1: ops.TopK,
+    ops.TopKV3: ops.TopK,
+}  # fmt: skip
 
 
 def _batch_norm_inference(node: ops.BatchNormInferenceV1) -> Node:
@@ -56,9 +48,13 @@ def _convert_like(node: ops.ConvertLike) -> Node | None:
 
 
 _OTHERS: dict[type[Op], Callable[[Any], Node | None]] = {
-    ops.BatchNormInferenceV1: _batch_norm_inference, ops.BroadcastV1: _broadcast, ops.MVNV2: _mvn, ops.RangeV1: _range,
+    ops.BatchNormInferenceV1: _batch_norm_inference,
+    ops.BroadcastV1: _broadcast,
     ops.ConvertLike: _convert_like,
-}  # fmt: skip
+    ops.GeluV2: lambda node: ops.Gelu(node.input_value(0), "erf"),
+    ops.MVNV2: _mvn,
+    ops.RangeV1: _range,
+}
 
 
 def upgrade_opset(model: Model) -> bool:
@@ -70,11 +66,8 @@ def upgrade_opset(model: Model) -> bool:
 
 
 def _upgrade(node: Op) -> bool:
-    if type(node) in _SAME_INPUTS:
-        cls, added_attributes = _SAME_INPUTS[type(node)]
-        newest: Node | None = cls.of(node.input_values(), node.get_attributes() | added_attributes)
-    else:
-        newest = _OTHERS[type(node)](node)
+    cls = _SAME_INPUTS.get(type(node))
+    newest = cls.of(node.input_values(), node.get_attributes()) if cls else _OTHERS[type(node)](node)
     if newest is None:
         return False
     replace([node], newest)

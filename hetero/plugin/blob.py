@@ -73,7 +73,8 @@ def pack_blob(
 ) -> list[bytes | memoryview]:
     """Return the pieces of a blob, to be concatenated. The contents of sections are not copied."""
     parts = {
-        name: [*section] if isinstance(section, (list, tuple)) else [section] for name, section in sections.items()
+        name: [section] if isinstance(section, (bytes, memoryview)) else [*section]
+        for name, section in sections.items()
     }
     sizes = {name: sum(memoryview(piece).nbytes for piece in pieces) for name, pieces in parts.items()}
     fields = {
@@ -99,22 +100,19 @@ def read_blob(source: BlobSource) -> Blob:
     A mapped file must not change while the model lives; replacing it is safe. Raises BlobError if the blob is
     incomplete or altered.
     """
-    label = _LABEL
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        content = memoryview(source).cast("B")
-    elif isinstance(source, (str, os.PathLike)):
-        label = f"{_LABEL} {os.fspath(source)}"
-        try:
+    label = f"{_LABEL} {os.fspath(source)}" if isinstance(source, (str, os.PathLike)) else _LABEL
+    try:
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            content = memoryview(source).cast("B")
+        elif isinstance(source, (str, os.PathLike)):
             content = map_file(Path(source))
-        except (OSError, ValueError) as error:
-            raise _unreadable(label, error) from error
-    elif hasattr(source, "read"):
-        try:
+        elif hasattr(source, "read"):
             content = _map_rest(source) if _is_file(source) else _read_stream(source)
-        except (OSError, ValueError, TypeError) as error:
-            raise _unreadable(label, error) from error
-    else:
-        raise BlobError(f"{type(source).__name__} is no exported model: give its bytes, its path or a binary stream")
+        else:
+            kind = type(source).__name__
+            raise BlobError(f"{kind} is not an exported model: give its bytes, its path or a binary stream")
+    except (OSError, ValueError, TypeError) as error:
+        raise BlobError(f"{label} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     prefix = _read_prefix(content, label)
     if len(content) != prefix.size:
         problem = "cut short" if len(content) < prefix.size else "altered"
@@ -137,7 +135,7 @@ def _read_prefix(content: memoryview, label: str = _LABEL) -> _Prefix:
     if not content:
         raise BlobError(f"{label} is empty, or a stream that stands at its end")
     if content[: len(MAGIC)] != MAGIC[: len(content)]:
-        raise BlobError(f"{label} is not hetero's: it does not begin as hetero's do")
+        raise BlobError(f"{label} is not a blob of hetero: it does not begin with {MAGIC!r}")
     if len(content) < _PREFIX.size:
         raise BlobError(f"{label} is cut short: {len(content)} bytes do not hold its header")
     prefix = _Prefix(*_PREFIX.unpack_from(content))
@@ -171,12 +169,8 @@ def _map_rest(file: BinaryIO) -> memoryview:
 
 def _read_stream(stream: BinaryIO) -> memoryview:
     """Read the blob at the position of a stream, or as much of it as exists."""
-    content = bytearray()
-    wanted = _PREFIX.size
-    while len(content) < wanted:
-        piece = stream.read(min(wanted - len(content), _PIECE))
-        if not piece:
-            break
+    content, wanted = bytearray(), _PREFIX.size
+    while len(content) < wanted and (piece := stream.read(min(wanted - len(content), _PIECE))):
         content += piece
         if len(content) == _PREFIX.size:
             wanted = _read_prefix(memoryview(bytes(content))).size
@@ -210,9 +204,5 @@ def _plain(value: Any) -> Any:
 
 def _typed(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise TypeError(f"{kind.__name__} must stand where {type(value).__name__} does")
+        raise TypeError(f"expected {kind.__name__}, not {type(value).__name__}")
     return value
-
-
-def _unreadable(label: str, error: Exception) -> BlobError:
-    return BlobError(f"{label} cannot be read: {getattr(error, 'strerror', None) or error}")

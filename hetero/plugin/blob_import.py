@@ -17,7 +17,7 @@ from hetero.properties import PropertyTable
 def import_blob(
     device: Plugin, blob: Blob, options: Mapping[str, Any], context: RemoteContext | None = None
 ) -> CompiledModel:
-    """Return the compiled model in a blob; ``options`` win over those that it was compiled with.
+    """Return the compiled model in a blob. ``options`` take precedence over those that it was compiled with.
 
     Raises BlobError if the blob belongs to another device or is damaged, DeviceError if the import fails.
     """
@@ -25,16 +25,18 @@ def import_blob(
     try:
         device.property_table(blob.options)
     except PropertyError as error:
-        raise BlobError(f"the options of {blob.label} cannot be taken: {error}") from error
+        raise BlobError(f"the options of {blob.label} are invalid: {error}") from error
     with device_errors(f"{device.name} failed to import {blob.label}"):
         try:
             return device.import_model(blob.sections, {**blob.options, **options}, context)
         except (FrontendError, GraphError) as error:
-            raise BlobError(f"{blob.label} holds no model that {device.name} can make: {error}") from error
+            raise BlobError(f"{blob.label} contains no model that {device.name} can compile: {error}") from error
         except BlobError as error:
             if blob.label in str(error):
                 raise
-            raise BlobError(f"{blob.label} is damaged: {error}") from error  # a section does not know its file
+            raise BlobError(
+                f"{blob.label} is damaged: {error}"
+            ) from error  # the section's error does not name the file
 
 
 def exports_models(device: Plugin, options: Mapping[str, Any]) -> bool:
@@ -43,5 +45,5 @@ def exports_models(device: Plugin, options: Mapping[str, Any]) -> bool:
 
 
 def device_table(device: Plugin, options: Mapping[str, Any]) -> PropertyTable:
-    """Return the properties of the device that DEVICE_ID chooses, without the other options."""
+    """Return the properties of the device that DEVICE_ID selects, without the other options."""
     return device.property_table({key: value for key, value in options.items() if key == props.device.id})

@@ -14,7 +14,7 @@ from hetero.plugin.async_infer_request import AsyncInferRequest
 from hetero.plugin.blob import Section, pack_blob
 from hetero.plugin.executors import Executor
 from hetero.plugin.profiling import ExecutionTimes
-from hetero.plugin.shared_properties import full_name, priority_of
+from hetero.plugin.shared_properties import full_name
 from hetero.plugin.sync_infer_request import SyncInferRequest
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class CompiledModel(ABC):
     @functools.cached_property
     def priority(self) -> int:
         """MODEL_PRIORITY as a number for executors: tasks with larger numbers run first."""
-        return priority_of(self.properties)
+        return list(props.hint.Priority).index(self.properties.value_of(props.hint.model_priority))
 
     def export_sections(self) -> dict[str, Section]:
         """Return the named sections from which the plugin's ``import_model`` restores this model (optional).
@@ -111,7 +111,7 @@ class CompiledModel(ABC):
 
     def get_runtime_model(self) -> Model:
         """Return the graph that is executed (optional). By default raises NotSupportedError."""
-        raise NotSupportedError(f"{self.device_name} does not tell what it executes")
+        raise NotSupportedError(f"{self.device_name} does not report its executed graph")
 
     def get_property(self, key: str) -> Any:
         """Return a property of the compilation (optional). Raises PropertyError for an unknown key."""

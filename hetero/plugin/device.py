@@ -10,9 +10,9 @@ from hetero import properties as props
 
 @dataclass(eq=False)
 class Device:
-    """One device of a kind, and what users can read about it. A plugin may derive a class of its own from it."""
+    """One device of a kind, and the properties that describe it. A plugin may derive its own class."""
 
-    #: What DEVICE_ID and ``GPU.1`` name it by; empty if the kind has one device.
+    #: The id in DEVICE_ID and in ``GPU.1``; empty if the kind has one device.
     id: str = ""
     full_name: str = ""
     architecture: str = ""
@@ -21,7 +21,7 @@ class Device:
     capabilities: tuple[str, ...] = ()
     #: Device memory in bytes; 0 if unknown.
     memory_size: int = 0
-    #: Maximum number of inferences that run at the same time to advantage.
+    #: Maximum number of inferences that are worth running at the same time.
     max_streams: int = 1
 
     def properties(self) -> dict[str, Any]:

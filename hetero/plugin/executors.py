@@ -74,7 +74,7 @@ class Executor:
             thread.join(timeout)
         hanging = [thread.name for thread in others if thread.is_alive()]
         if hanging:
-            log.warning("what %s runs does not end; its thread is left behind", ", ".join(hanging))
+            log.warning("a task of %s does not end; its thread is abandoned", ", ".join(hanging))
         return not hanging
 
     def abandon(self, thread: threading.Thread) -> None:
@@ -93,7 +93,7 @@ class Executor:
 
 
 class Executors:
-    """Executors by name. An executor lives as long as somebody refers to it."""
+    """Executors by name. An executor lives as long as it is referenced."""
 
     def __init__(self) -> None:
         self._by_name: weakref.WeakValueDictionary[str, Executor] = weakref.WeakValueDictionary()
@@ -119,7 +119,7 @@ def _work(tasks: queue.PriorityQueue, threads: list[threading.Thread]) -> None:
         _, number, task, arguments = tasks.get()
         if task is None:
             if threading.current_thread() not in threads:
-                tasks.put((float("inf"), number, None, ()))  # the end was for another thread
+                tasks.put((float("inf"), number, None, ()))  # another thread must end
             return
         try:
             with span("task"):

@@ -1,8 +1,8 @@
 """The hooks of plugin packages.
 
 A package declares an entry point in the group ``hetero`` that names a module. Functions of that module with these
-names, marked by ``hookimpl``, are called once, when the first Core is made. They only register names and factories;
-heavy imports belong into the factories.
+names, marked by ``hookimpl``, are called once, when the first Core is created. They only register names and factories;
+heavy imports belong in the factories.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from hetero.errors import BlobError, FrontendError, GraphError
-from hetero.graph import Attribute, Constant, Model, Node, Op, Output, Parameter, Result, defined_operations
+from hetero.graph import Constant, ExecutionNode, Model, Node, Op, Output, Parameter, Result, defined_operations
 from hetero.graph.order import walk_nested
 from hetero.plugin.blob import Section
 from hetero.plugin.registry import installed_plugins
@@ -16,6 +16,8 @@ from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.plugin.compiled_model import CompiledModel
+
+AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def model_sections(compiled: CompiledModel, transformed: Model) -> dict[str, Section]:
@@ -52,7 +54,7 @@ def ports_in(sections: Mapping[str, memoryview]) -> Model:
     try:
         fields = json.loads(section_of(sections, "ports").tobytes())
         parameters = [parameter_of(port) for port in fields["inputs"]]
-        results = [_named(port, Result(_Stated(*_type_and_shape(port)))) for port in fields["outputs"]]
+        results = [_named(port, Result(ExecutionNode([], [_type_and_shape(port)]))) for port in fields["outputs"]]
         return Model(results, parameters, str(fields["name"]))
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BlobError(f"the ports of the exported model cannot be understood: {error!r}") from error
@@ -70,12 +72,12 @@ def ir_sections(name: str, model: Model) -> dict[str, Section]:
     weights = _Pieces()
     try:
         own = _check_operations(model)
-        xml = encoded(model_element(model, WeightsWriter(weights)))
+        xml = encoded(model_element(model, WeightsWriter(cast(BinaryIO, weights))))
     except (FrontendError, GraphError) as error:
         raise BlobError(f"model '{name}' cannot be exported: {error}") from error
     sections: dict[str, Section] = {"xml": xml, "weights": weights}
     if own:
-        sections["operations"] = json.dumps([_ClassFields.of(cls) for cls in own]).encode()
+        sections["operations"] = json.dumps([_identity(cls) for cls in own]).encode()
     return sections
 
 
@@ -95,37 +97,26 @@ def _own_operations(sections: Mapping[str, memoryview]) -> list[type[Op]]:
     if "operations" not in sections:
         return []
     try:
-        wanted = [_ClassFields(*map(str, fields)) for fields in json.loads(sections["operations"].tobytes())]
+        return [_class_of(*map(str, identity)) for identity in json.loads(sections["operations"].tobytes())]
     except (ValueError, TypeError) as error:
         raise BlobError(f"the operations of the exported model cannot be understood: {error!r}") from error
-    return [_class_of(fields) for fields in wanted]
 
 
-class _ClassFields(NamedTuple):
-    """The identity of an operation class."""
-
-    name: str
-    version: str
-    module: str
-    qualified_name: str
-
-    @classmethod
-    def of(cls, operation: type[Op]) -> _ClassFields:
-        return cls(*operation.type_info, operation.__module__, operation.__qualname__)
+def _identity(cls: type[Op]) -> tuple[str, str, str, str]:
+    return (*cls.type_info, cls.__module__, cls.__qualname__)
 
 
-def _class_of(fields: _ClassFields) -> type[Op]:
+def _class_of(name: str, version: str, module: str, qualified_name: str) -> type[Op]:
     """Return the class, or else another class with the same type info. Raises BlobError if there is none."""
     for make_extensions in (False, True):
         if make_extensions:
             installed_plugins().made_extensions  # noqa: B018 - packages define their classes there
-        named = [cls for cls in defined_operations() if tuple(cls.type_info) == fields[:2]]
-        exact = [cls for cls in named if _ClassFields.of(cls) == fields]
+        named = [cls for cls in defined_operations() if tuple(cls.type_info) == (name, version)]
         if named:
-            return (exact or named)[0]
+            return next((cls for cls in named if _identity(cls)[2:] == (module, qualified_name)), named[0])
     raise BlobError(
-        f"the exported model has operations {fields.version}::{fields.name}, the class {fields.qualified_name} of "
-        f"{fields.module}, which is not there: import it, or install its package, first"
+        f"the exported model has operations {version}::{name}, the class {qualified_name} of {module}, which is not "
+        "defined: import it, or install its package, first"
     )
 
 
@@ -149,20 +140,10 @@ def parameter_of(fields: Mapping[str, Any]) -> Parameter:
     return _named(fields, Parameter(*_type_and_shape(fields)))
 
 
-class _Pieces(list):
+class _Pieces(list[bytes | memoryview]):
     """A file-like object that keeps the pieces that are written to it."""
 
     write = list.append
-
-
-class _Stated(Op):
-    """A value of known type and shape without a producer."""
-
-    element_type = Attribute(Type)
-    partial_shape = Attribute(PartialShape)
-
-    def validate_and_infer_types(self) -> None:
-        self.set_output_type(0, self.element_type, self.partial_shape)
 
 
 def _check_operations(model: Model) -> list[type[Op]]:
@@ -170,11 +151,12 @@ def _check_operations(model: Model) -> list[type[Op]]:
     from hetero.frontend.ir.attributes import read_back
     from hetero.frontend.ir.reader import Operations
 
-    known, own = Operations(), {}
-    for node in walk_nested(model.get_ordered_ops()):
+    known = Operations()
+    own: dict[tuple, type[Op]] = {}
+    for node in (node for node in walk_nested(model.get_ordered_ops()) if isinstance(node, Op)):
         cls, info = type(node), node.type_info
         if known[info.version_id].get(info.name) is not cls and own.setdefault(info, cls) is not cls:
-            raise FrontendError(f"'{node.friendly_name}' is of another class {info.name} than others in the model")
+            raise FrontendError(f"'{node.friendly_name}' and another operation have different classes {info.name}")
         if isinstance(node, Constant):
             continue
         again = read_back(node)
@@ -188,8 +170,8 @@ def _check_nothing_else(node: Op, again: Op) -> None:
     for name, value in vars(node).items():
         is_plain = isinstance(value, (bool, int, float, str)) and name != "_friendly_name"
         if is_plain and getattr(again, name, None) != value:
-            problem = f"holds {value!r} as {name}, which {type(node).__name__}.visit_attributes does not show"
-            raise FrontendError(f"'{node.friendly_name}' {problem}")
+            visit = f"{type(node).__name__}.visit_attributes"
+            raise FrontendError(f"'{node.friendly_name}' has {name} = {value!r}, which {visit} does not visit")
 
 
 def port_fits(port: Output, other: Output) -> bool:
@@ -202,7 +184,7 @@ def _type_and_shape(port: Mapping[str, Any]) -> tuple[Type, PartialShape]:
     return Type(str(port["type"])), PartialShape(str(port["shape"]))
 
 
-def _named(port: Mapping[str, Any], node: Node) -> Node:
+def _named(port: Mapping[str, Any], node: AnyNode) -> AnyNode:
     node.friendly_name = str(port["name"])
     node.output(0).names = set(map(str, port["names"]))
     return node

@@ -1,4 +1,4 @@
-"""Running code of plugin packages: whatever it raises is an error of the package, and a hang is named in the log."""
+"""Execution of code of plugin packages: every exception becomes a HeteroError or passes, and a hang is logged."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Any
 from hetero.errors import HeteroError, reason_of
 from hetero.messages import get_logger
 
-# After this time a package that is still being imported, or a device that is still being made, is named in the log.
-SECONDS_UNTIL_NAMED = 10.0
+# Time after which a package that is still being imported, or a device that is still being created, is logged.
+SECONDS_UNTIL_LOGGED = 10.0
 log = get_logger("hetero.plugin")
 
 
 class package_code(contextlib.AbstractContextManager[None]):
-    """Context manager that turns SystemExit and the like, which would end the program, into HeteroErrors.
+    """Context manager that converts SystemExit and the like, which would end the program, to HeteroErrors.
 
-    The user's Ctrl-C still does: it is a signal, which a KeyboardInterrupt that a package raises by itself is not. Code
-    that takes longer than SECONDS_UNTIL_NAMED is named in the log by ``doing``; it is not interrupted.
+    The user's Ctrl-C still ends the program: it arrives as a signal, unlike a KeyboardInterrupt that a package raises
+    itself. Code that takes longer than SECONDS_UNTIL_LOGGED is logged as ``doing``, but not interrupted.
     """
 
     def __init__(self, doing: str) -> None:
-        self._timer = threading.Timer(SECONDS_UNTIL_NAMED, self._name, [doing])
+        self._timer = threading.Timer(SECONDS_UNTIL_LOGGED, self._log_hang, [doing])
         self._timer.daemon = True
         self._handler: Any = None
         self._is_interrupted = False
 
     def __enter__(self) -> None:
         self._timer.start()
-        # Python handles signals in the main thread only. A handler of the user's own may raise what it likes.
+        # Python handles signals in the main thread only. A handler of the user may raise any exception.
         if threading.current_thread() is threading.main_thread():
             self._handler = signal.getsignal(signal.SIGINT)
             if callable(self._handler):
@@ -48,5 +48,5 @@ class package_code(contextlib.AbstractContextManager[None]):
         self._is_interrupted = True
         self._handler(number, frame)
 
-    def _name(self, doing: str) -> None:
-        log.warning("%s takes longer than %g s and is waited for", doing, SECONDS_UNTIL_NAMED)
+    def _log_hang(self, doing: str) -> None:
+        log.warning("%s takes longer than %g s and continues", doing, SECONDS_UNTIL_LOGGED)

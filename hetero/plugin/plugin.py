@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ class Plugin:
     """
 
     #: The property keys of the device with types and defaults (required).
-    supported_properties: Iterable[Property] = ()
+    supported_properties: Collection[Property] = ()
     #: Graph passes that the device applies to a model before it runs it, in order (optional).
     passes: Sequence[Pass] = ()
 

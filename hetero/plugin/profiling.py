@@ -40,6 +40,15 @@ class ProfilingInfo:
     NOT_RUN, OPTIMIZED_OUT, EXECUTED = Status
 
 
+def operation_times(infos: Iterable[ProfilingInfo]) -> dict[str, timedelta]:
+    """Return the time of each executed operation by its name. Entries of one name, its kernels, are summed."""
+    times: dict[str, timedelta] = {}
+    for info in infos:
+        if info.status is Status.EXECUTED and info.node_type != STAGE:
+            times[info.node_name] = times.get(info.node_name, timedelta(0)) + info.real_time
+    return times
+
+
 class ExecutionTimes:
     """The times of the operations of a compiled model in all inferences of all requests so far."""
 
@@ -52,13 +61,9 @@ class ExecutionTimes:
         self._lock = threading.Lock()
 
     def add(self, infos: Iterable[ProfilingInfo]) -> None:
-        """Add one inference. Entries with the same name, such as several kernels of one operation, are summed."""
-        times: dict[str, timedelta] = {}
-        for info in infos:
-            if info.status is Status.EXECUTED and info.node_type != STAGE:
-                times[info.node_name] = times.get(info.node_name, timedelta(0)) + info.real_time
+        """Add the profile of one inference."""
         with self._lock:
-            for name, time in times.items():
+            for name, time in operation_times(infos).items():
                 total, count = self._sums.get(name, (timedelta(0), 0))
                 self._sums[name] = total + time, count + 1
 

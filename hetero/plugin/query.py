@@ -27,7 +27,7 @@ def get_supported_nodes(
     is_supported: Callable[[Node], str | None],
     device: str,
 ) -> QueryResult:
-    """Judge every node of the transformed model and return the result under the names of the original model.
+    """Ask ``is_supported`` about every node of the transformed model and map the answers to the original names.
 
     ``is_supported`` returns None for a supported node, else the reason why not. The result for a fused node holds for
     all operations that it was fused from. A node that the transformation removed is supported if one of its readers is,
@@ -66,7 +66,7 @@ def query_fault(found: Any, model: Model, device: str) -> str | None:
         if not isinstance(where, str) or where.partition(".")[0] != device:
             return f"query_model maps '{name}' to {where!r}, not to '{device}'"
     if not isinstance(refused := getattr(found, "refused", {}), dict):
-        return f"query_model gives {type(refused).__name__} as the reasons for what is refused, not a dict"
+        return f"query_model returned {type(refused).__name__} as its reasons, not a dict"
     return None
 
 

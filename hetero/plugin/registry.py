@@ -125,16 +125,12 @@ def _chosen_package(device: str, packages: Iterable[str]) -> str | None:
     """Return the package that the user chose for a device, None if it is not one of these."""
     choices = dict(choice.strip().partition("=")[::2] for choice in os.environ.get(PACKAGE_CHOICES, "").split(","))
     chosen = _normalized(choices.get(device, ""))
-    return next((package for package in packages if _normalized(_name_of(package)) == chosen), None)
+    return next((package for package in packages if _normalized(package.partition(" ")[0]) == chosen), None)
 
 
 def _refuse(device: str, packages: Sequence[str]) -> Plugin:
-    choices = " or ".join(f"{device}={_name_of(package)}" for package in packages)
-    raise DeviceError(f"{' and '.join(packages)} register a device {device} each: set {PACKAGE_CHOICES} to {choices}")
-
-
-def _name_of(package: str) -> str:
-    return package.partition(" ")[0]
+    choices = " or ".join(f"{device}={package.partition(' ')[0]}" for package in packages)
+    raise DeviceError(f"{' and '.join(packages)} each register a device {device}: set {PACKAGE_CHOICES} to {choices}")
 
 
 def _normalized(package: str) -> str:

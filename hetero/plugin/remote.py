@@ -141,10 +141,48 @@ class RemoteContext(ABC):
 
         By default it can for remote and shared tensors of an equal context.
         """
-        return isinstance(tensor, (RemoteTensor, SharedTensor)) and (tensor.context is self or tensor.context == self)
+        return isinstance(tensor, _DeviceTensor) and (tensor.context is self or tensor.context == self)
 
 
-class RemoteTensor(Tensor):
+class _DeviceTensor(Tensor):
+    """Base of tensors in a region of device memory."""
+
+    _whole = None
+    _owns_memory = False
+    _element_type: Type
+
+    def __init__(self, memory: RemoteMemory, type: Type, region: Region) -> None:
+        self.memory, self.region, self._element_type = memory, region, type
+        if region.byte_size > memory.byte_size:
+            held = f"{memory.byte_size} bytes of {memory.context.get_device_name()}"
+            raise TensorError(f"a tensor of {type}{list(region.shape)} does not fit into {held}")
+
+    @property
+    def context(self) -> RemoteContext:
+        return self.memory.context
+
+    @property
+    def element_type(self) -> Type:
+        return self._element_type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.region.shape
+
+    @shape.setter
+    def shape(self, shape: Sequence[int]) -> None:
+        self.set_shape(shape)
+
+    def set_shape(self, shape: Sequence[int]) -> None:
+        """Set the shape; the contents are lost. Raises TensorError if memory of the user is too small."""
+        if tuple(shape) != self.shape:
+            region = Region.whole(self.region.dtype, shape)
+            if region.byte_size > self.memory.byte_size:
+                self.memory.resize(region.byte_size)
+            self.region = region
+
+
+class RemoteTensor(_DeviceTensor):
     """A tensor in device memory, made by ``RemoteContext.create_tensor``, or a region of another remote tensor.
 
     ``RemoteTensor(remote, begin, end)`` is a region, as for a Tensor. ``copy_to`` reads the elements. An element of a
@@ -152,26 +190,19 @@ class RemoteTensor(Tensor):
     """
 
     @overload
-    def __init__(self, remote_tensor: RemoteTensor, begin: Sequence[int], end: Sequence[int]) -> None: ...
+    def __init__(self, remote_tensor: RemoteTensor, begin: Sequence[int], end: Sequence[int], /) -> None: ...
     @overload
-    def __init__(self, memory: RemoteMemory, type: ElementType, shape: Sequence[int]) -> None: ...
+    def __init__(self, memory: RemoteMemory, type: ElementType, shape: Sequence[int], /) -> None: ...
 
-    def __init__(self, source, second, third) -> None:
+    def __init__(self, source: RemoteTensor | RemoteMemory, second: Any, third: Sequence[int], /) -> None:
         self._is_region = isinstance(source, RemoteTensor)
-        if self._is_region:
-            self.memory: RemoteMemory = source.memory
-            self._element_type = source.element_type
-            self.region = source.region.part(region_of(source.shape, second, third))
+        if isinstance(source, RemoteTensor):
+            region = source.region.part(region_of(source.shape, second, third))
+            super().__init__(source.memory, source.element_type, region)
         elif isinstance(source, RemoteMemory):
-            self.memory, self._element_type = source, Type(second)
-            self.region = Region.whole(_dtype_of(second), third)
-            _check_room(source, second, self.region)
+            super().__init__(source, Type(second), Region.whole(_dtype_of(second), third))
         else:
             raise TensorError(f"a remote tensor is made from another one, not from {type(source).__name__}")
-
-    @property
-    def context(self) -> RemoteContext:
-        return self.memory.context
 
     def get_device_name(self) -> str:
         """Return the name of the device, such as ``GPU.0``."""
@@ -208,18 +239,6 @@ class RemoteTensor(Tensor):
         )
 
     @property
-    def element_type(self) -> Type:
-        return self._element_type
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.region.shape
-
-    @shape.setter
-    def shape(self, shape: Sequence[int]) -> None:
-        self.set_shape(shape)
-
-    @property
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
@@ -241,16 +260,10 @@ class RemoteTensor(Tensor):
 
         Raises TensorError if memory of the user is too small, or a region would grow along an axis.
         """
-        shape = tuple(shape)
-        if shape == self.shape:
-            return
         if self._is_region:
             self.region = self.region.part(smaller_region([slice(0, n) for n in self.shape], shape))
-            return
-        region = Region.whole(self.region.dtype, shape)
-        if region.byte_size > self.memory.byte_size:
-            self.memory.resize(region.byte_size)
-        self.region = region
+        else:
+            super().set_shape(shape)
 
     def copy_from(self, source: Tensor | np.ndarray) -> None:
         """Set shape and elements to those of a tensor, remote or not, or an array.
@@ -272,49 +285,19 @@ class RemoteTensor(Tensor):
             raise TensorError(f"a remote tensor of {self.element_type} cannot be copied to {array.dtype} elements")
         self.memory.read(self.region, array)
 
-    def take(self, array: np.ndarray) -> None:
-        """Set shape and elements to those of an array, which is copied."""
-        self.copy_from(array)
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
-        return self.data  # raises TensorError
-
-
-class SharedTensor(Tensor):
+class SharedTensor(_DeviceTensor):
     """A tensor in host-visible device memory, see ``RemoteMemory.array``.
 
     For other devices it is a tensor in host memory.
     """
 
     def __init__(self, memory: RemoteMemory, type: Type, shape: Sequence[int]) -> None:
-        self.memory = memory
-        self.region = Region.whole(_dtype_of(type), shape)
-        self._element_type = Type(type)
-        self._whole, self._owns_memory = None, False
-        _check_room(memory, type, self.region)
-
-    @property
-    def context(self) -> RemoteContext:
-        return self.memory.context
+        super().__init__(memory, Type(type), Region.whole(_dtype_of(type), shape))
 
     @property
     def data(self) -> np.ndarray:
         return self.memory.array(self.region)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.region.shape
-
-    @shape.setter
-    def shape(self, shape: Sequence[int]) -> None:
-        self.set_shape(shape)
-
-    def set_shape(self, shape: Sequence[int]) -> None:
-        """Set the shape; the contents are lost."""
-        if tuple(shape) != self.shape:
-            self.region = Region.whole(self.region.dtype, shape)
-            if self.region.byte_size > self.memory.byte_size:
-                self.memory.resize(self.region.byte_size)
 
 
 def overlap(one: Tensor, other: Tensor) -> bool:
@@ -326,12 +309,6 @@ def overlap(one: Tensor, other: Tensor) -> bool:
     if isinstance(one, RemoteTensor) or isinstance(other, RemoteTensor):
         return False
     return np.may_share_memory(one.data, other.data)
-
-
-def _check_room(memory: RemoteMemory, kind: Type, region: Region) -> None:
-    if region.byte_size > memory.byte_size:
-        held = f"{memory.byte_size} bytes of {memory.context.get_device_name()}"
-        raise TensorError(f"a tensor of {kind}{list(region.shape)} does not fit into {held}")
 
 
 def _dtype_of(kind: ElementType) -> np.dtype:

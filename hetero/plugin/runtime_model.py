@@ -20,7 +20,7 @@ class ExecutedStep:
     """One execution step of a device: an operation or several fused ones, and their implementation.
 
     ``node`` has the type of the step and its name in ``get_profiling_info``. ``fused`` lists all nodes of a fused step
-    in order, of which the last one computes the outputs; it is empty for a single node.
+    in order; the last one computes the outputs. It is empty for a single node.
     """
 
     node: Node
@@ -64,7 +64,7 @@ def make_runtime_model(model: Model, steps: Iterable[ExecutedStep], times: Execu
 
 
 class RuntimeModelBuilder:
-    """Builds a runtime model node by node in execution order. Values are named by those of the executed model."""
+    """Builder of a runtime model, node by node in execution order. Its arguments are values of the executed model."""
 
     def __init__(self) -> None:
         self._copies: dict[Output, Output] = {}
@@ -107,7 +107,8 @@ class RuntimeModelBuilder:
 
     def build(self, name: str) -> Model:
         """Return the runtime model. Nodes without readers are its sinks."""
-        ends = [node for node in self._nodes if isinstance(node, ExecutionNode) and not _is_read(node)]
+        steps = [node for node in self._nodes if isinstance(node, ExecutionNode)]
+        ends = [node for node in steps if not any(output.get_target_inputs() for output in node.outputs())]
         results = [node for node in self._nodes if isinstance(node, Result)]
         parameters = [node for node in self._nodes if isinstance(node, Parameter)]
         return Model(results, parameters, name, sinks=ends)
@@ -139,7 +140,3 @@ def _layout(value: Output) -> str:
     if not value.partial_shape.has_rank:
         return "undef"
     return string.ascii_letters[: max(1, len(value.partial_shape))]
-
-
-def _is_read(node: Node) -> bool:
-    return any(output.get_target_inputs() for output in node.outputs())

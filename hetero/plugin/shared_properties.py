@@ -6,7 +6,6 @@ import logging
 
 from hetero import properties as props
 from hetero.properties import Property, PropertyTable
-from hetero.properties.hint import Priority
 from hetero.properties.log import Level
 from hetero.properties.values import element_type
 from hetero.types import Type
@@ -73,11 +72,6 @@ def decide_streams(properties: PropertyTable) -> None:
 def set_log_level(logger: logging.Logger, level: Level) -> None:
     """Set the level of a device's logger."""
     logger.setLevel(_LOG_LEVELS[level])
-
-
-def priority_of(properties: PropertyTable) -> int:
-    """Return MODEL_PRIORITY as a number for executors: larger ones run first."""
-    return list(Priority).index(properties.value_of(props.hint.model_priority))
 
 
 def full_name(device: str, device_id: str) -> str:

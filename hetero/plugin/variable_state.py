@@ -47,7 +47,7 @@ class VariableState(ABC):
 
     @abstractmethod
     def get_state(self) -> Tensor:
-        """Return a copy of the contents, or ``empty()`` if there are none (required)."""
+        """Return a copy of the contents, or ``empty()`` if the variable has not been assigned (required)."""
 
     @abstractmethod
     def set_state(self, tensor: Tensor) -> None:

@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def read_npz(path: Path, key: str | None, check: Check) -> np.ndarray:
         raise ValueError(f"{path} is damaged ({error})") from error
 
 
-def _read(file: BinaryIO, name: str, check: Check) -> np.ndarray:
+def _read(file: IO[bytes], name: str, check: Check) -> np.ndarray:
     try:
         version = np.lib.format.read_magic(file)
         if version not in _HEADERS:

@@ -26,11 +26,10 @@ from hetero.dispatch.cost.model import MARGIN, CostModel
 from hetero.dispatch.device import Device
 from hetero.dispatch.report import PlacementReport
 from hetero.errors import ConfigError
-from hetero.graph import ExecutionNode, Model, Node, Output, execution, is_constant, port_name
+from hetero.graph import ExecutionNode, Model, Node, execution, is_constant, port_name
 from hetero.ops.work_estimate import Shape, assumed_shape
 from hetero.passes.unique_names import make_names_unique
-from hetero.plugin import ProfilingInfo
-from hetero.plugin.profiling import STAGE
+from hetero.plugin.profiling import operation_times
 from hetero.run.runner import Progress, placement_log_muted, split_by_subgraph
 from hetero.runtime import CompiledModel, Core
 from hetero.types import Type
@@ -89,16 +88,13 @@ def example_inputs(model: Model, shapes: Mapping[str, Shape]) -> list[np.ndarray
             raise ConfigError(f"the model has no input {name}; it has {', '.join(by_name)}")
         if not by_name[name].partial_shape.compatible(shape):
             raise ConfigError(f"input {name} takes the shape {by_name[name].partial_shape}, not {list(shape)}")
-    generator = np.random.default_rng(0)
-    return [_example(port, shapes.get(name), generator) for name, port in by_name.items()]
-
-
-def _example(port: Output, shape: Shape | None, generator: np.random.Generator) -> np.ndarray:
-    shape = assumed_shape(port.partial_shape) if shape is None else shape
-    element_type = Type.f32 if port.element_type.is_dynamic() else port.element_type
-    if element_type.is_real():
-        return generator.standard_normal(shape, np.float32).astype(element_type.to_dtype())
-    return np.zeros(shape, element_type.to_dtype())
+    generator, arrays = np.random.default_rng(0), []
+    for name, port in by_name.items():
+        shape = shapes.get(name, assumed_shape(port.partial_shape))
+        kind = Type.f32 if port.element_type.is_dynamic() else port.element_type
+        array = generator.standard_normal(shape, np.float32) if kind.is_real() else np.zeros(shape, kind.to_dtype())
+        arrays.append(array.astype(kind.to_dtype()))
+    return arrays
 
 
 def calibrate(
@@ -114,7 +110,7 @@ def calibrate(
 
     ``seconds``: approximate time to measure each device. Raises ConfigError if ``device`` names no devices.
     """
-    return _Calibration(core, model, device, inputs, dict(config or {}), seconds, progress).run()
+    return _Calibration(core, model, device, inputs, config or {}, seconds, progress).run()
 
 
 class _Candidate:
@@ -153,43 +149,36 @@ class _Candidate:
         self._seconds.append(elapsed)
         for index, part in enumerate(split_by_subgraph(self._request.get_profiling_info())):
             self._subgraphs[index].append(part[0].real_time.total_seconds())
-            sums: dict[str, float] = defaultdict(float)  # a step may have several kernels
-            for info in part[1:]:
-                if info.node_type != STAGE and info.status is ProfilingInfo.EXECUTED:
-                    sums[info.node_name] += info.real_time.total_seconds()
-            for name, seconds in sums.items():
-                self._steps[index][name].append(seconds)
+            for name, step_time in operation_times(part[1:]).items():
+                self._steps[index][name].append(step_time.total_seconds())
         return elapsed
 
 
+@dataclass
 class _Calibration:
     """One call of calibrate()."""
 
-    def __init__(
-        self,
-        core: Core,
-        model: Model,
-        device: str,
-        inputs: Sequence[np.ndarray],
-        config: dict[str, Any],
-        seconds: float,
-        progress: Progress,
-    ) -> None:
-        names = core.resolve_device(device)[1].get(props.device.priorities, ())
+    core: Core
+    model: Model
+    device: str
+    inputs: Sequence[np.ndarray]
+    config: Mapping[str, Any]
+    seconds: float
+    progress: Progress
+
+    def __post_init__(self) -> None:
+        names = self.core.resolve_device(self.device)[1].get(props.device.priorities, ())
         if not names:
-            raise ConfigError(f"{device} names no devices to calibrate: use HETERO:A,B")
-        self._core, self._model, self._inputs, self._progress = core, model, inputs, progress
-        self._key, self._seconds = model_key(model), seconds
-        make_names_unique(model)
-        self._kind = device.partition(":")[0]
-        self._config = config
-        self._database = CostDatabase(config.get("COSTS_DIR", ""))
-        self._devices = [Device(name, *core.resolve_device(name)) for name in names]
-        self._nodes = {node.friendly_name: node for node in model.get_ordered_ops() if is_placed(node)}
+            raise ConfigError(f"{self.device} names no devices to calibrate: use HETERO:A,B")
+        self._key = model_key(self.model)
+        make_names_unique(self.model)
+        self._database = CostDatabase(self.config.get("COSTS_DIR", ""))
+        self._devices = [Device(name, *self.core.resolve_device(name)) for name in names]
+        self._nodes = {node.friendly_name: node for node in self.model.get_ordered_ops() if is_placed(node)}
         self._done, self._total = 0, 2 * len(names) + 3
 
     def run(self) -> Calibration:
-        self._database.write_input_shapes(self._key, [array.shape for array in self._inputs])
+        self._database.write_input_shapes(self._key, [array.shape for array in self.inputs])
         plain, profiled = {}, {}
         for device in self._devices:
             self._report_progress(f"Compiling for {device.name}")
@@ -202,7 +191,7 @@ class _Calibration:
         return self._result(plain, self._try_cuts(plain, times))
 
     def _report_progress(self, text: str) -> None:
-        self._progress(text, self._done, self._total)
+        self.progress(text, self._done, self._total)
         self._done += 1
 
     def _compile(self, first: Device | None, **options: Any) -> _Candidate:
@@ -210,10 +199,11 @@ class _Calibration:
         names = [device.name for device in self._devices]
         if first is not None:
             names = [first.name, *(name for name in names if name != first.name)]
-        options = {**self._config, "PLACEMENT": "GREEDY" if first else "MIN_CUT", **options}
+        options = {**self.config, "PLACEMENT": "GREEDY" if first else "MIN_CUT", **options}
+        kind = self.device.partition(":")[0]
         with placement_log_muted():
-            compiled = self._core.compile_model(self._model, f"{self._kind}:{','.join(names)}", options)
-        return _Candidate(compiled, self._inputs)
+            compiled = self.core.compile_model(self.model, f"{kind}:{','.join(names)}", options)
+        return _Candidate(compiled, self.inputs)
 
     def _measure(self, candidates: Sequence[_Candidate], count: int = 1) -> list[list[float]]:
         """Return the seconds of each candidate in each round, after ``count`` times the time for one device.
@@ -223,13 +213,13 @@ class _Calibration:
         started, rounds = time.perf_counter(), []
         for index in range(MAX_ROUNDS):
             rounds.append([candidate.measure() for candidate in candidates])
-            if index >= MIN_ROUNDS and time.perf_counter() - started > self._seconds * count:
+            if index >= MIN_ROUNDS and time.perf_counter() - started > self.seconds * count:
                 break
         return rounds
 
     def _operation_times(self, device: Device, plain: _Candidate, profiled: _Candidate) -> OperationTimes:
         """Return the seconds of each operation on a device; 0 if the device fused it into another operation."""
-        costs = CostModel(self._model, self._key, [device], self._database)
+        costs = CostModel(self.model, self._key, [device], self._database)
         seconds_of: dict[str, float] = {}
         originals = _originals(profiled.compiled)
         # PERF_COUNT itself takes time.
@@ -237,9 +227,8 @@ class _Calibration:
         for subgraph in profiled.report.subgraphs:
             if subgraph.device == device.name:
                 seconds_of |= dict.fromkeys(subgraph.operations, 0.0)
-                own = self._without_overhead(
-                    scale * profiled.subgraphs[subgraph.index], subgraph.operations, costs, device
-                )
+                total = scale * profiled.subgraphs[subgraph.index]
+                own = self._without_overhead(total, subgraph.operations, costs, device)
                 steps = profiled.steps(subgraph.index) or {f"subgraph {subgraph.index}": own}
                 for name, seconds in _scale_steps(steps, own).items():
                     nodes = [self._nodes[n] for n in originals.get(name, (name,)) if n in self._nodes]
@@ -283,11 +272,11 @@ class _Calibration:
 
     def _store_times(self, times: Mapping[Device, OperationTimes], factor: float, margin: float | None = None) -> None:
         for device, measured in times.items():
-            adjusted = dataclasses.replace(measured, subgraph=measured.subgraph * factor, margin=margin)
+            adjusted = dataclasses.replace(measured, subgraph=(measured.subgraph or 0.0) * factor, margin=margin)
             self._database.write_operation_times(device, self._key, adjusted)
 
     def _result(self, plain: Mapping[Device, _Candidate], min_cut: _Candidate) -> Calibration:
-        costs = CostModel(self._model, self._key, self._devices, self._database)
+        costs = CostModel(self.model, self._key, self._devices, self._database)
         supported = {
             d.name: {o for s in plain[d].report.subgraphs if s.device == d.name for o in s.operations} for d in plain
         }
@@ -299,7 +288,7 @@ class _Calibration:
                 operations.append(OperationCost(name, node.type_info.name, times, placement[name]))
         operations.sort(key=lambda operation: -max(operation.milliseconds.values()))
         milliseconds = {f"{device.name} first": candidate.seconds * 1e3 for device, candidate in plain.items()}
-        shapes = {port_name(port): list(array.shape) for port, array in zip(self._model.inputs, self._inputs)}
+        shapes = {port_name(port): list(array.shape) for port, array in zip(self.model.inputs, self.inputs)}
         milliseconds["MIN_CUT"] = min_cut.seconds * 1e3
         return Calibration(operations[:MAX_OPERATIONS], milliseconds, min_cut.report.summary(), shapes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -68,7 +69,7 @@ def run(
             )
         with progress_bar() as progress, Recorder() if trace else nullcontext() as recorder:
             report = run_config(config, progress)
-        if recorder:
+        if recorder and trace:
             recorder.save(trace)
         if as_json:
             print(json.dumps(dataclasses.asdict(report), indent=2))
@@ -171,7 +172,7 @@ def new(
 
 def _read_model(model: str, extensions: list[str], progress: Callable[[str, int, int], None]) -> tuple[Core, Model]:
     """Read a model file with extensions, whose paths are relative to the current folder. Returns its Core too."""
-    from hetero.run.reading import read_model
+    from hetero.run.runner import read_model
     from hetero.run.sources import existing_file, extension_source
     from hetero.runtime import Core
 
@@ -189,13 +190,15 @@ def _one_line_errors(debug: bool) -> Iterator[None]:
     except (HeteroError, OSError) as error:
         if debug:
             raise
-        is_system = isinstance(error, OSError) and error.filename is not None
-        text = f"{error.filename}: {error.strerror}" if is_system else str(error)
+        text = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            text = f"{error.filename}: {error.strerror}"
         print(f"error: {escaped(text)}", file=sys.stderr)
         raise typer.Exit(2) from None
 
 
 def main() -> None:
     """Run the console script. Characters that the terminal's encoding lacks are printed as escapes."""
-    sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     app()

@@ -38,7 +38,8 @@ def _path(find: Callable[[str, Path], Path | str]) -> BeforeValidator:
     def resolve(value: Any, info: ValidationInfo) -> Path | str:
         if not isinstance(value, str) or "\0" in value:
             raise ValueError(f"must be a path, not {value!r}")
-        return find(value, Path() if isinstance(value, CommandLineText) else info.context["folder"])
+        folder = Path() if isinstance(value, CommandLineText) else (info.context or {})["folder"]
+        return find(value, folder)
 
     return BeforeValidator(resolve)
 
@@ -115,7 +116,8 @@ class RandomValues(Section):
 
     @model_validator(mode="after")
     def _check_range(self) -> RandomValues:
-        if (self.low is None) != (self.high is None) or (self.low is not None and self.low >= self.high):
+        bounds = [bound for bound in (self.low, self.high) if bound is not None]
+        if len(bounds) == 1 or bounds != sorted(set(bounds)):
             raise ValueError("low and high must be given together, with low < high")
         return self
 
@@ -149,21 +151,16 @@ class TopKOutput(Section):
     output: str | None = None
 
 
+def _alphabet(text: str, folder: Path) -> Path | str:
+    return text if text.startswith("metadata:") else existing_file(text, folder)
+
+
 class CtcAlphabet(Section):
     """The characters of a recognizer: a file with one character per line, or ``metadata:KEY`` of the model."""
 
-    characters: str | Path
+    characters: Annotated[Path | str, _path(_alphabet)]
     blank: NonNegativeInt = 0
     space: bool = True  # whether a space is appended to the characters
-
-    @model_validator(mode="before")
-    @classmethod
-    def _find_file(cls, data: Any, info: ValidationInfo) -> Any:
-        text = data.get("characters") if isinstance(data, dict) else None
-        if isinstance(text, str) and not text.startswith("metadata:"):
-            folder = Path() if isinstance(text, CommandLineText) else info.context["folder"]
-            return {**data, "characters": existing_file(text, folder)}
-        return data
 
 
 class CtcOutput(Section):
@@ -202,24 +199,28 @@ class NpzOutput(Section):
     npz: OutputFile
 
 
-def _one_of(**kinds: Any) -> Any:
-    """Return a union type whose member is selected by the one key in ``kinds`` that the data has."""
-    tagged = [Annotated[kind, Tag(f"<{key}>")] for key, kind in kinds.items()]
+def _one_of(*keys: str) -> Discriminator:
+    """Return the discriminator of a union whose members are tagged by the one key that the data has."""
 
     def choose(value: Any) -> str | None:
-        keys = [key for key in kinds if key == value or (isinstance(value, dict) and key in value)]
-        return f"<{keys[0]}>" if len(keys) == 1 else None
+        found = [key for key in keys if key == value or (isinstance(value, dict) and key in value)]
+        return f"<{found[0]}>" if len(found) == 1 else None
 
-    union = tagged[0]
-    for other in tagged[1:]:
-        union |= other
-    return Annotated[union, Discriminator(choose, "kind", f"needs exactly one of {', '.join(kinds)}")]
+    return Discriminator(choose, "kind", f"needs exactly one of {', '.join(keys)}")
 
 
-Input = _one_of(image=ImageInput, file=BytesInput, random=RandomInput, npy=NpyInput, npz=NpzInput, values=InlineInput)
-OutputKind = _one_of(
-    summary=Literal["summary"], top_k=TopKOutput, ctc=CtcOutput, image=ImageOutput, npy=NpyOutput, npz=NpzOutput
-)
+Input = Annotated[
+    Annotated[ImageInput, Tag("<image>")] | Annotated[BytesInput, Tag("<file>")]
+    | Annotated[RandomInput, Tag("<random>")] | Annotated[NpyInput, Tag("<npy>")]
+    | Annotated[NpzInput, Tag("<npz>")] | Annotated[InlineInput, Tag("<values>")],
+    _one_of("image", "file", "random", "npy", "npz", "values"),
+]  # fmt: skip
+OutputKind = Annotated[
+    Annotated[Literal["summary"], Tag("<summary>")] | Annotated[TopKOutput, Tag("<top_k>")]
+    | Annotated[CtcOutput, Tag("<ctc>")] | Annotated[ImageOutput, Tag("<image>")]
+    | Annotated[NpyOutput, Tag("<npy>")] | Annotated[NpzOutput, Tag("<npz>")],
+    _one_of("summary", "top_k", "ctc", "image", "npy", "npz"),
+]  # fmt: skip
 
 
 class RunConfig(Section):

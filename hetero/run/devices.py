@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,15 +60,13 @@ def find_devices(core: Core) -> list[DeviceInfo]:
     ]
 
 
-def query_operations(
-    core: Core, model: Model, device: str, config: Mapping[str, Any] | None = None
-) -> list[OperationQuery]:
+def query_operations(core: Core, model: Model, device: str) -> list[OperationQuery]:
     """List the operations of a model, in topological order, with the result of ``Core.query_model``.
 
     Nodes with equal names are renamed in the model.
     """
     make_names_unique(model)
-    query = core.query_model(model, device, config)
+    query = core.query_model(model, device)
     operations = []
     for node in filter(is_placed, model.get_ordered_ops()):
         supporting = query.get(node.friendly_name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -127,11 +127,11 @@ def show_calibration(console: Console, calibration: Calibration) -> None:
 
 def _show_placement(console: Console, placement: Placement) -> None:
     _line(console, placement.summary)
-    times_by_column = {
-        "ms": [s.milliseconds for s in placement.subgraphs],
-        "transfers (ms)": [s.transfer_milliseconds for s in placement.subgraphs],
+    columns = {
+        "ms": [s.milliseconds for s in placement.subgraphs if s.milliseconds is not None],
+        "transfers (ms)": [s.transfer_milliseconds for s in placement.subgraphs if s.transfer_milliseconds is not None],
     }
-    times_by_column = {column: times for column, times in times_by_column.items() if None not in times}
+    times_by_column = {column: times for column, times in columns.items() if len(times) == len(placement.subgraphs)}
     table = _table("subgraph", "device", "operations", "inputs", "outputs", *times_by_column)
     for index, s in enumerate(placement.subgraphs[:MAX_SUBGRAPHS]):
         times = [_ms(times[index]) for times in times_by_column.values()]
@@ -185,11 +185,12 @@ def _show_text(console: Console, output: Mapping[str, Any]) -> None:
     _line(console, f"confidence: {output['confidence']:.1%}")
 
 
-def _show_file(console: Console, output: Mapping[str, Any]) -> None:
-    _line(console, f"written: {output['file']}")
-
-
-_SHOW_OUTPUT = {"summary": _show_summary, "top_k": _show_top_k, "ctc": _show_text, "file": _show_file}
+_SHOW_OUTPUT: dict[str, Callable[[Console, Mapping[str, Any]], None]] = {
+    "summary": _show_summary,
+    "top_k": _show_top_k,
+    "ctc": _show_text,
+    "file": lambda console, output: _line(console, f"written: {output['file']}"),
+}
 
 
 def _table(*columns: str) -> Table:

@@ -22,19 +22,24 @@ MAX_BYTES = 4 << 30
 
 
 def make_inputs(ports: list[Output], specs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return an array for each input of a model, in its element type. Raises ConfigError if one is missing or unfit."""
+    """Return an array for each input of a model, in order, in its element type.
+
+    Raises ConfigError if one is missing or does not fit.
+    """
     by_name = {port_name(port): port for port in ports}
     arrays = {}
     for name, spec in specs.items():
         try:
             port = find_by_name(ports, name, "input")
-            arrays[port_name(port)] = make_array(spec, port)
+            array = _READERS[type(spec)](spec, port)
+            check_size(port, array.shape, array.itemsize)
+            arrays[port_name(port)] = _as_type(array, port.element_type)
         except (ValueError, OSError, MemoryError, OverflowError) as error:
             raise ConfigError(f"inputs.{name}: {str(error) or 'there is not enough memory'}") from error
     missing = [name for name in by_name if name not in arrays]
     if missing:
         raise ConfigError(f"inputs: missing the model's input {', '.join(missing)}")
-    return arrays
+    return {name: arrays[name] for name in by_name}
 
 
 def find_by_name(ports: Sequence[Output], name: str, kind: str) -> Output:
@@ -43,13 +48,6 @@ def find_by_name(ports: Sequence[Output], name: str, kind: str) -> Output:
         if name in port.names or name == port.node.friendly_name:
             return port
     raise ValueError(f"the model has no {kind} {name}; {suggest(name, map(port_name, ports))}")
-
-
-def make_array(spec: Any, port: Output) -> np.ndarray:
-    """Return the array that one entry describes. Raises ValueError if it does not fit the port, and OSError."""
-    array = _READERS[type(spec)](spec, port)
-    check_size(port, array.shape, array.itemsize)
-    return _as_type(array, port.element_type)
 
 
 def check_size(port: Output, shape: Sequence[int], item_size: int) -> None:
@@ -94,7 +92,7 @@ def read_image(spec: ImageInput, port: Output) -> np.ndarray:
         raise ValueError(f"{spec.image} is not a picture that can be read: {error}") from error
     with file:
         width, height = _picture_size(spec, *file.size)
-        if width * height > Image.MAX_IMAGE_PIXELS:
+        if width * height > (Image.MAX_IMAGE_PIXELS or math.inf):
             raise ValueError(f"{spec.image} would have {width} x {height} pixels after scaling, which is too large")
         padded = max(width, spec.min_width)
         check_size(port, _arrange(np.broadcast_to(np.float32(), (height, padded, channels)), spec).shape, 4)
@@ -107,7 +105,7 @@ def read_image(spec: ImageInput, port: Output) -> np.ndarray:
     pixels = np.asarray(picture, np.float32).reshape(height, width, channels)
     if spec.color == "BGR":
         pixels = pixels[:, :, ::-1]
-    values = (pixels / np.float32(spec.scale) - np.float32(spec.mean)) / np.float32(spec.std)
+    values = (pixels / np.float32(spec.scale) - np.array(spec.mean, np.float32)) / np.array(spec.std, np.float32)
     return np.ascontiguousarray(_arrange(np.pad(values, ((0, 0), (0, padded - width), (0, 0))), spec))
 
 
@@ -141,7 +139,7 @@ def read_bytes(spec: BytesInput, port: Output) -> np.ndarray:
     if spec.strip:
         first, last = first.lstrip(), last.rstrip()
     values = np.full(beginning + end, spec.pad, np.int64)
-    first, last = first[:beginning], last[len(last) - min(end, len(last)) :]
+    first, last = first[:beginning], last[max(0, len(last) - end) :]
     values[: len(first)] = list(first)
     values[len(values) - len(last) :] = list(last)
     return values[None]
@@ -156,14 +154,13 @@ def random_array(spec: RandomInput, port: Output) -> np.ndarray:
     check_size(port, shape, 8)
     generator = np.random.default_rng(options.seed)
     is_real = port.element_type.is_real() or port.element_type.is_dynamic()
-    if is_real and options.low is None:
-        return generator.standard_normal(shape, np.float32)
+    if options.low is not None and options.high is not None:
+        if is_real:
+            return generator.uniform(options.low, options.high, shape)
+        return generator.integers(int(options.low), int(options.high), shape)
     if is_real:
-        return generator.uniform(options.low, options.high, shape)
-    low, high = (
-        (0, 2 if port.element_type is Type.boolean else 100) if options.low is None else (options.low, options.high)
-    )
-    return generator.integers(int(low), int(high), shape)
+        return generator.standard_normal(shape, np.float32)
+    return generator.integers(0, 2 if port.element_type is Type.boolean else 100, shape)
 
 
 def read_inline(spec: InlineInput, port: Output) -> np.ndarray:

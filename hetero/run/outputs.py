@@ -49,7 +49,7 @@ def _make_presenter(spec: Any, model: Model) -> Presenter:
     if spec == "summary":
         return lambda arrays: [summarize(name, array) for name, array in arrays.items()]
     if isinstance(spec, NpzOutput):
-        return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **arrays))]
+        return lambda arrays: [save(spec.npz, lambda file: np.savez(file, **arrays))]  # type: ignore[arg-type]  # for allow_pickle
     port = model.outputs[0] if spec.output is None else find_by_name(model.outputs, spec.output, "output")
     name = port_name(port)
     if isinstance(spec, NpyOutput):
@@ -68,7 +68,7 @@ def _make_presenter(spec: Any, model: Model) -> Presenter:
 
 def summarize(name: str, array: np.ndarray) -> dict[str, Any]:
     """Return type, shape, minimum, mean and maximum of an output."""
-    summary = {"kind": "summary", "output": name, "type": str(array.dtype), "shape": list(array.shape)}
+    summary: dict[str, Any] = {"kind": "summary", "output": name, "type": str(array.dtype), "shape": list(array.shape)}
     if array.size and array.dtype.kind not in "SUO":
         values = array.astype(np.float64)
         summary |= {"min": float(values.min()), "mean": float(values.mean()), "max": float(values.max())}

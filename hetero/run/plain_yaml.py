@@ -21,7 +21,7 @@ def parse_yaml(text: str) -> Any:
         _check_events(text)
         return yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
-        raise ValueError(f"line {error.problem_mark.line + 1}: {error.problem}") from None
+        raise ValueError(f"{_place(error.problem_mark)}: {error.problem}") from None
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
 
@@ -29,14 +29,18 @@ def parse_yaml(text: str) -> Any:
 def _check_events(text: str) -> None:
     depth = nodes = 0
     for event in yaml.parse(text, yaml.SafeLoader):
-        line = event.start_mark.line + 1
+        place, tag = _place(event.start_mark), getattr(event, "tag", None)
         if isinstance(event, yaml.AliasEvent):
-            raise ValueError(f"line {line} uses the alias *{event.anchor}: write out the value, or quote a text")
-        if getattr(event, "tag", None):
-            raise ValueError(f"line {line} uses the tag {event.tag}: remove it, or quote a text")
+            raise ValueError(f"{place} uses the alias *{event.anchor}: write out the value, or quote a text")
+        if tag:
+            raise ValueError(f"{place} uses the tag {tag}: remove it, or quote a text")
         nodes += isinstance(event, yaml.NodeEvent)
         if nodes > MAX_NODES:
             raise ValueError(f"it has more than {MAX_NODES} keys and values: store arrays in npy files")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
-            raise ValueError(f"line {line} is nested more than {MAX_DEPTH} levels deep")
+            raise ValueError(f"{place} is nested more than {MAX_DEPTH} levels deep")
+
+
+def _place(mark: Any) -> str:
+    return f"line {mark.line + 1}" if mark else "the text"

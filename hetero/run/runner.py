@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -20,14 +19,14 @@ from hetero.dispatch.plugin import affinities
 from hetero.dispatch.report import PlacementReport
 from hetero.dispatch.report import log as placement_log
 from hetero.errors import PropertyError
+from hetero.frontend import ProgressReporterExtension
 from hetero.frontend.source import noting_files
-from hetero.graph import port_name
+from hetero.graph import Model, port_name
 from hetero.plugin import ProfilingInfo
 from hetero.run.config import RunConfig
 from hetero.run.devices import DeviceInfo, find_devices
 from hetero.run.inputs import make_inputs
 from hetero.run.outputs import make_presenters
-from hetero.run.reading import read_model
 from hetero.run.sources import refuse_overwriting
 from hetero.runtime import CompiledModel, Core
 
@@ -128,12 +127,12 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     warm_up = config.iterations > 1
     for index in range(config.iterations + warm_up):
         progress(f"Running on {config.device}", 2 + max(0, index - warm_up), total)
-        results = request.infer(inputs, share_inputs=True, share_outputs=True)
+        results = request.infer(list(inputs.values()), share_inputs=True, share_outputs=True)
         latencies.append(request.latency)
         profiles.append(request.get_profiling_info())
     progress("Done", total, total)
 
-    arrays = {port_name(port): array for port, array in results.items()}
+    arrays = dict(zip(map(port_name, compiled.outputs), results.to_tuple()))
     counted = slice(int(warm_up), None)
     return RunReport(
         devices=find_devices(core),
@@ -152,18 +151,26 @@ def run(config: RunConfig, progress: Progress = lambda text, done, total: None) 
     )
 
 
+def read_model(core: Core, path: Path, extensions: Sequence[Path | str], progress: Progress) -> Model:
+    """Read a model file. ``progress(text, done, total)`` is called for each percent. Raises HeteroError."""
+
+    def report(fraction: float, total: int, completed: int) -> None:
+        if completed * 100 // total > (completed - 1) * 100 // total:
+            progress("Reading the model", completed, total)
+
+    progress("Reading the model", 0, 1)
+    core.add_extension([*extensions, ProgressReporterExtension(report)])
+    return core.read_model(path)
+
+
 @contextmanager
 def placement_log_muted() -> Iterator[None]:
     """Suppress the dispatcher's log line about the placement, because the report contains it."""
-    placement_log.addFilter(_reject)
+    was_disabled, placement_log.disabled = placement_log.disabled, True
     try:
         yield
     finally:
-        placement_log.removeFilter(_reject)
-
-
-def _reject(record: logging.LogRecord) -> bool:
-    return False
+        placement_log.disabled = was_disabled
 
 
 def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInfo]]) -> Placement | None:
@@ -173,32 +180,22 @@ def _placement(compiled: CompiledModel, profiles: Sequence[Sequence[ProfilingInf
     except PropertyError:
         return None
     is_timed = compiled.get_property(props.enable_profiling)
-    times = [_subgraph_times(profile) for profile in profiles] if is_timed else []
+    times = [
+        [(_milliseconds(part[0]), _transfers(part)) for part in split_by_subgraph(profile)]
+        for profile in (profiles if is_timed else ())
+    ]
     # If a device failed during the run, earlier inferences had other subgraphs.
     times = [inference for inference in times if len(inference) == len(report.subgraphs)]
-    subgraphs = [
-        SubgraphInfo(
-            s.index,
-            s.device,
-            len(s.operations),
-            s.inputs,
-            s.outputs,
-            _median([inference[s.index][0] for inference in times]),
-            _median([inference[s.index][1] for inference in times]),
-        )
-        for s in report.subgraphs
-    ]
+    subgraphs = []
+    for s in report.subgraphs:
+        total, transfers = (_median([inference[s.index][part] for inference in times]) for part in (0, 1))
+        subgraphs.append(SubgraphInfo(s.index, s.device, len(s.operations), s.inputs, s.outputs, total, transfers))
     groups: dict[tuple[str, str], Counter[str]] = {}
     for operation in report.elsewhere:
         group = groups.setdefault((operation.device, operation.reason), Counter())
         group[operation.type_name] += 1
     reasons = [Reason(device, reason, dict(types.most_common())) for (device, reason), types in groups.items()]
     return Placement(report.summary(), report.counts, subgraphs, reasons)
-
-
-def _subgraph_times(profile: Sequence[ProfilingInfo]) -> list[tuple[float, float | None]]:
-    """Return the milliseconds of each subgraph, and of its transfers."""
-    return [(_milliseconds(part[0]), _transfers(part)) for part in split_by_subgraph(profile)]
 
 
 def split_by_subgraph(profile: Sequence[ProfilingInfo]) -> list[Sequence[ProfilingInfo]]:
@@ -215,7 +212,8 @@ def _transfers(profile: Sequence[ProfilingInfo]) -> float | None:
 
 
 def _median(times: Sequence[float | None]) -> float | None:
-    return None if None in times or not times else median(times)
+    known = [time for time in times if time is not None]
+    return median(known) if known and len(known) == len(times) else None
 
 
 def _milliseconds(info: ProfilingInfo) -> float:

@@ -8,14 +8,15 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
 from hetero import properties as props
 from hetero.cache_folder import cache_folder
-from hetero.errors import DeviceError, device_errors, reason_of
+from hetero.errors import DeviceError, PropertyError, device_errors, reason_of
 from hetero.fork import renew_after_fork
 from hetero.frontend.extension import Extension, add_extensions
 from hetero.frontend.extension_loader import as_extensions
+from hetero.frontend.frontend import ModelSource
 from hetero.graph import Model, Op
 from hetero.plugin import Plugin, QueryResult, RemoteContext, full_name, installed_plugins
 from hetero.plugin.blob import BlobSource, read_blob
@@ -29,9 +30,6 @@ from hetero.runtime.front_end_manager import FrontEndManager
 from hetero.runtime.model_cache import ModelCache
 from hetero.runtime.version import Version
 from hetero.tracing import traced
-
-if TYPE_CHECKING:
-    import onnx
 
 Properties = Mapping[str, Any] | tuple[str, Any]
 Extensions = Extension | type[Op] | str | os.PathLike[str]
@@ -73,11 +71,7 @@ class Core:
         return list(self._registry.made_extensions)
 
     @traced("Core::read_model")
-    def read_model(
-        self,
-        model: str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
-        weights: str | os.PathLike[str] | bytes | None = None,
-    ) -> Model:
+    def read_model(self, model: ModelSource, weights: str | os.PathLike[str] | bytes | None = None) -> Model:
         """Read a model from a path, bytes, a binary file object or an onnx.ModelProto.
 
         ``weights``: for OpenVINO IR, the path or bytes of the weights if they are not next to the XML file. The format
@@ -89,10 +83,7 @@ class Core:
 
     @traced("Core::compile_model")
     def compile_model(
-        self,
-        model: Model | str | os.PathLike[str] | bytes | BinaryIO | onnx.ModelProto,
-        device_name: str | RemoteContext,
-        config: Mapping[str, Any] | None = None,
+        self, model: Model | ModelSource, device_name: str | RemoteContext, config: Mapping[str, Any] | None = None
     ) -> CompiledModel:
         """Compile a model for a device. The model is not modified. ``config`` takes precedence over set_property().
 
@@ -107,13 +98,13 @@ class Core:
         options.update(config or {})
         cache = self._model_cache(plugin, options, context)
         # With extensions, the same file may be converted to another model, so the file alone is no cache key.
-        by_file = cache and isinstance(model, (str, os.PathLike)) and not self._extensions
-        if not isinstance(model, Model) and not by_file:
+        if cache and isinstance(model, (str, os.PathLike)) and not self._extensions:
+            path = Path(model)
+            with device_errors(f"{name} failed to compile model '{path}'"):
+                return CompiledModel(cache.compile_file(path, lambda: self.read_model(path)))
+        if not isinstance(model, Model):
             model = self.read_model(model)
-        label = os.fspath(model) if by_file else model.friendly_name
-        with device_errors(f"{name} failed to compile model '{label}'"):
-            if by_file:
-                return CompiledModel(cache.compile_file(Path(model), lambda: self.read_model(model)))
+        with device_errors(f"{name} failed to compile model '{model.friendly_name}'"):
             if cache:
                 return CompiledModel(cache.compile_model(model))
             return CompiledModel(plugin.compile_model(model.clone(), options, context))
@@ -178,7 +169,7 @@ class Core:
     @property
     def unavailable_devices(self) -> dict[str, str]:
         """The installed devices and plugin packages that cannot be used: reason by name."""
-        reasons = {}
+        reasons: dict[str, str] = {}
         for plugin in self._available_plugins():
             try:
                 reasons |= {f"{plugin.name}: {name}": reason for name, reason in plugin.unavailable_devices().items()}
@@ -207,7 +198,7 @@ class Core:
 
         Raises PropertyError for an unknown or read-only key or a bad value; no property is set then.
         """
-        if properties is None:
+        if not isinstance(device_name, str):
             self._properties.set(_mapping(device_name), self._available_plugins)
             return
         plugin, options = self.resolve_device(device_name)
@@ -314,7 +305,9 @@ class Core:
         return props.cache_dir.checked(folder, plugin.name)
 
 
-def _mapping(properties: Properties) -> Mapping[str, Any]:
+def _mapping(properties: Properties | None) -> Mapping[str, Any]:
+    if properties is None:
+        raise PropertyError("there are no properties to set: give a mapping, or a pair of key and value")
     return properties if isinstance(properties, Mapping) else dict([properties])
 
 

@@ -44,12 +44,13 @@ class FrontEndManager:
                     return frontend
             except Exception as error:
                 self._add_failure(frontend.name, error)
-        is_path = isinstance(model, (str, os.PathLike))
-        if is_path and not os.path.exists(model):
-            raise FrontendError(f"there is no model file {os.fspath(model)}")
-        if is_path and not (os.path.isfile(model) or os.path.isdir(model)):
-            raise FrontendError(f"the model file {os.fspath(model)} is not a regular file")
-        name = os.fspath(model) if is_path else f"the given {type(model).__name__}"
+        name = f"the given {type(model).__name__}"
+        if isinstance(model, (str, os.PathLike)):
+            name = os.fspath(model)
+            if not os.path.exists(name):
+                raise FrontendError(f"there is no model file {name}")
+            if not (os.path.isfile(name) or os.path.isdir(name)):
+                raise FrontendError(f"the model file {name} is not a regular file")
         raise FrontendError(f"{name} is in none of the known formats: {self._describe_all()}")
 
     def _create_all(self) -> Iterator[FrontEnd]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
+import secrets
+import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hetero.graph import Constant, Model, Node, Parameter, Result
-from hetero.runtime.class_code import code_key
 
 # Constants with at least this many bytes in total are hashed in threads.
 _PARALLEL_BYTES = 2**16
@@ -23,7 +26,7 @@ _SEPARATE_FIELDS = {"_inputs", "_outputs", "_friendly_name", "bodies"}
 def model_hash(model: Model) -> str:
     """Return a hex digest of operations, attributes, edges, names, rt_info and constants of a model.
 
-    It includes the source files of custom operations, see ``code_key``.
+    It includes the source files of custom operations, see ``_code_key``.
     """
     result = hashlib.sha256()
     contents: list[memoryview] = []
@@ -42,7 +45,7 @@ def _digests(contents: list[memoryview]) -> Iterable[bytes]:
 
 
 def _bytes_of(array: np.ndarray) -> memoryview:
-    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _digest(content: memoryview) -> bytes:
@@ -57,19 +60,51 @@ def _lines(model: Model, contents: list[memoryview]) -> Iterable[tuple]:
     for nodes in (model.parameters, model.results, model.sinks):
         yield tuple(numbers[node] for node in nodes)
     for node in order:
+        cls: type = type(node)
         fields = {key: value for key, value in vars(node).items() if key not in _SEPARATE_FIELDS}
         if isinstance(node, Constant):
             data = fields.pop("data")
             contents.append(_bytes_of(data))
             fields |= {"type": str(node.get_element_type()), "shape": data.shape}
         yield (
-            tuple(node.type_info), code_key(type(node)), _name(node), _plain(fields),
+            tuple(node.type_info), _code_key(cls), _name(node), _plain(fields),
             tuple((numbers[value.node], value.index) for value in node.input_values()),
             tuple(_plain(reader.rt_info) for reader in node.inputs()),
             tuple((sorted(output.names), _plain(output.rt_info)) for output in node.outputs()),
         )  # fmt: skip
         for body in node.bodies:
             yield from () if body is None else _lines(body, contents)
+
+
+@functools.cache
+def _code_key(cls: type) -> str:
+    """Return a hash of the Python files of a class and its bases. Bases of hetero itself do not count.
+
+    A class without a known file, such as one defined in a function or in an interactive session, gets a random key:
+    it never matches the key of another class or process.
+    """
+    key = hashlib.sha256()
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0] in ("hetero", "builtins", "abc"):
+            continue
+        try:
+            contents = [path.read_bytes() for path in _files_of(base)]
+        except OSError:
+            contents = []
+        if not contents:
+            return secrets.token_hex()
+        for content in contents:
+            key.update(content)
+    return key.hexdigest()
+
+
+def _files_of(cls: type) -> list[Path]:
+    """Return all Python files below the folder of the class's package, or the file of its module without a package."""
+    module = sys.modules.get(cls.__module__)
+    file = getattr(module, "__file__", None)
+    if module is None or file is None or "<locals>" in cls.__qualname__:
+        return []
+    return sorted(Path(file).parent.rglob("*.py")) if module.__package__ else [Path(file)]
 
 
 def _name(node: Node) -> str:

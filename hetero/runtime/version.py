@@ -20,8 +20,9 @@ class Version:
     def parse(cls, package: str) -> Version:
         """Parse ``name version``, such as ``hetero 1.2.3``. Missing numbers become 0."""
         name, _, text = package.partition(" ")
-        numbers = [int(number) for number in re.match(r"[\d.]*", text).group().split(".") if number]
-        return cls(*(*numbers, 0, 0, 0)[:3], text, name)
+        numbers = [int(number) for number in re.split(r"[^\d.]", text)[0].split(".") if number]
+        major, minor, patch = [*numbers, 0, 0, 0][:3]
+        return cls(major, minor, patch, text, name)
 
     def __str__(self) -> str:
         return f"{self.description} {self.build_number}"

@@ -116,7 +116,7 @@ ANSWERS = {
     "no text as a name": (lambda found: {7: "A"}, "query_model names 7, which is no operation of the model"),
     "another device": (lambda found: {"relu": "OTHER"}, "query_model maps 'relu' to 'OTHER', not to 'A'"),
     "no text as a device": (lambda found: {"relu": None}, "query_model maps 'relu' to None, not to 'A'"),
-    "no reasons": (lambda found: setattr(found, "refused", None) or found, "query_model gives NoneType as the reasons"),
+    "no reasons": (lambda found: setattr(found, "refused", None) or found, "query_model returned NoneType as"),
 }
 
 

@@ -79,7 +79,7 @@ def test_a_hanging_task_is_abandoned_and_reported_by_name(caplog):
     executor.submit(never.wait)
     with caplog.at_level(logging.WARNING, "hetero"):
         assert executor.shutdown(0.05) is False
-    assert "what hetero NPU model 0 runs does not end" in caplog.text
+    assert "a task of hetero NPU model 0 does not end" in caplog.text
     never.set()
 
 
@@ -88,7 +88,7 @@ def test_a_hanging_task_does_not_keep_the_program_from_ending():
         "import threading; from hetero.plugin import executors; executors.SECONDS_AT_EXIT = 0.05\n"
         "held = executors.Executor('NPU model'); held.submit(threading.Event().wait)"
     )
-    assert "what hetero NPU model 0 runs does not end" in run_python(code)[1]
+    assert "a task of hetero NPU model 0 does not end" in run_python(code)[1]
 
 
 def test_an_abandoned_thread_is_replaced_and_not_waited_for(caplog):
@@ -105,7 +105,7 @@ def test_an_abandoned_thread_is_replaced_and_not_waited_for(caplog):
     assert begun.wait(30)
     executor.abandon(hanging[0])
     assert ran.wait(30)
-    assert executor.shutdown(30) and "left behind" not in caplog.text
+    assert executor.shutdown(30) and "is abandoned" not in caplog.text
     released.set()
     hanging[0].join(30)
     assert not hanging[0].is_alive() and threads_of("hanging") == []

@@ -168,7 +168,7 @@ def test_wait_for_returns_while_a_device_hangs(device, caplog):
         dispatched = device.startswith("HETERO")
         executor = compiled._compiled.scheduler._executor if dispatched else compiled._compiled.executor
         assert executor.shutdown(0.05) is False
-    assert "runs does not end; its thread is left behind" in caplog.text and device.split(":")[0] in caplog.text
+    assert "does not end; its thread is abandoned" in caplog.text and device.split(":")[0] in caplog.text
     request.cancel()
     plugin.released.set()
     with pytest.raises(CancelledError, match="the inference of 'chain.*' was cancelled"):

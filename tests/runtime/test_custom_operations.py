@@ -67,7 +67,7 @@ class CannotBeShown(Holds):
     ("make", "problem"),
     [
         (lambda x: Needs([x]), "Needs cannot be constructed without arguments, as frontends do: "),
-        (lambda x: Holds([x], 2.0), "holds 2.0 as factor, which Holds.visit_attributes does not show"),
+        (lambda x: Holds([x], 2.0), "has factor = 2.0, which Holds.visit_attributes does not visit"),
         (lambda x: CannotBeShown([x], {}), "attribute factor cannot be {}, it takes a number, a string"),
     ],
 )  # fmt: skip
@@ -149,7 +149,7 @@ def test_import_without_the_class(tmp_path):
     run(tmp_path, 2, "export", tmp_path / "blob", "TEMPLATE")
     code = f"from hetero import Core; Core().import_model({os.fspath(tmp_path / 'blob')!r}, 'TEMPLATE')"
     stderr = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
-    assert "operations extension::Times, the class Times of __main__, which is not there: import it" in stderr
+    assert "operations extension::Times, the class Times of __main__, which is not defined: import it" in stderr
 
 
 def test_cache_ignores_models_compiled_with_an_older_class(tmp_path):

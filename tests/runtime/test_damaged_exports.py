@@ -60,12 +60,12 @@ CHANGES = {
     "another number of ports": ({"ports": b'{"name": "a", "inputs": [], "outputs": []}'}, "inputs .* are not those of"),
     "a port of another type": ({"ports": ports(type="f16")}, "inputs of the exported model are not those of its graph"),
     "a port of another shape": ({"ports": ports(shape="[2,?,1]")}, "inputs of the exported model are not those of"),
-    "no XML": ({"xml": b"<net"}, "holds no model that .* can make: .*XML is damaged"),
+    "no XML": ({"xml": b"<net"}, "contains no model that .* can compile: .*XML is damaged"),
     "entities": ({"xml": b'<!DOCTYPE a [<!ENTITY b "c">]><net version="11">&b;</net>'}, "XML is not accepted"),
     "weights cut": ({"weights": b"1234"}, "do not lie within the 4 bytes of weights"),
     "another architecture": ({"architecture": "abacus"}, "is for the architecture 'abacus', but"),
-    "unknown options": ({"options": {"SPEED": 3}}, "options .* cannot be taken: .* has no property SPEED"),
-    "bad options": ({"options": {"PERF_COUNT": "perhaps"}}, "cannot be taken: .*PERF_COUNT .* cannot be 'perhaps'"),
+    "unknown options": ({"options": {"SPEED": 3}}, "options .* are invalid: .* has no property SPEED"),
+    "bad options": ({"options": {"PERF_COUNT": "perhaps"}}, "are invalid: .*PERF_COUNT .* cannot be 'perhaps'"),
 }  # fmt: skip
 
 

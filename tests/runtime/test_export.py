@@ -171,7 +171,10 @@ def named(node, name):
 
 CANNOT_BE_HELD = {
     "a sequence": (of(lambda x: ops.SequenceAt(ops.SequenceConstruct([x], name="list"), 0)), "'list' outputs sequence"),
-    "two classes": (of(lambda x: OtherBase(Base(x), name="mine")), "'mine' is of another class Base than others"),
+    "two classes": (
+        of(lambda x: OtherBase(Base(x), name="mine")),
+        "'mine' and another operation have different classes Base",
+    ),
     "an attribute": (
         of(lambda x: Worded(x, words=[""], name="mine")),
         r"attribute words is \('',\), which an IR",

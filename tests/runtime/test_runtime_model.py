@@ -133,7 +133,7 @@ class SilentPlugin(PickyPlugin):
 
 def test_device_without_runtime_model_raises():
     compiled = core_with(SILENT=SilentPlugin()).compile_model(small_model(), "SILENT")
-    with pytest.raises(NotSupportedError, match="SILENT does not tell what it executes"):
+    with pytest.raises(NotSupportedError, match="SILENT does not report its executed graph"):
         compiled.get_runtime_model()
 
 

@@ -14,7 +14,7 @@ from hetero.graph import Model
 from hetero.ops.bodies import MAX_NESTING
 
 # The path or the bytes of the binary file.
-Weights = str | os.PathLike | bytes
+Weights = str | os.PathLike | bytes | memoryview
 
 VERSIONS = ("10", "11")
 # A file is taken for an IR if `<net` occurs within this many bytes from its beginning.

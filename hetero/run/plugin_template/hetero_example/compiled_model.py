@@ -17,7 +17,7 @@ class ExampleCompiledModel(CompiledModel):
         nodes = prepared.model.get_ordered_ops()
         self.reads = [parameter.output(0) for parameter in prepared.model.parameters]
         self.constants = {node.output(0): node.data for node in nodes if isinstance(node, Constant)}
-        self.steps = [(find(node), node, node.input_values(), node.output(0)) for node in nodes if find(node)]
+        self.steps = [(run, node, node.input_values(), node.output(0)) for node in nodes if (run := find(node))]
         self.writes = [result.input_value(0) for result in prepared.model.results]
 
     def create_sync_infer_request(self) -> ExampleInferRequest:
