@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hetero.reference.registry import Array
+
 
 def bilinear(
-    planes: np.ndarray,
+    planes: Array,
     size: tuple[int, int],
-    y: np.ndarray,
-    x: np.ndarray,
-    start: np.ndarray | int = 0,
-    combine: Callable[..., np.ndarray] = np.add,
-) -> np.ndarray:
+    y: Array,
+    x: Array,
+    start: Array | int = 0,
+    combine: Callable[..., Array] = np.add,
+) -> Array:
     """Return the samples ``[…, points…]`` at points inside images of ``size``.
 
     ``planes``: flattened images ``[…, elements]``; ``start``: the offset of each point's image in its row;

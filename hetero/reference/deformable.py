@@ -9,14 +9,17 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.reference.bilinear import bilinear
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.DeformableConvolution, ops.DeformableConvolutionV1)
-@compute_in_f32
+@evaluates(ops.DeformableConvolution, ops.DeformableConvolutionV1, in_f32=True)
 def deformable_convolution(
-    node: Node, data: np.ndarray, offsets: np.ndarray, filters: np.ndarray, mask: np.ndarray | None = None
-) -> np.ndarray:
+    node: ops.DeformableConvolution | ops.DeformableConvolutionV1,
+    data: Array,
+    offsets: Array,
+    filters: Array,
+    mask: Array | None = None,
+) -> Array:
     points = _sampling_points(node, data, offsets, filters)
     outputs, channels, *kernel = filters.shape
     positions = offsets.shape[2:]
@@ -31,7 +34,7 @@ def deformable_convolution(
     return result.reshape(len(data), outputs, *positions)
 
 
-def _sampling_points(node: Node, data: np.ndarray, offsets: np.ndarray, filters: np.ndarray) -> np.ndarray:
+def _sampling_points(node: Node, data: Array, offsets: Array, filters: Array) -> Array:
     """Return y and x of the sample for each filter element: ``[N, deformable groups, 2, kernel, positions…]``."""
     kernel, positions = filters.shape[2:], offsets.shape[2:]
     begin, _ = node.resolve_pads(data.shape[2:], kernel)
@@ -46,7 +49,7 @@ def _sampling_points(node: Node, data: np.ndarray, offsets: np.ndarray, filters:
     return np.stack([y, x], 2).reshape(len(data), node.deformable_group, 2, math.prod(kernel), *positions)
 
 
-def _samples(node: Node, image: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _samples(node: Node, image: Array, y: Array, x: Array) -> Array:
     """Return samples of an image ``[C, H, W]`` at points, 0 outside of it."""
     height, width = image.shape[1:]
     if node.bilinear_interpolation_pad:

@@ -6,12 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.accumulation import accumulation_type, to_element_type
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.MatMul)
-@compute_in_f32
-def matmul(node, a, b):
+@evaluates(ops.MatMul, in_f32=True)
+def matmul(node: ops.MatMul, a: Array, b: Array) -> Array:
     if node.transpose_a and a.ndim > 1:
         a = a.swapaxes(-1, -2)
     if node.transpose_b and b.ndim > 1:

@@ -8,15 +8,13 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.windows import resolve_pads
 from hetero.reference.convolution import window_slices
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.Col2Im)
-@compute_in_f32
-def col2im(node: Node, data: np.ndarray, output_size: np.ndarray, kernel_size: np.ndarray) -> np.ndarray:
+@evaluates(ops.Col2Im, in_f32=True)
+def col2im(node: ops.Col2Im, data: Array, output_size: Array, kernel_size: Array) -> Array:
     size, kernel = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
     # Attributes may be missing if the number of spatial dimensions was not known at shape inference.
     strides, dilations = (values or (1,) * len(size) for values in (node.strides, node.dilations))
@@ -33,7 +31,7 @@ def col2im(node: Node, data: np.ndarray, output_size: np.ndarray, kernel_size: n
 
 
 @evaluates(ops.ExtractImagePatches)
-def extract_image_patches(node: Node, image: np.ndarray) -> np.ndarray:
+def extract_image_patches(node: ops.ExtractImagePatches, image: Array) -> Array:
     begin, end = resolve_pads(node, image.shape[2:], node.sizes, node.rates)
     padded = np.pad(image, [(0, 0), (0, 0), *zip(begin, end)]) if any((*begin, *end)) else image
     positions = _positions(padded.shape[2:], node.sizes, node.rates, node.strides)

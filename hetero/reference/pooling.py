@@ -11,18 +11,18 @@ import numpy as np
 from hetero import ops
 from hetero.graph import Node
 from hetero.ops.windows import overlapping_elements
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 from hetero.shape import PartialShape
 from hetero.types import lowest
 
 
 @evaluates(ops.MaxPoolV1)
-def max_pool_without_indices(node: Node, data: np.ndarray) -> np.ndarray:
+def max_pool_without_indices(node: ops.MaxPoolV1, data: Array) -> Array:
     return _along_axes(node, data, np.maximum, lowest(data.dtype))
 
 
 @evaluates(ops.MaxPool, ops.MaxPoolV8)
-def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def max_pool(node: ops.MaxPoolV8, data: Array) -> tuple[Array, Array]:
     if node.output(0).get_target_inputs() and not node.output(1).get_target_inputs():
         largest = max_pool_without_indices(node, data)
         return largest, np.broadcast_to(np.int64(0), largest.shape)  # the indices are not used
@@ -45,7 +45,7 @@ def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @evaluates(ops.AvgPoolV1, ops.AvgPoolV14, ops.AvgPool)
-def avg_pool(node: Node, data: np.ndarray) -> np.ndarray:
+def avg_pool(node: ops.AvgPoolV1, data: Array) -> Array:
     source = data.astype(np.float32) if data.dtype.itemsize < 4 else data
     total = _along_axes(node, source, np.add, 0)
     # As in OpenVINO, without any padding the elements of a window beyond the end (rounding_type ceil) do not count.
@@ -55,7 +55,7 @@ def avg_pool(node: Node, data: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.AdaptiveAvgPool)
-def adaptive_avg_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
+def adaptive_avg_pool(node: ops.AdaptiveAvgPool, data: Array, output_shape: Array) -> Array:
     result = data.astype(np.float32) if data.dtype.itemsize < 4 else data
     for axis, size in enumerate(output_shape.tolist(), 2):
         starts, ends = _parts(result.shape[axis], size)
@@ -65,7 +65,7 @@ def adaptive_avg_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) ->
 
 
 @evaluates(ops.AdaptiveMaxPool)
-def adaptive_max_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def adaptive_max_pool(node: ops.AdaptiveMaxPool, data: Array, output_shape: Array) -> tuple[Array, Array]:
     lengths, sizes = data.shape[2:], output_shape.tolist()
     parts = [list(zip(*_parts(length, size))) for length, size in zip(lengths, sizes)]
     flat_indices = np.arange(math.prod(lengths)).reshape(lengths)
@@ -79,17 +79,17 @@ def adaptive_max_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) ->
     return largest, where
 
 
-def _parts(length: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+def _parts(length: int, size: int) -> tuple[Array, Array]:
     """Return begin and end of each of ``size`` parts: ``floor(i·length / size)``, ``ceil((i + 1)·length / size)``."""
     index = np.arange(size)
     return index * length // size, -((index + 1) * -length // size)
 
 
-def _positions(node: Node, data: np.ndarray) -> tuple[int, ...]:
+def _positions(node: Node, data: Array) -> tuple[int, ...]:
     return node.positions(PartialShape(data.shape[2:])).to_shape()
 
 
-def _along_axes(node: Node, data: np.ndarray, combine: Callable, neutral) -> np.ndarray:
+def _along_axes(node: Node, data: Array, combine: Callable, neutral) -> Array:
     """Combine the elements of each window, one spatial axis after the other, into a new array."""
     begin, _ = node.resolve_pads(data.shape[2:])
     for axis, count in enumerate(_positions(node, data)):
@@ -114,7 +114,7 @@ def _overlaps(
             yield slice(first, last + 1), slice(first * stride + shift, last * stride + shift + 1, stride)
 
 
-def _counts(node: Node, data: np.ndarray, positions: tuple[int, ...]) -> np.ndarray:
+def _counts(node: Node, data: Array, positions: tuple[int, ...]) -> Array:
     """Return the number of data elements in each window, at least 1 on each axis."""
     counts = np.ones((), np.float32)
     begin, _ = node.resolve_pads(data.shape[2:])

@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.reference.registry import Run, Runner, VariableValues, make_runner, to_dtypes
+from hetero.reference.registry import Array, Run, Runner, VariableValues, make_runner, to_dtypes
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Program:
                 slots[output] = len(slots)
         self.input_slots = [slots[port] for port in model.inputs]
         self.output_slots = [slots[result.input_value(0)] for result in model.results]
-        self._values: list[np.ndarray | None] = [None] * len(slots)
+        self._values: list[Array | None] = [None] * len(slots)
         for node in order:
             if isinstance(node, Constant):
                 # Memory-mapped tensors may be at any address, but numpy's gemm is fast only on aligned arrays.
@@ -47,18 +47,18 @@ class Program:
         self._constants = {id(array) for array in self._values if array is not None}
         self.steps = self._schedule(order, slots)
 
-    def is_constant(self, array: np.ndarray) -> bool:
+    def is_constant(self, array: Array) -> bool:
         """Return whether an array is that of a Constant of the model, which must not be written to."""
         return id(array) in self._constants
 
     @np.errstate(all="ignore")  # infinities and NaN are valid results
     def run(
         self,
-        inputs: Iterable[np.ndarray],
+        inputs: Iterable[Array],
         variables: VariableValues,
         observe: Callable[[Node, float], None] | None = None,
         check: Callable[[], None] = lambda: None,
-    ) -> list[np.ndarray]:
+    ) -> list[Array]:
         """Return the outputs for these inputs: new arrays, or views of inputs, constants and contents of variables.
 
         ``variables`` are read and written; ``observe`` is called with every operation and its time in seconds.
@@ -68,11 +68,8 @@ class Program:
         return self.run_nested(inputs, Run(variables, check), observe)
 
     def run_nested(
-        self,
-        inputs: Iterable[np.ndarray],
-        run: Run,
-        observe: Callable[[Node, float], None] | None = None,
-    ) -> list[np.ndarray]:
+        self, inputs: Iterable[Array], run: Run, observe: Callable[[Node, float], None] | None = None
+    ) -> list[Array]:
         """Run a body within the run of another Program, which has already silenced numpy's warnings."""
         values = self._values.copy()
         for slot, array in zip(self.input_slots, inputs):

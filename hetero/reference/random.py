@@ -10,7 +10,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 # The position of each node's generator, from which the next inference continues.
 _positions: WeakKeyDictionary[Node, int] = WeakKeyDictionary()
@@ -20,7 +20,7 @@ _HALF = np.uint64(32)
 
 
 @evaluates(ops.RandomUniform)
-def random_uniform(node, output_shape, min_val, max_val):
+def random_uniform(node: ops.RandomUniform, output_shape: Array, min_val: Array, max_val: Array) -> Array:
     shape = tuple(output_shape.reshape(-1).tolist())
     dtype = node.output_type.to_dtype()
     low, high = min_val.reshape(()).item(), max_val.reshape(()).item()
@@ -29,7 +29,7 @@ def random_uniform(node, output_shape, min_val, max_val):
 
 
 @evaluates(ops.Multinomial)
-def multinomial(node, probs, num_samples):
+def multinomial(node: ops.Multinomial, probs: Array, num_samples: Array) -> Array:
     count = int(num_samples.reshape(-1)[0])
     weights = probs.astype(np.float64)
     if node.log_probs:
@@ -44,13 +44,13 @@ def multinomial(node, probs, num_samples):
     return chosen
 
 
-def _columns_at(weights: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+def _columns_at(weights: Array, uniform: Array) -> Array:
     """Map uniform numbers from 0 to 1 to columns by the cumulative weights of each row."""
     ends = np.cumsum(weights, axis=1)
     return np.stack([np.searchsorted(row, numbers * row[-1], "right") for row, numbers in zip(ends, uniform)])
 
 
-def _from_philox(node: Node, count: int, dtype: np.dtype, low: float, high: float) -> np.ndarray:
+def _from_philox(node: Node, count: int, dtype: np.dtype, low: float, high: float) -> Array:
     words = 2 if dtype.itemsize == 8 else 1
     calls = -(-count * words // 4)
     key, stream = _seeds(node)
@@ -73,7 +73,7 @@ def _from_philox(node: Node, count: int, dtype: np.dtype, low: float, high: floa
     return (numbers % np.uint64(high - low)).astype(dtype) + dtype.type(low)
 
 
-def _from_mersenne(node: Node, count: int, dtype: np.dtype, low: float, high: float) -> np.ndarray:
+def _from_mersenne(node: Node, count: int, dtype: np.dtype, low: float, high: float) -> Array:
     # As in PyTorch, two words are drawn for f64, and for integers whose range exceeds one word.
     words = 2 if dtype == np.float64 or (dtype.kind in "iu" and high - low > 1 << 32) else 1
     start = _positions.get(node, 0)
@@ -95,13 +95,13 @@ def _seeds(node: Node) -> tuple[int, int]:
     return secrets.randbits(64), 0
 
 
-def _pairs(raw: np.ndarray, high: int, low: int) -> np.ndarray:
+def _pairs(raw: Array, high: int, low: int) -> Array:
     """Combine each two consecutive 32-bit words into one 64-bit word, with the word at index ``high`` on top."""
     words = raw.reshape(-1, 2).astype(np.uint64)
     return words[:, high] << _HALF | words[:, low]
 
 
-def _philox(key: int, stream: int, counters: np.ndarray) -> np.ndarray:
+def _philox(key: int, stream: int, counters: Array) -> Array:
     """Return four 32-bit words for each counter, by Philox 4x32-10.
 
     J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.

@@ -9,9 +9,7 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.activation import sigmoid
-from hetero.reference.registry import compute_in_f32, evaluates
-
-Array = np.ndarray
+from hetero.reference.registry import Array, evaluates
 
 # Functions of x, alpha and beta, with the default alpha and beta.
 _FUNCTIONS: dict[str, tuple[Callable[..., Array], float, float]] = {
@@ -149,29 +147,46 @@ def _lstm_step(node, weights: Array, peepholes: Array | None) -> Callable[..., t
     return step_with_peepholes
 
 
-@evaluates(ops.RNNCell, ops.GRUCell)
-@compute_in_f32
-def rnn_or_gru_cell(node, x, h, w, r, b):
+@evaluates(ops.RNNCell, ops.GRUCell, in_f32=True)
+def rnn_or_gru_cell(node: ops.RNNCell | ops.GRUCell, x: Array, h: Array, w: Array, r: Array, b: Array) -> Array:
     return _cell(node, x, (h,), w, r, b, _gru_step if isinstance(node, ops.GRUCell) else _rnn_step)
 
 
-@evaluates(ops.LSTMCell, ops.LSTMCellV1)
-@compute_in_f32
-def lstm_cell(node, x, h, c, w, r, b, p=None):
+@evaluates(ops.LSTMCell, ops.LSTMCellV1, in_f32=True)
+def lstm_cell(
+    node: ops.LSTMCell | ops.LSTMCellV1,
+    x: Array,
+    h: Array,
+    c: Array,
+    w: Array,
+    r: Array,
+    b: Array,
+    p: Array | None = None,
+) -> Array:
     peepholes = None if p is None else p[None]
     return _cell(node, x, (h, c), w, r, b, lambda node, weights, _: _lstm_step(node, weights, peepholes))
 
 
-@evaluates(ops.RNNSequence, ops.GRUSequence)
-@compute_in_f32
-def rnn_or_gru_sequence(node, x, h, lengths, w, r, b):
+@evaluates(ops.RNNSequence, ops.GRUSequence, in_f32=True)
+def rnn_or_gru_sequence(
+    node: ops.RNNSequence | ops.GRUSequence, x: Array, h: Array, lengths: Array, w: Array, r: Array, b: Array
+) -> Array:
     make_step = _gru_step if isinstance(node, ops.GRUSequence) else _rnn_step
     return _sequence(node, x, (h,), lengths, w, r, b, make_step)
 
 
-@evaluates(ops.LSTMSequence, ops.PeepholeLSTMSequence)
-@compute_in_f32
-def lstm_sequence(node, x, h, c, lengths, w, r, b, p=None):
+@evaluates(ops.LSTMSequence, ops.PeepholeLSTMSequence, in_f32=True)
+def lstm_sequence(
+    node: ops.LSTMSequence | ops.PeepholeLSTMSequence,
+    x: Array,
+    h: Array,
+    c: Array,
+    lengths: Array,
+    w: Array,
+    r: Array,
+    b: Array,
+    p: Array | None = None,
+) -> Array:
     return _sequence(node, x, (h, c), lengths, w, r, b, lambda node, weights, _: _lstm_step(node, weights, p))
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.trees import MODES
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 # Rows times trees per block, which fit into the processor's cache.
 _BLOCK = 1 << 16
@@ -15,9 +14,20 @@ _COMPARE = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.n
 _MEMBER = MODES.index("member")
 
 
-@evaluates(ops.TreeEnsemble)
-@compute_in_f32
-def tree_ensemble(node: Node, data, features, splits, modes, when_true, when_false, missing, roots, leaves, members):
+@evaluates(ops.TreeEnsemble, in_f32=True)
+def tree_ensemble(
+    node: ops.TreeEnsemble,
+    data: Array,
+    features: Array,
+    splits: Array,
+    modes: Array,
+    when_true: Array,
+    when_false: Array,
+    missing: Array,
+    roots: Array,
+    leaves: Array,
+    members: Array,
+) -> Array:
     branches = np.stack([when_false, when_true])
     sets = (modes == _MEMBER).cumsum() - 1  # the row of members for each node
     used_modes, missing = np.unique(modes), missing.astype(bool)
@@ -42,7 +52,7 @@ def tree_ensemble(node: Node, data, features, splits, modes, when_true, when_fal
     return result
 
 
-def _compare(values, splits, modes, used_modes, members, sets) -> np.ndarray:
+def _compare(values, splits, modes, used_modes, members, sets) -> Array:
     """Compare each value with the split of its node, or test whether it is in the node's set."""
     if len(used_modes) == 1 and used_modes[0] != _MEMBER:
         return _COMPARE[used_modes[0]](values, splits)
@@ -56,7 +66,7 @@ def _compare(values, splits, modes, used_modes, members, sets) -> np.ndarray:
     return is_true
 
 
-def _aggregate(aggregate: str, weights: np.ndarray) -> np.ndarray:
+def _aggregate(aggregate: str, weights: Array) -> Array:
     """Aggregate weights ``[rows, trees, targets]`` over all trees; 0 for targets without any weight."""
     known = ~np.isnan(weights)
     if aggregate in ("min", "max"):
@@ -68,7 +78,9 @@ def _aggregate(aggregate: str, weights: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.LabelEncoder)
-def label_encoder(node: Node, data: np.ndarray, keys: np.ndarray, values: np.ndarray, default=None) -> np.ndarray:
+def label_encoder(
+    node: ops.LabelEncoder, data: Array, keys: Array, values: Array, default: Array | None = None
+) -> Array:
     if not keys.size:
         indices, found = np.zeros(data.shape, np.intp), np.zeros(data.shape, bool)
     else:
