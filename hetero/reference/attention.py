@@ -81,7 +81,7 @@ def cache_update(node: ops.CacheUpdate, cache: Array, tokens: Array, lengths: Ar
 @evaluates(ops.LinearAttention, in_f32=True)
 def linear_attention(
     node: ops.LinearAttention, query: Array, key: Array, value: Array, state: Array, *gates: Array
-) -> Array:
+) -> tuple[Array, Array]:
     heads, members = node.heads, node.query_heads // node.heads
     batch, time, _ = query.shape
     width, value_width = state.shape[2:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,8 @@ from hetero.reference.registry import Array, Run, Runner, prepares
 def if_op(node: ops.If) -> Runner:
     node.check_complete()
     branches: list[tuple[Program, list[int], list[int]]] = []
-    for body, inputs, outputs in zip(node.bodies, node.input_descriptions, node.output_descriptions):
+    for index, (inputs, outputs) in enumerate(zip(node.input_descriptions, node.output_descriptions)):
+        body = node.get_function(index)
         sources = {description.body_parameter_index: description.input_index for description in inputs}
         results = {description.output_index: description.body_value_index for description in outputs}
         feeds = [sources[index] for index in range(len(body.parameters))]
@@ -91,7 +93,7 @@ class _RepeatedBody:
 
     def run(self, iterations: Iterable[int], arrays: Sequence[Array], run: Run) -> list[Array]:
         """Run the iterations as long as the body's condition is true, and return the outputs of the node."""
-        feed: list[Array | None] = [None] * len(self._node.body.parameters)
+        feed: list[Any] = [None] * len(self._node.body.parameters)
         for parameter, index in self._first:
             feed[parameter] = arrays[index]
         kept: dict[int, list[Array]] = {index: [] for index in self._kept}
@@ -124,12 +126,11 @@ class _RepeatedBody:
             if not values:
                 return self._empty_concatenation(description)
             return np.concatenate(values if description.stride > 0 else values[::-1], description.axis)
-        if description.iteration != -1:
-            if not 0 <= description.iteration < len(kept[index]):
-                raise ValueError(
-                    f"there is no iteration {description.iteration}: its body ran {len(kept[index])} times"
-                )
-            return _writable(self._program, kept[index][description.iteration])
+        if isinstance(description, BodyOutputDescription) and description.iteration != -1:
+            number, values = description.iteration, kept[index]
+            if not 0 <= number < len(values):
+                raise ValueError(f"there is no iteration {number}: its body ran {len(values)} times")
+            return _writable(self._program, values[number])
         if results:
             return _writable(self._program, results[index])
         initial = self._node.initial_input(index)

@@ -33,7 +33,7 @@ def convert(node: ops.Convert | ops.ConvertLike, x: Array, *like: Array) -> Arra
 
 
 @evaluates(ops.ConvertPromoteTypes)
-def convert_promote_types(node: ops.ConvertPromoteTypes, left: Array, right: Array) -> Array:
+def convert_promote_types(node: ops.ConvertPromoteTypes, left: Array, right: Array) -> tuple[Array, Array]:
     return converted(left, node.get_output_element_type(0)), converted(right, node.get_output_element_type(1))
 
 

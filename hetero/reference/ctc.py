@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.registry import Array, evaluates
 
 
@@ -74,7 +73,7 @@ def ctc_loss(
     return -np.logaddexp(forward[rows, 2 * lengths], at_label)
 
 
-def _targets(node: Node, labels: Array, lengths: Array) -> tuple[Array, Array]:
+def _targets(node: ops.CTCLoss, labels: Array, lengths: Array) -> tuple[Array, Array]:
     """Return the labels after removing duplicates, padded with -1, and their number for each sequence."""
     kept = np.arange(labels.shape[1]) < lengths[:, None]
     if node.unique:

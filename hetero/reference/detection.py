@@ -11,20 +11,14 @@ from hetero.reference.registry import Array, evaluates
 
 
 @evaluates(ops.DetectionOutput, ops.DetectionOutputV1, in_f32=True)
-def detection_output(
-    node: ops.DetectionOutput,
-    offsets: Array,
-    scores: Array,
-    proposals: Array,
-    aux_scores: Array | None = None,
-    aux_offsets: Array | None = None,
-) -> Array:
+def detection_output(node: ops.DetectionOutput, offsets: Array, scores: Array, proposals: Array, *aux: Array) -> Array:
     images, count = len(offsets), proposals.shape[2] // node.prior_size
     classes = scores.shape[1] // max(count, 1)
     scores = scores.reshape(images, count, classes)
     locations = 1 if node.share_location else classes
     boxes, variances = _priors(node, proposals, count)
-    if aux_scores is not None:
+    if aux:
+        aux_scores, aux_offsets = aux
         is_background = aux_scores.reshape(images, count, 2)[..., 1] < node.objectness_score
         background = np.arange(classes) == node.background_label_id
         scores = np.where(is_background[..., None], background.astype(scores.dtype), scores)

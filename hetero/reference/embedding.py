@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.gather import checked_indices
 from hetero.reference.registry import Array, evaluates
 from hetero.types import lowest
+
+_Bags = ops.EmbeddingBagOffsets | ops.EmbeddingBagOffsetsSum | ops.EmbeddingSegmentsSum
 
 
 @evaluates(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum, in_f32=True)
@@ -66,7 +67,7 @@ def _segments(ids: Array, count: int) -> tuple[Array, Array]:
     return bounds[:-1], np.diff(bounds)
 
 
-def _bags(node: Node, table: Array, rows: Array, starts: Array, counts: Array, default_index: Array | None) -> Array:
+def _bags(node: _Bags, table: Array, rows: Array, starts: Array, counts: Array, default_index: Array | None) -> Array:
     default = -1 if default_index is None else int(default_index.reshape(-1)[0])
     fill = np.zeros((), table.dtype) if default == -1 else table[default]
     result = _reduced(np.add, rows, starts, counts, fill)

@@ -26,9 +26,9 @@ def gather(node: ops.Gather | ops.GatherV7 | ops.GatherV1, data: Array, indices:
     indices = np.where(indices < 0, indices + length, indices) if indices.size and indices.min() < 0 else indices
     if batch:
         # Open grids over the batch dimensions, so that each batch reads its own data.
-        grids = np.ogrid[tuple(slice(length) for length in indices.shape[:batch])]
+        open_grids = np.ogrid[tuple(slice(length) for length in indices.shape[:batch])]
+        grids = [grid.reshape(*grid.shape, *(1,) * (indices.ndim - batch)) for grid in open_grids]
         moved = np.moveaxis(data, gather_axis, batch)
-        grids = [grid.reshape(*grid.shape, *(1,) * (indices.ndim - batch)) for grid in grids]
         result = moved[(*grids, indices)]  # [batch…, indices…, rest of the data…]
         between = gather_axis - batch
         index_axes = tuple(range(batch, indices.ndim))

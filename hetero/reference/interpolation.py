@@ -9,16 +9,16 @@ import numpy as np
 
 from hetero import ops
 from hetero.allocation import check_allocation
-from hetero.graph import Node
 from hetero.ops.interpolation import scaled
 from hetero.reference.registry import Array, evaluates
 
+_Interpolate = ops.Interpolate | ops.InterpolateV4
 # The indices of the input elements of each output element, [length, taps], and their weights; None for weights of 1.
 Taps = tuple[Array, Array | None]
 
 
 @evaluates(ops.Interpolate)
-def interpolate(node: ops.Interpolate, image: Array, scales_or_sizes: Array, axes: Array | None = None) -> Array:
+def interpolate(node: _Interpolate, image: Array, scales_or_sizes: Array, axes: Array | None = None) -> Array:
     pads = node.pads_of(image.ndim)
     result = np.pad(image, pads) if any(map(any, pads)) else image
     for axis, taps in resampled_axes(node, result.shape, scales_or_sizes, axes):
@@ -45,7 +45,7 @@ def rounded(result: Array, dtype: np.dtype) -> Array:
 
 
 def resampled_axes(
-    node: Node, shape: tuple[int, ...], scales_or_sizes: Array, axes: Array | None
+    node: _Interpolate, shape: tuple[int, ...], scales_or_sizes: Array, axes: Array | None
 ) -> list[tuple[int, Taps]]:
     """Return the axes that an Interpolate resamples, each with its taps, for data of a shape after padding."""
     axes = np.arange(len(shape)) if axes is None else axes.reshape(-1) % len(shape)
@@ -56,7 +56,7 @@ def resampled_axes(
         scales = [np.float32(size) / np.float32(length) for size, length in zip(sizes, lengths)]
     else:
         scales = [np.float32(scale) for scale in values]
-        sizes = [scaled(length, scale) for length, scale in zip(lengths, scales)]
+        sizes = [scaled(length, float(scale)) for length, scale in zip(lengths, scales)]
     shrinks = any(scale < 1 for scale in scales)
     return [
         (int(axis), _taps(node, length, size, scale, shrinks))
@@ -73,15 +73,20 @@ def resample(data: Array, axis: int, indices: Array, weights: Array | None) -> A
         data = data.astype(np.float32)
     along = [1] * data.ndim
     along[axis] = -1
-    result = None
-    for tap, weight in zip(indices.T, weights.T.astype(data.dtype)):
+
+    def weighted(tap: Array, weight: Array) -> Array:
         part = np.take(data, tap, axis)
         part *= weight.reshape(along)
-        result = part if result is None else np.add(result, part, out=result)
+        return part
+
+    parts = map(weighted, indices.T, weights.T.astype(data.dtype))
+    result = next(parts)
+    for part in parts:
+        result += part
     return result
 
 
-def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) -> Taps:
+def _taps(node: _Interpolate, length: int, size: int, scale: np.float32, shrinks: bool) -> Taps:
     check_allocation(64 * size, f"the table of {size} coordinates")
     if node.mode.endswith("pillow"):
         return _pillow_taps(node, length, size)
@@ -107,7 +112,7 @@ def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) 
     return _normalized(indices, weights, length)
 
 
-def _pillow_taps(node: Node, length: int, size: int) -> Taps:
+def _pillow_taps(node: _Interpolate, length: int, size: int) -> Taps:
     """Return the taps of Pillow's resize, whose filter is stretched when downsampling."""
     ratio = length / size
     stretch = max(ratio, 1.0)
@@ -133,8 +138,7 @@ def _normalized(indices: Array, weights: Array, length: int) -> Taps:
     weights = np.where((indices >= 0) & (indices < length), weights, 0)
     total = weights.sum(1, keepdims=True)
     weights = np.divide(weights, total, out=np.zeros_like(weights), where=total != 0)
-    used = weights.any(0)
-    used[:1] |= not used.any()
+    used = np.flatnonzero(weights.any(0)) if weights.any() else [0]
     return np.clip(indices, 0, length - 1)[:, used], weights[:, used]
 
 
@@ -152,7 +156,7 @@ def _coordinates(mode: str, length: int, size: int, scale: np.float32) -> Array:
     return (index + np.float32(0.5)) / scale - np.float32(0.5)
 
 
-def nearest(mode: str, coordinate: Array, scale: float) -> Array:
+def nearest(mode: str, coordinate: Array, scale: float | np.floating) -> Array:
     """Round coordinates to indices."""
     low = np.floor(coordinate)
     half = coordinate - low == 0.5

@@ -19,7 +19,7 @@ def matmul(node: ops.MatMul, a: Array, b: Array) -> Array:
     return to_element_type(_product(a.astype(work, copy=False), b.astype(work, copy=False)), element_type)
 
 
-def _product(a, b):
+def _product(a: Array, b: Array) -> Array:
     if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
         # One gemm over all rows instead of one per matrix.
         return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[-1])

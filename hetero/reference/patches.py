@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +27,8 @@ def col2im(node: ops.Col2Im, data: Array, output_size: Array, kernel_size: Array
     patches = data.reshape(batch, data.shape[-2] // math.prod(kernel), *kernel, *positions)
     image = np.zeros((*patches.shape[:2], *padded), data.dtype)
     for offset in itertools.product(*map(range, kernel)):
-        image[window_slices(offset, positions, strides, dilations)] += patches[(slice(None), slice(None), *offset)]
+        element: tuple[Any, ...] = (slice(None), slice(None), *offset)
+        image[window_slices(offset, positions, strides, dilations)] += patches[element]
     cropped = (slice(first, first + length) for first, length in zip(begin, size))
     return image[(slice(None) if data.ndim == 3 else 0, slice(None), *cropped)]
 
@@ -42,7 +45,9 @@ def extract_image_patches(node: ops.ExtractImagePatches, image: Array) -> Array:
     return patches.reshape(image.shape[0], math.prod(patches.shape[1:4]), *positions)
 
 
-def _positions(lengths, kernel, dilations, strides) -> list[int]:
+def _positions(
+    lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int], strides: Sequence[int]
+) -> list[int]:
     """Return the number of kernel positions on each axis."""
     extents = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
     return [max((length - covered) // step + 1, 0) for length, covered, step in zip(lengths, extents, strides)]

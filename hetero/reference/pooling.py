@@ -5,19 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.windows import overlapping_elements
 from hetero.reference.registry import Array, evaluates
 from hetero.shape import PartialShape
 from hetero.types import lowest
 
+_Pooling = ops.MaxPoolV1 | ops.MaxPoolV8 | ops.AvgPoolV1
+
 
 @evaluates(ops.MaxPoolV1)
-def max_pool_without_indices(node: ops.MaxPoolV1, data: Array) -> Array:
+def max_pool_without_indices(node: ops.MaxPoolV1 | ops.MaxPoolV8, data: Array) -> Array:
     return _along_axes(node, data, np.maximum, lowest(data.dtype))
 
 
@@ -34,7 +36,7 @@ def max_pool(node: ops.MaxPoolV8, data: Array) -> tuple[Array, Array]:
     where = np.full(largest.shape, -1, np.int64)
     windows = zip(data.shape[2:], positions, node.kernel_shape, node.strides, node.dilations, begin)
     for overlap in itertools.product(*(list(_overlaps(*window)) for window in windows)):
-        outputs, elements = ((slice(None), slice(None), *slices) for slices in zip(*overlap))
+        outputs, elements = ((..., *slices) for slices in zip(*overlap))
         # Strictly larger, so that the first of equal values is selected.
         better = (data[elements] > largest[outputs]) | (where[outputs] < 0)
         np.copyto(largest[outputs], data[elements], where=better)
@@ -72,10 +74,12 @@ def adaptive_max_pool(node: ops.AdaptiveMaxPool, data: Array, output_shape: Arra
     largest, where = np.empty((*data.shape[:2], *sizes), data.dtype), np.empty((*data.shape[:2], *sizes), np.int64)
     for position in itertools.product(*map(range, sizes)):
         part = tuple(slice(*parts[axis][index]) for axis, index in enumerate(position))
-        values = data[(slice(None), slice(None), *part)].reshape(*data.shape[:2], flat_indices[part].size)
+        elements = (slice(None), slice(None), *part)
+        output: tuple[Any, ...] = (..., *position)
+        values = data[elements].reshape(*data.shape[:2], flat_indices[part].size)
         first = values.argmax(-1)
-        largest[(..., *position)] = np.take_along_axis(values, first[..., None], -1)[..., 0]
-        where[(..., *position)] = flat_indices[part].reshape(-1)[first]
+        largest[output] = np.take_along_axis(values, first[..., None], -1)[..., 0]
+        where[output] = flat_indices[part].reshape(-1)[first]
     return largest, where
 
 
@@ -85,11 +89,11 @@ def _parts(length: int, size: int) -> tuple[Array, Array]:
     return index * length // size, -((index + 1) * -length // size)
 
 
-def _positions(node: Node, data: Array) -> tuple[int, ...]:
+def _positions(node: _Pooling, data: Array) -> tuple[int, ...]:
     return node.positions(PartialShape(data.shape[2:])).to_shape()
 
 
-def _along_axes(node: Node, data: Array, combine: Callable, neutral) -> Array:
+def _along_axes(node: _Pooling, data: Array, combine: Callable[..., Array], neutral: float) -> Array:
     """Combine the elements of each window, one spatial axis after the other, into a new array."""
     begin, _ = node.resolve_pads(data.shape[2:])
     for axis, count in enumerate(_positions(node, data)):
@@ -114,7 +118,7 @@ def _overlaps(
             yield slice(first, last + 1), slice(first * stride + shift, last * stride + shift + 1, stride)
 
 
-def _counts(node: Node, data: Array, positions: tuple[int, ...]) -> Array:
+def _counts(node: _Pooling, data: Array, positions: tuple[int, ...]) -> Array:
     """Return the number of data elements in each window, at least 1 on each axis."""
     counts = np.ones((), np.float32)
     begin, _ = node.resolve_pads(data.shape[2:])

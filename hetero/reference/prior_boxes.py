@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.registry import Array, evaluates
 
 
@@ -28,7 +27,9 @@ def prior_box_clustered(node: ops.PriorBoxClustered, size: Array, image: Array) 
     return _with_variances(node, _boxes(node, size, image, steps if steps.any() else image / size, node.offset))
 
 
-def _boxes(node: Node, size: Array, image: Array, steps: Array, offset: float) -> Array:
+def _boxes(
+    node: ops.PriorBoxV1 | ops.PriorBoxClustered, size: Array, image: Array, steps: Array, offset: float
+) -> Array:
     """Return the boxes ``[height, width, boxes per cell, 4]`` as fractions of the image."""
     cell_boxes = node.cell_boxes(int(image[0]))
     y, x = ((np.arange(count, dtype=np.float32) + np.float32(offset)) * np.float32(step)
@@ -41,7 +42,7 @@ def _boxes(node: Node, size: Array, image: Array, steps: Array, offset: float) -
     return boxes
 
 
-def _with_variances(node: Node, boxes: Array) -> Array:
+def _with_variances(node: ops.PriorBoxV1 | ops.PriorBoxClustered, boxes: Array) -> Array:
     if node.clip:
         np.clip(boxes, 0, 1, out=boxes)
     variances = np.broadcast_to(np.float32(node.variance or 0.1), boxes.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Program:
                 slots[output] = len(slots)
         self.input_slots = [slots[port] for port in model.inputs]
         self.output_slots = [slots[result.input_value(0)] for result in model.results]
-        self._values: list[Array | None] = [None] * len(slots)
+        self._values: list[Any] = [None] * len(slots)  # arrays of Constants
         for node in order:
             if isinstance(node, Constant):
                 # Memory-mapped tensors may be at any address, but numpy's gemm is fast only on aligned arrays.

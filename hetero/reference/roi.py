@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.bilinear import bilinear
 from hetero.reference.registry import Array, evaluates
 
@@ -25,8 +24,8 @@ def roi_pooling(node: ops.ROIPooling, data: Array, regions: Array) -> Array:
     return result
 
 
-def _max_pool_bins(node: Node, image: Array, box: Array, target: Array) -> None:
-    left, top, right, bottom = _rounded(box * np.float32(node.spatial_scale)).astype(np.int64)
+def _max_pool_bins(node: ops.ROIPooling, image: Array, box: Array, target: Array) -> None:
+    left, top, right, bottom = _rounded(np.multiply(box, np.float32(node.spatial_scale))).astype(np.int64)
     rows = _parts(top, max(bottom - top + 1, 1), node.output_roi[0], image.shape[1])
     columns = _parts(left, max(right - left + 1, 1), node.output_roi[1], image.shape[2])
     for row, (first, last) in enumerate(rows):
@@ -45,7 +44,7 @@ def _parts(start: int, length: int, count: int, limit: int) -> list[tuple[int, i
     return list(zip(np.clip(begin + start, 0, limit).tolist(), np.clip(end + start, 0, limit).tolist()))
 
 
-def _sample_region(node: Node, image: Array, box: Array, target: Array) -> None:
+def _sample_region(node: ops.ROIPooling, image: Array, box: Array, target: Array) -> None:
     """Sample a region, given as fractions of the image, at equally spaced points from edge to edge."""
     height, width = image.shape[1:]
     left, top, right, bottom = box
@@ -163,7 +162,7 @@ def psroi_pooling(node: ops.PSROIPooling, data: Array, regions: Array) -> Array:
     return result
 
 
-def _mean_pool_bins(node: Node, image: Array, box: Array, target: Array) -> None:
+def _mean_pool_bins(node: ops.PSROIPooling, image: Array, box: Array, target: Array) -> None:
     size, scale = node.group_size, np.float32(node.spatial_scale)
     start, end = _rounded(box[:2]) * scale, (_rounded(box[2:]) + 1) * scale
     index = np.arange(size, dtype=np.float32)
@@ -179,9 +178,9 @@ def _mean_pool_bins(node: Node, image: Array, box: Array, target: Array) -> None
                 parts[:, row, column, first:last, begin:stop].mean((1, 2), out=target[:, row, column])
 
 
-def _mean_of_samples(node: Node, image: Array, box: Array, target: Array) -> None:
+def _mean_of_samples(node: ops.PSROIPooling, image: Array, box: Array, target: Array) -> None:
     height, width = image.shape[1:]
-    left, top, right, bottom = box * np.float32(node.spatial_scale)
+    left, top, right, bottom = np.multiply(box, np.float32(node.spatial_scale))
     bin_height, bin_width = (bottom - top) / node.spatial_bins_y, (right - left) / node.spatial_bins_x
     samples = np.empty_like(target)
     for number in range(node.spatial_bins_y * node.spatial_bins_x):
@@ -222,7 +221,7 @@ def deformable_psroi_pooling(
     return result
 
 
-def _shifts(node: Node, offsets: Array) -> Array:
+def _shifts(node: ops.DeformablePSROIPooling, offsets: Array) -> Array:
     """Return the x and y shift of each bin as fractions of its region, ``[R, 2, output_dim, rows, columns]``."""
     part = np.arange(node.group_size) * node.part_size // node.group_size
     classes = offsets.shape[1] // 2

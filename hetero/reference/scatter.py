@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ def scatter_update(node: ops.ScatterUpdate, data: Array, indices: Array, updates
     scatter_axis = int(axis.reshape(-1)[0]) % data.ndim
     result = _copy(data, updates)
     shape = *data.shape[:scatter_axis], indices.size, *data.shape[scatter_axis + 1 :]
-    result[(*[slice(None)] * scatter_axis, indices.reshape(-1))] = updates.reshape(shape)
+    elements: tuple[Any, ...] = (*[slice(None)] * scatter_axis, indices.reshape(-1))
+    result[elements] = updates.reshape(shape)
     return result
 
 

@@ -21,27 +21,27 @@ def sequence_empty(node: ops.SequenceEmpty) -> Array:
 
 @evaluates(ops.SequenceInsert)
 def sequence_insert(node: ops.SequenceInsert, sequence: Array, tensor: Array, position: Array | None = None) -> Array:
-    items = sequence[()]
+    items = sequence.item()
     index = len(items) if position is None else _checked(position, len(items), len(items) + 1)
     return box([*items[:index], tensor, *items[index:]])
 
 
 @evaluates(ops.SequenceErase)
 def sequence_erase(node: ops.SequenceErase, sequence: Array, position: Array | None = None) -> Array:
-    items = sequence[()]
+    items = sequence.item()
     index = _checked(np.array(-1) if position is None else position, len(items), len(items))
     return box(items[:index] + items[index + 1 :])
 
 
 @evaluates(ops.SequenceAt)
 def sequence_at(node: ops.SequenceAt, sequence: Array, position: Array) -> Array:
-    items = sequence[()]
+    items = sequence.item()
     return items[_checked(position, len(items), len(items))]
 
 
 @evaluates(ops.SequenceLength)
 def sequence_length(node: ops.SequenceLength, sequence: Array) -> Array:
-    return np.array(len(sequence[()]), np.int64)
+    return np.array(len(sequence.item()), np.int64)
 
 
 @evaluates(ops.SplitToSequence)
@@ -61,28 +61,27 @@ def split_to_sequence(node: ops.SplitToSequence, data: Array, split: Array | Non
 
 @evaluates(ops.ConcatFromSequence)
 def concat_from_sequence(node: ops.ConcatFromSequence, sequence: Array) -> Array:
-    items = sequence[()]
+    items = sequence.item()
     return np.stack(items, node.axis) if node.new_axis else np.concatenate(items, node.axis)
 
 
 @evaluates(ops.Optional)
 def optional(node: ops.Optional, value: Array | None = None) -> Array:
-    return box(None if value is None else value[()] if value.dtype == object and value.ndim == 0 else value)
+    return box(None if value is None else value.item() if value.dtype == object and value.ndim == 0 else value)
 
 
 @evaluates(ops.OptionalHasElement)
 def optional_has_element(node: ops.OptionalHasElement, value: Array | None = None) -> Array:
-    has_element = value is not None
-    if has_element and isinstance(node.get_input_element_type(0), OptionalType):
-        has_element = value[()] is not None
-    return np.array(has_element)
+    if value is not None and isinstance(node.get_input_element_type(0), OptionalType):
+        return np.array(value.item() is not None)
+    return np.array(value is not None)
 
 
 @evaluates(ops.OptionalGetElement)
 def optional_get_element(node: ops.OptionalGetElement, value: Array) -> Array:
     if not isinstance(node.get_input_element_type(0), OptionalType):
         return value
-    element = value[()]
+    element = value.item()
     if element is None:
         raise ValueError("the optional holds nothing")
     return box(element) if isinstance(element, list) else element

@@ -22,22 +22,22 @@ def _as_pairs(numbers: Array) -> Array:
 @evaluates(ops.DFT, ops.IDFT, in_f32=True)
 def dft(node: ops.DFT | ops.IDFT, data: Array, axes: Array, signal_size: Array | None = None) -> Array:
     numbers = _as_complex(data)
-    axes, lengths = node.resolve(numbers.shape, axes, signal_size)
+    transformed, lengths = node.resolve(numbers.shape, axes, signal_size)
     transform = np.fft.fftn if isinstance(node, ops.DFT) else np.fft.ifftn
-    return _as_pairs(transform(numbers, lengths, axes))
+    return _as_pairs(transform(numbers, lengths, transformed))
 
 
 @evaluates(ops.RDFT, in_f32=True)
 def rdft(node: ops.RDFT, data: Array, axes: Array, signal_size: Array | None = None) -> Array:
-    axes, lengths = node.resolve(data.shape, axes, signal_size)
-    return _as_pairs(np.fft.rfftn(data, lengths, axes))
+    transformed, lengths = node.resolve(data.shape, axes, signal_size)
+    return _as_pairs(np.fft.rfftn(data, lengths, transformed))
 
 
 @evaluates(ops.IRDFT, in_f32=True)
 def irdft(node: ops.IRDFT, data: Array, axes: Array, signal_size: Array | None = None) -> Array:
     numbers = _as_complex(data)
-    axes, lengths = node.resolve(numbers.shape, axes, signal_size)
-    return np.fft.irfftn(numbers, lengths, axes)
+    transformed, lengths = node.resolve(numbers.shape, axes, signal_size)
+    return np.fft.irfftn(numbers, lengths, transformed)
 
 
 @evaluates(ops.STFT, in_f32=True)

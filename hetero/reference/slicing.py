@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from hetero import ops
@@ -28,6 +31,6 @@ def split(node: ops.Split, data: Array, axis: Array) -> list[Array]:
 @evaluates(ops.VariadicSplit)
 def variadic_split(node: ops.VariadicSplit, data: Array, axis: Array, split_lengths: Array) -> list[Array]:
     split_axis = int(axis.reshape(-1)[0])
-    lengths = node.part_lengths(Dimension(data.shape[split_axis]), split_lengths.reshape(-1).tolist())
+    lengths: Sequence[Any] = node.part_lengths(Dimension(data.shape[split_axis]), split_lengths.reshape(-1).tolist())
     ends = np.cumsum([Dimension.of(length).get_length() for length in lengths])
     return np.split(data, ends[:-1], split_axis)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from hetero import ops
@@ -78,12 +80,13 @@ def unique(node: ops.Unique, data: Array, axis: Array | None = None) -> tuple[Ar
 
 @evaluates(ops.Bucketize, in_f32=True)
 def bucketize(node: ops.Bucketize, data: Array, buckets: Array) -> Array:
-    return np.searchsorted(buckets, data, "left" if node.with_right_bound else "right")
+    side: Literal["left", "right"] = "left" if node.with_right_bound else "right"
+    return np.searchsorted(buckets, data, side)
 
 
 @evaluates(ops.SearchSorted, in_f32=True)
 def search_sorted(node: ops.SearchSorted, sequence: Array, values: Array) -> Array:
-    side = "right" if node.right_mode else "left"
+    side: Literal["left", "right"] = "right" if node.right_mode else "left"
     if sequence.ndim == 1:
         return np.searchsorted(sequence, values, side)
     positions = np.empty(values.shape, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from hetero.ops.strings import pool_grams
 from hetero.reference.registry import Array, evaluates
 
 _WHITE_SPACE = " \t\n\v\f\r"
+_CHANGE_CASE: dict[str, Callable[[str], str]] = {"none": str, "lower": str.lower, "upper": str.upper}
 
 
 @evaluates(ops.StringTensorPack)
@@ -24,7 +25,7 @@ def string_tensor_pack(node: ops.StringTensorPack, begins: Array, ends: Array, s
 
 
 @evaluates(ops.StringTensorUnpack)
-def string_tensor_unpack(node: ops.StringTensorUnpack, data: Array) -> Array:
+def string_tensor_unpack(node: ops.StringTensorUnpack, data: Array) -> tuple[Array, Array, Array]:
     encoded = [text.encode() for text in data.reshape(-1).tolist()]
     ends = np.cumsum([len(part) for part in encoded], dtype=np.int32)
     begins = np.concatenate([np.zeros(1, np.int32), ends])[: len(encoded)]
@@ -40,7 +41,7 @@ def string_concat(node: ops.StringConcat, first: Array, second: Array) -> Array:
 
 
 @evaluates(ops.StringSplit)
-def string_split(node: ops.StringSplit, data: Array) -> Array:
+def string_split(node: ops.StringSplit, data: Array) -> tuple[Array, Array]:
     parts = [text.split(node.delimiter or None, node.maxsplit) for text in data.reshape(-1).tolist()]
     counts = np.array([len(part) for part in parts], np.int64)
     width = int(counts.max(initial=0))
@@ -52,8 +53,9 @@ def string_split(node: ops.StringSplit, data: Array) -> Array:
 def string_normalizer(node: ops.StringNormalizer, data: Array) -> Array:
     fold = str if node.is_case_sensitive else str.lower
     stopwords = set(map(fold, node.stopwords))
-    change = {"none": str, "lower": str.lower, "upper": str.upper}[node.case_change_action]
-    kept = [change(text) for text in data.reshape(-1).tolist() if fold(text) not in stopwords]
+    kept = [
+        _CHANGE_CASE[node.case_change_action](text) for text in data.reshape(-1).tolist() if fold(text) not in stopwords
+    ]
     return string_array(kept or [""]).reshape(*data.shape[:-1], -1)
 
 

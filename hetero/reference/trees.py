@@ -15,22 +15,11 @@ _MEMBER = MODES.index("member")
 
 
 @evaluates(ops.TreeEnsemble, in_f32=True)
-def tree_ensemble(
-    node: ops.TreeEnsemble,
-    data: Array,
-    features: Array,
-    splits: Array,
-    modes: Array,
-    when_true: Array,
-    when_false: Array,
-    missing: Array,
-    roots: Array,
-    leaves: Array,
-    members: Array,
-) -> Array:
+def tree_ensemble(node: ops.TreeEnsemble, data: Array, *inputs: Array) -> Array:
+    features, splits, modes, when_true, when_false, missing, roots, leaves, members = inputs
     branches = np.stack([when_false, when_true])
     sets = (modes == _MEMBER).cumsum() - 1  # the row of members for each node
-    used_modes, missing = np.unique(modes), missing.astype(bool)
+    used_modes, follows_missing = np.unique(modes), missing.astype(bool)
     result = np.empty((len(data), leaves.shape[1]), leaves.dtype)
     step = max(1, _BLOCK // max(1, len(roots) * leaves.shape[1]))
     for begin in range(0, len(data), step):
@@ -43,7 +32,7 @@ def tree_ensemble(
             current = nodes[row, tree]
             value = rows[row, features[current]]
             is_true = _compare(value, splits[current], modes[current], used_modes, members, sets[current])
-            is_true |= missing[current] & np.isnan(value)
+            is_true |= follows_missing[current] & np.isnan(value)
             nodes[row, tree] = current = branches[is_true.astype(np.intp), current]
             row, tree = row[current >= 0], tree[current >= 0]
         if row.size:
@@ -52,7 +41,7 @@ def tree_ensemble(
     return result
 
 
-def _compare(values, splits, modes, used_modes, members, sets) -> Array:
+def _compare(values: Array, splits: Array, modes: Array, used_modes: Array, members: Array, sets: Array) -> Array:
     """Compare each value with the split of its node, or test whether it is in the node's set."""
     if len(used_modes) == 1 and used_modes[0] != _MEMBER:
         return _COMPARE[used_modes[0]](values, splits)
@@ -91,9 +80,9 @@ def label_encoder(
         if keys.dtype.kind == "f":
             found |= np.isnan(data) & np.isnan(keys[indices])
         indices = len(values) - 1 - last[indices]
-    if default is None and not found.all():
-        raise ValueError(f"no label is known for {data[~found][0]!r}")
     if found.all():
         return values[indices] if values.size else np.zeros(data.shape, values.dtype)
+    if default is None:
+        raise ValueError(f"no label is known for {data[~found][0]!r}")
     encoded = values[indices] if values.size else np.broadcast_to(default.reshape(-1)[:1], data.shape)
     return np.where(found, encoded, default.reshape(-1)[0])
