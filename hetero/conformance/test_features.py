@@ -1,13 +1,19 @@
 """Optional features: a device either has a feature or refuses it by the right error."""
 
+from collections.abc import Callable
+
 import pytest
 
+from hetero import Core
 from hetero.conformance import report
 from hetero.conformance.features import FEATURES
+from hetero.conformance.samples import Sample
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_a_device_has_it_or_says_that_it_has_not(core, device, sample, feature, record_property):
+def test_a_device_has_it_or_says_that_it_has_not(
+    core: Core, device: str, sample: Sample, feature: str, record_property: Callable[[str, object], None]
+) -> None:
     has = FEATURES[feature](core, device, sample)
     assert has in (True, False)
     record_property(report.FEATURE, [feature, has])

@@ -1,11 +1,11 @@
 """Common operations with every element type, dynamic shapes and empty tensors, against numpy formulas."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
-from hetero import Core, Model, Type
+from hetero import CompiledModel, Core, Model, Type
 from hetero.conformance.operation_table import OPERATIONS, Operation
 from hetero.conformance.report import record_case
 from hetero.conformance.samples import assert_close, check_refusal, supports
@@ -13,7 +13,7 @@ from hetero.errors import GraphError
 
 
 @pytest.fixture(scope="module")
-def core():
+def core() -> Core:
     return Core()
 
 
@@ -34,14 +34,16 @@ def first_claimed(core: Core, device: str, operation: Operation, dynamic: bool) 
     return next((pair for pair in models if supports(core, pair[1], device)), models[0])
 
 
-def check(compiled, operation: Operation, arrays: list[np.ndarray]) -> None:
+def check(compiled: CompiledModel, operation: Operation, arrays: list[np.ndarray]) -> None:
     results = compiled.create_infer_request().infer(arrays).to_tuple()
     for actual, expected in zip(results, operation.expected(arrays), strict=True):
         assert_close(actual, expected)
 
 
 @pytest.mark.parametrize(("operation", "kind"), list(cases()))
-def test_element_type(core, device, operation, kind, record_property):
+def test_element_type(
+    core: Core, device: str, operation: Operation, kind: Type, record_property: Callable[[str, object], None]
+) -> None:
     model = operation.model(kind)
     supported = supports(core, model, device)
     record_case(record_property, operation.name, [str(kind)], supported)
@@ -52,7 +54,9 @@ def test_element_type(core, device, operation, kind, record_property):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
-def test_dynamic_shapes(core, device, operation, record_property):
+def test_dynamic_shapes(
+    core: Core, device: str, operation: Operation, record_property: Callable[[str, object], None]
+) -> None:
     """All dimensions are dynamic; inferences have two different numbers of rows."""
     kind, model = first_claimed(core, device, operation, dynamic=True)
     supported = supports(core, model, device)
@@ -66,7 +70,9 @@ def test_dynamic_shapes(core, device, operation, record_property):
 
 
 @pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.batched], ids=lambda o: o.name)
-def test_empty_tensors(core, device, operation, record_property):
+def test_empty_tensors(
+    core: Core, device: str, operation: Operation, record_property: Callable[[str, object], None]
+) -> None:
     """Inputs with 0 rows."""
     empty = operation._replace(shapes=tuple((0, *shape[1:]) for shape in operation.shapes))
     kind, model = first_claimed(core, device, empty, dynamic=False)

@@ -3,35 +3,35 @@
 import numpy as np
 import pytest
 
-from hetero import Tensor, Type
+from hetero import CompiledModel, Core, InferRequest, Tensor, Type
 from hetero.conformance.features import delay
-from hetero.conformance.samples import assert_close
+from hetero.conformance.samples import Sample, assert_close
 from hetero.errors import TensorError
 
 pytestmark = pytest.mark.needs("variables")
 
 
 @pytest.fixture
-def compiled(core, device, sample):
+def compiled(core: Core, device: str, sample: Sample) -> CompiledModel:
     return core.compile_model(delay(sample), device)
 
 
 @pytest.fixture
-def request_of_delay(compiled):
+def request_of_delay(compiled: CompiledModel) -> InferRequest:
     return compiled.create_infer_request()
 
 
-def check(request, sample, given, remembered):
+def check(request: InferRequest, sample: Sample, given: int, remembered: int) -> None:
     """Infer with the array of seed ``given`` and check that the result is that for the array of seed ``remembered``."""
     assert_close(request.infer(sample.array(given))[0], sample.expected(sample.array(remembered)))
 
 
-def test_it_remembers_from_one_inference_to_the_next(request_of_delay, sample):
+def test_it_remembers_from_one_inference_to_the_next(request_of_delay: InferRequest, sample: Sample) -> None:
     for given, remembered in ((1, 9), (2, 1), (3, 2)):
         check(request_of_delay, sample, given, remembered)
 
 
-def test_requests_remember_by_themselves(compiled, sample):
+def test_requests_remember_by_themselves(compiled: CompiledModel, sample: Sample) -> None:
     one, two = compiled.create_infer_request(), compiled.create_infer_request()
     check(one, sample, 1, 9)
     check(two, sample, 2, 9)
@@ -39,7 +39,7 @@ def test_requests_remember_by_themselves(compiled, sample):
     check(two, sample, 3, 2)
 
 
-def test_states_are_read_set_and_reset(request_of_delay, sample):
+def test_states_are_read_set_and_reset(request_of_delay: InferRequest, sample: Sample) -> None:
     (state,) = request_of_delay.query_state()
     assert state.name == "last"
     assert state.state.shape == sample.array().shape and not state.state.data.any(), "zeros while it is unset"
@@ -56,7 +56,7 @@ def test_states_are_read_set_and_reset(request_of_delay, sample):
     check(request_of_delay, sample, 1, 9)
 
 
-def test_what_is_remembered_is_nobody_elses_memory(request_of_delay, sample):
+def test_what_is_remembered_is_nobody_elses_memory(request_of_delay: InferRequest, sample: Sample) -> None:
     given = sample.array(1)
     request_of_delay.infer(given, share_inputs=True)
     (state,) = request_of_delay.query_state()
@@ -65,7 +65,7 @@ def test_what_is_remembered_is_nobody_elses_memory(request_of_delay, sample):
     check(request_of_delay, sample, 2, 1)
 
 
-def test_a_state_of_another_type_or_shape_is_refused(request_of_delay, sample):
+def test_a_state_of_another_type_or_shape_is_refused(request_of_delay: InferRequest, sample: Sample) -> None:
     check(request_of_delay, sample, 1, 9)
     (state,) = request_of_delay.query_state()
     other = np.float64 if sample.element_type is not Type.f64 else np.float32
