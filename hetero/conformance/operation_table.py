@@ -187,11 +187,15 @@ _REDUCTIONS: Formulas = {
 _ROWS, _MATRIX, _IMAGE = (3, 5), (2, 3, 4), (2, 3, 6, 6)
 
 
+def _cases(
+    shapes: tuple[tuple[int, ...], ...], kinds: tuple[Type, ...], cases: Mapping[str, tuple[Callable[..., Op], Formula]]
+) -> list[Operation]:
+    return [Operation(name, build, formula, shapes, kinds) for name, (build, formula) in cases.items()]
+
+
 def _elementwise(formulas: Formulas, input_count: int, kinds: tuple[Type, ...]) -> list[Operation]:
-    return [
-        Operation(kind.type_info.name, kind, formula, (_ROWS,) * input_count, kinds)
-        for kind, formula in formulas.items()
-    ]
+    cases = {kind.type_info.name: (kind, formula) for kind, formula in formulas.items()}
+    return _cases((_ROWS,) * input_count, kinds, cases)
 
 
 OPERATIONS = (
@@ -201,103 +205,70 @@ OPERATIONS = (
     *_elementwise(_COMPARISONS, 2, ALL),
     *_elementwise(_LOGICAL, 2, (Type.boolean,)),
     *_elementwise({ops.LogicalNot: np.logical_not}, 1, (Type.boolean,)),
-    Operation("Add", ops.Add, np.add, ((3, 5), (1, 5)), NUMBERS, batched=False),
     *(
         Operation(kind.type_info.name, lambda x, kind=kind: kind(x, [1], True), formula, (_MATRIX,), NUMBERS)
         for kind, formula in _REDUCTIONS.items()
     ),
+    *_cases((_ROWS,), ALL, {
+        "Convert": (lambda x: ops.Convert(x, Type.f32), lambda x: x.astype(np.float32)),
+        "Pad": (lambda x: ops.Pad(x, [0, 1], [0, 2], "constant"), lambda x: np.pad(x, ((0, 0), (1, 2)))),
+        "Slice": (lambda x: ops.Slice(x, [4], [0], [-2], [1]), lambda x: x[:, 4:0:-2]),
+        "StridedSlice": (
+            lambda x: ops.StridedSlice(x, [0, 1], [0, 5], [1, 2], [1, 0], [1, 0]), lambda x: x[:, 1:5:2],
+        ),
+        "Tile": (lambda x: ops.Tile(x, [2, 3]), lambda x: np.tile(x, (2, 3))),
+        "Unsqueeze": (lambda x: ops.Unsqueeze(x, [1]), lambda x: x[:, None]),
+    }),
+    *_cases((_ROWS,), FLOATS, {
+        "Elu": (lambda x: ops.Elu(x, 1.5), lambda x: np.where(x > 0, x, 1.5 * np.expm1(x))),
+        "Gelu": (lambda x: ops.Gelu(x, "erf"), lambda x: x * (1 + _erf(x / np.sqrt(2))) / 2),
+        "MatMul": (lambda x: ops.MatMul(x, _constant(x, 5, 6), False, False), lambda x: x @ _weights(5, 6)),
+        "PRelu": (lambda x: ops.PRelu(x, _constant(x, 5)), lambda x: np.where(x > 0, x, x * _weights(5))),
+        "TopK": (lambda x: ops.TopK(x, 2, 1, "max", "value"), _top_2),
+    }),
+    *_cases((_MATRIX,), ALL, {
+        "Gather": (lambda x: ops.Gather(x, [2, 0], 1), lambda x: x[:, [2, 0]]),
+        "Reshape": (lambda x: ops.Reshape(x, [0, -1], True), lambda x: x.reshape(len(x), 12)),
+        "ShapeOf": (lambda x: ops.ShapeOf(x, "i64"), lambda x: np.array(x.shape)),
+        "Transpose": (lambda x: ops.Transpose(x, [0, 2, 1]), lambda x: x.transpose(0, 2, 1)),
+    }),
+    *_cases((_MATRIX,), FLOATS, {
+        "MVN": (lambda x: ops.MVN(x, [1, 2], True, 1e-5, "inside_sqrt"), _mvn),
+        "NormalizeL2": (
+            lambda x: ops.NormalizeL2(x, [1], 1e-6, "add"),
+            lambda x: x / np.sqrt(np.square(x).sum(1, keepdims=True) + 1e-6),
+        ),
+        "Softmax": (lambda x: ops.Softmax(x, 1), _softmax),
+    }),
+    *_cases((_IMAGE,), FLOATS, {
+        "AvgPool": (lambda x: ops.AvgPool(x, [2, 2], [0, 0], [1, 1], [3, 3], True), _average_pool),
+        "Convolution": (
+            lambda x: ops.Convolution(x, _constant(x, 4, 3, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1]), _convolution,
+        ),
+        "GroupConvolution": (
+            lambda x: ops.GroupConvolution(x, _constant(x, 3, 1, 1, 3, 3), [2, 2], [1, 1], [1, 1], [1, 1]),
+            _group_convolution,
+        ),
+        "Interpolate": (lambda x: ops.Interpolate(x, [12, 12], "linear", "sizes", axes=[2, 3]), _interpolate),
+    }),
+    Operation("Add", ops.Add, np.add, ((3, 5), (1, 5)), NUMBERS, batched=False),
     Operation(
-        "AvgPool", lambda x: ops.AvgPool(x, [2, 2], [0, 0], [1, 1], [3, 3], True), _average_pool, (_IMAGE,), FLOATS
-    ),
-    Operation("MaxPool", lambda x: ops.MaxPoolV1(x, [2, 2], [0, 0], [1, 1], [3, 3]), _max_pool, (_IMAGE,), NUMBERS),
-    Operation(
-        "Broadcast",
-        lambda x: ops.Broadcast(x, [2, 3, 5]),
-        lambda x: np.broadcast_to(x, (2, 3, 5)),
-        (_ROWS,),
-        ALL,
+        "Broadcast", lambda x: ops.Broadcast(x, [2, 3, 5]), lambda x: np.broadcast_to(x, (2, 3, 5)), (_ROWS,), ALL,
         batched=False,
     ),
     Operation("Clamp", lambda x: ops.Clamp(x, 1, 3), lambda x: np.clip(x, 1, 3), (_ROWS,), NUMBERS),
     Operation(
         "Concat", lambda a, b: ops.Concat([a, b], 1), lambda a, b: np.concatenate([a, b], 1), (_ROWS, (3, 2)), ALL
     ),
-    Operation("Convert", lambda x: ops.Convert(x, Type.f32), lambda x: x.astype(np.float32), (_ROWS,), ALL),
-    Operation(
-        "Convolution",
-        lambda x: ops.Convolution(x, _constant(x, 4, 3, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1]),
-        _convolution,
-        (_IMAGE,),
-        FLOATS,
-    ),
-    Operation(
-        "GroupConvolution",
-        lambda x: ops.GroupConvolution(x, _constant(x, 3, 1, 1, 3, 3), [2, 2], [1, 1], [1, 1], [1, 1]),
-        _group_convolution,
-        (_IMAGE,),
-        FLOATS,
-    ),
     Operation("DepthToSpace", lambda x: ops.DepthToSpace(x, "blocks_first", 2), _depth_to_space, ((2, 4, 3, 3),), ALL),
-    Operation("Elu", lambda x: ops.Elu(x, 1.5), lambda x: np.where(x > 0, x, 1.5 * np.expm1(x)), (_ROWS,), FLOATS),
-    Operation("Gather", lambda x: ops.Gather(x, [2, 0], 1), lambda x: x[:, [2, 0]], (_MATRIX,), ALL),
-    Operation("Gelu", lambda x: ops.Gelu(x, "erf"), lambda x: x * (1 + _erf(x / np.sqrt(2))) / 2, (_ROWS,), FLOATS),
     Operation(
-        "Interpolate",
-        lambda x: ops.Interpolate(x, [12, 12], "linear", "sizes", axes=[2, 3]),
-        _interpolate,
-        (_IMAGE,),
-        FLOATS,
+        "MatMul", lambda a, b: ops.MatMul(a, b, False, True), lambda a, b: a @ b.swapaxes(1, 2),
+        (_MATRIX, (2, 5, 4)), NUMBERS,
     ),
-    Operation(
-        "MatMul",
-        lambda a, b: ops.MatMul(a, b, False, True),
-        lambda a, b: a @ b.swapaxes(1, 2),
-        (_MATRIX, (2, 5, 4)),
-        NUMBERS,
-    ),
-    Operation(
-        "MatMul",
-        lambda x: ops.MatMul(x, _constant(x, 5, 6), False, False),
-        lambda x: x @ _weights(5, 6),
-        (_ROWS,),
-        FLOATS,
-    ),
-    Operation("MVN", lambda x: ops.MVN(x, [1, 2], True, 1e-5, "inside_sqrt"), _mvn, (_MATRIX,), FLOATS),
-    Operation(
-        "NormalizeL2",
-        lambda x: ops.NormalizeL2(x, [1], 1e-6, "add"),
-        lambda x: x / np.sqrt(np.square(x).sum(1, keepdims=True) + 1e-6),
-        (_MATRIX,),
-        FLOATS,
-    ),
-    Operation(
-        "Pad", lambda x: ops.Pad(x, [0, 1], [0, 2], "constant"), lambda x: np.pad(x, ((0, 0), (1, 2))), (_ROWS,), ALL
-    ),
-    Operation(
-        "PRelu",
-        lambda x: ops.PRelu(x, _constant(x, 5)),
-        lambda x: np.where(x > 0, x, x * _weights(5)),
-        (_ROWS,),
-        FLOATS,
-    ),
-    Operation("Reshape", lambda x: ops.Reshape(x, [0, -1], True), lambda x: x.reshape(len(x), 12), (_MATRIX,), ALL),
+    Operation("MaxPool", lambda x: ops.MaxPoolV1(x, [2, 2], [0, 0], [1, 1], [3, 3]), _max_pool, (_IMAGE,), NUMBERS),
     Operation(
         "Select", lambda a, b: ops.Select(ops.Less(a, b), a, b), lambda a, b: np.where(a < b, a, b), (_ROWS, _ROWS), ALL
     ),
-    Operation("ShapeOf", lambda x: ops.ShapeOf(x, "i64"), lambda x: np.array(x.shape), (_MATRIX,), ALL),
-    Operation("Slice", lambda x: ops.Slice(x, [4], [0], [-2], [1]), lambda x: x[:, 4:0:-2], (_ROWS,), ALL),
-    Operation("Softmax", lambda x: ops.Softmax(x, 1), _softmax, (_MATRIX,), FLOATS),
     Operation("Split", lambda x: ops.Split(x, 1, 2), lambda x: (x[:, :2], x[:, 2:]), ((3, 4),), ALL),
     Operation("Squeeze", lambda x: ops.Squeeze(x, [1]), lambda x: x[:, 0], ((3, 1, 5),), ALL),
-    Operation(
-        "StridedSlice",
-        lambda x: ops.StridedSlice(x, [0, 1], [0, 5], [1, 2], [1, 0], [1, 0]),
-        lambda x: x[:, 1:5:2],
-        (_ROWS,),
-        ALL,
-    ),
-    Operation("Tile", lambda x: ops.Tile(x, [2, 3]), lambda x: np.tile(x, (2, 3)), (_ROWS,), ALL),
-    Operation("TopK", lambda x: ops.TopK(x, 2, 1, "max", "value"), _top_2, (_ROWS,), FLOATS),
-    Operation("Transpose", lambda x: ops.Transpose(x, [0, 2, 1]), lambda x: x.transpose(0, 2, 1), (_MATRIX,), ALL),
-    Operation("Unsqueeze", lambda x: ops.Unsqueeze(x, [1]), lambda x: x[:, None], (_ROWS,), ALL),
-)
+)  # fmt: skip

@@ -10,14 +10,9 @@ from hetero.reference.registry import Array, evaluates
 
 @evaluates(ops.ScaledDotProductAttention, in_f32=True)
 def scaled_dot_product_attention(
-    node: ops.ScaledDotProductAttention,
-    query: Array,
-    key: Array,
-    value: Array,
-    mask: Array | None = None,
-    scale: Array | None = None,
-    sink: Array | None = None,
+    node: ops.ScaledDotProductAttention, query: Array, key: Array, value: Array, *options: Array
 ) -> Array:
+    mask, scale, sink = (*options, None, None, None)[:3]
     factor = query.shape[-1] ** -0.5 if scale is None else scale.item()
     shared = query.ndim > 3 and query.shape[-3] > 1 and key.shape[-3] == value.shape[-3] == 1
     scores = _product(query * query.dtype.type(factor), key.swapaxes(-1, -2), shared)
@@ -26,7 +21,8 @@ def scaled_dot_product_attention(
     if mask is not None and mask.dtype == bool:
         mask = np.where(mask, query.dtype.type(0), query.dtype.type(-np.inf))
     if mask is not None and mask.ndim:
-        scores = np.add(scores, mask, out=scores if _fits(mask, scores) else None)
+        fits = np.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+        scores = np.add(scores, mask, out=scores if fits else None)
     sums = _exponentials(scores, sink)
     # Dividing after the second gemm is cheaper, as the result is smaller than the scores.
     result = _product(scores, value, shared)
@@ -61,10 +57,6 @@ def _exponentials(scores: Array, sink: Array | None) -> Array:
         sums += np.exp(sink - largest)
     sums[sums == 0] = 1
     return sums
-
-
-def _fits(small: Array, large: Array) -> bool:
-    return np.broadcast_shapes(small.shape, large.shape) == large.shape
 
 
 @evaluates(ops.CacheUpdate)

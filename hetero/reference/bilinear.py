@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from hetero.reference.registry import Array
 
 
 def bilinear(
-    planes: Array,
-    size: tuple[int, int],
-    y: Array,
-    x: Array,
-    start: Array | int = 0,
-    combine: Callable[..., Array] = np.add,
+    planes: Array, size: tuple[int, int], y: Array, x: Array, start: Array | int = 0, combine: np.ufunc = np.add
 ) -> Array:
     """Return the samples ``[…, points…]`` at points inside images of ``size``.
 

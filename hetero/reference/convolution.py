@@ -129,15 +129,12 @@ def _copy(part: Array) -> Array:
 
 @evaluates(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData)
 def transposed_convolution(
-    node: ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData,
-    data: Array,
-    filters: Array,
-    *output_shape: Array,
+    node: ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData, data: Array, filters: Array, *shape: Array
 ) -> Array:
     filters = filters if node.filter_axes == 3 else filters[None]
     groups, channels, outputs, *kernel = filters.shape
     positions = data.shape[2:]
-    begin, end = node.resolve_pads(positions, kernel, output_shape[0].tolist() if output_shape else None)
+    begin, end = node.resolve_pads(positions, kernel, shape[0].tolist() if shape else None)
     lengths = [
         (count - 1) * stride + (size - 1) * dilation + 1
         for count, stride, size, dilation in zip(positions, node.strides, kernel, node.dilations)

@@ -41,14 +41,14 @@ def _padded(rows: Array, count: int) -> Array:
 @evaluates(ops.ExperimentalDetectronGenerateProposalsSingleImage, in_f32=True)
 def generate_proposals_single_image(
     node: ops.ExperimentalDetectronGenerateProposalsSingleImage,
-    image: Array,
+    info: Array,
     anchors: Array,
-    offsets: Array,
+    deltas: Array,
     scores: Array,
 ) -> tuple[Array, Array]:
     count, height, width = scores.shape
-    boxes = decode_boxes(anchors.reshape(height, width, count, 4), per_cell(offsets, count), 1, LARGEST_GROWTH)
-    boxes = (boxes - FAR_CORNER).clip(0, image[[1, 0, 1, 0]] - 1)
+    boxes = decode_boxes(anchors.reshape(height, width, count, 4), per_cell(deltas, count), 1, LARGEST_GROWTH)
+    boxes = (boxes - FAR_CORNER).clip(0, info[[1, 0, 1, 0]] - 1)
     large = (boxes[..., 2:] - boxes[..., :2] + 1 >= node.min_size).all(axis=-1)
     boxes, scores, _ = best_first(boxes, scores.transpose(1, 2, 0) * large, node.pre_nms_count)
     selected = suppress(boxes, np.float32(node.nms_threshold), node.post_nms_count)

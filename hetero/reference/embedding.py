@@ -18,8 +18,7 @@ def embedding_bag_offsets(
     table: Array,
     indices: Array,
     offsets: Array,
-    default_index: Array | None = None,
-    weights: Array | None = None,
+    *rest: Array,
 ) -> Array:
     starts = offsets.astype(np.int64)
     ends = np.append(starts[1:], indices.size)
@@ -27,8 +26,7 @@ def embedding_bag_offsets(
         raise ValueError(f"offsets must be sorted and from 0 to {indices.size}")
     # Indices before the first offset belong to no bag.
     first = starts[0] if starts.size else 0
-    rows = _rows(table, indices[first:], None if weights is None else weights[first:])
-    return _bags(node, table, rows, starts - first, ends - starts, default_index)
+    return _bags(node, table, indices[first:], starts - first, ends - starts, *rest[:1], *(w[first:] for w in rest[1:]))
 
 
 @evaluates(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum, in_f32=True)
@@ -41,19 +39,12 @@ def embedding_bag_packed(
 
 @evaluates(ops.EmbeddingSegmentsSum, in_f32=True)
 def embedding_segments_sum(
-    node: ops.EmbeddingSegmentsSum,
-    table: Array,
-    indices: Array,
-    segment_ids: Array,
-    num_segments: Array,
-    default_index: Array | None = None,
-    weights: Array | None = None,
+    node: ops.EmbeddingSegmentsSum, table: Array, indices: Array, segment_ids: Array, count: Array, *rest: Array
 ) -> Array:
     ids = segment_ids.astype(np.int64)
     order = np.argsort(ids, kind="stable") if (ids[1:] < ids[:-1]).any() else slice(None)
-    rows = _rows(table, indices[order], None if weights is None else weights[order])
-    starts, counts = _segments(ids[order], int(num_segments.reshape(-1)[0]))
-    return _bags(node, table, rows, starts, counts, default_index)
+    starts, counts = _segments(ids[order], int(count.reshape(-1)[0]))
+    return _bags(node, table, indices[order], starts, counts, *rest[:1], *(w[order] for w in rest[1:]))
 
 
 def _rows(table: Array, indices: Array, weights: Array | None) -> Array:
@@ -67,10 +58,13 @@ def _segments(ids: Array, count: int) -> tuple[Array, Array]:
     return bounds[:-1], np.diff(bounds)
 
 
-def _bags(node: _Bags, table: Array, rows: Array, starts: Array, counts: Array, default_index: Array | None) -> Array:
+def _bags(
+    node: _Bags, table: Array, indices: Array, starts: Array, counts: Array,
+    default_index: Array | None = None, weights: Array | None = None,
+) -> Array:  # fmt: skip
     default = -1 if default_index is None else int(default_index.reshape(-1)[0])
     fill = np.zeros((), table.dtype) if default == -1 else table[default]
-    result = _reduced(np.add, rows, starts, counts, fill)
+    result = _reduced(np.add, _rows(table, indices, weights), starts, counts, fill)
     if node.reduction == "mean":
         result = result / np.maximum(counts, 1).reshape(-1, *[1] * (table.ndim - 1)).astype(table.dtype)
     return result

@@ -52,7 +52,10 @@ def avg_pool(node: ops.AvgPoolV1, data: Array) -> Array:
     total = _along_axes(node, source, np.add, 0)
     # As in OpenVINO, without any padding the elements of a window beyond the end (rounding_type ceil) do not count.
     counts_pads = not node.exclude_pad and any(map(any, node.resolve_pads(data.shape[2:])))
-    count = math.prod(node.kernel_shape) if counts_pads else _counts(node, data, total.shape[2:])
+    if counts_pads:
+        count = math.prod(node.kernel_shape)
+    else:
+        count = np.maximum(_along_axes(node, np.ones((1, 1, *data.shape[2:]), np.float32), np.add, 0), 1)
     return np.divide(total, count, out=total) if source.dtype.kind == "f" else total // count
 
 
@@ -116,16 +119,3 @@ def _overlaps(
         first, last = max(-(shift // stride), 0), min((length - 1 - shift) // stride, count - 1)
         if first <= last:  # with a stride, the element may skip all data
             yield slice(first, last + 1), slice(first * stride + shift, last * stride + shift + 1, stride)
-
-
-def _counts(node: _Pooling, data: Array, positions: tuple[int, ...]) -> Array:
-    """Return the number of data elements in each window, at least 1 on each axis."""
-    counts = np.ones((), np.float32)
-    begin, _ = node.resolve_pads(data.shape[2:])
-    for axis, length in enumerate(data.shape[2:]):
-        axis_counts = np.zeros(positions[axis], np.float32)
-        window = node.kernel_shape[axis], node.strides[axis], node.dilations[axis], begin[axis]
-        for outputs, _ in _overlaps(length, positions[axis], *window):
-            axis_counts[outputs] += 1
-        counts = np.multiply.outer(counts, np.maximum(axis_counts, 1))
-    return counts

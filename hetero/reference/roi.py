@@ -6,7 +6,7 @@ DeformablePSROIPooling-1. Regions outside of the image, and bins without an elem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -67,9 +67,7 @@ def _within(image: Array, y: Array, x: Array) -> Array:
     return (y >= 0) & (y <= height - 1) & (x >= 0) & (x <= width - 1)
 
 
-def _sample(
-    image: Array, y: Array, x: Array, inside: Array, target: Array, combine: Callable[..., Array] = np.add
-) -> None:
+def _sample(image: Array, y: Array, x: Array, inside: Array, target: Array, combine: np.ufunc = np.add) -> None:
     """Write bilinear samples of an image ``[C, H, W]`` to ``target``, 0 for points that are not inside."""
     height, width = image.shape[1:]
     y, x = np.where(inside, np.clip(y, 0, height - 1), 0), np.where(inside, np.clip(x, 0, width - 1), 0)

@@ -50,12 +50,7 @@ def stft(node: ops.STFT, data: Array, window: Array, frame_size: Array, frame_st
 
 @evaluates(ops.ISTFT, in_f32=True)
 def istft(
-    node: ops.ISTFT,
-    data: Array,
-    window: Array,
-    frame_size: Array,
-    frame_step: Array,
-    signal_length: Array | None = None,
+    node: ops.ISTFT, data: Array, window: Array, frame_size: Array, frame_step: Array, *signal_length: Array
 ) -> Array:
     frame, step, window = frame_size.item(), frame_step.item(), _centered(window, frame_size.item())
     frames = np.fft.irfft(_as_complex(data), frame, axis=-2)
@@ -72,9 +67,9 @@ def istft(
     signal /= np.where(weight > 0, weight, 1)
     start = frame // 2 if node.center else 0
     end = length - start
-    if signal_length is None:
+    if not signal_length:
         return signal[..., start:end]
-    output_length = signal_length.item()
+    output_length = signal_length[0].item()
     cropped = signal[..., start : min(start + output_length, length)]
     return np.pad(cropped, [(0, 0)] * (cropped.ndim - 1) + [(0, output_length - cropped.shape[-1])])
 
@@ -87,16 +82,11 @@ def _centered(window: Array, frame: int) -> Array:
 
 @evaluates(ops.MelWeightMatrix)
 def mel_weight_matrix(
-    node: ops.MelWeightMatrix,
-    num_mel_bins: Array,
-    dft_length: Array,
-    sample_rate: Array,
-    lower_edge_hertz: Array,
-    upper_edge_hertz: Array,
+    node: ops.MelWeightMatrix, num_mel_bins: Array, dft_length: Array, sample_rate: Array, *limits: Array
 ) -> Array:
     bands, length = num_mel_bins.item(), dft_length.item()
     # The mel scale of Stevens, Volkmann & Newman (1937), in the form with 2595 and 700.
-    low, high = (2595 * np.log10(1 + edge.item() / 700) for edge in (lower_edge_hertz, upper_edge_hertz))
+    low, high = (2595 * np.log10(1 + edge.item() / 700) for edge in limits)
     edges = 700 * (10 ** ((low + (high - low) / (bands + 2) * np.arange(bands + 2)) / 2595) - 1)
     bins = (edges * (length + 1) // sample_rate.item()).astype(np.int64)
     matrix = np.zeros((length // 2 + 1, bands))
