@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 # Keys of the properties that tests record for the summary: a case of an operation; whether the device has a feature.
 PROPERTY, FEATURE = "hetero.conformance.case", "hetero.conformance.feature"
 WIDTH = 118
+# pytest's fixture record_property.
+Record = Callable[[str, object], None]
 
 
-def record_case(
-    record_property: Callable[[str, object], None], operation: str, works: Iterable[str], supported: bool
-) -> None:
+def record_case(record_property: Record, operation: str, works: Iterable[str], supported: bool) -> None:
     """Record that a test is a case of an operation. ``works``: element types, "dynamic" or "empty", if it passes."""
     record_property(PROPERTY, [operation, sorted(works), supported])
 

@@ -1,7 +1,5 @@
 """Optional features: a device either has a feature or refuses it by the right error."""
 
-from collections.abc import Callable
-
 import pytest
 
 from hetero import Core
@@ -12,7 +10,7 @@ from hetero.conformance.samples import Sample
 
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_device_has_it_or_says_that_it_has_not(
-    core: Core, device: str, sample: Sample, feature: str, record_property: Callable[[str, object], None]
+    core: Core, device: str, sample: Sample, feature: str, record_property: report.Record
 ) -> None:
     has = FEATURES[feature](core, device, sample)
     assert has in (True, False)

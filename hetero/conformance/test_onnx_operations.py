@@ -1,12 +1,10 @@
 """The ONNX project's cases: the device runs each one that it supports and refuses the others with a reason."""
 
-from collections.abc import Callable
-
 import pytest
 
 from hetero import Core
 from hetero.conformance.onnx_cases import cases, check_case, read_case
-from hetero.conformance.report import record_case
+from hetero.conformance.report import Record, record_case
 from hetero.conformance.samples import check_refusal, operations, supports_all
 
 # ONNX does not specify the random number generator, but these cases expect numpy's numbers.
@@ -32,7 +30,7 @@ def core() -> Core:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in CASES if name not in RANDOM | EXCLUDED])
-def test_case(core: Core, device: str, name: str, record_property: Callable[[str, object], None]) -> None:
+def test_case(core: Core, device: str, name: str, record_property: Record) -> None:
     case = CASES[name]
     model = read_case(core, case)
     answer = core.query_model(model, device)
