@@ -62,7 +62,7 @@ def test_wait_before_anything_was_started_returns(infer_request: InferRequest) -
     assert infer_request.wait_for(0) is True
 
 
-def test_wait_for_tells_whether_it_has_ended(infer_request: InferRequest, sample: Sample, hold: Hold) -> None:
+def test_wait_for_returns_whether_it_has_ended(infer_request: InferRequest, sample: Sample, hold: Hold) -> None:
     held = hold(infer_request)
     infer_request.start_async(sample.array())
     assert infer_request.wait_for(10) is False
@@ -81,7 +81,7 @@ def test_all_requests_at_once(compiled: CompiledModel, sample: Sample) -> None:
             assert_close(request.results[0], sample.expected(sample.array(seed)))
 
 
-def test_a_busy_request_says_so_and_stays_usable(infer_request: InferRequest, sample: Sample, hold: Hold) -> None:
+def test_a_busy_request_raises_and_stays_usable(infer_request: InferRequest, sample: Sample, hold: Hold) -> None:
     held = hold(infer_request)
     infer_request.start_async(sample.array())
     assert held.entered.wait(TIMEOUT_MS / 1000)
@@ -101,9 +101,7 @@ def test_a_busy_request_says_so_and_stays_usable(infer_request: InferRequest, sa
     assert_close(infer_request.infer(tensor)[0], sample.expected(tensor))
 
 
-def test_the_callback_comes_once_with_its_userdata_when_the_results_are_there(
-    infer_request: InferRequest, sample: Sample
-) -> None:
+def test_callback_is_called_once_with_userdata_and_results(infer_request: InferRequest, sample: Sample) -> None:
     seen, called = [], threading.Event()
 
     def callback(userdata: str) -> None:
@@ -134,17 +132,17 @@ def test_a_callback_may_start_the_next_inference(infer_request: InferRequest, sa
     assert_close(infer_request.results[0], sample.expected(sample.array(2)))
 
 
-def test_an_error_reaches_wait_and_the_request_stays_usable(
+def test_wait_raises_the_error_and_the_request_stays_usable(
     infer_request: InferRequest, sample: Sample, device: str, hold: Hold
 ) -> None:
     calls: list[str] = []
     infer_request.set_callback(calls.append, "called")
-    held = hold(infer_request, ValueError("told to fail"))
+    held = hold(infer_request, ValueError("intended failure"))
     held.go.set()
     infer_request.start_async(sample.array())
-    with pytest.raises(DeviceError, match=f"{device.split('.')[0]}.*told to fail"):
+    with pytest.raises(DeviceError, match=f"{device.split('.')[0]}.*intended failure"):
         infer_request.wait_for(TIMEOUT_MS)
-    with pytest.raises(DeviceError, match="told to fail"):
+    with pytest.raises(DeviceError, match="intended failure"):
         infer_request.infer()
     assert calls == ["called"]
     held.error = None
@@ -177,7 +175,7 @@ def test_a_queue_runs_everything_once(compiled: CompiledModel, sample: Sample) -
         assert_close(result, sample.expected(sample.array(index)))
 
 
-def test_a_queue_of_the_size_that_the_device_finds_best(compiled: CompiledModel, sample: Sample) -> None:
+def test_a_queue_of_optimal_size(compiled: CompiledModel, sample: Sample) -> None:
     queue = AsyncInferQueue(compiled)
     assert len(queue) >= 1
     queue.start_async(sample.array())
@@ -185,7 +183,7 @@ def test_a_queue_of_the_size_that_the_device_finds_best(compiled: CompiledModel,
     assert_close(queue[0].results[0], sample.expected(sample.array()))
 
 
-def test_threads_with_requests_of_their_own(compiled: CompiledModel, sample: Sample) -> None:
+def test_threads_with_separate_requests(compiled: CompiledModel, sample: Sample) -> None:
     def work(seed: int) -> None:
         request = compiled.create_infer_request()
         array, expected = sample.array(seed), sample.expected(sample.array(seed))
@@ -208,6 +206,6 @@ def test_no_thread_is_left_when_the_compiled_model_is_gone(core: Core, device: s
     assert not left
 
 
-def test_a_request_that_is_let_go_while_it_runs_does_no_harm(compiled: CompiledModel, sample: Sample) -> None:
+def test_a_deleted_request_that_still_runs_does_no_harm(compiled: CompiledModel, sample: Sample) -> None:
     compiled.create_infer_request().start_async(sample.array())
     sample.check(compiled, 1)

@@ -42,7 +42,7 @@ def test_several_operations(core: Core, device: str, sample: Sample) -> None:
     sample.check(core.compile_model(sample.model(length=3), device), length=3)
 
 
-def test_inputs_and_values_within_may_be_outputs_too(core: Core, device: str, sample: Sample) -> None:
+def test_inputs_and_inner_values_as_outputs(core: Core, device: str, sample: Sample) -> None:
     x = sample.parameter("x")
     inner = sample.node(x, "inner")
     model = Model([sample.node(inner, "y"), inner, x, inner], [x])
@@ -56,7 +56,7 @@ def test_inputs_and_values_within_may_be_outputs_too(core: Core, device: str, sa
         np.testing.assert_array_equal(given, array)
 
 
-def test_an_input_that_nothing_reads(core: Core, device: str, sample: Sample) -> None:
+def test_an_unused_input(core: Core, device: str, sample: Sample) -> None:
     x, unread = sample.parameter("x"), sample.parameter("unread")
     compiled = core.compile_model(Model(sample.node(x, "y"), [unread, x]), device)
     array = sample.array()
@@ -93,7 +93,7 @@ def test_unknown_and_read_only_properties_cannot_be_set(compiled: CompiledModel)
                 compiled.set_property({key: compiled.get_property(key)})
 
 
-def test_what_properties_tell_is_true(compiled: CompiledModel, device: str, sample: Sample) -> None:
+def test_properties_describe_the_compiled_model(compiled: CompiledModel, device: str, sample: Sample) -> None:
     supported = compiled.get_property(props.supported_properties)
     if props.model_name in supported:
         assert compiled.get_property(props.model_name) == "sample"
@@ -120,7 +120,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("key", VALUES)
-def test_properties_of_the_compilation_win_over_the_devices(core: Core, device: str, sample: Sample, key: str) -> None:
+def test_properties_of_the_compilation_take_precedence(core: Core, device: str, sample: Sample, key: str) -> None:
     if key not in core.get_property(device, props.supported_properties):
         with pytest.raises(PropertyError, match=key):
             core.compile_model(sample.model(), device, {key: VALUES[key][0]})
@@ -138,7 +138,7 @@ def test_properties_of_the_compilation_win_over_the_devices(core: Core, device: 
     assert core.get_property(device, key) == before
 
 
-def test_queries_answer_for_compilations(core: Core, device: str, sample: Sample) -> None:
+def test_query_agrees_with_compilation(core: Core, device: str, sample: Sample) -> None:
     """If the device supports a whole model, it compiles and runs it."""
     for rows in (0, 1, 2, 5):
         model = sample.model(rows)

@@ -14,7 +14,7 @@ def test_a_model_alone_on_the_device(core: Core, device: str, sample: Sample) ->
     assert {operation.device for operation in report.operations} == {device}
 
 
-def test_what_the_device_refuses_is_told_with_its_reason(core: Core, device: str, sample: Sample) -> None:
+def test_error_gives_the_reason_for_an_unsupported_operation(core: Core, device: str, sample: Sample) -> None:
     model = sample.with_unknown_operation()
     reason = core.query_model(model, device).refused["unheard"]
     with pytest.raises(UnsupportedOperationError) as caught:

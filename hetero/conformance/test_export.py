@@ -47,7 +47,7 @@ def test_dynamic_shapes_stay_dynamic(core: Core, device: str, sample: Sample) ->
 
 
 @exports
-def test_options_are_kept_and_those_of_the_import_win(core: Core, device: str, sample: Sample) -> None:
+def test_options_of_the_import_take_precedence(core: Core, device: str, sample: Sample) -> None:
     for key, mutability in core.get_property(device, props.supported_properties).items():
         value = core.get_property(device, key)
         if mutability == "RW" and isinstance(value, bool):
@@ -57,7 +57,7 @@ def test_options_are_kept_and_those_of_the_import_win(core: Core, device: str, s
 
 
 @exports
-def test_what_is_no_model_of_the_device_is_refused(core: Core, device: str, sample: Sample, blob: bytes) -> None:
+def test_invalid_blobs_are_refused(core: Core, device: str, sample: Sample, blob: bytes) -> None:
     kind = parse_device_name(device).kind
     core.register_plugin(installed_plugins().devices[kind], "ANOTHER")
     with pytest.raises(BlobError, match=f"for device {kind}, not for ANOTHER"):

@@ -9,7 +9,7 @@ from hetero.conformance.samples import Sample
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_a_device_has_it_or_says_that_it_has_not(
+def test_feature_works_or_is_reported_as_unsupported(
     core: Core, device: str, sample: Sample, feature: str, record_property: report.Record
 ) -> None:
     has = FEATURES[feature](core, device, sample)

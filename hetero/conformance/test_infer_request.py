@@ -189,7 +189,7 @@ def test_an_output_tensor_of_the_user_for_a_dynamic_shape(core: Core, device: st
     assert_close(request.infer(sample.array(0, 2))[0], expected)
 
 
-def test_the_profile_tells_of_the_last_inference(core: Core, device: str, sample: Sample) -> None:
+def test_profile_of_the_last_inference(core: Core, device: str, sample: Sample) -> None:
     """With PERF_COUNT, the profile has times of the operations; without, it is empty."""
     has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)
     for profiled in (False, True) if has_profiling else (None,):

@@ -28,7 +28,7 @@ def cases() -> Iterator:
             yield pytest.param(operation, kind, id=f"{index}-{operation.name}-{kind}")
 
 
-def first_claimed(core: Core, device: str, operation: Operation, dynamic: bool) -> tuple[Type, Model]:
+def first_supported(core: Core, device: str, operation: Operation, dynamic: bool) -> tuple[Type, Model]:
     """Return the first element type that the device supports, else the first one at all, with its model."""
     models = [(kind, operation.model(kind, dynamic)) for kind in operation.kinds]
     return next((pair for pair in models if supports(core, pair[1], device)), models[0])
@@ -57,7 +57,7 @@ def test_element_type(core: Core, device: str, operation: Operation, kind: Type,
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
 def test_dynamic_shapes(core: Core, device: str, operation: Operation, record_property: Record) -> None:
     """All dimensions are dynamic; inferences have two different numbers of rows."""
-    kind, model = first_claimed(core, device, operation, dynamic=True)
+    kind, model = first_supported(core, device, operation, dynamic=True)
     inputs = [operation.arrays(kind, rows) for rows in ((None, 4) if operation.batched else (None,))]
     check(core, device, record_property, operation, "dynamic", model, *inputs)
 
@@ -66,5 +66,5 @@ def test_dynamic_shapes(core: Core, device: str, operation: Operation, record_pr
 def test_empty_tensors(core: Core, device: str, operation: Operation, record_property: Record) -> None:
     """Inputs with 0 rows."""
     empty = operation._replace(shapes=tuple((0, *shape[1:]) for shape in operation.shapes))
-    kind, model = first_claimed(core, device, empty, dynamic=False)
+    kind, model = first_supported(core, device, empty, dynamic=False)
     check(core, device, record_property, operation, "empty", model, empty.arrays(kind))

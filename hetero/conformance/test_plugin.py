@@ -18,7 +18,7 @@ def test_is_available(core: Core, device: str) -> None:
     assert kind not in core.unavailable_devices
 
 
-def test_each_id_is_a_device_and_others_are_none(core: Core, device: str, sample: Sample) -> None:
+def test_only_listed_ids_are_devices(core: Core, device: str, sample: Sample) -> None:
     kind = parse_device_name(device).kind
     names = [full_name(kind, device.id) for device in core.get_plugin(kind).devices()]
     assert len(set(names)) == len(names)
@@ -36,7 +36,7 @@ def test_every_supported_property_can_be_read(core: Core, device: str) -> None:
         core.get_property(device, key)
 
 
-def test_says_what_it_is(core: Core, device: str) -> None:
+def test_has_a_full_name(core: Core, device: str) -> None:
     assert core.get_property(device, props.device.full_name)
 
 
@@ -50,7 +50,7 @@ def test_read_only_properties_cannot_be_set(core: Core, device: str, sample: Sam
                 core.compile_model(sample.model(), device, {key: value})
 
 
-def test_other_properties_take_the_value_that_they_have(core: Core, device: str) -> None:
+def test_writable_properties_accept_their_own_value(core: Core, device: str) -> None:
     for key, mutability in core.get_property(device, props.supported_properties).items():
         if mutability == "RW":
             value = core.get_property(device, key)
@@ -104,7 +104,7 @@ def test_estimated_costs_are_finite_numbers_of_seconds_or_none(
         assert seconds is None or 0 <= seconds < math.inf
 
 
-def test_what_it_claims_compiles_and_runs(core: Core, device: str, sample: Sample) -> None:
+def test_supported_model_compiles_and_runs(core: Core, device: str, sample: Sample) -> None:
     assert supports(core, sample.model(), device)
     sample.check(core.compile_model(sample.model(), device))
 
@@ -118,7 +118,7 @@ def test_an_unknown_operation_is_refused_with_a_reason(core: Core, device: str, 
     assert [node.friendly_name for node in operations(model) if node.friendly_name not in answer] == ["unheard"]
 
 
-def test_compiling_an_unknown_operation_says_which_and_does_no_harm(core: Core, device: str, sample: Sample) -> None:
+def test_compiling_an_unknown_operation_names_it(core: Core, device: str, sample: Sample) -> None:
     with pytest.raises(UnsupportedOperationError, match="unheard"):
         core.compile_model(sample.with_unknown_operation(), device)
     sample.check(core.compile_model(sample.model(), device))

@@ -37,7 +37,7 @@ def test_streams_follow_the_performance_hint(core: Core, device: str, sample: Sa
         assert compiled.get_property(REQUESTS) >= compiled.get_property(STREAMS)
 
 
-def test_what_a_model_was_compiled_with_is_told(core: Core, device: str, sample: Sample) -> None:
+def test_properties_are_those_of_the_compilation(core: Core, device: str, sample: Sample) -> None:
     for key, value in (
         (HINT, props.hint.PerformanceMode.THROUGHPUT),
         (props.hint.model_priority, props.hint.Priority.HIGH),
@@ -85,7 +85,7 @@ def test_exclusive_requests_share_a_thread_in_the_order_of_priority(
         assert sorted(ended) == ["HIGH", "LOW", "first"]
 
 
-def test_transformations_left_out_change_no_result(core: Core, device: str, sample: Sample) -> None:
+def test_disabled_transformations_change_no_result(core: Core, device: str, sample: Sample) -> None:
     if has(core, device, props.disable_transformations):
         compiled = core.compile_model(sample.model(length=3), device, {props.disable_transformations: True})
         expected = core.compile_model(sample.model(length=3), device)(sample.array(1))[0]

@@ -57,7 +57,7 @@ def test_contexts(core: Core, device: str, context: RemoteContext, sample: Sampl
     assert context.get_device_name().split(".")[0] == device.split(".")[0]
 
 
-def test_contents_and_what_the_tensor_tells(context: RemoteContext, sample: Sample) -> None:
+def test_contents_and_attributes_of_tensors(context: RemoteContext, sample: Sample) -> None:
     array = sample.array()
     tensor = remote(context, array)
     assert isinstance(tensor, RemoteTensor) and tensor.context == context
@@ -124,7 +124,7 @@ def test_host_tensors_of_the_context_as_input_and_output(
     assert infer_request.get_tensor("y") is output_tensor
 
 
-def test_which_tensors_it_computes_in(context: RemoteContext, sample: Sample) -> None:
+def test_tensors_that_the_context_holds(context: RemoteContext, sample: Sample) -> None:
     assert context.holds(remote(context, sample.array()))
     assert not context.holds(ForeignContext("STRANGE").create_tensor(sample.element_type, [2]))
     assert isinstance(context.holds(Tensor(sample.array())), bool)
@@ -149,7 +149,7 @@ def test_an_output_in_the_memory_of_the_input(
     assert_close(host(tensor), sample.expected(sample.array()))
 
 
-def test_one_model_hands_over_to_the_next(core: Core, context: RemoteContext, sample: Sample) -> None:
+def test_output_of_one_request_as_input_of_another(core: Core, context: RemoteContext, sample: Sample) -> None:
     """One remote tensor is the output of one request and the input of the next."""
     array = sample.array()
     between = sample.expected(array)
@@ -162,7 +162,7 @@ def test_one_model_hands_over_to_the_next(core: Core, context: RemoteContext, sa
 
 
 @pytest.mark.needs("dynamic shapes")
-def test_shapes_that_come_with_the_inference(core: Core, context: RemoteContext, sample: Sample) -> None:
+def test_shapes_known_at_the_inference(core: Core, context: RemoteContext, sample: Sample) -> None:
     request = core.compile_model(sample.model(-1), context).create_infer_request()
     first = sample.expected(sample.array())
     output_tensor = context.create_tensor(Type(first.dtype), first.shape)
@@ -173,7 +173,7 @@ def test_shapes_that_come_with_the_inference(core: Core, context: RemoteContext,
         assert_close(host(output_tensor), sample.expected(array))
 
 
-def test_what_does_not_fit_is_refused_and_the_request_stays_usable(
+def test_invalid_tensors_are_refused_and_the_request_stays_usable(
     infer_request: InferRequest, context: RemoteContext, sample: Sample
 ) -> None:
     array = sample.array()

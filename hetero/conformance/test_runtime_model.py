@@ -31,7 +31,7 @@ def test_it_executes_all_operations_from_inputs_to_outputs(compiled: CompiledMod
         assert (mine.element_type, mine.partial_shape) == (port.element_type, port.partial_shape)
 
 
-def test_every_node_has_all_notes(compiled: CompiledModel) -> None:
+def test_every_node_has_all_rt_info(compiled: CompiledModel) -> None:
     for node in compiled.get_runtime_model().get_ordered_ops():
         for key in (
             execution.LAYER_TYPE, execution.IMPLEMENTATION, execution.ORIGINAL_LAYERS, execution.EXECUTION_TIME,
@@ -40,7 +40,7 @@ def test_every_node_has_all_notes(compiled: CompiledModel) -> None:
             assert isinstance(node.rt_info[key], str)
 
 
-def test_times_are_told_of_all_inferences_with_perf_count_only(
+def test_times_of_all_inferences_with_perf_count_only(
     core: Core, device: str, sample: Sample, compiled: CompiledModel
 ) -> None:
     has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)

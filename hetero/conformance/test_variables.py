@@ -17,7 +17,7 @@ def compiled(core: Core, device: str, sample: Sample) -> CompiledModel:
 
 
 @pytest.fixture
-def request_of_delay(compiled: CompiledModel) -> InferRequest:
+def delay_request(compiled: CompiledModel) -> InferRequest:
     return compiled.create_infer_request()
 
 
@@ -26,12 +26,12 @@ def check(request: InferRequest, sample: Sample, given: int, remembered: int) ->
     assert_close(request.infer(sample.array(given))[0], sample.expected(sample.array(remembered)))
 
 
-def test_it_remembers_from_one_inference_to_the_next(request_of_delay: InferRequest, sample: Sample) -> None:
+def test_variables_persist_between_inferences(delay_request: InferRequest, sample: Sample) -> None:
     for given, remembered in ((1, 9), (2, 1), (3, 2)):
-        check(request_of_delay, sample, given, remembered)
+        check(delay_request, sample, given, remembered)
 
 
-def test_requests_remember_by_themselves(compiled: CompiledModel, sample: Sample) -> None:
+def test_variables_of_requests_are_independent(compiled: CompiledModel, sample: Sample) -> None:
     one, two = compiled.create_infer_request(), compiled.create_infer_request()
     check(one, sample, 1, 9)
     check(two, sample, 2, 9)
@@ -39,37 +39,37 @@ def test_requests_remember_by_themselves(compiled: CompiledModel, sample: Sample
     check(two, sample, 3, 2)
 
 
-def test_states_are_read_set_and_reset(request_of_delay: InferRequest, sample: Sample) -> None:
-    (state,) = request_of_delay.query_state()
+def test_states_are_read_set_and_reset(delay_request: InferRequest, sample: Sample) -> None:
+    (state,) = delay_request.query_state()
     assert state.name == "last"
     assert state.state.shape == sample.array().shape and not state.state.data.any(), "zeros while it is unset"
-    check(request_of_delay, sample, 1, 9)
+    check(delay_request, sample, 1, 9)
     np.testing.assert_array_equal(state.state.data, sample.array(1))
     array = sample.array(2)
     state.state = Tensor(array, shared_memory=True)
     array[...] = 0
-    check(request_of_delay, sample, 3, 2)
+    check(delay_request, sample, 3, 2)
     np.testing.assert_array_equal(state.state.data, sample.array(3))
     state.reset()
-    check(request_of_delay, sample, 1, 9)
-    request_of_delay.reset_state()
-    check(request_of_delay, sample, 1, 9)
+    check(delay_request, sample, 1, 9)
+    delay_request.reset_state()
+    check(delay_request, sample, 1, 9)
 
 
-def test_what_is_remembered_is_nobody_elses_memory(request_of_delay: InferRequest, sample: Sample) -> None:
+def test_variables_do_not_share_memory(delay_request: InferRequest, sample: Sample) -> None:
     given = sample.array(1)
-    request_of_delay.infer(given, share_inputs=True)
-    (state,) = request_of_delay.query_state()
+    delay_request.infer(given, share_inputs=True)
+    (state,) = delay_request.query_state()
     state.state.data[...] = 0
     given[...] = 0
-    check(request_of_delay, sample, 2, 1)
+    check(delay_request, sample, 2, 1)
 
 
-def test_a_state_of_another_type_or_shape_is_refused(request_of_delay: InferRequest, sample: Sample) -> None:
-    check(request_of_delay, sample, 1, 9)
-    (state,) = request_of_delay.query_state()
+def test_a_state_of_another_type_or_shape_is_refused(delay_request: InferRequest, sample: Sample) -> None:
+    check(delay_request, sample, 1, 9)
+    (state,) = delay_request.query_state()
     other = np.float64 if sample.element_type is not Type.f64 else np.float32
     for array in (sample.array().astype(other), sample.array(0, 3)):
         with pytest.raises(TensorError, match="variable 'last'"):
             state.state = Tensor(array)
-    check(request_of_delay, sample, 2, 1)
+    check(delay_request, sample, 2, 1)
