@@ -22,7 +22,7 @@ def delay_request(compiled: CompiledModel) -> InferRequest:
 
 
 def check(request: InferRequest, sample: Sample, given: int, remembered: int) -> None:
-    """Infer with the array of seed ``given`` and check that the result is that for the array of seed ``remembered``."""
+    """Check that an inference with the array of seed ``given`` returns the result for that of seed ``remembered``."""
     assert_close(request.infer(sample.array(given))[0], sample.expected(sample.array(remembered)))
 
 

@@ -78,17 +78,24 @@ def prepares(*operations: type[Node]) -> Callable[[Preparer], Preparer]:
 
 def register_functions(functions: Mapping[type[Node], Callable[..., Any]], in_f32: bool = False) -> None:
     """Register ``f(*arrays)`` as the evaluation of each operation: for operations without attributes."""
-    for operation, function in functions.items():
-        evaluates(operation, in_f32=in_f32)(lambda node, *arrays, function=function: function(*arrays))
+
+    @prepares(*functions)
+    def prepare(node: Node) -> Runner:
+        function = functions[type(node)]
+
+        def run(_: object, *arrays: Array) -> Any:
+            return function(*arrays)
+
+        return widening(run, node) if in_f32 else run
 
 
-def widening(function: Callable[..., Any], node: Node) -> Callable[..., Any]:
-    """Return ``f(node, *arrays)``, with f16 and bf16 arrays converted to f32 if the node may have such inputs."""
+def widening(function: Runner, node: Node) -> Runner:
+    """Return an Evaluator or Runner of a node with f16 and bf16 arrays converted to f32, if it may have such inputs."""
     types = [value.element_type for value in node.input_values()]
     if not any(t.is_dynamic() or t in _16_BIT_FLOATS for t in types):
         return function
-    return lambda node, *arrays: function(
-        node, *(a.astype(np.float32) if a.dtype in _16_BIT_FLOAT_DTYPES else a for a in arrays)
+    return lambda first, *arrays: function(
+        first, *(a.astype(np.float32) if a.dtype in _16_BIT_FLOAT_DTYPES else a for a in arrays)
     )
 
 
