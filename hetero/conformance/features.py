@@ -11,10 +11,6 @@ from hetero.graph import Constant
 from hetero.plugin.blob_import import exports_models
 
 
-def has_dynamic_shapes(core: Core, device: str, sample: Sample) -> bool:
-    return _runs(core, device, sample.model(-1))
-
-
 def has_export(core: Core, device: str, sample: Sample) -> bool:
     has = _does(core.compile_model(sample.model(), device).export_model, device)
     assert has == exports_models(*core.resolve_device(device)), (
@@ -23,26 +19,16 @@ def has_export(core: Core, device: str, sample: Sample) -> bool:
     return has
 
 
-def has_remote_tensors(core: Core, device: str, sample: Sample) -> bool:
-    return _does(lambda: core.get_default_context(device), device)
-
-
-def has_runtime_models(core: Core, device: str, sample: Sample) -> bool:
-    return _does(core.compile_model(sample.model(), device).get_runtime_model, device)
-
-
-def has_variables(core: Core, device: str, sample: Sample) -> bool:
-    return _runs(core, device, delay(sample))
-
-
 #: Functions that return whether a device has a feature. They raise AssertionError if it lacks the feature without
 #: reporting that correctly.
 FEATURES: dict[str, Callable[[Core, str, Sample], bool]] = {
-    "dynamic shapes": has_dynamic_shapes,
+    "dynamic shapes": lambda core, device, sample: _runs(core, device, sample.model(-1)),
     "export and import": has_export,
-    "remote tensors": has_remote_tensors,
-    "runtime models": has_runtime_models,
-    "variables": has_variables,
+    "remote tensors": lambda core, device, sample: _does(lambda: core.get_default_context(device), device),
+    "runtime models": lambda core, device, sample: _does(
+        core.compile_model(sample.model(), device).get_runtime_model, device
+    ),
+    "variables": lambda core, device, sample: _runs(core, device, delay(sample)),
 }
 
 

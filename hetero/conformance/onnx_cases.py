@@ -37,7 +37,7 @@ def cases(*kinds: str) -> dict[str, TestCase]:
 
 def read_case(core: Core, case: TestCase) -> Model:
     """Read the model of a case. Raises FrontendError if it cannot be read."""
-    return core.read_model(case.model.SerializeToString() if case.model else Path(case.model_dir) / "model.onnx")
+    return core.read_model(case.model.SerializeToString() if case.model else _folder(case) / "model.onnx")
 
 
 def check_case(compiled: CompiledModel, case: TestCase, steps: float = 0) -> None:
@@ -81,15 +81,21 @@ def _assert_same(actual: Any, expected: Any, case: TestCase, steps: float, label
 def _data_sets(case: TestCase) -> Iterator[tuple[list[Any], list[Any]]]:
     """Yield the inputs and expected outputs of each data set of a case."""
     if case.data_sets is not None:
-        yield from ([[_as_array(value) for value in values] for values in data] for data in case.data_sets)
+        for inputs, outputs in case.data_sets:
+            yield [_as_array(value) for value in inputs], [_as_array(value) for value in outputs]
         return
-    model = onnx.load(Path(case.model_dir) / "model.onnx", load_external_data=False)
-    for folder in sorted(Path(case.model_dir).glob("test_data_set_*")):
+    model = onnx.load(_folder(case) / "model.onnx", load_external_data=False)
+    for folder in sorted(_folder(case).glob("test_data_set_*")):
         yield (
             [_read(folder / f"input_{i}.pb", info.type) for i, info in enumerate(model.graph.input)
              if (folder / f"input_{i}.pb").exists()],
             [_read(folder / f"output_{i}.pb", info.type) for i, info in enumerate(model.graph.output)],
         )  # fmt: skip
+
+
+def _folder(case: TestCase) -> Path:
+    assert case.model_dir, f"{case.name} has neither a model nor a folder"
+    return Path(case.model_dir)
 
 
 def _as_array(value: Any) -> Any:

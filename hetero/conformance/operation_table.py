@@ -6,12 +6,13 @@ Expected results are numpy formulas. They do not come from hetero.reference, bec
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero import Constant, Model, Op, Output, Parameter, Type, ops
+from hetero.conformance.samples import random_array
 
 FLOATS = (Type.f32, Type.f16, Type.bf16, Type.f64)
 INTEGERS = (Type.i32, Type.i64, Type.i8, Type.u8)
@@ -19,6 +20,7 @@ NUMBERS = (*FLOATS, *INTEGERS)
 ALL = (*NUMBERS, Type.boolean)
 
 Formula = Callable[..., "np.ndarray | tuple[np.ndarray, ...]"]
+Formulas = Mapping[type[Op], Formula]
 
 
 class Operation(NamedTuple):
@@ -45,16 +47,8 @@ class Operation(NamedTuple):
 
     def arrays(self, kind: Type, rows: int | None = None) -> list[np.ndarray]:
         """Return inputs: reals from 0.2 to 2, integers from 1 to 9 or booleans. ``rows``: replaces the batch size."""
-        generator = np.random.default_rng(0)
-        arrays = []
-        for shape in self.shapes:
-            shape = shape if rows is None else (rows, *shape[1:])
-            if kind in FLOATS:
-                array = generator.uniform(0.2, 2, shape)
-            else:
-                array = generator.integers(*((0, 2) if kind is Type.boolean else (1, 10)), shape)
-            arrays.append(array.astype(kind.to_dtype()))
-        return arrays
+        shapes = self.shapes if rows is None else [(rows, *shape[1:]) for shape in self.shapes]
+        return [random_array(kind, shape, seed, (0.2, 2)) for seed, shape in enumerate(shapes)]
 
     def expected(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the results for inputs of one element type, by the formula."""
@@ -98,7 +92,7 @@ def _mvn(x: np.ndarray) -> np.ndarray:
     return (x - x.mean((1, 2), keepdims=True)) / np.sqrt(x.var((1, 2), keepdims=True) + 1e-5)
 
 
-def _windows(x: np.ndarray, begin: int, end: int, **padding: object) -> np.ndarray:
+def _windows(x: np.ndarray, begin: int, end: int, **padding: Any) -> np.ndarray:
     """Return the 3×3 windows ``[N, C, H, W, 3, 3]`` of padded images ``[N, C, H, W]``; ``padding``: of numpy.pad."""
     padded = np.pad(x, ((0, 0), (0, 0), (begin, end), (begin, end)), **padding)
     return np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
@@ -140,8 +134,8 @@ def _top_2(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.take_along_axis(x, indices, 1), indices.astype(np.int32)
 
 
-_UNARY = {ops.Abs: np.abs, ops.Negative: np.negative, ops.Sign: np.sign, ops.Relu: lambda x: np.maximum(x, 0)}
-_UNARY_FLOAT = {
+_UNARY: Formulas = {ops.Abs: np.abs, ops.Negative: np.negative, ops.Sign: np.sign, ops.Relu: lambda x: np.maximum(x, 0)}
+_UNARY_FLOAT: Formulas = {
     ops.Ceiling: np.ceil,
     ops.Cos: np.cos,
     ops.Erf: _erf,
@@ -159,7 +153,7 @@ _UNARY_FLOAT = {
     ops.Swish: lambda x: x * _sigmoid(x),
     ops.Tanh: np.tanh,
 }
-_BINARY = {
+_BINARY: Formulas = {
     ops.Add: np.add,
     ops.Divide: _divide,
     ops.FloorMod: np.mod,
@@ -171,7 +165,7 @@ _BINARY = {
     ops.SquaredDifference: lambda a, b: np.square(a - b),
     ops.Subtract: np.subtract,
 }
-_COMPARISONS = {
+_COMPARISONS: Formulas = {
     ops.Equal: np.equal,
     ops.Greater: np.greater,
     ops.GreaterEqual: np.greater_equal,
@@ -179,13 +173,13 @@ _COMPARISONS = {
     ops.LessEqual: np.less_equal,
     ops.NotEqual: np.not_equal,
 }
-_LOGICAL = {ops.LogicalAnd: np.logical_and, ops.LogicalOr: np.logical_or, ops.LogicalXor: np.logical_xor}
+_LOGICAL: Formulas = {ops.LogicalAnd: np.logical_and, ops.LogicalOr: np.logical_or, ops.LogicalXor: np.logical_xor}
 # Over axis 1, which stays with length 1.
-_REDUCTIONS = {
+_REDUCTIONS: Formulas = {
     ops.ReduceL1: lambda x: np.sum(np.abs(x), 1, x.dtype, keepdims=True),
     ops.ReduceL2: lambda x: np.sqrt(np.sum(np.square(x.astype(np.float64)), 1, keepdims=True)),
     ops.ReduceMax: lambda x: np.max(x, 1, keepdims=True),
-    ops.ReduceMean: lambda x: np.mean(x, 1, np.float64, keepdims=True),
+    ops.ReduceMean: lambda x: x.mean(1, np.float64, keepdims=True),
     ops.ReduceMin: lambda x: np.min(x, 1, keepdims=True),
     ops.ReduceProd: lambda x: np.prod(x, 1, x.dtype, keepdims=True),
     ops.ReduceSum: lambda x: np.sum(x, 1, x.dtype, keepdims=True),
@@ -193,11 +187,15 @@ _REDUCTIONS = {
 _ROWS, _MATRIX, _IMAGE = (3, 5), (2, 3, 4), (2, 3, 6, 6)
 
 
-def _elementwise(formulas: dict[type[Op], Formula], input_count: int, kinds: tuple[Type, ...]) -> list[Operation]:
-    return [
-        Operation(kind.type_info.name, kind, formula, (_ROWS,) * input_count, kinds)
-        for kind, formula in formulas.items()
-    ]
+def _cases(
+    shapes: tuple[tuple[int, ...], ...], kinds: tuple[Type, ...], cases: Mapping[str, tuple[Callable[..., Op], Formula]]
+) -> list[Operation]:
+    return [Operation(name, build, formula, shapes, kinds) for name, (build, formula) in cases.items()]
+
+
+def _elementwise(formulas: Formulas, input_count: int, kinds: tuple[Type, ...]) -> list[Operation]:
+    cases = {kind.type_info.name: (kind, formula) for kind, formula in formulas.items()}
+    return _cases((_ROWS,) * input_count, kinds, cases)
 
 
 OPERATIONS = (
@@ -207,119 +205,70 @@ OPERATIONS = (
     *_elementwise(_COMPARISONS, 2, ALL),
     *_elementwise(_LOGICAL, 2, (Type.boolean,)),
     *_elementwise({ops.LogicalNot: np.logical_not}, 1, (Type.boolean,)),
-    Operation("Add", ops.Add, np.add, ((3, 5), (1, 5)), NUMBERS, batched=False),
     *(
-        Operation(kind.type_info.name, lambda x, kind=kind: kind(x, np.int64([1]), True), formula, (_MATRIX,), NUMBERS)
+        Operation(kind.type_info.name, lambda x, kind=kind: kind(x, [1], True), formula, (_MATRIX,), NUMBERS)
         for kind, formula in _REDUCTIONS.items()
     ),
+    *_cases((_ROWS,), ALL, {
+        "Convert": (lambda x: ops.Convert(x, Type.f32), lambda x: x.astype(np.float32)),
+        "Pad": (lambda x: ops.Pad(x, [0, 1], [0, 2], "constant"), lambda x: np.pad(x, ((0, 0), (1, 2)))),
+        "Slice": (lambda x: ops.Slice(x, [4], [0], [-2], [1]), lambda x: x[:, 4:0:-2]),
+        "StridedSlice": (
+            lambda x: ops.StridedSlice(x, [0, 1], [0, 5], [1, 2], [1, 0], [1, 0]), lambda x: x[:, 1:5:2],
+        ),
+        "Tile": (lambda x: ops.Tile(x, [2, 3]), lambda x: np.tile(x, (2, 3))),
+        "Unsqueeze": (lambda x: ops.Unsqueeze(x, [1]), lambda x: x[:, None]),
+    }),
+    *_cases((_ROWS,), FLOATS, {
+        "Elu": (lambda x: ops.Elu(x, 1.5), lambda x: np.where(x > 0, x, 1.5 * np.expm1(x))),
+        "Gelu": (lambda x: ops.Gelu(x, "erf"), lambda x: x * (1 + _erf(x / np.sqrt(2))) / 2),
+        "MatMul": (lambda x: ops.MatMul(x, _constant(x, 5, 6), False, False), lambda x: x @ _weights(5, 6)),
+        "PRelu": (lambda x: ops.PRelu(x, _constant(x, 5)), lambda x: np.where(x > 0, x, x * _weights(5))),
+        "TopK": (lambda x: ops.TopK(x, 2, 1, "max", "value"), _top_2),
+    }),
+    *_cases((_MATRIX,), ALL, {
+        "Gather": (lambda x: ops.Gather(x, [2, 0], 1), lambda x: x[:, [2, 0]]),
+        "Reshape": (lambda x: ops.Reshape(x, [0, -1], True), lambda x: x.reshape(len(x), 12)),
+        "ShapeOf": (lambda x: ops.ShapeOf(x, "i64"), lambda x: np.array(x.shape)),
+        "Transpose": (lambda x: ops.Transpose(x, [0, 2, 1]), lambda x: x.transpose(0, 2, 1)),
+    }),
+    *_cases((_MATRIX,), FLOATS, {
+        "MVN": (lambda x: ops.MVN(x, [1, 2], True, 1e-5, "inside_sqrt"), _mvn),
+        "NormalizeL2": (
+            lambda x: ops.NormalizeL2(x, [1], 1e-6, "add"),
+            lambda x: x / np.sqrt(np.square(x).sum(1, keepdims=True) + 1e-6),
+        ),
+        "Softmax": (lambda x: ops.Softmax(x, 1), _softmax),
+    }),
+    *_cases((_IMAGE,), FLOATS, {
+        "AvgPool": (lambda x: ops.AvgPool(x, [2, 2], [0, 0], [1, 1], [3, 3], True), _average_pool),
+        "Convolution": (
+            lambda x: ops.Convolution(x, _constant(x, 4, 3, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1]), _convolution,
+        ),
+        "GroupConvolution": (
+            lambda x: ops.GroupConvolution(x, _constant(x, 3, 1, 1, 3, 3), [2, 2], [1, 1], [1, 1], [1, 1]),
+            _group_convolution,
+        ),
+        "Interpolate": (lambda x: ops.Interpolate(x, [12, 12], "linear", "sizes", axes=[2, 3]), _interpolate),
+    }),
+    Operation("Add", ops.Add, np.add, ((3, 5), (1, 5)), NUMBERS, batched=False),
     Operation(
-        "AvgPool", lambda x: ops.AvgPool(x, [2, 2], [0, 0], [1, 1], [3, 3], True), _average_pool, (_IMAGE,), FLOATS
-    ),
-    Operation("MaxPool", lambda x: ops.MaxPoolV1(x, [2, 2], [0, 0], [1, 1], [3, 3]), _max_pool, (_IMAGE,), NUMBERS),
-    Operation(
-        "Broadcast",
-        lambda x: ops.Broadcast(x, np.int64([2, 3, 5])),
-        lambda x: np.broadcast_to(x, (2, 3, 5)),
-        (_ROWS,),
-        ALL,
+        "Broadcast", lambda x: ops.Broadcast(x, [2, 3, 5]), lambda x: np.broadcast_to(x, (2, 3, 5)), (_ROWS,), ALL,
         batched=False,
     ),
     Operation("Clamp", lambda x: ops.Clamp(x, 1, 3), lambda x: np.clip(x, 1, 3), (_ROWS,), NUMBERS),
     Operation(
         "Concat", lambda a, b: ops.Concat([a, b], 1), lambda a, b: np.concatenate([a, b], 1), (_ROWS, (3, 2)), ALL
     ),
-    Operation("Convert", lambda x: ops.Convert(x, Type.f32), lambda x: x.astype(np.float32), (_ROWS,), ALL),
-    Operation(
-        "Convolution",
-        lambda x: ops.Convolution(x, _constant(x, 4, 3, 3, 3), [1, 1], [1, 1], [1, 1], [1, 1]),
-        _convolution,
-        (_IMAGE,),
-        FLOATS,
-    ),
-    Operation(
-        "GroupConvolution",
-        lambda x: ops.GroupConvolution(x, _constant(x, 3, 1, 1, 3, 3), [2, 2], [1, 1], [1, 1], [1, 1]),
-        _group_convolution,
-        (_IMAGE,),
-        FLOATS,
-    ),
     Operation("DepthToSpace", lambda x: ops.DepthToSpace(x, "blocks_first", 2), _depth_to_space, ((2, 4, 3, 3),), ALL),
-    Operation("Elu", lambda x: ops.Elu(x, 1.5), lambda x: np.where(x > 0, x, 1.5 * np.expm1(x)), (_ROWS,), FLOATS),
     Operation(
-        "Gather", lambda x: ops.Gather(x, np.int64([2, 0]), np.int64(1)), lambda x: x[:, [2, 0]], (_MATRIX,), ALL
+        "MatMul", lambda a, b: ops.MatMul(a, b, False, True), lambda a, b: a @ b.swapaxes(1, 2),
+        (_MATRIX, (2, 5, 4)), NUMBERS,
     ),
-    Operation("Gelu", lambda x: ops.Gelu(x, "erf"), lambda x: x * (1 + _erf(x / np.sqrt(2))) / 2, (_ROWS,), FLOATS),
-    Operation(
-        "Interpolate",
-        lambda x: ops.Interpolate(x, np.int64([12, 12]), "linear", "sizes", axes=np.int64([2, 3])),
-        _interpolate,
-        (_IMAGE,),
-        FLOATS,
-    ),
-    Operation(
-        "MatMul",
-        lambda a, b: ops.MatMul(a, b, False, True),
-        lambda a, b: a @ b.swapaxes(1, 2),
-        (_MATRIX, (2, 5, 4)),
-        NUMBERS,
-    ),
-    Operation(
-        "MatMul",
-        lambda x: ops.MatMul(x, _constant(x, 5, 6), False, False),
-        lambda x: x @ _weights(5, 6),
-        (_ROWS,),
-        FLOATS,
-    ),
-    Operation("MVN", lambda x: ops.MVN(x, np.int64([1, 2]), True, 1e-5, "inside_sqrt"), _mvn, (_MATRIX,), FLOATS),
-    Operation(
-        "NormalizeL2",
-        lambda x: ops.NormalizeL2(x, np.int64([1]), 1e-6, "add"),
-        lambda x: x / np.sqrt(np.square(x).sum(1, keepdims=True) + 1e-6),
-        (_MATRIX,),
-        FLOATS,
-    ),
-    Operation(
-        "Pad",
-        lambda x: ops.Pad(x, np.int64([0, 1]), np.int64([0, 2]), "constant"),
-        lambda x: np.pad(x, ((0, 0), (1, 2))),
-        (_ROWS,),
-        ALL,
-    ),
-    Operation(
-        "PRelu",
-        lambda x: ops.PRelu(x, _constant(x, 5)),
-        lambda x: np.where(x > 0, x, x * _weights(5)),
-        (_ROWS,),
-        FLOATS,
-    ),
-    Operation(
-        "Reshape", lambda x: ops.Reshape(x, np.int64([0, -1]), True), lambda x: x.reshape(len(x), 12), (_MATRIX,), ALL
-    ),
+    Operation("MaxPool", lambda x: ops.MaxPoolV1(x, [2, 2], [0, 0], [1, 1], [3, 3]), _max_pool, (_IMAGE,), NUMBERS),
     Operation(
         "Select", lambda a, b: ops.Select(ops.Less(a, b), a, b), lambda a, b: np.where(a < b, a, b), (_ROWS, _ROWS), ALL
     ),
-    Operation("ShapeOf", lambda x: ops.ShapeOf(x, "i64"), lambda x: np.int64(x.shape), (_MATRIX,), ALL),
-    Operation(
-        "Slice",
-        lambda x: ops.Slice(x, np.int64([4]), np.int64([0]), np.int64([-2]), np.int64([1])),
-        lambda x: x[:, 4:0:-2],
-        (_ROWS,),
-        ALL,
-    ),
-    Operation("Softmax", lambda x: ops.Softmax(x, 1), _softmax, (_MATRIX,), FLOATS),
-    Operation("Split", lambda x: ops.Split(x, np.int64(1), 2), lambda x: (x[:, :2], x[:, 2:]), ((3, 4),), ALL),
-    Operation("Squeeze", lambda x: ops.Squeeze(x, np.int64([1])), lambda x: x[:, 0], ((3, 1, 5),), ALL),
-    Operation(
-        "StridedSlice",
-        lambda x: ops.StridedSlice(x, np.int64([0, 1]), np.int64([0, 5]), np.int64([1, 2]), [1, 0], [1, 0]),
-        lambda x: x[:, 1:5:2],
-        (_ROWS,),
-        ALL,
-    ),
-    Operation("Tile", lambda x: ops.Tile(x, np.int64([2, 3])), lambda x: np.tile(x, (2, 3)), (_ROWS,), ALL),
-    Operation("TopK", lambda x: ops.TopK(x, np.int64(2), 1, "max", "value"), _top_2, (_ROWS,), FLOATS),
-    Operation(
-        "Transpose", lambda x: ops.Transpose(x, np.int64([0, 2, 1])), lambda x: x.transpose(0, 2, 1), (_MATRIX,), ALL
-    ),
-    Operation("Unsqueeze", lambda x: ops.Unsqueeze(x, np.int64([1])), lambda x: x[:, None], (_ROWS,), ALL),
-)
+    Operation("Split", lambda x: ops.Split(x, 1, 2), lambda x: (x[:, :2], x[:, 2:]), ((3, 4),), ALL),
+    Operation("Squeeze", lambda x: ops.Squeeze(x, [1]), lambda x: x[:, 0], ((3, 1, 5),), ALL),
+)  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hetero import Core
+from hetero import CompiledModel, Core, InferRequest
 from hetero.conformance.features import FEATURES
 from hetero.conformance.report import features, table
 from hetero.conformance.samples import Sample, find_sample
@@ -98,3 +98,15 @@ def core() -> Core:
 def sample(device: str) -> Sample:
     """An operation that the device supports, for the models of behavior tests."""
     return find_sample(Core(), device)
+
+
+@pytest.fixture
+def compiled(core: Core, device: str, sample: Sample) -> CompiledModel:
+    """A compiled model of one operation, x → y."""
+    return core.compile_model(sample.model(), device)
+
+
+@pytest.fixture
+def infer_request(compiled: CompiledModel) -> InferRequest:
+    """An infer request of ``compiled``."""
+    return compiled.create_infer_request()

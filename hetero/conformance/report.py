@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -9,11 +10,11 @@ from dataclasses import dataclass, field
 # Keys of the properties that tests record for the summary: a case of an operation; whether the device has a feature.
 PROPERTY, FEATURE = "hetero.conformance.case", "hetero.conformance.feature"
 WIDTH = 118
+# pytest's fixture record_property.
+Record = Callable[[str, object], None]
 
 
-def record_case(
-    record_property: Callable[[str, object], None], operation: str, works: Iterable[str], supported: bool
-) -> None:
+def record_case(record_property: Record, operation: str, works: Iterable[str], supported: bool) -> None:
     """Record that a test is a case of an operation. ``works``: element types, "dynamic" or "empty", if it passes."""
     record_property(PROPERTY, [operation, sorted(works), supported])
 
@@ -61,18 +62,9 @@ def table(reports: Iterable) -> list[str]:
     unsupported = sorted(rows.keys() - tried.keys())
     if unsupported:
         lines.append(f"not supported: {len(unsupported)} operations")
-        lines += _wrapped(unsupported)
+        lines += textwrap.wrap("  ".join(unsupported), WIDTH, initial_indent="  ", subsequent_indent="  ")
     passed, failed, refused = (
         sum(getattr(row, key) for row in rows.values()) for key in ("passed", "failed", "refused")
     )
     lines.append(f"cases: {passed} passed, {failed} failed, {refused} not supported")
-    return lines
-
-
-def _wrapped(names: Iterable[str]) -> list[str]:
-    lines = [""]
-    for name in names:
-        if len(lines[-1]) + len(name) + 2 > WIDTH:
-            lines.append("")
-        lines[-1] += f"  {name}"
     return lines

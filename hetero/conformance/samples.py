@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,16 +69,29 @@ class Sample:
 
     def array(self, seed: int = 0, rows: int = 2) -> np.ndarray:
         """Return an input: reals from 0.1 to 0.9, integers from 1 to 9 or booleans."""
-        generator, shape = np.random.default_rng(seed), (rows, *self.row)
-        if self.element_type in TOLERANCES:
-            return generator.uniform(0.1, 0.9, shape).astype(self.element_type.to_dtype())
-        return generator.integers(*((0, 2) if self.element_type is Type.boolean else (1, 10)), shape).astype(
-            self.element_type.to_dtype()
-        )
+        return random_array(self.element_type, (rows, *self.row), seed, (0.1, 0.9))
+
+    def with_unknown_operation(self) -> Model:
+        """Return a model of the operation, named "known", and an UnknownOperation, named "unheard", on its result."""
+        x = self.parameter("x")
+        return Model(UnknownOperation(self.node(x, "known"), name="unheard"), [x])
+
+    def check(self, infer: Callable[[np.ndarray], Any], seed: int = 0, rows: int = 2, length: int = 1) -> None:
+        """Check that ``infer``, an inference of ``model(length=length)``, returns the expected result for an array."""
+        array = self.array(seed, rows)
+        assert_close(infer(array)[0], self.expected(array, length), scale=length)
 
     def expected(self, array: np.ndarray, length: int = 1) -> np.ndarray:
         """Return the result of ``model(length=length)`` for an array, computed by the reference."""
         return Program(self.model(len(array), length)).run([array.copy()], UncancelledRun())[0]
+
+
+def random_array(kind: Type, shape: tuple[int, ...], seed: int, limits: tuple[float, float]) -> np.ndarray:
+    """Return an array of reals between the limits, integers from 1 to 9 or booleans."""
+    generator = np.random.default_rng(seed)
+    if kind in TOLERANCES:
+        return generator.uniform(*limits, shape).astype(kind.to_dtype())
+    return generator.integers(*((0, 2) if kind is Type.boolean else (1, 10)), shape).astype(kind.to_dtype())
 
 
 def assert_close(actual: np.ndarray, expected: np.ndarray, scale: float = 1) -> None:
@@ -91,6 +106,11 @@ def assert_close(actual: np.ndarray, expected: np.ndarray, scale: float = 1) -> 
     finite = np.abs(expected[np.isfinite(expected)])
     tolerance = scale * TOLERANCES[kind]
     np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance * finite.max(initial=0))
+
+
+def on_threads(work: Callable[[int], None], count: int = 4) -> None:
+    """Call ``work(index)`` on several threads at once, and raise its errors, or TimeoutError after a minute."""
+    list(ThreadPoolExecutor(count).map(work, range(count), timeout=60))
 
 
 def describe_ports(ports: Sequence[Output]) -> list[tuple]:
@@ -179,12 +199,12 @@ _ON_ROWS: tuple[Callable[[Output], Node], ...] = (
     lambda x: ops.Clamp(x, 0.25, 0.75),
     lambda x: ops.MatMul(x, Constant(np.eye(3, dtype=x.element_type.to_dtype())[::-1].copy()), False, False),
     lambda x: ops.Concat([x], 1),
-    lambda x: ops.Reshape(x, np.int64([0, 0]), True),
+    lambda x: ops.Reshape(x, [0, 0], True),
 )
 _ON_COLUMNS: tuple[Callable[[Output], Node], ...] = (
-    lambda x: ops.ReduceSum(x, np.int64([1]), True),
-    lambda x: ops.ReduceMax(x, np.int64([1]), True),
-    lambda x: ops.ReduceMean(x, np.int64([1]), True),
+    lambda x: ops.ReduceSum(x, [1], True),
+    lambda x: ops.ReduceMax(x, [1], True),
+    lambda x: ops.ReduceMean(x, [1], True),
 )
 _ON_IMAGES: tuple[Callable[[Output], Node], ...] = (
     lambda x: ops.Convolution(

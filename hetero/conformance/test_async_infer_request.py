@@ -3,32 +3,29 @@
 import gc
 import threading
 import time
+from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 
-from hetero import AsyncInferQueue
-from hetero.conformance.samples import assert_close
+from hetero import AsyncInferQueue, CompiledModel, Core, InferRequest
+from hetero.conformance.samples import Sample, assert_close, on_threads
 from hetero.errors import CancelledError, DeviceError, RequestBusyError
 
 # Time limit in milliseconds for one of these inferences; any working device needs far less.
 TIMEOUT_MS = 60_000
 
 
-@pytest.fixture
-def compiled(core, device, sample):
-    return core.compile_model(sample.model(), device)
-
-
 class Held:
     """Makes a request's inferences wait in their stage ``start`` until ``go`` is set, then fail if ``error`` is set."""
 
-    def __init__(self, request, error=None):
+    def __init__(self, request: InferRequest, error: Exception | None = None) -> None:
         self.entered, self.go, self.error = threading.Event(), threading.Event(), error
         synchronous = request._request.request
         self._start = synchronous.start
-        synchronous.start = self
+        synchronous.start = self  # type: ignore[method-assign]  # for this request only
 
-    def __call__(self):
+    def __call__(self) -> None:
         self.entered.set()
         assert self.go.wait(TIMEOUT_MS / 1000)
         if self.error:
@@ -36,12 +33,15 @@ class Held:
         self._start()
 
 
-@pytest.fixture
-def hold():
-    """A function that creates a Held. At the end of the test, all inferences that still wait are released."""
-    created = []
+Hold = Callable[..., Held]
 
-    def create(request, error=None):
+
+@pytest.fixture
+def hold() -> Iterator[Hold]:
+    """A function that creates a Held. At the end of the test, all inferences that still wait are released."""
+    created: list[Held] = []
+
+    def create(request: InferRequest, error: Exception | None = None) -> Held:
         created.append(Held(request, error))
         return created[-1]
 
@@ -50,31 +50,28 @@ def hold():
         held.go.set()
 
 
-def test_start_and_wait(compiled, sample):
-    request = compiled.create_infer_request()
+def test_start_and_wait(infer_request: InferRequest, sample: Sample) -> None:
     for seed in (0, 1):
-        request.start_async(sample.array(seed))
-        request.wait()
-        assert_close(request.results[0], sample.expected(sample.array(seed)))
+        infer_request.start_async(sample.array(seed))
+        infer_request.wait()
+        assert_close(infer_request.results[0], sample.expected(sample.array(seed)))
 
 
-def test_wait_before_anything_was_started_returns(compiled):
-    request = compiled.create_infer_request()
-    request.wait()
-    assert request.wait_for(0) is True
+def test_wait_before_anything_was_started_returns(infer_request: InferRequest) -> None:
+    infer_request.wait()
+    assert infer_request.wait_for(0) is True
 
 
-def test_wait_for_tells_whether_it_has_ended(compiled, sample, hold):
-    request = compiled.create_infer_request()
-    held = hold(request)
-    request.start_async(sample.array())
-    assert request.wait_for(10) is False
+def test_wait_for_returns_whether_it_has_ended(infer_request: InferRequest, sample: Sample, hold: Hold) -> None:
+    held = hold(infer_request)
+    infer_request.start_async(sample.array())
+    assert infer_request.wait_for(10) is False
     held.go.set()
-    assert request.wait_for(TIMEOUT_MS) is True
-    assert_close(request.results[0], sample.expected(sample.array()))
+    assert infer_request.wait_for(TIMEOUT_MS) is True
+    assert_close(infer_request.results[0], sample.expected(sample.array()))
 
 
-def test_all_requests_at_once(compiled, sample):
+def test_all_requests_at_once(compiled: CompiledModel, sample: Sample) -> None:
     requests = [compiled.create_infer_request() for _ in range(8)]
     for _ in range(3):
         for seed, request in enumerate(requests):
@@ -84,93 +81,92 @@ def test_all_requests_at_once(compiled, sample):
             assert_close(request.results[0], sample.expected(sample.array(seed)))
 
 
-def test_a_busy_request_says_so_and_stays_usable(compiled, sample, hold):
-    request = compiled.create_infer_request()
-    held = hold(request)
-    request.start_async(sample.array())
+def test_a_busy_request_raises_and_stays_usable(infer_request: InferRequest, sample: Sample, hold: Hold) -> None:
+    held = hold(infer_request)
+    infer_request.start_async(sample.array())
     assert held.entered.wait(TIMEOUT_MS / 1000)
     tensor = sample.array(1)
     for act in (
-        request.start_async,
-        request.infer,
-        lambda: request.infer(tensor),
-        lambda: request.get_tensor("x"),
-        lambda: request.set_callback(print),
+        infer_request.start_async,
+        infer_request.infer,
+        lambda: infer_request.infer(tensor),
+        lambda: infer_request.get_tensor("x"),
+        lambda: infer_request.set_callback(print),
     ):
         with pytest.raises(RequestBusyError, match="busy"):
             act()
     held.go.set()
-    assert request.wait_for(TIMEOUT_MS)
-    assert_close(request.results[0], sample.expected(sample.array()))
-    assert_close(request.infer(tensor)[0], sample.expected(tensor))
+    assert infer_request.wait_for(TIMEOUT_MS)
+    assert_close(infer_request.results[0], sample.expected(sample.array()))
+    assert_close(infer_request.infer(tensor)[0], sample.expected(tensor))
 
 
-def test_the_callback_comes_once_with_its_userdata_when_the_results_are_there(compiled, sample):
-    request = compiled.create_infer_request()
+def test_callback_is_called_once_with_userdata_and_results(infer_request: InferRequest, sample: Sample) -> None:
     seen, called = [], threading.Event()
 
-    def callback(userdata):
-        seen.append((userdata, request.results[0].copy()))
+    def callback(userdata: str) -> None:
+        seen.append((userdata, infer_request.results[0].copy()))
         called.set()
 
-    request.set_callback(callback, "mine")
-    request.start_async(sample.array())
-    assert request.wait_for(TIMEOUT_MS) and called.wait(TIMEOUT_MS / 1000)
+    infer_request.set_callback(callback, "mine")
+    infer_request.start_async(sample.array())
+    assert infer_request.wait_for(TIMEOUT_MS) and called.wait(TIMEOUT_MS / 1000)
     ((userdata, result),) = seen
     assert userdata == "mine"
     assert_close(result, sample.expected(sample.array()))
 
 
-def test_a_callback_may_start_the_next_inference(compiled, sample):
-    request = compiled.create_infer_request()
+def test_a_callback_may_start_the_next_inference(infer_request: InferRequest, sample: Sample) -> None:
     seeds, ended = [0], threading.Event()
 
-    def callback(userdata):
+    def callback(userdata: str) -> None:
         if len(seeds) < 3:
             seeds.append(len(seeds))
-            request.start_async(sample.array(seeds[-1]))
+            infer_request.start_async(sample.array(seeds[-1]))
         else:
             ended.set()
 
-    request.set_callback(callback)
-    request.start_async(sample.array(0))
-    assert ended.wait(TIMEOUT_MS / 1000) and request.wait_for(TIMEOUT_MS)
-    assert_close(request.results[0], sample.expected(sample.array(2)))
+    infer_request.set_callback(callback)
+    infer_request.start_async(sample.array(0))
+    assert ended.wait(TIMEOUT_MS / 1000) and infer_request.wait_for(TIMEOUT_MS)
+    assert_close(infer_request.results[0], sample.expected(sample.array(2)))
 
 
-def test_an_error_reaches_wait_and_the_request_stays_usable(compiled, sample, device, hold):
-    request = compiled.create_infer_request()
-    calls = []
-    request.set_callback(calls.append, "called")
-    held = hold(request, ValueError("told to fail"))
+def test_wait_raises_the_error_and_the_request_stays_usable(
+    infer_request: InferRequest, sample: Sample, device: str, hold: Hold
+) -> None:
+    calls: list[str] = []
+    infer_request.set_callback(calls.append, "called")
+    held = hold(infer_request, ValueError("intended failure"))
     held.go.set()
-    request.start_async(sample.array())
-    with pytest.raises(DeviceError, match=f"{device.split('.')[0]}.*told to fail"):
-        request.wait_for(TIMEOUT_MS)
-    with pytest.raises(DeviceError, match="told to fail"):
-        request.infer()
+    infer_request.start_async(sample.array())
+    with pytest.raises(DeviceError, match=f"{device.split('.')[0]}.*intended failure"):
+        infer_request.wait_for(TIMEOUT_MS)
+    with pytest.raises(DeviceError, match="intended failure"):
+        infer_request.infer()
     assert calls == ["called"]
     held.error = None
-    assert_close(request.infer(sample.array(1))[0], sample.expected(sample.array(1)))
+    sample.check(infer_request.infer, 1)
 
 
-def test_cancel_ends_an_inference_and_the_request_stays_usable(compiled, sample, hold):
-    request = compiled.create_infer_request()
-    held = hold(request)
-    request.cancel()  # no inference is running, so this has no effect
-    request.start_async(sample.array())
+def test_cancel_ends_an_inference_and_the_request_stays_usable(
+    infer_request: InferRequest, sample: Sample, hold: Hold
+) -> None:
+    held = hold(infer_request)
+    infer_request.cancel()  # no inference is running, so this has no effect
+    infer_request.start_async(sample.array())
     assert held.entered.wait(TIMEOUT_MS / 1000)
-    request.cancel()
+    infer_request.cancel()
     held.go.set()
     with pytest.raises(CancelledError):
-        request.wait_for(TIMEOUT_MS)
-    assert_close(request.infer(sample.array(1))[0], sample.expected(sample.array(1)))
+        infer_request.wait_for(TIMEOUT_MS)
+    sample.check(infer_request.infer, 1)
 
 
-def test_a_queue_runs_everything_once(compiled, sample):
+def test_a_queue_runs_everything_once(compiled: CompiledModel, sample: Sample) -> None:
     queue = AsyncInferQueue(compiled, 3)
-    results = {}
-    queue.set_callback(lambda request, index: results.setdefault(index, request.results[0].copy()))
+    results: dict[int, np.ndarray] = {}
+    queue.set_callback(lambda request, index: results.update({index: request.results[0].copy()}))
     for index in range(20):
         queue.start_async(sample.array(index), index)
     queue.wait_all()
@@ -179,7 +175,7 @@ def test_a_queue_runs_everything_once(compiled, sample):
         assert_close(result, sample.expected(sample.array(index)))
 
 
-def test_a_queue_of_the_size_that_the_device_finds_best(compiled, sample):
+def test_a_queue_of_optimal_size(compiled: CompiledModel, sample: Sample) -> None:
     queue = AsyncInferQueue(compiled)
     assert len(queue) >= 1
     queue.start_async(sample.array())
@@ -187,28 +183,17 @@ def test_a_queue_of_the_size_that_the_device_finds_best(compiled, sample):
     assert_close(queue[0].results[0], sample.expected(sample.array()))
 
 
-def test_threads_with_requests_of_their_own(compiled, sample):
-    wrong = []
-    arrays = [sample.array(seed) for seed in range(4)]
-    expected = [sample.expected(array) for array in arrays]
+def test_threads_with_separate_requests(compiled: CompiledModel, sample: Sample) -> None:
+    def work(seed: int) -> None:
+        request = compiled.create_infer_request()
+        array, expected = sample.array(seed), sample.expected(sample.array(seed))
+        for _ in range(25):
+            assert_close(request.infer(array)[0], expected)
 
-    def work(index):
-        try:
-            request = compiled.create_infer_request()
-            for _ in range(25):
-                assert_close(request.infer(arrays[index])[0], expected[index])
-        except BaseException as error:
-            wrong.append(error)
-
-    threads = [threading.Thread(target=work, args=[index]) for index in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(TIMEOUT_MS / 1000)
-    assert not wrong and not any(thread.is_alive() for thread in threads)
+    on_threads(work)
 
 
-def test_no_thread_is_left_when_the_compiled_model_is_gone(core, device, sample):
+def test_no_thread_is_left_when_the_compiled_model_is_gone(core: Core, device: str, sample: Sample) -> None:
     before = set(threading.enumerate())
     request = core.compile_model(sample.model(), device).create_infer_request()
     request.start_async(sample.array())
@@ -221,6 +206,6 @@ def test_no_thread_is_left_when_the_compiled_model_is_gone(core, device, sample)
     assert not left
 
 
-def test_a_request_that_is_let_go_while_it_runs_does_no_harm(compiled, sample):
+def test_a_deleted_request_that_still_runs_does_no_harm(compiled: CompiledModel, sample: Sample) -> None:
     compiled.create_infer_request().start_async(sample.array())
-    assert_close(compiled(sample.array(1))[0], sample.expected(sample.array(1)))
+    sample.check(compiled, 1)

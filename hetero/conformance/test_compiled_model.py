@@ -1,18 +1,18 @@
 """Compiled models: ports, properties and independence of each other."""
 
-import threading
+from typing import Any
 
 import numpy as np
 import pytest
 
-from hetero import Model, Type
+from hetero import CompiledModel, Core, Model, Type
 from hetero import properties as props
-from hetero.conformance.samples import assert_close, describe_ports, supports
+from hetero.conformance.samples import Sample, assert_close, describe_ports, on_threads, supports
 from hetero.errors import GraphError, PropertyError
 from hetero.runtime.device_name import parse_device_name
 
 
-def test_ports_are_those_of_the_model(core, device, sample):
+def test_ports_are_those_of_the_model(core: Core, device: str, sample: Sample) -> None:
     model = sample.two_inputs()
     compiled = core.compile_model(model, device)
     assert describe_ports(compiled.inputs) == describe_ports(model.inputs)
@@ -24,27 +24,25 @@ def test_ports_are_those_of_the_model(core, device, sample):
 
 
 @pytest.mark.needs("dynamic shapes")
-def test_ports_of_dynamic_models(core, device, sample):
+def test_ports_of_dynamic_models(core: Core, device: str, sample: Sample) -> None:
     model = sample.model(rows=-1)
     compiled = core.compile_model(model, device)
     assert describe_ports(compiled.inputs) == describe_ports(model.inputs)
     assert describe_ports(compiled.outputs) == describe_ports(model.outputs)
 
 
-def test_outputs_belong_to_the_right_inputs(core, device, sample):
+def test_outputs_belong_to_the_right_inputs(core: Core, device: str, sample: Sample) -> None:
     a, b = sample.array(1), sample.array(2)
     results = core.compile_model(sample.two_inputs(), device)({"b": b, "a": a})
     assert_close(results["c"], sample.expected(a))
     assert_close(results["d"], sample.expected(b))
 
 
-def test_several_operations(core, device, sample):
-    array = sample.array()
-    compiled = core.compile_model(sample.model(length=3), device)
-    assert_close(compiled(array)[0], sample.expected(array, length=3), scale=3)
+def test_several_operations(core: Core, device: str, sample: Sample) -> None:
+    sample.check(core.compile_model(sample.model(length=3), device), length=3)
 
 
-def test_inputs_and_values_within_may_be_outputs_too(core, device, sample):
+def test_inputs_and_inner_values_as_outputs(core: Core, device: str, sample: Sample) -> None:
     x = sample.parameter("x")
     inner = sample.node(x, "inner")
     model = Model([sample.node(inner, "y"), inner, x, inner], [x])
@@ -58,44 +56,34 @@ def test_inputs_and_values_within_may_be_outputs_too(core, device, sample):
         np.testing.assert_array_equal(given, array)
 
 
-def test_an_input_that_nothing_reads(core, device, sample):
+def test_an_unused_input(core: Core, device: str, sample: Sample) -> None:
     x, unread = sample.parameter("x"), sample.parameter("unread")
     compiled = core.compile_model(Model(sample.node(x, "y"), [unread, x]), device)
     array = sample.array()
     assert_close(compiled({"x": array, "unread": array})[0], sample.expected(array))
 
 
-def test_compiled_models_are_independent(core, device, sample):
+def test_compiled_models_are_independent(core: Core, device: str, sample: Sample) -> None:
     one, two = (core.compile_model(sample.model(rows, length), device) for rows, length in ((2, 1), (3, 2)))
     for seed in (0, 1):
-        a, b = sample.array(seed, 2), sample.array(seed, 3)
-        assert_close(one(a)[0], sample.expected(a))
-        assert_close(two(b)[0], sample.expected(b, length=2), scale=2)
+        sample.check(one, seed)
+        sample.check(two, seed, rows=3, length=2)
 
 
-def test_compiling_on_several_threads_at_once(core, device, sample):
-    results = {}
+def test_compiling_on_several_threads_at_once(core: Core, device: str, sample: Sample) -> None:
+    def work(index: int) -> None:
+        rows = index + 1
+        sample.check(core.compile_model(sample.model(rows), device), rows, rows)
 
-    def work(rows):
-        results[rows] = core.compile_model(sample.model(rows), device)(sample.array(rows, rows))[0]
-
-    threads = [threading.Thread(target=work, args=[rows]) for rows in range(1, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    for rows in range(1, 5):
-        assert_close(results[rows], sample.expected(sample.array(rows, rows)))
+    on_threads(work)
 
 
-def test_every_supported_property_can_be_read(core, device, sample):
-    compiled = core.compile_model(sample.model(), device)
+def test_every_supported_property_can_be_read(compiled: CompiledModel) -> None:
     for key in compiled.get_property(props.supported_properties):
         compiled.get_property(key)
 
 
-def test_unknown_and_read_only_properties_cannot_be_set(core, device, sample):
-    compiled = core.compile_model(sample.model(), device)
+def test_unknown_and_read_only_properties_cannot_be_set(compiled: CompiledModel) -> None:
     for act in (compiled.get_property, lambda key: compiled.set_property({key: 1})):
         with pytest.raises(PropertyError, match="NO_SUCH_PROPERTY"):
             act("NO_SUCH_PROPERTY")
@@ -105,8 +93,7 @@ def test_unknown_and_read_only_properties_cannot_be_set(core, device, sample):
                 compiled.set_property({key: compiled.get_property(key)})
 
 
-def test_what_properties_tell_is_true(core, device, sample):
-    compiled = core.compile_model(sample.model(), device)
+def test_properties_describe_the_compiled_model(compiled: CompiledModel, device: str, sample: Sample) -> None:
     supported = compiled.get_property(props.supported_properties)
     if props.model_name in supported:
         assert compiled.get_property(props.model_name) == "sample"
@@ -118,7 +105,7 @@ def test_what_properties_tell_is_true(core, device, sample):
 
 
 # Values of common properties, none of which changes results.
-VALUES = {
+VALUES: dict[str, tuple[Any, ...]] = {
     props.enable_profiling: (False, True),
     props.disable_transformations: (False, True),
     props.exclusive_async_requests: (False, True),
@@ -133,7 +120,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("key", VALUES)
-def test_properties_of_the_compilation_win_over_the_devices(core, device, sample, key):
+def test_properties_of_the_compilation_take_precedence(core: Core, device: str, sample: Sample, key: str) -> None:
     if key not in core.get_property(device, props.supported_properties):
         with pytest.raises(PropertyError, match=key):
             core.compile_model(sample.model(), device, {key: VALUES[key][0]})
@@ -151,9 +138,9 @@ def test_properties_of_the_compilation_win_over_the_devices(core, device, sample
     assert core.get_property(device, key) == before
 
 
-def test_queries_answer_for_compilations(core, device, sample):
+def test_query_agrees_with_compilation(core: Core, device: str, sample: Sample) -> None:
     """If the device supports a whole model, it compiles and runs it."""
     for rows in (0, 1, 2, 5):
-        model, array = sample.model(rows), sample.array(0, rows)
+        model = sample.model(rows)
         if supports(core, model, device):
-            assert_close(core.compile_model(model, device)(array)[0], sample.expected(array))
+            sample.check(core.compile_model(model, device), rows=rows)

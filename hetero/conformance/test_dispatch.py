@@ -2,22 +2,20 @@
 
 import pytest
 
-from hetero import Model
-from hetero.conformance.samples import UnknownOperation, assert_close
+from hetero import Core
+from hetero.conformance.samples import Sample
 from hetero.errors import UnsupportedOperationError
 
 
-def test_a_model_alone_on_the_device(core, device, sample):
-    array = sample.array()
+def test_a_model_alone_on_the_device(core: Core, device: str, sample: Sample) -> None:
     compiled = core.compile_model(sample.model(length=3), f"HETERO:{device}")
-    assert_close(compiled(array)[0], sample.expected(array, length=3), scale=3)
+    sample.check(compiled, length=3)
     report = compiled.get_property("PLACEMENT_REPORT")
     assert {operation.device for operation in report.operations} == {device}
 
 
-def test_what_the_device_refuses_is_told_with_its_reason(core, device, sample):
-    x = sample.parameter("x")
-    model = Model(UnknownOperation(sample.node(x, "known"), name="unheard"), [x])
+def test_error_gives_the_reason_for_an_unsupported_operation(core: Core, device: str, sample: Sample) -> None:
+    model = sample.with_unknown_operation()
     reason = core.query_model(model, device).refused["unheard"]
     with pytest.raises(UnsupportedOperationError) as caught:
         core.compile_model(model, f"HETERO:{device}")

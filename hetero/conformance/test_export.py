@@ -1,12 +1,13 @@
 """Export and import of compiled models, and the model cache."""
 
 import io
+from pathlib import Path
 
 import pytest
 
 from hetero import Core
 from hetero import properties as props
-from hetero.conformance.samples import assert_close, describe_ports
+from hetero.conformance.samples import Sample, describe_ports
 from hetero.errors import BlobError
 from hetero.plugin import installed_plugins
 from hetero.plugin.blob_import import exports_models
@@ -16,42 +17,37 @@ exports = pytest.mark.needs("export and import")
 
 
 @pytest.fixture
-def blob(core, device, sample) -> bytes:
+def blob(core: Core, device: str, sample: Sample) -> bytes:
     """An exported model x → y1 → y."""
     return core.compile_model(sample.model(length=2), device).export_model().getvalue()
 
 
-def check(compiled, sample, rows=2, length=2):
-    array = sample.array(rows, rows)
-    assert_close(compiled(array)["y"], sample.expected(array, length), scale=length)
-
-
 @exports
-def test_an_imported_model_is_the_exported_one(core, device, sample, blob):
+def test_an_imported_model_is_the_exported_one(core: Core, device: str, sample: Sample, blob: bytes) -> None:
     exported = core.compile_model(sample.model(length=2), device)
     for source in (blob, io.BytesIO(blob)):
         imported = Core().import_model(source, device)
         assert describe_ports(imported.inputs) == describe_ports(exported.inputs)
         assert describe_ports(imported.outputs) == describe_ports(exported.outputs)
         assert imported.get_property(props.model_name) == "sample"
-        check(imported, sample)
+        sample.check(imported, length=2)
 
 
 @exports
-def test_it_can_be_exported_again(core, device, sample, blob):
-    check(core.import_model(core.import_model(blob, device).export_model(), device), sample)
+def test_it_can_be_exported_again(core: Core, device: str, sample: Sample, blob: bytes) -> None:
+    sample.check(core.import_model(core.import_model(blob, device).export_model(), device), length=2)
 
 
 @exports
 @pytest.mark.needs("dynamic shapes")
-def test_dynamic_shapes_stay_dynamic(core, device, sample):
+def test_dynamic_shapes_stay_dynamic(core: Core, device: str, sample: Sample) -> None:
     imported = core.import_model(core.compile_model(sample.model(-1), device).export_model(), device)
     for rows in (3, 1):
-        check(imported, sample, rows, length=1)
+        sample.check(imported, rows, rows)
 
 
 @exports
-def test_options_are_kept_and_those_of_the_import_win(core, device, sample):
+def test_options_of_the_import_take_precedence(core: Core, device: str, sample: Sample) -> None:
     for key, mutability in core.get_property(device, props.supported_properties).items():
         value = core.get_property(device, key)
         if mutability == "RW" and isinstance(value, bool):
@@ -61,7 +57,7 @@ def test_options_are_kept_and_those_of_the_import_win(core, device, sample):
 
 
 @exports
-def test_what_is_no_model_of_the_device_is_refused(core, device, sample, blob):
+def test_invalid_blobs_are_refused(core: Core, device: str, sample: Sample, blob: bytes) -> None:
     kind = parse_device_name(device).kind
     core.register_plugin(installed_plugins().devices[kind], "ANOTHER")
     with pytest.raises(BlobError, match=f"for device {kind}, not for ANOTHER"):
@@ -71,26 +67,26 @@ def test_what_is_no_model_of_the_device_is_refused(core, device, sample, blob):
     for source in (b"", b"no model", blob[: len(blob) // 2], blob[:-1], bytes(altered)):
         with pytest.raises(BlobError):
             core.import_model(source, device)
-    check(core.import_model(blob, device), sample)
+    sample.check(core.import_model(blob, device), length=2)
 
 
-def test_a_cache_folder(device, sample, tmp_path):
+def test_a_cache_folder(device: str, sample: Sample, tmp_path: Path) -> None:
     """The second compilation is loaded from the cache if the device exports models; else the cache has no effect."""
     loaded = []
     for _ in range(2):
         core = Core()
         core.set_property({props.cache_dir: str(tmp_path)})
         compiled = core.compile_model(sample.model(length=2), device)
-        check(compiled, sample)
+        sample.check(compiled, length=2)
         loaded.append(compiled.get_property(props.loaded_from_cache))
     assert loaded == [False, exports_models(*core.resolve_device(device))]
 
 
 @exports
-def test_a_cached_model_that_is_damaged_is_compiled_again(device, sample, tmp_path):
+def test_a_cached_model_that_is_damaged_is_compiled_again(device: str, sample: Sample, tmp_path: Path) -> None:
     for _ in range(2):
         core = Core()
         core.set_property({props.cache_dir: str(tmp_path)})
-        check(core.compile_model(sample.model(length=2), device), sample)
+        sample.check(core.compile_model(sample.model(length=2), device), length=2)
         for file in tmp_path.glob("*.blob"):
             file.write_bytes(file.read_bytes()[:-20])

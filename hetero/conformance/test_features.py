@@ -2,12 +2,16 @@
 
 import pytest
 
+from hetero import Core
 from hetero.conformance import report
 from hetero.conformance.features import FEATURES
+from hetero.conformance.samples import Sample
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_a_device_has_it_or_says_that_it_has_not(core, device, sample, feature, record_property):
+def test_feature_works_or_is_reported_as_unsupported(
+    core: Core, device: str, sample: Sample, feature: str, record_property: report.Record
+) -> None:
     has = FEATURES[feature](core, device, sample)
     assert has in (True, False)
     record_property(report.FEATURE, [feature, has])

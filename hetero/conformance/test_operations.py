@@ -7,13 +7,13 @@ import pytest
 
 from hetero import Core, Model, Type
 from hetero.conformance.operation_table import OPERATIONS, Operation
-from hetero.conformance.report import record_case
+from hetero.conformance.report import Record, record_case
 from hetero.conformance.samples import assert_close, check_refusal, supports
 from hetero.errors import GraphError
 
 
 @pytest.fixture(scope="module")
-def core():
+def core() -> Core:
     return Core()
 
 
@@ -28,51 +28,43 @@ def cases() -> Iterator:
             yield pytest.param(operation, kind, id=f"{index}-{operation.name}-{kind}")
 
 
-def first_claimed(core: Core, device: str, operation: Operation, dynamic: bool) -> tuple[Type, Model]:
+def first_supported(core: Core, device: str, operation: Operation, dynamic: bool) -> tuple[Type, Model]:
     """Return the first element type that the device supports, else the first one at all, with its model."""
     models = [(kind, operation.model(kind, dynamic)) for kind in operation.kinds]
     return next((pair for pair in models if supports(core, pair[1], device)), models[0])
 
 
-def check(compiled, operation: Operation, arrays: list[np.ndarray]) -> None:
-    results = compiled.create_infer_request().infer(arrays).to_tuple()
-    for actual, expected in zip(results, operation.expected(arrays), strict=True):
-        assert_close(actual, expected)
+def check(
+    core: Core, device: str, record: Record, operation: Operation, works: str, model: Model, *inputs: list[np.ndarray]
+) -> None:
+    """Check the results for all inputs if the device supports the model, else its refusal; record the case."""
+    supported = supports(core, model, device)
+    record_case(record, operation.name, [works], supported)
+    if not supported:
+        return check_refusal(core, model, device)
+    compiled = core.compile_model(model, device)
+    for arrays in inputs:
+        results = compiled.create_infer_request().infer(arrays).to_tuple()
+        for actual, expected in zip(results, operation.expected(arrays), strict=True):
+            assert_close(actual, expected)
 
 
 @pytest.mark.parametrize(("operation", "kind"), list(cases()))
-def test_element_type(core, device, operation, kind, record_property):
-    model = operation.model(kind)
-    supported = supports(core, model, device)
-    record_case(record_property, operation.name, [str(kind)], supported)
-    if supported:
-        check(core.compile_model(model, device), operation, operation.arrays(kind))
-    else:
-        check_refusal(core, model, device)
+def test_element_type(core: Core, device: str, operation: Operation, kind: Type, record_property: Record) -> None:
+    check(core, device, record_property, operation, str(kind), operation.model(kind), operation.arrays(kind))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: o.name)
-def test_dynamic_shapes(core, device, operation, record_property):
+def test_dynamic_shapes(core: Core, device: str, operation: Operation, record_property: Record) -> None:
     """All dimensions are dynamic; inferences have two different numbers of rows."""
-    kind, model = first_claimed(core, device, operation, dynamic=True)
-    supported = supports(core, model, device)
-    record_case(record_property, operation.name, ["dynamic"], supported)
-    if supported:
-        compiled = core.compile_model(model, device)
-        for rows in (None, 4) if operation.batched else (None,):
-            check(compiled, operation, operation.arrays(kind, rows))
-    else:
-        check_refusal(core, model, device)
+    kind, model = first_supported(core, device, operation, dynamic=True)
+    inputs = [operation.arrays(kind, rows) for rows in ((None, 4) if operation.batched else (None,))]
+    check(core, device, record_property, operation, "dynamic", model, *inputs)
 
 
 @pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.batched], ids=lambda o: o.name)
-def test_empty_tensors(core, device, operation, record_property):
+def test_empty_tensors(core: Core, device: str, operation: Operation, record_property: Record) -> None:
     """Inputs with 0 rows."""
     empty = operation._replace(shapes=tuple((0, *shape[1:]) for shape in operation.shapes))
-    kind, model = first_claimed(core, device, empty, dynamic=False)
-    supported = supports(core, model, device)
-    record_case(record_property, operation.name, ["empty"], supported)
-    if supported:
-        check(core.compile_model(model, device), empty, empty.arrays(kind))
-    else:
-        check_refusal(core, model, device)
+    kind, model = first_supported(core, device, empty, dynamic=False)
+    check(core, device, record_property, operation, "empty", model, empty.arrays(kind))

@@ -1,60 +1,63 @@
 """Remote tensors: contents, regions, use as inputs and outputs, and invalid ones."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 
-from hetero import RemoteContext, RemoteTensor, Tensor, Type
-from hetero.conformance.samples import assert_close
+from hetero import CompiledModel, Core, InferRequest, RemoteContext, RemoteTensor, Tensor, Type
+from hetero.conformance.samples import Sample, assert_close
 from hetero.errors import TensorError
-from hetero.plugin import RemoteMemory
+from hetero.plugin import Region, RemoteMemory
 
 pytestmark = pytest.mark.needs("remote tensors")
 
 
 @pytest.fixture
-def context(core, device):
+def context(core: Core, device: str) -> RemoteContext:
     return core.get_default_context(device)
 
 
 @pytest.fixture
-def compiled(core, context, sample):
+def compiled(core: Core, context: RemoteContext, sample: Sample) -> CompiledModel:
     return core.compile_model(sample.model(), context)
 
 
 class ForeignContext(RemoteContext):
     """A context of another device."""
 
-    def create_memory(self, byte_size, properties):
+    def create_memory(self, byte_size: int, properties: Mapping[str, Any]) -> RemoteMemory:
         return ForeignMemory(self, byte_size)
 
 
 class ForeignMemory(RemoteMemory):
-    def read(self, region, array):
+    def read(self, region: Region, array: np.ndarray) -> None:
         array[...] = 0
 
-    def write(self, region, array):
+    def write(self, region: Region, array: np.ndarray) -> None:
         return
 
 
-def remote(context, array) -> RemoteTensor:
+def remote(context: RemoteContext, array: np.ndarray) -> RemoteTensor:
     tensor = context.create_tensor(Type(array.dtype), array.shape)
     tensor.copy_from(array)
     return tensor
 
 
-def host(tensor) -> np.ndarray:
+def host(tensor: Tensor) -> np.ndarray:
     array = np.empty(tensor.shape, tensor.element_type.to_dtype())
     tensor.copy_to(array)
     return array
 
 
-def test_contexts(core, device, context, sample):
+def test_contexts(core: Core, device: str, context: RemoteContext, sample: Sample) -> None:
     compiled = core.compile_model(sample.model(), device)
     assert compiled.get_context() == context == core.get_default_context(device)
     assert context.get_device_name().split(".")[0] == device.split(".")[0]
 
 
-def test_contents_and_what_the_tensor_tells(context, sample):
+def test_contents_and_attributes_of_tensors(context: RemoteContext, sample: Sample) -> None:
     array = sample.array()
     tensor = remote(context, array)
     assert isinstance(tensor, RemoteTensor) and tensor.context == context
@@ -71,14 +74,14 @@ def test_contents_and_what_the_tensor_tells(context, sample):
         tensor.data  # noqa: B018
 
 
-def test_parameters_of_tensors(context, sample):
+def test_parameters_of_tensors(context: RemoteContext, sample: Sample) -> None:
     tensor = remote(context, sample.array())
     RemoteTensor.type_check(tensor, tensor.get_params())
     with pytest.raises(TensorError, match="no parameter NONE_SUCH"):
         RemoteTensor.type_check(tensor, {"NONE_SUCH": 1})
 
 
-def test_regions(context, sample):
+def test_regions(context: RemoteContext, sample: Sample) -> None:
     array = sample.array(rows=5)
     tensor = remote(context, array)
     begin, end = [1] * array.ndim, [length - (length > 3) for length in array.shape]
@@ -91,63 +94,62 @@ def test_regions(context, sample):
 
 
 @pytest.mark.parametrize("side", ["input", "output", "both"])
-def test_inputs_and_outputs(compiled, context, sample, side):
+def test_inputs_and_outputs(infer_request: InferRequest, context: RemoteContext, sample: Sample, side: str) -> None:
     expected = sample.expected(sample.array())
-    request = compiled.create_infer_request()
-    output_tensor = (
-        request.get_tensor("y") if side == "input" else context.create_tensor(Type(expected.dtype), expected.shape)
-    )
-    request.set_tensor("y", output_tensor)
+    if side != "input":
+        infer_request.set_tensor("y", context.create_tensor(Type(expected.dtype), expected.shape))
+    output_tensor = infer_request.get_tensor("y")
     for seed in range(3):
         array = sample.array(seed)
         input_tensor = Tensor(array) if side == "output" else remote(context, array)
-        request.infer([input_tensor])
+        infer_request.infer([input_tensor])
         assert_close(host(output_tensor), sample.expected(array))
         np.testing.assert_array_equal(host(input_tensor), array)  # inputs must not be overwritten
-    assert request.get_tensor("y") is output_tensor
+    assert infer_request.get_tensor("y") is output_tensor
 
 
-def test_host_tensors_of_the_context_as_input_and_output(compiled, context, sample):
+def test_host_tensors_of_the_context_as_input_and_output(
+    infer_request: InferRequest, context: RemoteContext, sample: Sample
+) -> None:
     """The device may compute in host tensors directly; the host must see the results."""
     expected = sample.expected(sample.array())
     input_tensor = context.create_host_tensor(sample.element_type, sample.array().shape)
     output_tensor = context.create_host_tensor(Type(expected.dtype), expected.shape)
-    request = compiled.create_infer_request()
-    request.set_tensor("x", input_tensor)
-    request.set_tensor("y", output_tensor)
+    infer_request.set_tensor("x", input_tensor)
+    infer_request.set_tensor("y", output_tensor)
     for seed in range(3):
         input_tensor.data[...] = sample.array(seed)
-        request.infer()
+        infer_request.infer()
         assert_close(output_tensor.data, sample.expected(sample.array(seed)))
-    assert request.get_tensor("y") is output_tensor
+    assert infer_request.get_tensor("y") is output_tensor
 
 
-def test_which_tensors_it_computes_in(context, sample):
+def test_tensors_that_the_context_holds(context: RemoteContext, sample: Sample) -> None:
     assert context.holds(remote(context, sample.array()))
     assert not context.holds(ForeignContext("STRANGE").create_tensor(sample.element_type, [2]))
     assert isinstance(context.holds(Tensor(sample.array())), bool)
 
 
-def test_regions_as_inputs(compiled, context, sample):
+def test_regions_as_inputs(infer_request: InferRequest, context: RemoteContext, sample: Sample) -> None:
     rows = sample.array(rows=6)
     tensor = remote(context, rows)
-    request = compiled.create_infer_request()
     for begin in (0, 1, 4):
         region = RemoteTensor(tensor, [begin] + [0] * len(sample.row), [begin + 2, *sample.row])
-        assert_close(request.infer([region])[0], sample.expected(rows[begin : begin + 2]))
+        assert_close(infer_request.infer([region])[0], sample.expected(rows[begin : begin + 2]))
     np.testing.assert_array_equal(host(tensor), rows)
 
 
-def test_an_output_in_the_memory_of_the_input(compiled, context, sample):
-    expected = sample.expected(sample.array())
-    tensor, request = remote(context, sample.array()), compiled.create_infer_request()
-    request.set_tensor("x", tensor)
-    request.set_tensor("y", tensor)
-    request.infer()
-    assert_close(host(tensor), expected)
+def test_an_output_in_the_memory_of_the_input(
+    infer_request: InferRequest, context: RemoteContext, sample: Sample
+) -> None:
+    tensor = remote(context, sample.array())
+    infer_request.set_tensor("x", tensor)
+    infer_request.set_tensor("y", tensor)
+    infer_request.infer()
+    assert_close(host(tensor), sample.expected(sample.array()))
 
 
-def test_one_model_hands_over_to_the_next(core, context, sample):
+def test_output_of_one_request_as_input_of_another(core: Core, context: RemoteContext, sample: Sample) -> None:
     """One remote tensor is the output of one request and the input of the next."""
     array = sample.array()
     between = sample.expected(array)
@@ -160,7 +162,7 @@ def test_one_model_hands_over_to_the_next(core, context, sample):
 
 
 @pytest.mark.needs("dynamic shapes")
-def test_shapes_that_come_with_the_inference(core, context, sample):
+def test_shapes_known_at_the_inference(core: Core, context: RemoteContext, sample: Sample) -> None:
     request = core.compile_model(sample.model(-1), context).create_infer_request()
     first = sample.expected(sample.array())
     output_tensor = context.create_tensor(Type(first.dtype), first.shape)
@@ -171,9 +173,10 @@ def test_shapes_that_come_with_the_inference(core, context, sample):
         assert_close(host(output_tensor), sample.expected(array))
 
 
-def test_what_does_not_fit_is_refused_and_the_request_stays_usable(compiled, context, sample):
+def test_invalid_tensors_are_refused_and_the_request_stays_usable(
+    infer_request: InferRequest, context: RemoteContext, sample: Sample
+) -> None:
     array = sample.array()
-    request = compiled.create_infer_request()
     other = Type.u16 if sample.element_type is not Type.u16 else Type.u32
     for tensor, problem in (
         (context.create_tensor(other, array.shape), "elements, but the tensor has"),
@@ -181,19 +184,17 @@ def test_what_does_not_fit_is_refused_and_the_request_stays_usable(compiled, con
         (ForeignContext("STRANGE").create_tensor(sample.element_type, array.shape), "remote tensor of STRANGE"),
     ):
         with pytest.raises(TensorError, match=problem):
-            request.set_tensor("x", tensor)
-        assert_close(request.infer([array])[0], sample.expected(array))
+            infer_request.set_tensor("x", tensor)
+        assert_close(infer_request.infer([array])[0], sample.expected(array))
 
 
-def test_under_hetero(core, device, context, sample):
+def test_under_hetero(core: Core, device: str, context: RemoteContext, sample: Sample) -> None:
     """HETERO accepts the device's remote tensors."""
     array = sample.array()
     compiled = core.compile_model(sample.model(), f"HETERO:{device}")
     expected = sample.expected(array)
-    request, output_tensor = (
-        compiled.create_infer_request(),
-        context.create_tensor(Type(expected.dtype), expected.shape),
-    )
+    request = compiled.create_infer_request()
+    output_tensor = context.create_tensor(Type(expected.dtype), expected.shape)
     request.set_tensor("y", output_tensor)
     request.infer([remote(context, array)])
     assert_close(host(output_tensor), expected)

@@ -1,20 +1,24 @@
 """Runtime models."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from hetero import CompiledModel, Core, serialize
 from hetero import properties as props
-from hetero import serialize
+from hetero.conformance.samples import Sample
 from hetero.graph import ExecutionNode, Parameter, Result, execution
 
 pytestmark = pytest.mark.needs("runtime models")
 
 
 @pytest.fixture
-def compiled(core, device, sample):
+def compiled(core: Core, device: str, sample: Sample) -> CompiledModel:
     return core.compile_model(sample.model(length=2), device)
 
 
-def test_it_executes_all_operations_from_inputs_to_outputs(compiled):
+def test_it_executes_all_operations_from_inputs_to_outputs(compiled: CompiledModel) -> None:
     model = compiled.get_runtime_model()
     nodes = sorted(model.get_ordered_ops(), key=lambda node: int(node.rt_info[execution.EXECUTION_ORDER]))
     assert all(isinstance(node, (ExecutionNode, Parameter, Result)) for node in nodes)
@@ -27,7 +31,7 @@ def test_it_executes_all_operations_from_inputs_to_outputs(compiled):
         assert (mine.element_type, mine.partial_shape) == (port.element_type, port.partial_shape)
 
 
-def test_every_node_has_all_notes(compiled):
+def test_every_node_has_all_rt_info(compiled: CompiledModel) -> None:
     for node in compiled.get_runtime_model().get_ordered_ops():
         for key in (
             execution.LAYER_TYPE, execution.IMPLEMENTATION, execution.ORIGINAL_LAYERS, execution.EXECUTION_TIME,
@@ -36,10 +40,12 @@ def test_every_node_has_all_notes(compiled):
             assert isinstance(node.rt_info[key], str)
 
 
-def test_times_are_told_of_all_inferences_with_perf_count_only(core, device, sample, compiled):
+def test_times_of_all_inferences_with_perf_count_only(
+    core: Core, device: str, sample: Sample, compiled: CompiledModel
+) -> None:
     has_profiling = props.enable_profiling in core.get_property(device, props.supported_properties)
     for profiled in (False, True) if has_profiling else (None,):
-        options = {} if profiled is None else {props.enable_profiling: profiled}
+        options: dict[str, Any] = {} if profiled is None else {props.enable_profiling: profiled}
         model = core.compile_model(sample.model(length=2), device, options)
         requests = [model.create_infer_request() for _ in range(2)]
         for request in requests:
@@ -49,6 +55,6 @@ def test_times_are_told_of_all_inferences_with_perf_count_only(core, device, sam
         assert all(time.isdecimal() for time in times - {execution.NOT_EXECUTED})
 
 
-def test_it_can_be_written(compiled, tmp_path):
+def test_it_can_be_written(compiled: CompiledModel, tmp_path: Path) -> None:
     serialize(compiled.get_runtime_model(), tmp_path / "runtime.xml")
     assert 'originalLayersNames="' in (tmp_path / "runtime.xml").read_text(encoding="utf-8")

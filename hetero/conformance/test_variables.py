@@ -3,35 +3,35 @@
 import numpy as np
 import pytest
 
-from hetero import Tensor, Type
+from hetero import CompiledModel, Core, InferRequest, Tensor, Type
 from hetero.conformance.features import delay
-from hetero.conformance.samples import assert_close
+from hetero.conformance.samples import Sample, assert_close
 from hetero.errors import TensorError
 
 pytestmark = pytest.mark.needs("variables")
 
 
 @pytest.fixture
-def compiled(core, device, sample):
+def compiled(core: Core, device: str, sample: Sample) -> CompiledModel:
     return core.compile_model(delay(sample), device)
 
 
 @pytest.fixture
-def request_of_delay(compiled):
+def delay_request(compiled: CompiledModel) -> InferRequest:
     return compiled.create_infer_request()
 
 
-def check(request, sample, given, remembered):
-    """Infer with the array of seed ``given`` and check that the result is that for the array of seed ``remembered``."""
+def check(request: InferRequest, sample: Sample, given: int, remembered: int) -> None:
+    """Check that an inference with the array of seed ``given`` returns the result for that of seed ``remembered``."""
     assert_close(request.infer(sample.array(given))[0], sample.expected(sample.array(remembered)))
 
 
-def test_it_remembers_from_one_inference_to_the_next(request_of_delay, sample):
+def test_variables_persist_between_inferences(delay_request: InferRequest, sample: Sample) -> None:
     for given, remembered in ((1, 9), (2, 1), (3, 2)):
-        check(request_of_delay, sample, given, remembered)
+        check(delay_request, sample, given, remembered)
 
 
-def test_requests_remember_by_themselves(compiled, sample):
+def test_variables_of_requests_are_independent(compiled: CompiledModel, sample: Sample) -> None:
     one, two = compiled.create_infer_request(), compiled.create_infer_request()
     check(one, sample, 1, 9)
     check(two, sample, 2, 9)
@@ -39,37 +39,37 @@ def test_requests_remember_by_themselves(compiled, sample):
     check(two, sample, 3, 2)
 
 
-def test_states_are_read_set_and_reset(request_of_delay, sample):
-    (state,) = request_of_delay.query_state()
+def test_states_are_read_set_and_reset(delay_request: InferRequest, sample: Sample) -> None:
+    (state,) = delay_request.query_state()
     assert state.name == "last"
     assert state.state.shape == sample.array().shape and not state.state.data.any(), "zeros while it is unset"
-    check(request_of_delay, sample, 1, 9)
+    check(delay_request, sample, 1, 9)
     np.testing.assert_array_equal(state.state.data, sample.array(1))
     array = sample.array(2)
     state.state = Tensor(array, shared_memory=True)
     array[...] = 0
-    check(request_of_delay, sample, 3, 2)
+    check(delay_request, sample, 3, 2)
     np.testing.assert_array_equal(state.state.data, sample.array(3))
     state.reset()
-    check(request_of_delay, sample, 1, 9)
-    request_of_delay.reset_state()
-    check(request_of_delay, sample, 1, 9)
+    check(delay_request, sample, 1, 9)
+    delay_request.reset_state()
+    check(delay_request, sample, 1, 9)
 
 
-def test_what_is_remembered_is_nobody_elses_memory(request_of_delay, sample):
+def test_variables_do_not_share_memory(delay_request: InferRequest, sample: Sample) -> None:
     given = sample.array(1)
-    request_of_delay.infer(given, share_inputs=True)
-    (state,) = request_of_delay.query_state()
+    delay_request.infer(given, share_inputs=True)
+    (state,) = delay_request.query_state()
     state.state.data[...] = 0
     given[...] = 0
-    check(request_of_delay, sample, 2, 1)
+    check(delay_request, sample, 2, 1)
 
 
-def test_a_state_of_another_type_or_shape_is_refused(request_of_delay, sample):
-    check(request_of_delay, sample, 1, 9)
-    (state,) = request_of_delay.query_state()
+def test_a_state_of_another_type_or_shape_is_refused(delay_request: InferRequest, sample: Sample) -> None:
+    check(delay_request, sample, 1, 9)
+    (state,) = delay_request.query_state()
     other = np.float64 if sample.element_type is not Type.f64 else np.float32
     for array in (sample.array().astype(other), sample.array(0, 3)):
         with pytest.raises(TensorError, match="variable 'last'"):
             state.state = Tensor(array)
-    check(request_of_delay, sample, 2, 1)
+    check(delay_request, sample, 2, 1)

@@ -1,56 +1,8 @@
 """Reference evaluation of operations with numpy: one file per family, named as in ops/."""
-# ruff: noqa: F401 - importing a family registers its functions
 
-from hetero.reference import (
-    activation,
-    arithmetic,
-    attention,
-    bitwise,
-    class_nms,
-    color,
-    comparison,
-    control_flow,
-    conversion,
-    convolution,
-    ctc,
-    cumulative,
-    deformable,
-    detection,
-    detectron,
-    einsum,
-    elementwise,
-    embedding,
-    expansion,
-    gather,
-    grid_sample,
-    hashing,
-    image_files,
-    interpolation,
-    linear_algebra,
-    matmul,
-    movement,
-    nms,
-    normalization,
-    patches,
-    pooling,
-    prior_boxes,
-    proposals,
-    random,
-    rearrangement,
-    recurrent,
-    reduction,
-    resize,
-    roi,
-    scatter,
-    sequences,
-    signal,
-    slicing,
-    sorting,
-    strings,
-    trees,
-    variables,
-    yolo,
-)  # fmt: skip
+import importlib
+import pkgutil
+
 from hetero.reference.program import Program
 from hetero.reference.registry import (
     UncancelledRun,
@@ -63,12 +15,10 @@ from hetero.reference.registry import (
 )
 
 __all__ = [
-    "Program",
-    "UncancelledRun",
-    "VariableValues",
-    "evaluate",
-    "evaluates",
-    "has_evaluate",
-    "prepares",
+    "Program", "UncancelledRun", "VariableValues", "evaluate", "evaluates", "has_evaluate", "prepares",
     "unknown_operation",
-]
+]  # fmt: skip
+
+# Importing a file registers its functions.
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

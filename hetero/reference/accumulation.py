@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from hetero.reference.registry import Array
+
 # The largest integer up to which all integers are exact in the type.
 _EXACT = ((np.float32, 2**24), (np.float64, 2**53))
 
 
-def accumulation_type(a: np.ndarray, b: np.ndarray, count: int) -> np.dtype:
+def accumulation_type(a: Array, b: Array, count: int) -> np.dtype:
     """Return the type for sums of ``count`` products of elements of a and b.
 
     For integers, this is the smallest floating-point type in which the sums are exact, or their own type if there is
@@ -20,12 +22,12 @@ def accumulation_type(a: np.ndarray, b: np.ndarray, count: int) -> np.dtype:
     return next((np.dtype(kind) for kind, limit in _EXACT if largest <= limit), a.dtype)
 
 
-def to_element_type(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def to_element_type(result: Array, dtype: np.dtype) -> Array:
     """Convert sums of products to the element type of the operation; integers wrap around."""
     if dtype.kind in "iu" and result.dtype.kind == "f":
         result = result.astype(np.int64)
     return result.astype(dtype, copy=False)
 
 
-def _magnitude(array: np.ndarray) -> int:
+def _magnitude(array: Array) -> int:
     return max(int(array.max()), -int(array.min())) if array.size else 0

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import compute_in_f32, evaluates
-
-_FUNCTIONS = {
-    ops.Add: np.add, ops.Subtract: np.subtract, ops.Multiply: np.multiply, ops.Maximum: np.maximum,
-    ops.Minimum: np.minimum, ops.Mod: np.fmod, ops.FloorMod: np.mod,
-}  # fmt: skip
+from hetero.reference.registry import Array, evaluates, register_functions
 
 
-@evaluates(*_FUNCTIONS)
-@compute_in_f32
-def arithmetic(node, a, b):
-    return _FUNCTIONS[type(node)](a, b)
-
-
-@evaluates(ops.Divide)
-@compute_in_f32
-def divide(node, a, b):
+@evaluates(ops.Divide, in_f32=True)
+def divide(node: ops.Divide, a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
         return np.divide(a, b)
     quotient = np.floor_divide(a, b)
@@ -29,15 +19,14 @@ def divide(node, a, b):
 
 
 # Frequent exponents, for which these functions are faster than pow.
-_SIMPLER_POWERS = {
+_SIMPLER_POWERS: dict[float, Callable[[Array], Array]] = {
     -1: np.reciprocal, -0.5: lambda x: np.reciprocal(np.sqrt(x)), 0.5: np.sqrt, 1: np.positive, 2: np.square,
     3: lambda x: np.square(x) * x, 4: lambda x: np.square(np.square(x)),
 }  # fmt: skip
 
 
-@evaluates(ops.Power)
-@compute_in_f32
-def power(node, a, b):
+@evaluates(ops.Power, in_f32=True)
+def power(node: ops.Power, a: Array, b: Array) -> Array:
     if a.dtype.kind == "f" and b.size == 1:
         simpler = _SIMPLER_POWERS.get(b.item())
         if simpler:
@@ -47,13 +36,16 @@ def power(node, a, b):
     return np.power(a, b)
 
 
-@evaluates(ops.SquaredDifference)
-@compute_in_f32
-def squared_difference(node, a, b):
+def squared_difference(a: Array, b: Array) -> Array:
     difference = a - b
     return np.square(difference, difference) if difference.ndim else np.square(difference)
 
 
-@evaluates(ops.Select)
-def select(node, condition, then, otherwise):
-    return np.where(condition, then, otherwise)
+register_functions({ops.Select: np.where})
+register_functions(
+    {
+        ops.Add: np.add, ops.Subtract: np.subtract, ops.Multiply: np.multiply, ops.Maximum: np.maximum,
+        ops.Minimum: np.minimum, ops.Mod: np.fmod, ops.FloorMod: np.mod, ops.SquaredDifference: squared_difference,
+    },
+    in_f32=True,
+)  # fmt: skip

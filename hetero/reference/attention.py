@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.ScaledDotProductAttention)
-@compute_in_f32
-def scaled_dot_product_attention(node, query, key, value, mask=None, scale=None, sink=None):
+@evaluates(ops.ScaledDotProductAttention, in_f32=True)
+def scaled_dot_product_attention(
+    node: ops.ScaledDotProductAttention, query: Array, key: Array, value: Array, *options: Array
+) -> Array:
+    mask, scale, sink = (*options, None, None, None)[:3]
     factor = query.shape[-1] ** -0.5 if scale is None else scale.item()
     shared = query.ndim > 3 and query.shape[-3] > 1 and key.shape[-3] == value.shape[-3] == 1
     scores = _product(query * query.dtype.type(factor), key.swapaxes(-1, -2), shared)
@@ -19,7 +21,8 @@ def scaled_dot_product_attention(node, query, key, value, mask=None, scale=None,
     if mask is not None and mask.dtype == bool:
         mask = np.where(mask, query.dtype.type(0), query.dtype.type(-np.inf))
     if mask is not None and mask.ndim:
-        scores = np.add(scores, mask, out=scores if _fits(mask, scores) else None)
+        fits = np.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+        scores = np.add(scores, mask, out=scores if fits else None)
     sums = _exponentials(scores, sink)
     # Dividing after the second gemm is cheaper, as the result is smaller than the scores.
     result = _product(scores, value, shared)
@@ -27,7 +30,7 @@ def scaled_dot_product_attention(node, query, key, value, mask=None, scale=None,
     return result
 
 
-def _product(a: np.ndarray, b: np.ndarray, shared: bool) -> np.ndarray:
+def _product(a: Array, b: Array, shared: bool) -> Array:
     """Return a·b. If ``shared``, axis -3 of b has length 1, and one gemm multiplies the rows of all matrices of a."""
     if not shared or a.shape[-3] * a.shape[-2] == 0:
         return np.matmul(a, b)
@@ -36,7 +39,7 @@ def _product(a: np.ndarray, b: np.ndarray, shared: bool) -> np.ndarray:
     return product.reshape(*product.shape[:-2], *a.shape[-3:-1], b.shape[-1])
 
 
-def _exponentials(scores: np.ndarray, sink: np.ndarray | None) -> np.ndarray:
+def _exponentials(scores: Array, sink: Array | None) -> Array:
     """Replace scores by exp(score - row maximum) in place and return the row sums, with a last axis of length 1.
 
     A fully masked row of -∞ becomes zeros with the sum 1. ``sink`` has scores that are added to the sums only.
@@ -56,12 +59,8 @@ def _exponentials(scores: np.ndarray, sink: np.ndarray | None) -> np.ndarray:
     return sums
 
 
-def _fits(small: np.ndarray, large: np.ndarray) -> bool:
-    return np.broadcast_shapes(small.shape, large.shape) == large.shape
-
-
 @evaluates(ops.CacheUpdate)
-def cache_update(node, cache, tokens, lengths, total):
+def cache_update(node: ops.CacheUpdate, cache: Array, tokens: Array, lengths: Array, total: Array) -> Array:
     capacity, count = cache.shape[2], tokens.shape[2]
     result = np.empty((*cache.shape[:2], max(capacity, total.item()), cache.shape[3]), cache.dtype)
     result[:, :, :capacity] = cache
@@ -71,9 +70,10 @@ def cache_update(node, cache, tokens, lengths, total):
     return result
 
 
-@evaluates(ops.LinearAttention)
-@compute_in_f32
-def linear_attention(node, query, key, value, state, *gates):
+@evaluates(ops.LinearAttention, in_f32=True)
+def linear_attention(
+    node: ops.LinearAttention, query: Array, key: Array, value: Array, state: Array, *gates: Array
+) -> tuple[Array, Array]:
     heads, members = node.heads, node.query_heads // node.heads
     batch, time, _ = query.shape
     width, value_width = state.shape[2:]

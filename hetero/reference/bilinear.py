@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
+
+from hetero.reference.registry import Array
 
 
 def bilinear(
-    planes: np.ndarray,
-    size: tuple[int, int],
-    y: np.ndarray,
-    x: np.ndarray,
-    start: np.ndarray | int = 0,
-    combine: Callable[..., np.ndarray] = np.add,
-) -> np.ndarray:
+    planes: Array, size: tuple[int, int], y: Array, x: Array, start: Array | int = 0, combine: np.ufunc = np.add
+) -> Array:
     """Return the samples ``[…, points…]`` at points inside images of ``size``.
 
     ``planes``: flattened images ``[…, elements]``; ``start``: the offset of each point's image in its row;

@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import register_functions
 
-_FUNCTIONS = {
+register_functions({
     ops.BitwiseAnd: np.bitwise_and, ops.BitwiseOr: np.bitwise_or, ops.BitwiseXor: np.bitwise_xor,
     ops.BitwiseNot: np.bitwise_not, ops.BitwiseLeftShift: np.left_shift, ops.BitwiseRightShift: np.right_shift,
-}  # fmt: skip
-
-
-@evaluates(*_FUNCTIONS)
-def bitwise(node, *arrays):
-    return _FUNCTIONS[type(node)](*arrays)
+})  # fmt: skip

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from hetero.reference.registry import Array
+
+Scalar = float | np.floating
 # Overlaps of boxes [n, …] with boxes [m, …]: [n, m].
-Overlap = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Overlap = Callable[[Array, Array], Array]
 
 # Number of candidates that are compared with each other at once.
 _BLOCK = 64
 
 
-def intersection_over_union(a: np.ndarray, b: np.ndarray, border: float = 0.0) -> np.ndarray:
+def intersection_over_union(a: Array, b: Array, border: Scalar = 0.0) -> Array:
     """Return the intersection over union (IoU) of boxes ``[n, 4]`` with boxes ``[m, 4]``: ``[n, m]``.
 
     A box is two opposite corners, the one with the smaller coordinates first; ``border`` is 1 if the corners are
@@ -33,7 +36,7 @@ def intersection_over_union(a: np.ndarray, b: np.ndarray, border: float = 0.0) -
     return overlap
 
 
-def _shared_length(a: np.ndarray, b: np.ndarray, border: np.floating) -> np.ndarray:
+def _shared_length(a: Array, b: Array, border: Scalar) -> Array:
     """Return the length of the intersection of each interval ``a[0]`` … ``a[1]`` with each interval of ``b``."""
     length = np.minimum(a[1][:, None], b[1])
     length -= np.maximum(a[0][:, None], b[0])
@@ -42,27 +45,45 @@ def _shared_length(a: np.ndarray, b: np.ndarray, border: np.floating) -> np.ndar
     return np.maximum(length, 0, out=length)
 
 
-def _areas(boxes: np.ndarray, border: np.floating) -> np.ndarray:
+def _areas(boxes: Array, border: Scalar) -> Array:
     return (boxes[2] - boxes[0] + border) * (boxes[3] - boxes[1] + border)
 
 
-def pixel_overlap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def pixel_overlap(a: Array, b: Array) -> Array:
     """Return the IoU of boxes whose corners are pixels inside the box; 0 if two boxes have no pixel in common."""
     apart = (a[:, None, :2] > b[:, 2:]) | (b[:, :2] > a[:, None, 2:])
     return np.where(apart.any(axis=-1), 0, intersection_over_union(a, b, 1))
 
 
-def descending_order(scores: np.ndarray) -> np.ndarray:
+def descending_order(scores: Array) -> Array:
     """Return the stable descending order of scores."""
     return np.argsort(-scores, kind="stable")
 
 
-def suppress(boxes: np.ndarray, threshold: float, limit: int, overlap: Overlap = intersection_over_union) -> np.ndarray:
+def candidates(scores: Array, passes: Array, limit: int = -1) -> Array:
+    """Return the indices of the scores selected by a mask in descending order of score, at most ``limit`` if not -1."""
+    indices = np.flatnonzero(passes)
+    indices = indices[descending_order(scores[indices])]
+    return indices if limit < 0 else indices[:limit]
+
+
+def labeled(selected: Mapping[int, Array]) -> tuple[Array, Array]:
+    """Return the class of each box, and its index, for the indices of the boxes selected in each class."""
+    counts = np.array([len(indices) for indices in selected.values()], np.int64)
+    indices = np.concatenate([np.zeros(0, np.int64), *selected.values()])
+    return np.repeat(np.array(list(selected), np.int64), counts), indices
+
+
+def suppress(
+    boxes: Array, threshold: Scalar, limit: int, overlap: Overlap = intersection_over_union, eta: float = 1.0
+) -> Array:
     """Return the indices of at most ``limit`` boxes selected by greedy NMS.
 
     ``boxes`` are in descending order of score. A box is selected unless it overlaps a selected one by more than the
-    threshold.
+    threshold. If ``eta`` < 1, each selected box multiplies a threshold above 0.5 by it.
     """
+    if eta < 1:
+        return _suppress_adaptively(boxes, threshold, eta, overlap)[:limit]
     selected = np.zeros(0, np.intp)
     for begin in range(0, len(boxes), _BLOCK):
         block = np.arange(begin, min(begin + _BLOCK, len(boxes)))
@@ -79,13 +100,12 @@ def suppress(boxes: np.ndarray, threshold: float, limit: int, overlap: Overlap =
     return selected[: max(limit, 0)]
 
 
-def suppress_adaptively(boxes: np.ndarray, threshold: float, eta: float, overlap: Overlap) -> np.ndarray:
-    """Return the indices of boxes selected by greedy NMS; each one multiplies a threshold above 0.5 by ``eta``."""
-    candidates, selected = np.arange(len(boxes)), []
-    while candidates.size:
-        best, candidates = candidates[:1], candidates[1:]
+def _suppress_adaptively(boxes: Array, threshold: Scalar, eta: float, overlap: Overlap) -> Array:
+    remaining, selected = np.arange(len(boxes)), []
+    while remaining.size:
+        best, remaining = remaining[:1], remaining[1:]
         selected.append(best[0])
         if threshold > 0.5:
             threshold = threshold * boxes.dtype.type(eta)
-        candidates = candidates[overlap(boxes[best], boxes[candidates])[0] <= threshold]
+        remaining = remaining[overlap(boxes[best], boxes[remaining])[0] <= threshold]
     return np.array(selected, np.intp)

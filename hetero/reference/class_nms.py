@@ -7,27 +7,20 @@ from collections.abc import Callable
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.boxes import (
-    descending_order,
-    intersection_over_union,
-    pixel_overlap,
-    suppress,
-    suppress_adaptively,
-)
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.boxes import candidates, intersection_over_union, pixel_overlap, suppress
+from hetero.reference.registry import Array, evaluates
+
+_ClassNms = ops.MatrixNms | ops.MulticlassNms
 
 
-@evaluates(ops.MatrixNms)
-@compute_in_f32
-def matrix_nms(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
+@evaluates(ops.MatrixNms, in_f32=True)
+def matrix_nms(node: ops.MatrixNms, boxes: Array, scores: Array) -> tuple[Array, ...]:
     return _select_by_batch(node, boxes, scores, _decayed)
 
 
-@evaluates(ops.MulticlassNms, ops.MulticlassNmsV8)
-@compute_in_f32
-def multiclass_nms(node: Node, boxes: np.ndarray, scores: np.ndarray, counts: np.ndarray | None = None) -> tuple:
-    if scores.ndim == 3:
+@evaluates(ops.MulticlassNms, ops.MulticlassNmsV8, in_f32=True)
+def multiclass_nms(node: ops.MulticlassNms, boxes: Array, scores: Array, counts: Array | None = None) -> tuple:
+    if counts is None:
         return _select_by_batch(node, boxes, scores, _suppressed)
     count = len(scores)
     selected, numbers, rows = [], [], []
@@ -43,7 +36,7 @@ def multiclass_nms(node: Node, boxes: np.ndarray, scores: np.ndarray, counts: np
     return _outputs(node, boxes.reshape(-1, 4), selected, numbers, rows)
 
 
-def _select_by_batch(node: Node, boxes: np.ndarray, scores: np.ndarray, select: Callable) -> tuple[np.ndarray, ...]:
+def _select_by_batch(node: _ClassNms, boxes: Array, scores: Array, select: Callable) -> tuple[Array, ...]:
     """Return the outputs of a node whose boxes are common to all classes, given ``select(node, boxes, scores)``."""
     classes = _classes(node, scores.shape[1])
     selected = [
@@ -54,21 +47,14 @@ def _select_by_batch(node: Node, boxes: np.ndarray, scores: np.ndarray, select: 
     return _outputs(node, boxes.reshape(-1, 4), selected, numbers, numbers)
 
 
-def _classes(node: Node, count: int) -> list[int]:
+def _classes(node: _ClassNms, count: int) -> list[int]:
     return [label for label in range(count) if label != node.background_class]
 
 
-def _candidates(node: Node, scores: np.ndarray, passes: np.ndarray) -> np.ndarray:
-    """Return the indices of the scores selected by a mask, at most ``nms_top_k``, in descending order of score."""
-    indices = np.flatnonzero(passes)
-    indices = indices[descending_order(scores[indices])]
-    return indices if node.nms_top_k < 0 else indices[: node.nms_top_k]
-
-
-def _decayed(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _decayed(node: ops.MatrixNms, boxes: Array, scores: Array) -> tuple[Array, Array]:
     """Return the selected boxes and their decayed scores, by Wang et al., SOLOv2 (2020), section 3.3."""
-    candidates = _candidates(node, scores, scores > node.score_threshold)
-    boxes = boxes[candidates]
+    best = candidates(scores, scores > node.score_threshold, node.nms_top_k)
+    boxes = boxes[best]
     overlap = np.tril((intersection_over_union if node.normalized else pixel_overlap)(boxes, boxes), -1)
     largest = overlap.max(axis=1, initial=0)
     if node.decay_function == "gaussian":
@@ -76,25 +62,21 @@ def _decayed(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndar
     else:
         decay = (1 - overlap) / (1 - largest + np.float32(1e-10))
     decay[np.triu_indices(len(decay))] = 1
-    values = scores[candidates] * decay.min(axis=1, initial=1)
+    values = scores[best] * decay.min(axis=1, initial=1)
     passes = values > node.post_threshold
-    return candidates[passes], values[passes]
+    return best[passes], values[passes]
 
 
-def _suppressed(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _suppressed(node: ops.MulticlassNms, boxes: Array, scores: Array) -> tuple[Array, Array]:
     """Return the boxes selected by NMS and their scores."""
-    candidates = _candidates(node, scores, scores >= node.score_threshold)
-
+    best = candidates(scores, scores >= node.score_threshold, node.nms_top_k)
     overlap = intersection_over_union if node.normalized else pixel_overlap
-    boxes, threshold = boxes[candidates], np.float32(node.iou_threshold)
-    if node.nms_eta < 1:
-        selected = candidates[suppress_adaptively(boxes, threshold, node.nms_eta, overlap)]
-    else:
-        selected = candidates[suppress(boxes, threshold, len(boxes), overlap)]
+    threshold = np.float32(node.iou_threshold)
+    selected = best[suppress(boxes[best], threshold, len(best), overlap, node.nms_eta)]
     return selected, scores[selected]
 
 
-def _merge_classes(node: Node, by_class: list[tuple[int, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, ...]:
+def _merge_classes(node: _ClassNms, by_class: list[tuple[int, Array, Array]]) -> tuple[Array, ...]:
     """Return class, index and score of the best ``keep_top_k`` boxes of one batch, in descending order of score."""
     labels = np.concatenate([np.zeros(0, np.int64), *(np.full(len(indices), label) for label, indices, _ in by_class)])
     indices = np.concatenate([np.zeros(0, np.int64), *(indices for _, indices, _ in by_class)])
@@ -105,7 +87,7 @@ def _merge_classes(node: Node, by_class: list[tuple[int, np.ndarray, np.ndarray]
     return labels[order], indices[order], values[order]
 
 
-def _outputs(node: Node, boxes: np.ndarray, selected: list, numbers: list, rows: list) -> tuple[np.ndarray, ...]:
+def _outputs(node: _ClassNms, boxes: Array, selected: list, numbers: list, rows: list) -> tuple[Array, ...]:
     """Return the outputs of the node.
 
     ``selected``: class, index and score of the boxes selected in each batch; ``numbers``: their output indices;
@@ -116,7 +98,7 @@ def _outputs(node: Node, boxes: np.ndarray, selected: list, numbers: list, rows:
         return np.zeros((0, 6), boxes.dtype), np.zeros((0, 1), np.int64), counts
     labels, indices, values = (np.concatenate(arrays) for arrays in zip(*selected))
     batches = np.repeat(np.arange(len(counts)), counts)
-    keys = (-values, batches, labels, indices)
+    keys: tuple[Array, ...] = (-values, batches, labels, indices)
     if node.sort_result_type == "classid":
         keys = (labels, batches, -values, indices)
     if not node.sort_result_across_batch or node.sort_result_type == "none":

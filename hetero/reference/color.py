@@ -6,12 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.NV12toBGR, ops.NV12toRGB)
-@compute_in_f32
-def from_nv12(node: Node, image: np.ndarray, colors: np.ndarray | None = None) -> np.ndarray:
+@evaluates(ops.NV12toBGR, ops.NV12toRGB, in_f32=True)
+def from_nv12(node: ops.NV12toBGR | ops.NV12toRGB, image: Array, colors: Array | None = None) -> Array:
     if colors is None:
         batch, rows, width, _ = image.shape
         height = rows * 2 // 3
@@ -19,9 +18,10 @@ def from_nv12(node: Node, image: np.ndarray, colors: np.ndarray | None = None) -
     return _converted(node, image, colors[..., :1], colors[..., 1:])
 
 
-@evaluates(ops.I420toBGR, ops.I420toRGB)
-@compute_in_f32
-def from_i420(node: Node, image: np.ndarray, u: np.ndarray | None = None, v: np.ndarray | None = None) -> np.ndarray:
+@evaluates(ops.I420toBGR, ops.I420toRGB, in_f32=True)
+def from_i420(
+    node: ops.I420toBGR | ops.I420toRGB, image: Array, u: Array | None = None, v: Array | None = None
+) -> Array:
     if u is None or v is None:
         batch, rows, width, _ = image.shape
         height = rows * 2 // 3
@@ -30,7 +30,7 @@ def from_i420(node: Node, image: np.ndarray, u: np.ndarray | None = None, v: np.
     return _converted(node, image, u, v)
 
 
-def _converted(node: Node, y: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+def _converted(node: Node, y: Array, u: Array, v: Array) -> Array:
     luminance = np.float32(1.164) * (y.astype(np.float32) - 16)
     u, v = (color.astype(np.float32) - 128 for color in (u, v))
     red, green, blue = 1.596 * v, -0.391 * u - 0.813 * v, 2.018 * u

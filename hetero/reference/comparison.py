@@ -5,37 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates, register_functions
 
-
-@evaluates(
+_COMPARISONS = (
     ops.Equal, ops.NotEqual, ops.Greater, ops.GreaterEqual, ops.Less, ops.LessEqual,
     ops.LogicalAnd, ops.LogicalOr, ops.LogicalXor,
 )  # fmt: skip
-def compare(node, a, b):
-    return node.combine(a, b)
+register_functions({operation: operation.combine for operation in _COMPARISONS})
+register_functions({ops.LogicalNot: np.logical_not})
+register_functions({ops.IsFinite: np.isfinite, ops.IsNaN: np.isnan}, in_f32=True)
 
 
-@evaluates(ops.LogicalNot)
-def logical_not(node, x):
-    return np.logical_not(x)
-
-
-@evaluates(ops.IsFinite)
-@compute_in_f32
-def is_finite(node, x):
-    return np.isfinite(x)
-
-
-@evaluates(ops.IsNaN)
-@compute_in_f32
-def is_nan(node, x):
-    return np.isnan(x)
-
-
-@evaluates(ops.IsInf)
-@compute_in_f32
-def is_inf(node, x):
+@evaluates(ops.IsInf, in_f32=True)
+def is_inf(node: ops.IsInf, x: Array) -> Array:
     if node.detect_positive and node.detect_negative:
         return np.isinf(x)
     if node.detect_positive or node.detect_negative:

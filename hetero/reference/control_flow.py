@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,20 +18,21 @@ from hetero.ops.port_maps import (
     SliceInputDescription,
 )
 from hetero.reference.program import Program
-from hetero.reference.registry import Run, Runner, prepares
+from hetero.reference.registry import Array, Run, Runner, prepares
 
 
 @prepares(ops.If)
 def if_op(node: ops.If) -> Runner:
     node.check_complete()
     branches: list[tuple[Program, list[int], list[int]]] = []
-    for body, inputs, outputs in zip(node.bodies, node.input_descriptions, node.output_descriptions):
+    for index, (inputs, outputs) in enumerate(zip(node.input_descriptions, node.output_descriptions)):
+        body = node.get_function(index)
         sources = {description.body_parameter_index: description.input_index for description in inputs}
         results = {description.output_index: description.body_value_index for description in outputs}
         feeds = [sources[index] for index in range(len(body.parameters))]
         branches.append((Program(body), feeds, [results[index] for index in range(node.get_output_size())]))
 
-    def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
+    def run_node(run: Run, *arrays: Array) -> list[Array]:
         program, feeds, results = branches[0 if arrays[0].item() else 1]
         outputs = program.run([arrays[index] for index in feeds], run)
         return [_writable(program, outputs[index]) for index in results]
@@ -42,7 +44,7 @@ def if_op(node: ops.If) -> Runner:
 def loop(node: ops.Loop) -> Runner:
     body = _RepeatedBody(node, *node.get_special_body_ports())
 
-    def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
+    def run_node(run: Run, *arrays: Array) -> list[Array]:
         trip_count, condition = arrays[0].item(), arrays[1].item()
         iterations: Iterable[int] = itertools.count() if trip_count < 0 else range(trip_count)
         return body.run(iterations if condition else (), arrays, run)
@@ -55,7 +57,7 @@ def tensor_iterator(node: ops.TensorIterator) -> Runner:
     body = _RepeatedBody(node)
     slices = [d for d in node.get_input_descriptions() if isinstance(d, SliceInputDescription)]
 
-    def run_node(run: Run, *arrays: np.ndarray) -> list[np.ndarray]:
+    def run_node(run: Run, *arrays: Array) -> list[Array]:
         counts = {part_count(d, arrays[d.input_index].shape[d.axis]) for d in slices}
         if len(counts) != 1:
             raise ValueError(f"its sliced inputs must have the same number of parts, but have {sorted(counts) or 'no'}")
@@ -89,13 +91,13 @@ class _RepeatedBody:
             if not isinstance(d, BodyOutputDescription) or d.iteration != -1
         }  # fmt: skip
 
-    def run(self, iterations: Iterable[int], arrays: Sequence[np.ndarray], run: Run) -> list[np.ndarray]:
+    def run(self, iterations: Iterable[int], arrays: Sequence[Array], run: Run) -> list[Array]:
         """Run the iterations as long as the body's condition is true, and return the outputs of the node."""
-        feed: list[np.ndarray | None] = [None] * len(self._node.body.parameters)
+        feed: list[Any] = [None] * len(self._node.body.parameters)
         for parameter, index in self._first:
             feed[parameter] = arrays[index]
-        kept: dict[int, list[np.ndarray]] = {index: [] for index in self._kept}
-        results: list[np.ndarray] = []
+        kept: dict[int, list[Array]] = {index: [] for index in self._kept}
+        results: list[Array] = []
         for iteration in iterations:
             run.check_cancelled()
             if self._iteration_port >= 0:
@@ -114,22 +116,21 @@ class _RepeatedBody:
     def _output(
         self,
         description: OutputDescription,
-        arrays: Sequence[np.ndarray],
-        results: Sequence[np.ndarray],
-        kept: dict[int, list[np.ndarray]],
-    ) -> np.ndarray:
+        arrays: Sequence[Array],
+        results: Sequence[Array],
+        kept: dict[int, list[Array]],
+    ) -> Array:
         index = description.body_value_index
         if isinstance(description, ConcatOutputDescription):
             values = kept[index]
             if not values:
                 return self._empty_concatenation(description)
             return np.concatenate(values if description.stride > 0 else values[::-1], description.axis)
-        if description.iteration != -1:
-            if not 0 <= description.iteration < len(kept[index]):
-                raise ValueError(
-                    f"there is no iteration {description.iteration}: its body ran {len(kept[index])} times"
-                )
-            return _writable(self._program, kept[index][description.iteration])
+        if isinstance(description, BodyOutputDescription) and description.iteration != -1:
+            number, values = description.iteration, kept[index]
+            if not 0 <= number < len(values):
+                raise ValueError(f"there is no iteration {number}: its body ran {len(values)} times")
+            return _writable(self._program, values[number])
         if results:
             return _writable(self._program, results[index])
         initial = self._node.initial_input(index)
@@ -137,7 +138,7 @@ class _RepeatedBody:
             raise ValueError(f"output {description.output_index} has no value, as its body ran zero times")
         return arrays[initial]
 
-    def _empty_concatenation(self, description: ConcatOutputDescription) -> np.ndarray:
+    def _empty_concatenation(self, description: ConcatOutputDescription) -> Array:
         """Return the concatenation over zero iterations; unknown lengths are 0."""
         result = self._node.body.results[description.body_value_index].output(0)
         dtype = None if result.element_type.is_dynamic() else result.element_type.to_dtype()
@@ -148,7 +149,7 @@ class _RepeatedBody:
         return np.empty(shape, dtype)
 
 
-def _part(array: np.ndarray, description: SliceInputDescription, iteration: int) -> np.ndarray:
+def _part(array: Array, description: SliceInputDescription, iteration: int) -> Array:
     length = array.shape[description.axis]
     first = description.start % length + iteration * description.stride
     begin = first if description.stride > 0 else first - description.part_size + 1
@@ -157,6 +158,6 @@ def _part(array: np.ndarray, description: SliceInputDescription, iteration: int)
     return array[tuple(index)]
 
 
-def _writable(program: Program, array: np.ndarray) -> np.ndarray:
+def _writable(program: Program, array: Array) -> Array:
     """Return the array, or a copy if it is a constant's, as the caller may write to it."""
     return array.copy() if id(array) in program.constant_ids else array

@@ -7,11 +7,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.packing import NF4_VALUES, as_numbers
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 from hetero.types import Type
 
 
-def converted(x: np.ndarray, target: Type) -> np.ndarray:
+def converted(x: Array, target: Type) -> Array:
     """Convert numbers to another element type."""
     x = as_numbers(x)
     if target is Type.boolean:
@@ -28,23 +28,23 @@ def converted(x: np.ndarray, target: Type) -> np.ndarray:
 
 
 @evaluates(ops.Convert, ops.ConvertLike)
-def convert(node, x, *like):
+def convert(node: ops.Convert | ops.ConvertLike, x: Array, *like: Array) -> Array:
     return converted(x, node.get_output_element_type(0))
 
 
 @evaluates(ops.ConvertPromoteTypes)
-def convert_promote_types(node, left, right):
+def convert_promote_types(node: ops.ConvertPromoteTypes, left: Array, right: Array) -> tuple[Array, Array]:
     return converted(left, node.get_output_element_type(0)), converted(right, node.get_output_element_type(1))
 
 
 @evaluates(ops.BitCast)
-def bit_cast(node, x):
+def bit_cast(node: ops.BitCast, x: Array) -> Array:
     target = node.destination_type.to_dtype()
     return np.ascontiguousarray(x).view(target).reshape(x.shape)
 
 
 @evaluates(ops.Cast)
-def cast(node, x):
+def cast(node: ops.Cast, x: Array) -> Array:
     target = node.destination_type
     if target is Type.string:
         return _as_text(x)
@@ -58,7 +58,7 @@ def cast(node, x):
     return converted(x, target)
 
 
-def _as_text(x: np.ndarray) -> np.ndarray:
+def _as_text(x: Array) -> Array:
     special = {"nan": "NaN", "inf": "INF", "-inf": "-INF"}
     texts = [str(item) for item in as_numbers(x).reshape(-1)]
     return np.array([special.get(text, text) for text in texts], np.str_).reshape(x.shape)
@@ -68,7 +68,7 @@ def _parsed(text: str, target: Type) -> float | int:
     return int(text) if target.is_integral() else float(text)
 
 
-def _as_power_of_two(x: np.ndarray, round_mode: str, saturate: bool) -> np.ndarray:
+def _as_power_of_two(x: Array, round_mode: str, saturate: bool) -> Array:
     """Convert to f8e8m0: the codes 0 to 254 are 2^-127 to 2^127, 255 is NaN."""
     mantissa, exponent = np.frexp(np.abs(x.astype(np.float64)))  # 0.5 <= mantissa < 1
     up = {"up": mantissa > 0.5, "down": np.zeros(x.shape, bool), "nearest": mantissa >= 0.75}[round_mode]
@@ -79,9 +79,8 @@ def _as_power_of_two(x: np.ndarray, round_mode: str, saturate: bool) -> np.ndarr
     return np.where(np.isnan(x), 255, code).astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
 
 
-@evaluates(ops.FakeConvert)
-@compute_in_f32
-def fake_convert(node, data, scale, shift=None):
+@evaluates(ops.FakeConvert, in_f32=True)
+def fake_convert(node: ops.FakeConvert, data: Array, scale: Array, shift: Array | None = None) -> Array:
     target = Type(node.destination_type).to_dtype()
     limit = np.float32(ml_dtypes.finfo(target).max)
     scaled = data * scale if shift is None else data * scale - shift
@@ -90,9 +89,10 @@ def fake_convert(node, data, scale, shift=None):
     return (rounded if shift is None else rounded + shift) / scale
 
 
-@evaluates(ops.FakeQuantize)
-@compute_in_f32
-def fake_quantize(node, data, input_low, input_high, output_low, output_high):
+@evaluates(ops.FakeQuantize, in_f32=True)
+def fake_quantize(
+    node: ops.FakeQuantize, data: Array, input_low: Array, input_high: Array, output_low: Array, output_high: Array
+) -> Array:
     steps = data.dtype.type(node.levels - 1)
     level = np.rint((data - input_low) / (input_high - input_low) * steps)
     result = level / steps * (output_high - output_low) + output_low

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import threading
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.accumulation import accumulation_type, to_element_type
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
+
+_Convolution = ops.Convolution | ops.GroupConvolution | ops.FusedConvolution | ops.BinaryConvolution
 
 # Bytes of columns that are copied at once, so that they are still in the processor's cache when gemm reads them.
 _BLOCK = 1 << 21
@@ -21,7 +23,7 @@ _buffer = threading.local()
 
 
 @evaluates(ops.Convolution, ops.GroupConvolution)
-def convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
+def convolution(node: _Convolution, data: Array, filters: Array) -> Array:
     filters = filters if node.filter_axes == 3 else filters[None]  # [G, O, C, kernel…]
     begin, end = node.resolve_pads(data.shape[2:], filters.shape[3:])
     element_type, work = data.dtype, accumulation_type(data, filters, math.prod(filters.shape[2:]))
@@ -30,7 +32,7 @@ def convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray
 
 
 @evaluates(ops.FusedConvolution)
-def fused_convolution(node: Node, data: np.ndarray, filters: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
+def fused_convolution(node: ops.FusedConvolution, data: Array, filters: Array, bias: Array | None = None) -> Array:
     result = convolution(node, data, filters)
     if bias is not None:
         result += bias.reshape(-1, *[1] * (result.ndim - 2))
@@ -42,7 +44,7 @@ def fused_convolution(node: Node, data: np.ndarray, filters: np.ndarray, bias: n
 
 
 @evaluates(ops.BinaryConvolution)
-def binary_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
+def binary_convolution(node: ops.BinaryConvolution, data: Array, filters: Array) -> Array:
     """Map 0 to -1, so that products of equal elements are 1 and of different ones -1, and convolve."""
     begin, end = node.resolve_pads(data.shape[2:], filters.shape[2:])
     pads = ((0, 0), (0, 0), *zip(begin, end))
@@ -56,7 +58,7 @@ def binary_convolution(node: Node, data: np.ndarray, filters: np.ndarray) -> np.
     return result
 
 
-def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.ndarray:
+def _convolve_padded(node: _Convolution, data: Array, filters: Array) -> Array:
     """Convolve padded data ``[N, G·C, spatial…]`` with filters ``[G, O, C, kernel…]``."""
     groups, outputs, channels, *kernel = filters.shape
     positions = [
@@ -71,20 +73,19 @@ def _convolve_padded(node: Node, data: np.ndarray, filters: np.ndarray) -> np.nd
     return result.reshape(len(data), groups * outputs, *positions)
 
 
-def _windows(node: Node, image: np.ndarray, kernel: list[int], positions: list[int]) -> np.ndarray:
+def _windows(node: _Convolution, image: Array, kernel: Sequence[int], positions: Sequence[int]) -> Array:
     """Return one image ``[C, spatial…]`` as a view ``[C, kernel…, positions…]``."""
-    count = len(kernel)
     if math.prod(kernel) == 1:
-        strided = image[(slice(None), *(slice(None, None, stride) for stride in node.strides))]
-        cropped = strided[(slice(None), *(slice(number) for number in positions))]
-        return cropped[(slice(None), *[None] * count)]
+        elements = (slice(None, count * stride, stride) for count, stride in zip(positions, node.strides))
+        return image[(slice(None), *[None] * len(kernel), *elements)]
+    count = len(kernel)
     extents = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, node.dilations)]
     windows = sliding_window_view(image, extents, tuple(range(1, image.ndim)))
     steps = (slice(None), *(slice(None, None, step) for step in (*node.strides, *node.dilations)))
     return windows[steps].transpose(0, *range(1 + count, 1 + 2 * count), *range(1, 1 + count))
 
 
-def _convolve_image(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray) -> None:
+def _convolve_image(windows: Array, matrix: Array, target: Array) -> None:
     """Multiply filters ``[G, O, C·kernel]`` with windows ``[G·C, kernel…, positions…]`` into ``[G, O, positions]``.
 
     The windows are copied to columns in blocks of rows of positions that fit into the processor's cache.
@@ -102,7 +103,7 @@ def _convolve_image(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray)
         np.matmul(matrix, columns, out=target[:, :, start * width : start * width + columns.shape[2]])
 
 
-def _convolve_depthwise(windows: np.ndarray, matrix: np.ndarray, target: np.ndarray) -> None:
+def _convolve_depthwise(windows: Array, matrix: Array, target: Array) -> None:
     """Multiply each channel of the windows with its filter ``[C, 1, kernel]``, in blocks of channels."""
     channels = _block_length(math.prod(windows.shape[1:]) * windows.itemsize, len(windows))
     for start in range(0, len(windows), channels):
@@ -116,7 +117,7 @@ def _block_length(size: int, count: int) -> int:
     return min(count, max(1, _BLOCK // max(1, size)))
 
 
-def _copy(part: np.ndarray) -> np.ndarray:
+def _copy(part: Array) -> Array:
     """Return a contiguous copy in a reused buffer, as allocating new memory takes as long as filling it."""
     memory = getattr(_buffer, "memory", None)
     if memory is None or memory.nbytes < part.nbytes:
@@ -128,12 +129,12 @@ def _copy(part: np.ndarray) -> np.ndarray:
 
 @evaluates(ops.ConvolutionBackpropData, ops.GroupConvolutionBackpropData)
 def transposed_convolution(
-    node: Node, data: np.ndarray, filters: np.ndarray, output_shape: np.ndarray | None = None
-) -> np.ndarray:
+    node: ops.ConvolutionBackpropData | ops.GroupConvolutionBackpropData, data: Array, filters: Array, *shape: Array
+) -> Array:
     filters = filters if node.filter_axes == 3 else filters[None]
     groups, channels, outputs, *kernel = filters.shape
     positions = data.shape[2:]
-    begin, end = node.resolve_pads(positions, kernel, output_shape)
+    begin, end = node.resolve_pads(positions, kernel, shape[0].tolist() if shape else None)
     lengths = [
         (count - 1) * stride + (size - 1) * dilation + 1
         for count, stride, size, dilation in zip(positions, node.strides, kernel, node.dilations)
@@ -150,27 +151,27 @@ def transposed_convolution(
     return to_element_type(_pad(result, [-b for b in begin], [-e for e in end]), element_type)
 
 
-def window_slices(offset, positions, strides, dilations) -> tuple[slice, ...]:
+def window_slices(
+    offset: Sequence[int], positions: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> tuple[slice, ...]:
     """Return the index of the data ``[N, C, spatial…]`` under one kernel element at all window positions."""
-    return (
-        slice(None),
-        slice(None),
-        *(
-            slice(o * dilation, o * dilation + (count - 1) * stride + 1, stride)
-            for o, count, stride, dilation in zip(offset, positions, strides, dilations)
-        ),
+    return spatial(
+        slice(o * dilation, o * dilation + (count - 1) * stride + 1, stride)
+        for o, count, stride, dilation in zip(offset, positions, strides, dilations)
     )
 
 
-def _pad(data: np.ndarray, begin, end) -> np.ndarray:
+def spatial(slices: Iterable[slice]) -> tuple[slice, ...]:
+    """Return the index of slices of the spatial axes in ``[N, C, spatial…]``."""
+    return (slice(None), slice(None), *slices)
+
+
+def _pad(data: Array, begin: Sequence[int], end: Sequence[int]) -> Array:
     """Pad the spatial axes with zeros, or crop them if a padding is negative."""
-    cropped = (slice(max(-b, 0), length - max(-e, 0)) for b, e, length in zip(begin, end, data.shape[2:]))
-    data = data[(slice(None), slice(None), *cropped)]
+    data = data[spatial(slice(max(-b, 0), n - max(-e, 0)) for b, e, n in zip(begin, end, data.shape[2:]))]
     if not any(pad > 0 for pad in (*begin, *end)):
         return data
-    begin, end = ([max(pad, 0) for pad in pads] for pads in (begin, end))
-    lengths = [b + length + e for b, length, e in zip(begin, data.shape[2:], end)]
+    lengths = [max(b, 0) + length + max(e, 0) for b, length, e in zip(begin, data.shape[2:], end)]
     padded = np.zeros((*data.shape[:2], *lengths), data.dtype)
-    inner = (slice(b, b + length) for b, length in zip(begin, data.shape[2:]))
-    padded[(slice(None), slice(None), *inner)] = data
+    padded[spatial(slice(max(b, 0), max(b, 0) + length) for b, length in zip(begin, data.shape[2:]))] = data
     return padded

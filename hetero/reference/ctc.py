@@ -5,30 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.CTCGreedyDecoder)
-@compute_in_f32
-def ctc_greedy_decoder(node: Node, scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
+@evaluates(ops.CTCGreedyDecoder, in_f32=True)
+def ctc_greedy_decoder(node: ops.CTCGreedyDecoder, scores: Array, mask: Array) -> Array:
     active = np.logical_and.accumulate(mask != 0, axis=0).T
     labels, _ = _decode(scores.transpose(1, 0, 2), active, scores.shape[2] - 1, node.merge_repeated)
     return labels[..., None, None]
 
 
-@evaluates(ops.CTCGreedyDecoderSeqLen)
-@compute_in_f32
-def ctc_greedy_decoder_seq_len(node: Node, scores: np.ndarray, lengths: np.ndarray, blank=None) -> tuple:
+@evaluates(ops.CTCGreedyDecoderSeqLen, in_f32=True)
+def ctc_greedy_decoder_seq_len(
+    node: ops.CTCGreedyDecoderSeqLen, scores: Array, lengths: Array, blank: Array | None = None
+) -> tuple:
     active = np.arange(scores.shape[1]) < lengths[:, None]
     return _decode(scores, active, _blank(blank, scores), node.merge_repeated)
 
 
-def _blank(blank: np.ndarray | None, scores: np.ndarray) -> int:
+def _blank(blank: Array | None, scores: Array) -> int:
     return scores.shape[2] - 1 if blank is None else int(blank.reshape(-1)[0])
 
 
-def _decode(scores: np.ndarray, active: np.ndarray, blank: int, merge: bool) -> tuple[np.ndarray, np.ndarray]:
+def _decode(scores: Array, active: Array, blank: int, merge: bool) -> tuple[Array, Array]:
     """Return the labels ``[batch, time]``, padded with -1, and their number for each sequence."""
     best = scores.argmax(axis=2)
     kept = active & (best != blank)
@@ -37,7 +36,7 @@ def _decode(scores: np.ndarray, active: np.ndarray, blank: int, merge: bool) -> 
     return _compact(best, kept)
 
 
-def _compact(values: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _compact(values: Array, kept: Array) -> tuple[Array, Array]:
     """Move the kept elements of each row to its front, padded with -1; also return their number."""
     result = np.full(values.shape, -1, np.int64)
     rows, columns = np.nonzero(kept)
@@ -45,9 +44,10 @@ def _compact(values: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return result, kept.sum(axis=1)
 
 
-@evaluates(ops.CTCLoss)
-@compute_in_f32
-def ctc_loss(node: Node, logits: np.ndarray, steps, labels, lengths, blank=None) -> np.ndarray:
+@evaluates(ops.CTCLoss, in_f32=True)
+def ctc_loss(
+    node: ops.CTCLoss, logits: Array, steps: Array, labels: Array, lengths: Array, blank: Array | None = None
+) -> Array:
     """Compute the forward variables of Graves et al., Connectionist Temporal Classification (2006), section 4.1."""
     if (steps > logits.shape[1]).any() or (lengths > steps).any():
         raise ValueError(f"there are {lengths} labels for {steps} of {logits.shape[1]} steps")
@@ -73,7 +73,7 @@ def ctc_loss(node: Node, logits: np.ndarray, steps, labels, lengths, blank=None)
     return -np.logaddexp(forward[rows, 2 * lengths], at_label)
 
 
-def _targets(node: Node, labels: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _targets(node: ops.CTCLoss, labels: Array, lengths: Array) -> tuple[Array, Array]:
     """Return the labels after removing duplicates, padded with -1, and their number for each sequence."""
     kept = np.arange(labels.shape[1]) < lengths[:, None]
     if node.unique:
@@ -84,7 +84,7 @@ def _targets(node: Node, labels: np.ndarray, lengths: np.ndarray) -> tuple[np.nd
     return _compact(labels, kept)
 
 
-def _shifted(forward: np.ndarray, count: int) -> np.ndarray:
+def _shifted(forward: Array, count: int) -> Array:
     """Shift each row by ``count`` positions, filling with -inf."""
     shifted = np.full_like(forward, -np.inf)
     shifted[:, count:] = forward[:, :-count]

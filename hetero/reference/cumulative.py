@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import compute_in_f32, evaluates
-
-_FUNCTIONS = {ops.CumSum: np.add, ops.CumProd: np.multiply}
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(*_FUNCTIONS)
-@compute_in_f32
-def cumulative(node, x, axis):
-    function = _FUNCTIONS[type(node)]
+@evaluates(ops.CumSum, ops.CumProd, in_f32=True)
+def cumulative(node: ops.CumSum, x: Array, axis: Array) -> Array:
+    function = np.multiply if isinstance(node, ops.CumProd) else np.add
     if not x.ndim:
         return np.full((), function.identity, x.dtype) if node.exclusive else x
     result = np.empty(x.shape, x.dtype)

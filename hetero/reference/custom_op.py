@@ -6,7 +6,7 @@ import numpy as np
 
 from hetero.allocation import string_array
 from hetero.errors import DeviceError
-from hetero.graph import Op, describe_failure, method_location
+from hetero.graph import Node, Op, describe_failure, method_location
 from hetero.reference.output_sizes import specialized
 from hetero.tensor import Tensor
 from hetero.types import Type
@@ -42,7 +42,7 @@ class CustomOp:
         return [_array_of(tensor) for tensor in outputs]
 
 
-def _empty(node: Op, index: int) -> Tensor:
+def _empty(node: Node, index: int) -> Tensor:
     element_type, shape = node.get_output_element_type(index), node.get_output_partial_shape(index)
     if element_type.is_dynamic():
         node.fail(f"the element type of output {index} is not known when it is computed")

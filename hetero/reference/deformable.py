@@ -7,16 +7,14 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.bilinear import bilinear
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
+
+_Deformable = ops.DeformableConvolution | ops.DeformableConvolutionV1
 
 
-@evaluates(ops.DeformableConvolution, ops.DeformableConvolutionV1)
-@compute_in_f32
-def deformable_convolution(
-    node: Node, data: np.ndarray, offsets: np.ndarray, filters: np.ndarray, mask: np.ndarray | None = None
-) -> np.ndarray:
+@evaluates(ops.DeformableConvolution, ops.DeformableConvolutionV1, in_f32=True)
+def deformable_convolution(node: _Deformable, data: Array, offsets: Array, filters: Array, *mask: Array) -> Array:
     points = _sampling_points(node, data, offsets, filters)
     outputs, channels, *kernel = filters.shape
     positions = offsets.shape[2:]
@@ -25,13 +23,13 @@ def deformable_convolution(
     for number, target in enumerate(result):
         groups = zip(np.split(data[number], node.deformable_group), points[number])
         columns = np.stack([_samples(node, image, *coordinates) for image, coordinates in groups])
-        if mask is not None:
-            columns *= mask[number].reshape(node.deformable_group, 1, math.prod(kernel), *positions)
+        if mask:
+            columns *= mask[0][number].reshape(node.deformable_group, 1, math.prod(kernel), *positions)
         np.matmul(weights, columns.reshape(node.group, weights.shape[2], math.prod(positions)), out=target)
     return result.reshape(len(data), outputs, *positions)
 
 
-def _sampling_points(node: Node, data: np.ndarray, offsets: np.ndarray, filters: np.ndarray) -> np.ndarray:
+def _sampling_points(node: _Deformable, data: Array, offsets: Array, filters: Array) -> Array:
     """Return y and x of the sample for each filter element: ``[N, deformable groups, 2, kernel, positions…]``."""
     kernel, positions = filters.shape[2:], offsets.shape[2:]
     begin, _ = node.resolve_pads(data.shape[2:], kernel)
@@ -46,7 +44,7 @@ def _sampling_points(node: Node, data: np.ndarray, offsets: np.ndarray, filters:
     return np.stack([y, x], 2).reshape(len(data), node.deformable_group, 2, math.prod(kernel), *positions)
 
 
-def _samples(node: Node, image: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _samples(node: _Deformable, image: Array, y: Array, x: Array) -> Array:
     """Return samples of an image ``[C, H, W]`` at points, 0 outside of it."""
     height, width = image.shape[1:]
     if node.bilinear_interpolation_pad:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.detection import CORNER
-from hetero.reference.boxes import descending_order, suppress
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.boxes import candidates, labeled, suppress
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.DetectionOutput, ops.DetectionOutputV1)
-@compute_in_f32
-def detection_output(node: Node, offsets, scores, proposals, aux_scores=None, aux_offsets=None) -> np.ndarray:
+@evaluates(ops.DetectionOutput, ops.DetectionOutputV1, in_f32=True)
+def detection_output(node: ops.DetectionOutput, offsets: Array, scores: Array, proposals: Array, *aux: Array) -> Array:
     images, count = len(offsets), proposals.shape[2] // node.prior_size
     classes = scores.shape[1] // max(count, 1)
     scores = scores.reshape(images, count, classes)
     locations = 1 if node.share_location else classes
     boxes, variances = _priors(node, proposals, count)
-    if aux_scores is not None:
+    if aux:
+        aux_scores, aux_offsets = aux
         is_background = aux_scores.reshape(images, count, 2)[..., 1] < node.objectness_score
         background = np.arange(classes) == node.background_label_id
         scores = np.where(is_background[..., None], background.astype(scores.dtype), scores)
@@ -35,7 +34,7 @@ def detection_output(node: Node, offsets, scores, proposals, aux_scores=None, au
     return result[None, None]
 
 
-def _priors(node: Node, proposals: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _priors(node: ops.DetectionOutput, proposals: Array, count: int) -> tuple[Array, Array]:
     """Return the priors and their variances, ``[images or 1, priors, 1, 4]`` each."""
     boxes = proposals[:, 0].reshape(len(proposals), count, 1, node.prior_size)[..., -4:]
     if not node.normalized:
@@ -46,7 +45,7 @@ def _priors(node: Node, proposals: np.ndarray, count: int) -> tuple[np.ndarray, 
     return boxes, proposals[:, 1, : count * 4].reshape(len(proposals), count, 1, 4)
 
 
-def _decoded(node: Node, boxes: np.ndarray, variances: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def _decoded(node: ops.DetectionOutput, boxes: Array, variances: Array, offsets: Array) -> Array:
     """Return the boxes moved by offsets: ``[images, priors, locations, 4]``."""
     offsets = offsets * variances
     if node.code_type == CORNER:
@@ -59,7 +58,7 @@ def _decoded(node: Node, boxes: np.ndarray, variances: np.ndarray, offsets: np.n
     return decoded.clip(0, 1) if node.clip_before_nms else decoded
 
 
-def _detect(node: Node, image: int, boxes: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def _detect(node: ops.DetectionOutput, image: int, boxes: Array, scores: Array) -> Array:
     """Return the output rows of one image, sorted by class, then by descending score."""
     labels, priors = (_by_best_class if node.decrease_label_id else _class_by_class)(node, boxes, scores)
     values = scores[priors, labels]
@@ -74,39 +73,31 @@ def _detect(node: Node, image: int, boxes: np.ndarray, scores: np.ndarray) -> np
     return np.column_stack([np.full(len(priors), image), output_labels, values, corners]).astype(scores.dtype)
 
 
-def _class_by_class(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _class_by_class(node: ops.DetectionOutput, boxes: Array, scores: Array) -> tuple[Array, Array]:
     """Return class and prior of the selected boxes; a prior may be selected for several classes."""
-    labels, priors = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for label in range(scores.shape[1]):
-        if label == node.background_label_id:
-            continue
-        candidates = np.flatnonzero(scores[:, label] > np.float32(node.confidence_threshold))
-        candidates = candidates[descending_order(scores[candidates, label])]
-        priors.append(_selected(node, boxes, label, candidates if node.top_k < 0 else candidates[: node.top_k]))
-        labels.append(np.full(len(priors[-1]), label))
-    return np.concatenate(labels), np.concatenate(priors)
+    selected = {}
+    for label, values in enumerate(scores.T):
+        if label != node.background_label_id:
+            best = candidates(values, values > np.float32(node.confidence_threshold), node.top_k)
+            selected[label] = _selected(node, boxes, label, best)
+    return labeled(selected)
 
 
-def _by_best_class(node: Node, boxes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _by_best_class(node: ops.DetectionOutput, boxes: Array, scores: Array) -> tuple[Array, Array]:
     """Return class and prior of the selected boxes, considering each prior for its best class only.
 
     Class 0 is the background.
     """
-    labels, priors = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     allowed = np.array([label for label in range(1, scores.shape[1]) if label != node.background_label_id], np.int64)
     if not allowed.size:
-        return labels[0], priors[0]
+        return labeled({})
     best = allowed[scores[:, allowed].argmax(axis=1)]
     values = np.take_along_axis(scores, best[:, None], axis=1)[:, 0]
-    candidates = np.flatnonzero(values >= np.float32(node.confidence_threshold))
-    candidates = candidates[descending_order(values[candidates])]
-    candidates = candidates if node.top_k < 0 else candidates[: node.top_k]
-    for label in np.unique(best[candidates]):
-        priors.append(_selected(node, boxes, label, candidates[best[candidates] == label]))
-        labels.append(np.full(len(priors[-1]), label))
-    return np.concatenate(labels), np.concatenate(priors)
+    order = candidates(values, values >= np.float32(node.confidence_threshold), node.top_k)
+    by_class = {label: order[best[order] == label] for label in np.unique(best[order]).tolist()}
+    return labeled({label: _selected(node, boxes, label, priors) for label, priors in by_class.items()})
 
 
-def _selected(node: Node, boxes: np.ndarray, label: int, candidates: np.ndarray) -> np.ndarray:
-    class_boxes = boxes[candidates, 0 if node.share_location else label]
-    return candidates[suppress(class_boxes, np.float32(node.nms_threshold), len(class_boxes))]
+def _selected(node: ops.DetectionOutput, boxes: Array, label: int, priors: Array) -> Array:
+    class_boxes = boxes[:, 0 if node.share_location else label][priors]
+    return priors[suppress(class_boxes, np.float32(node.nms_threshold), len(priors))]

@@ -8,23 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.einsum import ELLIPSIS, Subscript, parse_equation
-from hetero.reference.registry import Runner, compute_in_f32, prepares
+from hetero.reference.registry import Array, Runner, prepares, widening
 
 
 @prepares(ops.Einsum)
-def einsum(node: Node) -> Runner:
+def einsum(node: ops.Einsum) -> Runner:
     subscripts, output = parse_equation(node.equation)
-
-    @compute_in_f32
-    def run(node: Node, *arrays: np.ndarray) -> np.ndarray:
-        return contract(arrays, subscripts, output)
-
-    return lambda _, *arrays: run(node, *arrays)
+    return widening(lambda _, *arrays: contract(arrays, subscripts, output), node)
 
 
-def contract(arrays: Sequence[np.ndarray], subscripts: Sequence[Subscript], output: Subscript) -> np.ndarray:
+def contract(arrays: Sequence[Array], subscripts: Sequence[Subscript], output: Subscript) -> Array:
     """Return the sum of products of the arrays described by the subscripts."""
     counts = [a.ndim - len(s.labels) + 1 for a, s in zip(arrays, subscripts) if ELLIPSIS in s.labels]
     longest = max(counts, default=0)
@@ -39,7 +33,7 @@ def contract(arrays: Sequence[np.ndarray], subscripts: Sequence[Subscript], outp
     return result.transpose([labels.index(label) for label in wanted])
 
 
-def _diagonal(array: np.ndarray, labels: list[str]) -> tuple[np.ndarray, list[str]]:
+def _diagonal(array: Array, labels: list[str]) -> tuple[Array, list[str]]:
     """Return the diagonal over repeated labels, so that each label has one dimension, and the unique labels."""
     unique = list(dict.fromkeys(labels))
     if len(unique) == len(labels):
@@ -48,15 +42,13 @@ def _diagonal(array: np.ndarray, labels: list[str]) -> tuple[np.ndarray, list[st
     return np.einsum(array, [axes[label] for label in labels], list(range(len(unique)))), unique
 
 
-def _sum_out(array: np.ndarray, labels: list[str], kept: set[str]) -> tuple[np.ndarray, list[str]]:
+def _sum_out(array: Array, labels: list[str], kept: set[str]) -> tuple[Array, list[str]]:
     """Sum the array over the labels that are not kept; return it with the remaining labels."""
     summed = tuple(axis for axis, label in enumerate(labels) if label not in kept)
     return (array.sum(summed, array.dtype), [label for label in labels if label in kept]) if summed else (array, labels)
 
 
-def _product(
-    a: np.ndarray, a_labels: list[str], b: np.ndarray, b_labels: list[str], later: set[str]
-) -> tuple[np.ndarray, list[str]]:
+def _product(a: Array, a_labels: list[str], b: Array, b_labels: list[str], later: set[str]) -> tuple[Array, list[str]]:
     """Return the product of two arrays, summed over the labels that are not needed later, and its labels."""
     a, a_labels = _sum_out(a, a_labels, later | set(b_labels))
     b, b_labels = _sum_out(b, b_labels, later | set(a_labels))

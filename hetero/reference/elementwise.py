@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.graph import Node
+from hetero.reference.registry import Array, evaluates, register_functions
 
-_EXACT = {
-    ops.Abs: np.abs, ops.Ceiling: np.ceil, ops.Floor: np.floor, ops.Negative: np.negative, ops.Sign: np.sign,
-}  # fmt: skip
-
-
-@evaluates(*_EXACT)
-@compute_in_f32
-def exact(node, *arrays):
-    return _EXACT[type(node)](*arrays)
-
+register_functions(
+    {ops.Abs: np.abs, ops.Ceiling: np.ceil, ops.Floor: np.floor, ops.Negative: np.negative, ops.Sign: np.sign},
+    in_f32=True,
+)
 
 # erf(x) is approximated by tanh(x · P(x²)) for |x| < _ERF_END. The coefficients are our own minimax fit of
 # atanh(erf(x)) / x; the relative error of erf is 1e-8 in exact arithmetic, 1.2e-7 when computed in f32.
@@ -31,7 +27,7 @@ _ERF_P = (
 _BLOCK = 1 << 14
 
 
-def by_blocks(function: Callable[[np.ndarray, np.ndarray], None], x: np.ndarray) -> np.ndarray:
+def by_blocks(function: Callable[[Array, Array], None], x: Array) -> Array:
     """Apply ``function(part, out)`` block by block to the elements of ``x``, and return the result in a new array."""
     result = np.empty(x.shape, x.dtype)
     source, target = x.reshape(-1), result.reshape(-1)
@@ -40,7 +36,7 @@ def by_blocks(function: Callable[[np.ndarray, np.ndarray], None], x: np.ndarray)
     return result
 
 
-def erf_into(x: np.ndarray, out: np.ndarray) -> None:
+def erf_into(x: Array, out: Array) -> None:
     """Compute the error function of f32 or f64 numbers with a relative error of 1.2e-7."""
     part = np.clip(x, -_ERF_END, _ERF_END)
     square = part * part
@@ -52,32 +48,26 @@ def erf_into(x: np.ndarray, out: np.ndarray) -> None:
     np.tanh(polynomial, out)
 
 
-def erf(x: np.ndarray) -> np.ndarray:
+def erf(x: Array) -> Array:
     return by_blocks(erf_into, x)
 
 
-_REAL = {
+def in_real(function: Callable[[Array], Array], x: Array) -> Array:
+    """Apply a function of real numbers; integer inputs give the nearest integer, as on OpenVINO's CPU device."""
+    return np.rint(function(x.astype(np.float64))) if x.dtype.kind in "iu" else function(x)
+
+
+_REAL: dict[type[Node], Callable[[Array], Array]] = {
     ops.Acosh: np.arccosh, ops.Asinh: np.arcsinh, ops.Atanh: np.arctanh,
     ops.Acos: np.arccos, ops.Asin: np.arcsin, ops.Atan: np.arctan, ops.Cos: np.cos, ops.Cosh: np.cosh, ops.Erf: erf,
     ops.Exp: np.exp, ops.Log: np.log, ops.Sin: np.sin, ops.Sinh: np.sinh, ops.Sqrt: np.sqrt, ops.Tan: np.tan,
     ops.Tanh: np.tanh,
 }  # fmt: skip
+register_functions({operation: partial(in_real, function) for operation, function in _REAL.items()}, in_f32=True)
 
 
-@evaluates(*_REAL)
-@compute_in_f32
-def real(node, x):
-    return in_real(_REAL[type(node)], x)
-
-
-def in_real(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
-    """Apply a function of real numbers; integer inputs give the nearest integer, as on OpenVINO's CPU device."""
-    return np.rint(function(x.astype(np.float64))) if x.dtype.kind in "iu" else function(x)
-
-
-@evaluates(ops.Round)
-@compute_in_f32
-def round_(node, x):
+@evaluates(ops.Round, in_f32=True)
+def round_(node: ops.Round, x: Array) -> Array:
     if x.dtype.kind != "f":
         return x
     if node.mode == "half_to_even":
@@ -86,9 +76,8 @@ def round_(node, x):
     return np.trunc(x + np.copysign(np.nextafter(x.dtype.type(0.5), x.dtype.type(0)), x))
 
 
-@evaluates(ops.Clamp)
-@compute_in_f32
-def clamp(node, x):
+@evaluates(ops.Clamp, in_f32=True)
+def clamp(node: ops.Clamp, x: Array) -> Array:
     low, high = node.min_value, node.max_value
     if x.dtype.kind in "iu":
         # Round the bounds inward to integers in the range of the type.

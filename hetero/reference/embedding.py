@@ -5,89 +5,72 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.gather import checked_indices
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 from hetero.types import lowest
 
+_Bags = ops.EmbeddingBagOffsets | ops.EmbeddingBagOffsetsSum | ops.EmbeddingSegmentsSum
 
-@evaluates(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum)
-@compute_in_f32
+
+@evaluates(ops.EmbeddingBagOffsets, ops.EmbeddingBagOffsetsSum, in_f32=True)
 def embedding_bag_offsets(
-    node: Node,
-    table: np.ndarray,
-    indices: np.ndarray,
-    offsets: np.ndarray,
-    default_index: np.ndarray | None = None,
-    weights: np.ndarray | None = None,
-) -> np.ndarray:
+    node: ops.EmbeddingBagOffsets | ops.EmbeddingBagOffsetsSum,
+    table: Array,
+    indices: Array,
+    offsets: Array,
+    *rest: Array,
+) -> Array:
     starts = offsets.astype(np.int64)
     ends = np.append(starts[1:], indices.size)
     if (starts > ends).any() or (starts < 0).any():
         raise ValueError(f"offsets must be sorted and from 0 to {indices.size}")
     # Indices before the first offset belong to no bag.
     first = starts[0] if starts.size else 0
-    rows = _rows(table, indices[first:], None if weights is None else weights[first:])
-    return _bags(node, table, rows, starts - first, ends - starts, default_index)
+    return _bags(node, table, indices[first:], starts - first, ends - starts, *rest[:1], *(w[first:] for w in rest[1:]))
 
 
-@evaluates(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum)
-@compute_in_f32
+@evaluates(ops.EmbeddingBagPacked, ops.EmbeddingBagPackedSum, in_f32=True)
 def embedding_bag_packed(
-    node: Node, table: np.ndarray, indices: np.ndarray, weights: np.ndarray | None = None
-) -> np.ndarray:
+    node: ops.EmbeddingBagPacked | ops.EmbeddingBagPackedSum, table: Array, indices: Array, weights: Array | None = None
+) -> Array:
     combine = np.mean if node.reduction == "mean" else np.sum
     return combine(_rows(table, indices, weights), axis=1)
 
 
-@evaluates(ops.EmbeddingSegmentsSum)
-@compute_in_f32
+@evaluates(ops.EmbeddingSegmentsSum, in_f32=True)
 def embedding_segments_sum(
-    node: Node,
-    table: np.ndarray,
-    indices: np.ndarray,
-    segment_ids: np.ndarray,
-    num_segments: np.ndarray,
-    default_index: np.ndarray | None = None,
-    weights: np.ndarray | None = None,
-) -> np.ndarray:
+    node: ops.EmbeddingSegmentsSum, table: Array, indices: Array, segment_ids: Array, count: Array, *rest: Array
+) -> Array:
     ids = segment_ids.astype(np.int64)
     order = np.argsort(ids, kind="stable") if (ids[1:] < ids[:-1]).any() else slice(None)
-    rows = _rows(table, indices[order], None if weights is None else weights[order])
-    starts, counts = _segments(ids[order], int(num_segments.reshape(-1)[0]))
-    return _bags(node, table, rows, starts, counts, default_index)
+    starts, counts = _segments(ids[order], int(count.reshape(-1)[0]))
+    return _bags(node, table, indices[order], starts, counts, *rest[:1], *(w[order] for w in rest[1:]))
 
 
-def _rows(table: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def _rows(table: Array, indices: Array, weights: Array | None) -> Array:
     rows = table[checked_indices(indices, table.shape[0])]
     return rows if weights is None else rows * weights.reshape(*weights.shape, *[1] * (table.ndim - 1))
 
 
-def _segments(ids: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _segments(ids: Array, count: int) -> tuple[Array, Array]:
     """Return the first row and the number of rows of each segment, for sorted ids."""
     bounds = np.searchsorted(ids, np.arange(count + 1))
     return bounds[:-1], np.diff(bounds)
 
 
 def _bags(
-    node: Node,
-    table: np.ndarray,
-    rows: np.ndarray,
-    starts: np.ndarray,
-    counts: np.ndarray,
-    default_index: np.ndarray | None,
-) -> np.ndarray:
+    node: _Bags, table: Array, indices: Array, starts: Array, counts: Array,
+    default_index: Array | None = None, weights: Array | None = None,
+) -> Array:  # fmt: skip
     default = -1 if default_index is None else int(default_index.reshape(-1)[0])
     fill = np.zeros((), table.dtype) if default == -1 else table[default]
-    result = _reduced(np.add, rows, starts, counts, fill)
+    result = _reduced(np.add, _rows(table, indices, weights), starts, counts, fill)
     if node.reduction == "mean":
         result = result / np.maximum(counts, 1).reshape(-1, *[1] * (table.ndim - 1)).astype(table.dtype)
     return result
 
 
-def _reduced(
-    combine: np.ufunc, rows: np.ndarray, starts: np.ndarray, counts: np.ndarray, fill: np.ndarray
-) -> np.ndarray:
+def _reduced(combine: np.ufunc, rows: Array, starts: Array, counts: Array, fill: Array) -> Array:
     """Return the combined rows of each segment, ``fill`` for empty segments."""
     result = np.empty((starts.size, *rows.shape[1:]), rows.dtype)
     result[...] = fill
@@ -98,11 +81,8 @@ def _reduced(
     return result
 
 
-@evaluates(ops.SegmentMax)
-@compute_in_f32
-def segment_max(
-    node: Node, data: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray | None = None
-) -> np.ndarray:
+@evaluates(ops.SegmentMax, in_f32=True)
+def segment_max(node: ops.SegmentMax, data: Array, segment_ids: Array, num_segments: Array | None = None) -> Array:
     ids = segment_ids.astype(np.int64)
     if (ids[1:] < ids[:-1]).any():
         raise ValueError("segment_ids must be sorted")
@@ -114,8 +94,8 @@ def segment_max(
 
 @evaluates(ops.SparseFillEmptyRows)
 def sparse_fill_empty_rows(
-    node: Node, values: np.ndarray, dense_shape: np.ndarray, indices: np.ndarray, default_value: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    node: ops.SparseFillEmptyRows, values: Array, dense_shape: Array, indices: Array, default_value: Array
+) -> tuple[Array, Array, Array]:
     rows = int(dense_shape.reshape(-1)[0])
     empty = np.bincount(indices[:, 0], minlength=rows) == 0
     added = np.zeros((int(empty.sum()), 2), indices.dtype)

@@ -7,30 +7,25 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 
 @evaluates(ops.Broadcast, ops.BroadcastV1)
 def broadcast(
-    node: Node, data: np.ndarray, target_shape: np.ndarray, axes_mapping: np.ndarray | None = None
-) -> np.ndarray:
+    node: ops.Broadcast | ops.BroadcastV1, data: Array, target_shape: Array, axes_mapping: Array | None = None
+) -> Array:
     return node.broadcast_data(data, target_shape.reshape(-1).tolist(), axes_mapping)
 
 
 @evaluates(ops.Tile)
-def tile(node: Node, data: np.ndarray, repeats: np.ndarray) -> np.ndarray:
+def tile(node: ops.Tile, data: Array, repeats: Array) -> Array:
     return np.tile(data, np.maximum(repeats, 0).reshape(-1))
 
 
 @evaluates(ops.Pad, ops.PadV1)
 def pad(
-    node: Node,
-    data: np.ndarray,
-    pads_begin: np.ndarray,
-    pads_end: np.ndarray,
-    arg_pad_value: np.ndarray | None = None,
-) -> np.ndarray:
+    node: ops.Pad | ops.PadV1, data: Array, pads_begin: Array, pads_end: Array, arg_pad_value: Array | None = None
+) -> Array:
     pads = list(zip(pads_begin.reshape(-1).tolist(), pads_end.reshape(-1).tolist()))
     positive = [(max(begin, 0), max(end, 0)) for begin, end in pads]
     if any(map(any, positive)):
@@ -45,14 +40,12 @@ def pad(
 
 
 @evaluates(ops.Range, ops.RangeV1)
-def range_(node: Node, start: np.ndarray, stop: np.ndarray, step: np.ndarray) -> np.ndarray:
+def range_(node: ops.Range | ops.RangeV1, start: Array, stop: Array, step: Array) -> Array:
     return node.numbers([start, stop, step])
 
 
 @evaluates(ops.OneHot, ops.OneHotV1)
-def one_hot(
-    node: Node, indices: np.ndarray, depth: np.ndarray, on_value: np.ndarray, off_value: np.ndarray
-) -> np.ndarray:
+def one_hot(node: ops.OneHot | ops.OneHotV1, indices: Array, depth: Array, on_value: Array, off_value: Array) -> Array:
     axis, length = node.axis % (indices.ndim + 1), int(depth.reshape(-1)[0])
     before, after = math.prod(indices.shape[:axis]), math.prod(indices.shape[axis:])
     result = np.full((before, length, after), off_value.reshape(-1)[0], np.result_type(on_value, off_value))

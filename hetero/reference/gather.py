@@ -7,13 +7,12 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 from hetero.shape import PartialShape
 
 
 @evaluates(ops.Gather, ops.GatherV7, ops.GatherV1)
-def gather(node: Node, data: np.ndarray, indices: np.ndarray, axis: np.ndarray) -> np.ndarray:
+def gather(node: ops.Gather | ops.GatherV7 | ops.GatherV1, data: Array, indices: Array, axis: Array) -> Array:
     """Evaluate Gather; indices out of range give zeros."""
     gather_axis = int(axis.reshape(-1)[0]) % data.ndim
     batch = node.batch_dims % indices.ndim if node.batch_dims < 0 else node.batch_dims
@@ -27,9 +26,9 @@ def gather(node: Node, data: np.ndarray, indices: np.ndarray, axis: np.ndarray) 
     indices = np.where(indices < 0, indices + length, indices) if indices.size and indices.min() < 0 else indices
     if batch:
         # Open grids over the batch dimensions, so that each batch reads its own data.
-        grids = np.ogrid[tuple(slice(length) for length in indices.shape[:batch])]
+        open_grids = np.ogrid[tuple(slice(length) for length in indices.shape[:batch])]
+        grids = [grid.reshape(*grid.shape, *(1,) * (indices.ndim - batch)) for grid in open_grids]
         moved = np.moveaxis(data, gather_axis, batch)
-        grids = [grid.reshape(*grid.shape, *(1,) * (indices.ndim - batch)) for grid in grids]
         result = moved[(*grids, indices)]  # [batch…, indices…, rest of the data…]
         between = gather_axis - batch
         index_axes = tuple(range(batch, indices.ndim))
@@ -45,12 +44,12 @@ def gather(node: Node, data: np.ndarray, indices: np.ndarray, axis: np.ndarray) 
 
 
 @evaluates(ops.GatherElements)
-def gather_elements(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def gather_elements(node: ops.GatherElements, data: Array, indices: Array) -> Array:
     return np.take(data.reshape(-1), flat_element_indices(data.shape, indices, node.axis % data.ndim))
 
 
 @evaluates(ops.GatherND, ops.GatherNDV5)
-def gather_nd(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def gather_nd(node: ops.GatherND | ops.GatherNDV5, data: Array, indices: Array) -> Array:
     batch, depth = node.batch_dims, indices.shape[-1]
     rows = flat_row_indices(data.shape[: batch + depth], indices, batch)
     rest = data.shape[batch + depth :]
@@ -60,7 +59,7 @@ def gather_nd(node: Node, data: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return gathered.reshape((*batch_shape, *indices.shape[batch:-1], *rest))
 
 
-def flat_row_indices(shape: tuple[int, ...], indices: np.ndarray, batch: int = 0) -> np.ndarray:
+def flat_row_indices(shape: tuple[int, ...], indices: Array, batch: int = 0) -> Array:
     """Return the flat indices into ``shape`` of the index vectors along the last axis of ``indices``.
 
     ``shape`` consists of ``batch`` dimensions, common with the indices, and the dimensions that the vectors index;
@@ -75,7 +74,7 @@ def flat_row_indices(shape: tuple[int, ...], indices: np.ndarray, batch: int = 0
     return numbers
 
 
-def flat_element_indices(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
+def flat_element_indices(shape: tuple[int, ...], indices: Array, axis: int) -> Array:
     """Return the flat indices into ``shape`` of the elements selected by indices along an axis.
 
     Raises IndexError if an index is out of range.
@@ -90,7 +89,7 @@ def flat_element_indices(shape: tuple[int, ...], indices: np.ndarray, axis: int)
     return numbers
 
 
-def checked_indices(indices: np.ndarray, length: int) -> np.ndarray:
+def checked_indices(indices: Array, length: int) -> Array:
     """Return the non-negative int64 indices of an axis. Raises IndexError if one is out of range."""
     indices = indices.astype(np.int64, copy=False)
     if not indices.size:
@@ -103,8 +102,8 @@ def checked_indices(indices: np.ndarray, length: int) -> np.ndarray:
 
 @evaluates(ops.GatherTree)
 def gather_tree(
-    node: Node, step_ids: np.ndarray, parent_idx: np.ndarray, max_seq_len: np.ndarray, end_token: np.ndarray
-) -> np.ndarray:
+    node: ops.GatherTree, step_ids: Array, parent_idx: Array, max_seq_len: Array, end_token: Array
+) -> Array:
     steps, _, beams = step_ids.shape
     result = np.full(step_ids.shape, end_token, step_ids.dtype)
     lengths = np.minimum(max_seq_len.astype(np.int64), steps)[:, None]
@@ -118,6 +117,6 @@ def gather_tree(
 
 
 @evaluates(ops.NonZero)
-def non_zero(node, x):
+def non_zero(node: ops.NonZero, x: Array) -> Array:
     # A scalar counts as a vector of one element.
     return np.stack(np.nonzero(x.reshape(-1) if x.ndim == 0 else x))[: max(x.ndim, 1)]

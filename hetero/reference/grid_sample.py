@@ -8,37 +8,38 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.interpolation import cubic
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 # For each neighbor of the points: its index on an axis, and its weight; None for a weight of 1.
-Taps = list[tuple[np.ndarray, np.ndarray | None]]
+Taps = list[tuple[Array, Array | None]]
 
 
-@evaluates(ops.GridSample)
-@compute_in_f32
-def grid_sample(node: Node, data: np.ndarray, grid: np.ndarray) -> np.ndarray:
+@evaluates(ops.GridSample, in_f32=True)
+def grid_sample(node: ops.GridSample, data: Array, grid: Array) -> Array:
     batch, channels, *lengths = data.shape
     points = grid.reshape(batch, -1, len(lengths))
     taps = [_taps(node, points[..., -1 - axis], length) for axis, length in enumerate(lengths)]
     planes = data.reshape(batch, channels, -1)
     if node.mode != "nearest" and data.dtype.kind != "f":
         planes = planes.astype(np.float32)
-    result = None
-    for tap in itertools.product(*taps):
+
+    def sample(tap: tuple[tuple[Array, Array | None], ...]) -> Array:
         index = np.zeros((), np.int64)
         for (axis_index, _), length in zip(tap, lengths):
             index = index * length + axis_index
         part = np.take_along_axis(planes, index[:, None], 2) if math.prod(lengths) else np.zeros_like(index)[:, None]
         weights = [weight for _, weight in tap if weight is not None]
-        if weights:
-            part = part * math.prod(weights[1:], start=weights[0]).astype(planes.dtype)[:, None]
-        result = part if result is None else np.add(result, part, out=result)
+        return part * math.prod(weights[1:], start=weights[0]).astype(planes.dtype)[:, None] if weights else part
+
+    parts = map(sample, itertools.product(*taps))
+    result = next(parts)
+    for part in parts:
+        result += part
     return result.reshape(batch, channels, *grid.shape[1:-1])
 
 
-def _taps(node: Node, points: np.ndarray, length: int) -> Taps:
+def _taps(node: ops.GridSample, points: Array, length: int) -> Taps:
     """Return the taps along one axis of ``length`` for points with coordinates from -1 to 1 on that axis."""
     coordinate = (points + 1) / 2 * (length - 1) if node.align_corners else ((points + 1) * length - 1) / 2
     if node.mode == "nearest":
@@ -50,9 +51,7 @@ def _taps(node: Node, points: np.ndarray, length: int) -> Taps:
     return [_inside(node, low + offset, cubic(np.abs(part - offset), -0.75), length) for offset in range(-1, 3)]
 
 
-def _inside(
-    node: Node, index: np.ndarray, weight: np.ndarray | None, length: int
-) -> tuple[np.ndarray, np.ndarray | None]:
+def _inside(node: ops.GridSample, index: Array, weight: Array | None, length: int) -> tuple[Array, Array | None]:
     """Map indices outside of the data to indices and weights by the padding mode."""
     if node.padding_mode == "reflection":
         # Reflected at the center of the border element with align_corners, else at its edge.

@@ -8,15 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 _K0, _K1, _K2 = (np.uint64(k) for k in (0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F))
 
-Words = np.ndarray
+Array = Array
 
 
 @evaluates(ops.LshProjection)
-def lsh_projection(node, seeds, data, weight=None):
+def lsh_projection(node: ops.LshProjection, seeds: Array, data: Array, weight: Array | None = None) -> Array:
     rows = np.ascontiguousarray(data).reshape(len(data), -1).view(np.uint8)
     keys = np.empty((seeds.size, len(rows), 4 + rows.shape[1]), np.uint8)
     keys[..., :4] = seeds.astype("<f4").reshape(-1, 1).view(np.uint8)[:, None]
@@ -34,7 +34,7 @@ def lsh_projection(node, seeds, data, weight=None):
     return numbers.astype(np.int32)
 
 
-def fingerprint64(keys: np.ndarray) -> Words:
+def fingerprint64(keys: Array) -> Array:
     """Return the hashes, u64 ``[N]``, of keys ``[N, bytes]``."""
     length = keys.shape[1]
     if length > 64:
@@ -46,7 +46,7 @@ def fingerprint64(keys: np.ndarray) -> Words:
     return _hash_0_to_16(keys)
 
 
-def _hash_0_to_16(keys: np.ndarray) -> Words:
+def _hash_0_to_16(keys: Array) -> Array:
     length = keys.shape[1]
     factor = _K2 + np.uint64(2 * length)
     if length >= 8:
@@ -62,13 +62,13 @@ def _hash_0_to_16(keys: np.ndarray) -> Words:
     return _shift_mix(low * _K2 ^ high * _K0) * _K2
 
 
-def _hash_17_to_32(keys: np.ndarray) -> Words:
+def _hash_17_to_32(keys: Array) -> Array:
     factor = _K2 + np.uint64(2 * keys.shape[1])
     a, b, c, d = _word(keys, 0) * _K1, _word(keys, 8), _word(keys, -8) * factor, _word(keys, -16) * _K2
     return _mix(_rotate(a + b, 43) + _rotate(c, 30) + d, a + _rotate(b + _K2, 18) + c, factor)
 
 
-def _hash_33_to_64(keys: np.ndarray) -> Words:
+def _hash_33_to_64(keys: Array) -> Array:
     factor = _K2 + np.uint64(2 * keys.shape[1])
     a, b, c, d = _word(keys, 0) * _K2, _word(keys, 8), _word(keys, -8) * factor, _word(keys, -16) * _K2
     y = _rotate(a + b, 43) + _rotate(c, 30) + d
@@ -79,7 +79,7 @@ def _hash_33_to_64(keys: np.ndarray) -> Words:
     return _mix(_rotate(e + f, 43) + _rotate(g, 30) + h, e + _rotate(f + a, 18) + g, factor)
 
 
-def _hash_long(keys: np.ndarray) -> Words:
+def _hash_long(keys: Array) -> Array:
     """Hash keys of more than 64 bytes: all blocks of 64 bytes in order, then the last 64 bytes again."""
     count, length = keys.shape
     seed = np.full(count, 81, np.uint64)
@@ -98,7 +98,9 @@ def _hash_long(keys: np.ndarray) -> Words:
     return _mix(first, _mix(v2, w2, factor) + x, factor)
 
 
-def _after_block(block: np.ndarray, state: tuple[Words, ...], factor: Words, times: np.uint64) -> tuple[Words, ...]:
+def _after_block(
+    block: Array, state: tuple[Array, ...], factor: Array | np.uint64, times: np.uint64
+) -> tuple[Array, ...]:
     x, y, z, v1, v2, w1, w2 = state
     x = _rotate(x + y + v1 + _word(block, 8), 37) * factor
     y = _rotate(y + v2 + _word(block, 48), 42) * factor
@@ -110,7 +112,7 @@ def _after_block(block: np.ndarray, state: tuple[Words, ...], factor: Words, tim
     return z, y, x, v1, v2, w1, w2
 
 
-def _weak_hash(half: np.ndarray, a: Words, b: Words) -> tuple[Words, Words]:
+def _weak_hash(half: Array, a: Array, b: Array) -> tuple[Array, Array]:
     """Hash 32 bytes with two seeds (weakHashLen32WithSeeds)."""
     w, x, y, z = (_word(half, start) for start in (0, 8, 16, 24))
     a = a + w
@@ -120,21 +122,21 @@ def _weak_hash(half: np.ndarray, a: Words, b: Words) -> tuple[Words, Words]:
     return a + z, b + _rotate(a, 44) + start
 
 
-def _mix(u: Words, v: Words, factor: Words) -> Words:
+def _mix(u: Array, v: Array, factor: Array | np.uint64) -> Array:
     a = _shift_mix((u ^ v) * factor)
     return _shift_mix((v ^ a) * factor) * factor
 
 
-def _shift_mix(value: Words) -> Words:
+def _shift_mix(value: Array) -> Array:
     return value ^ (value >> np.uint64(47))
 
 
-def _rotate(value: Words, bits: int) -> Words:
+def _rotate(value: Array, bits: int) -> Array:
     """Rotate to the right."""
     return (value >> np.uint64(bits)) | (value << np.uint64(64 - bits))
 
 
-def _word(keys: np.ndarray, start: int, size: int = 8) -> Words:
+def _word(keys: Array, start: int, size: int = 8) -> Array:
     """Return the little-endian word of ``size`` bytes at ``start``, which may be negative, as u64."""
     start %= keys.shape[1]
     return np.ascontiguousarray(keys[:, start : start + size]).view(f"<u{size}")[:, 0].astype(np.uint64)

@@ -7,12 +7,11 @@ from io import BytesIO
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 
 @evaluates(ops.ImageDecoder)
-def image_decoder(node: Node, encoded: np.ndarray) -> np.ndarray:
+def image_decoder(node: ops.ImageDecoder, encoded: Array) -> Array:
     from PIL import Image  # slow to import, and rarely needed
 
     try:

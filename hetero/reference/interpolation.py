@@ -9,18 +9,16 @@ import numpy as np
 
 from hetero import ops
 from hetero.allocation import check_allocation
-from hetero.graph import Node
 from hetero.ops.interpolation import scaled
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
+_Interpolate = ops.Interpolate | ops.InterpolateV4
 # The indices of the input elements of each output element, [length, taps], and their weights; None for weights of 1.
-Taps = tuple[np.ndarray, np.ndarray | None]
+Taps = tuple[Array, Array | None]
 
 
 @evaluates(ops.Interpolate)
-def interpolate(
-    node: Node, image: np.ndarray, scales_or_sizes: np.ndarray, axes: np.ndarray | None = None
-) -> np.ndarray:
+def interpolate(node: _Interpolate, image: Array, scales_or_sizes: Array, axes: Array | None = None) -> Array:
     pads = node.pads_of(image.ndim)
     result = np.pad(image, pads) if any(map(any, pads)) else image
     for axis, taps in resampled_axes(node, result.shape, scales_or_sizes, axes):
@@ -29,16 +27,16 @@ def interpolate(
 
 
 @evaluates(ops.InterpolateV4)
-def interpolate_v4(node: Node, image: np.ndarray, *others: np.ndarray) -> np.ndarray:
+def interpolate_v4(node: ops.InterpolateV4, image: Array, *others: Array) -> Array:
     return interpolate(node, image, others[node.target_index - 1], *others[2:])
 
 
 @evaluates(ops.InterpolateV1)
-def interpolate_v1(node: Node, image: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
+def interpolate_v1(node: ops.InterpolateV1, image: Array, output_shape: Array) -> Array:
     return interpolate(node.to_interpolate_11(image.ndim), image, output_shape, np.array(node.axes))
 
 
-def rounded(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def rounded(result: Array, dtype: np.dtype) -> Array:
     """Convert the result to the type of the data; for integers it is rounded and saturated."""
     if dtype.kind in "iu" and result.dtype != dtype:
         limits = np.iinfo(dtype)
@@ -47,7 +45,7 @@ def rounded(result: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def resampled_axes(
-    node: Node, shape: tuple[int, ...], scales_or_sizes: np.ndarray, axes: np.ndarray | None
+    node: _Interpolate, shape: tuple[int, ...], scales_or_sizes: Array, axes: Array | None
 ) -> list[tuple[int, Taps]]:
     """Return the axes that an Interpolate resamples, each with its taps, for data of a shape after padding."""
     axes = np.arange(len(shape)) if axes is None else axes.reshape(-1) % len(shape)
@@ -58,7 +56,7 @@ def resampled_axes(
         scales = [np.float32(size) / np.float32(length) for size, length in zip(sizes, lengths)]
     else:
         scales = [np.float32(scale) for scale in values]
-        sizes = [scaled(length, scale) for length, scale in zip(lengths, scales)]
+        sizes = [scaled(length, float(scale)) for length, scale in zip(lengths, scales)]
     shrinks = any(scale < 1 for scale in scales)
     return [
         (int(axis), _taps(node, length, size, scale, shrinks))
@@ -67,7 +65,7 @@ def resampled_axes(
     ]
 
 
-def resample(data: np.ndarray, axis: int, indices: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def resample(data: Array, axis: int, indices: Array, weights: Array | None) -> Array:
     """Return the data resampled along an axis by its taps."""
     if weights is None:
         return np.take(data, indices[:, 0], axis)
@@ -75,15 +73,20 @@ def resample(data: np.ndarray, axis: int, indices: np.ndarray, weights: np.ndarr
         data = data.astype(np.float32)
     along = [1] * data.ndim
     along[axis] = -1
-    result = None
-    for tap, weight in zip(indices.T, weights.T.astype(data.dtype)):
+
+    def weighted(tap: Array, weight: Array) -> Array:
         part = np.take(data, tap, axis)
         part *= weight.reshape(along)
-        result = part if result is None else np.add(result, part, out=result)
+        return part
+
+    parts = map(weighted, indices.T, weights.T.astype(data.dtype))
+    result = next(parts)
+    for part in parts:
+        result += part
     return result
 
 
-def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) -> Taps:
+def _taps(node: _Interpolate, length: int, size: int, scale: np.float32, shrinks: bool) -> Taps:
     check_allocation(64 * size, f"the table of {size} coordinates")
     if node.mode.endswith("pillow"):
         return _pillow_taps(node, length, size)
@@ -109,7 +112,7 @@ def _taps(node: Node, length: int, size: int, scale: np.float32, shrinks: bool) 
     return _normalized(indices, weights, length)
 
 
-def _pillow_taps(node: Node, length: int, size: int) -> Taps:
+def _pillow_taps(node: _Interpolate, length: int, size: int) -> Taps:
     """Return the taps of Pillow's resize, whose filter is stretched when downsampling."""
     ratio = length / size
     stretch = max(ratio, 1.0)
@@ -123,24 +126,23 @@ def _pillow_taps(node: Node, length: int, size: int) -> Taps:
     return _normalized(indices, np.where(indices < last[:, None], weights, 0), length)
 
 
-def grid(first: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def grid(first: Array, offsets: Array) -> Array:
     """Return the indices ``first`` plus ``offsets``, ``[length, taps]``. Raises MemoryError if they are too many."""
     # The factor of 8 covers the weights and their temporaries.
     check_allocation(8 * first.nbytes * offsets.size, f"the table of {first.size} x {offsets.size} weights")
     return first[:, None] + offsets
 
 
-def _normalized(indices: np.ndarray, weights: np.ndarray, length: int) -> Taps:
+def _normalized(indices: Array, weights: Array, length: int) -> Taps:
     """Return taps whose weights sum to 1, with weight 0 outside the image, without columns that are all 0."""
     weights = np.where((indices >= 0) & (indices < length), weights, 0)
     total = weights.sum(1, keepdims=True)
     weights = np.divide(weights, total, out=np.zeros_like(weights), where=total != 0)
-    used = weights.any(0)
-    used[:1] |= not used.any()
+    used = np.flatnonzero(weights.any(0)) if weights.any() else [0]
     return np.clip(indices, 0, length - 1)[:, used], weights[:, used]
 
 
-def _coordinates(mode: str, length: int, size: int, scale: np.float32) -> np.ndarray:
+def _coordinates(mode: str, length: int, size: int, scale: np.float32) -> Array:
     """Return the coordinates of the output elements in the image."""
     index = np.arange(size, dtype=np.float32)
     if mode == "asymmetric":
@@ -154,7 +156,7 @@ def _coordinates(mode: str, length: int, size: int, scale: np.float32) -> np.nda
     return (index + np.float32(0.5)) / scale - np.float32(0.5)
 
 
-def nearest(mode: str, coordinate: np.ndarray, scale: float) -> np.ndarray:
+def nearest(mode: str, coordinate: Array, scale: float | np.floating) -> Array:
     """Round coordinates to indices."""
     low = np.floor(coordinate)
     half = coordinate - low == 0.5
@@ -171,7 +173,7 @@ def nearest(mode: str, coordinate: np.ndarray, scale: float) -> np.ndarray:
     return index.astype(np.int64)
 
 
-def cubic(distance: np.ndarray, a: float) -> np.ndarray:
+def cubic(distance: Array, a: float) -> Array:
     """Return Keys' cubic convolution kernel with parameter a."""
     near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
     far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a

@@ -6,12 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.accumulation import accumulation_type, to_element_type
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.MatMul)
-@compute_in_f32
-def matmul(node, a, b):
+@evaluates(ops.MatMul, in_f32=True)
+def matmul(node: ops.MatMul, a: Array, b: Array) -> Array:
     if node.transpose_a and a.ndim > 1:
         a = a.swapaxes(-1, -2)
     if node.transpose_b and b.ndim > 1:
@@ -20,7 +19,7 @@ def matmul(node, a, b):
     return to_element_type(_product(a.astype(work, copy=False), b.astype(work, copy=False)), element_type)
 
 
-def _product(a, b):
+def _product(a: Array, b: Array) -> Array:
     if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:
         # One gemm over all rows instead of one per matrix.
         return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[-1])

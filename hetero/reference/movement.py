@@ -5,20 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.movement import depth_to_space_blocks, space_to_depth_blocks
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 from hetero.shape import PartialShape
 
 
 @evaluates(ops.Reshape)
-def reshape(node: Node, data: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
+def reshape(node: ops.Reshape, data: Array, output_shape: Array) -> Array:
     shape = node.reshaped(PartialShape(data.shape), output_shape.reshape(-1).tolist())
     return data.reshape(shape.to_shape())
 
 
 @evaluates(ops.Squeeze, ops.SqueezeV1)
-def squeeze(node: Node, data: np.ndarray, axes: np.ndarray | None = None) -> np.ndarray:
+def squeeze(node: ops.SqueezeV1, data: Array, axes: Array | None = None) -> Array:
     if axes is None or axes.size == 0:
         return np.squeeze(data)
     squeezed = {int(axis) % data.ndim for axis in axes.reshape(-1)}
@@ -26,32 +25,32 @@ def squeeze(node: Node, data: np.ndarray, axes: np.ndarray | None = None) -> np.
 
 
 @evaluates(ops.Unsqueeze)
-def unsqueeze(node: Node, data: np.ndarray, axes: np.ndarray) -> np.ndarray:
+def unsqueeze(node: ops.Unsqueeze, data: Array, axes: Array) -> Array:
     return np.expand_dims(data, tuple(node.axes_of(axes, data.ndim)))
 
 
 @evaluates(ops.Transpose)
-def transpose(node: Node, data: np.ndarray, input_order: np.ndarray) -> np.ndarray:
+def transpose(node: ops.Transpose, data: Array, input_order: Array) -> Array:
     return data.transpose(input_order.reshape(-1).tolist() or None)
 
 
 @evaluates(ops.Concat)
-def concat(node: Node, *arrays: np.ndarray) -> np.ndarray:
+def concat(node: ops.Concat, *arrays: Array) -> Array:
     return np.concatenate(arrays, axis=node.axis)
 
 
 @evaluates(ops.ShapeOf, ops.ShapeOfV1)
-def shape_of(node: Node, data: np.ndarray) -> np.ndarray:
+def shape_of(node: ops.ShapeOfV1, data: Array) -> Array:
     return np.array(data.shape, node.output_type.to_dtype())
 
 
 @evaluates(ops.Identity)
-def identity(node: Node, data: np.ndarray) -> np.ndarray:
+def identity(node: ops.Identity, data: Array) -> Array:
     return data
 
 
 @evaluates(ops.DepthToSpace)
-def depth_to_space(node: Node, data: np.ndarray) -> np.ndarray:
+def depth_to_space(node: ops.DepthToSpace, data: Array) -> Array:
     batch, channels, *spatial = data.shape
     size = node.block_size
     shape = batch, channels // size ** len(spatial), *(length * size for length in spatial)
@@ -59,7 +58,7 @@ def depth_to_space(node: Node, data: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.SpaceToDepth)
-def space_to_depth(node: Node, data: np.ndarray) -> np.ndarray:
+def space_to_depth(node: ops.SpaceToDepth, data: Array) -> Array:
     batch, channels, *spatial = data.shape
     size = node.block_size
     shape = batch, channels * size ** len(spatial), *(length // size for length in spatial)

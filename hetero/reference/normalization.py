@@ -6,12 +6,11 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.reduction import axes_of
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.Softmax, ops.SoftmaxV1)
-@compute_in_f32
-def softmax(node, x):
+@evaluates(ops.Softmax, ops.SoftmaxV1, in_f32=True)
+def softmax(node: ops.Softmax | ops.SoftmaxV1, x: Array) -> Array:
     if x.size == 0:
         return x
     result = x - x.max(axis=node.axis, keepdims=True)  # prevents overflow
@@ -20,9 +19,8 @@ def softmax(node, x):
     return result
 
 
-@evaluates(ops.LogSoftmax)
-@compute_in_f32
-def log_softmax(node, x):
+@evaluates(ops.LogSoftmax, in_f32=True)
+def log_softmax(node: ops.LogSoftmax, x: Array) -> Array:
     if x.size == 0:
         return x
     shifted = x - x.max(axis=node.axis, keepdims=True)
@@ -30,9 +28,11 @@ def log_softmax(node, x):
     return shifted
 
 
-@evaluates(ops.BatchNormInference)
-@compute_in_f32
-def batch_norm_inference(node, x, gamma, beta, mean, variance):
+@evaluates(ops.BatchNormInference, in_f32=True)
+def batch_norm_inference(
+    node: ops.BatchNormInference | ops.BatchNormInferenceV1, x: Array, gamma: Array, beta: Array, *moments: Array
+) -> Array:
+    mean, variance = moments
     channels = (-1, *[1] * (x.ndim - 2))
     scale = gamma / np.sqrt(variance + x.dtype.type(node.epsilon))
     result = x * scale.reshape(channels)
@@ -40,27 +40,23 @@ def batch_norm_inference(node, x, gamma, beta, mean, variance):
     return result
 
 
-@evaluates(ops.BatchNormInferenceV1)
-def batch_norm_inference_v1(node, gamma, beta, x, mean, variance):
-    return batch_norm_inference(node, x, gamma, beta, mean, variance)
+@evaluates(ops.BatchNormInferenceV1, in_f32=True)
+def batch_norm_v1(node: ops.BatchNormInferenceV1, gamma: Array, beta: Array, x: Array, *moments: Array) -> Array:
+    return batch_norm_inference(node, x, gamma, beta, *moments)
 
 
-@evaluates(ops.MVN)
-@compute_in_f32
-def mvn(node, x, axes):
+@evaluates(ops.MVN, in_f32=True)
+def mvn(node: ops.MVN, x: Array, axes: Array) -> Array:
     return _mvn(node, x, axes_of(axes, x.ndim))
 
 
-@evaluates(ops.MVNV2)
-@compute_in_f32
-def mvn_v2(node, x):
+@evaluates(ops.MVNV2, in_f32=True)
+def mvn_v2(node: ops.MVNV2, x: Array) -> Array:
     axes = node.reduction_axes
-    return _mvn(node, x, tuple(range(1 if node.across_channels else 2, x.ndim)) if axes is None else axes).reshape(
-        x.shape
-    )
+    return _mvn(node, x, tuple(range(1 if node.across_channels else 2, x.ndim)) if axes is None else axes)
 
 
-def _mvn(node, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+def _mvn(node: ops.MVN | ops.MVNV2, x: Array, axes: tuple[int, ...]) -> Array:
     shape, first = x.shape, x.ndim - len(axes)
     if x.size and sorted(axis % x.ndim for axis in axes) == list(range(first, x.ndim)):
         # Trailing axes are flattened into one, for which the mean of squares needs no temporary array.
@@ -73,14 +69,13 @@ def _mvn(node, x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return centered.reshape(shape)
 
 
-def _mean_of_squares(x: np.ndarray) -> np.ndarray:
+def _mean_of_squares(x: Array) -> Array:
     """Return the mean of squares over the last axis, which is kept with length 1."""
     return np.vecdot(x, x)[..., None] / x.dtype.type(x.shape[-1])
 
 
-@evaluates(ops.GroupNormalization)
-@compute_in_f32
-def group_normalization(node, x, scale, bias):
+@evaluates(ops.GroupNormalization, in_f32=True)
+def group_normalization(node: ops.GroupNormalization, x: Array, scale: Array, bias: Array) -> Array:
     if x.size == 0:
         return x
     groups = x.reshape(x.shape[0], node.num_groups, -1)
@@ -93,19 +88,18 @@ def group_normalization(node, x, scale, bias):
     return result
 
 
-@evaluates(ops.LRN)
-@compute_in_f32
-def lrn(node, x, axes):
-    sums, axes = np.square(x), axes_of(axes, x.ndim)
-    for axis in axes:
+@evaluates(ops.LRN, in_f32=True)
+def lrn(node: ops.LRN, x: Array, axes: Array) -> Array:
+    sums, normalized = np.square(x), axes_of(axes, x.ndim)
+    for axis in normalized:
         sums = _window_sums(sums, axis, node.size)
-    sums *= x.dtype.type(node.alpha / node.size ** len(axes))
+    sums *= x.dtype.type(node.alpha / node.size ** len(normalized))
     sums += x.dtype.type(node.bias)
     np.power(sums, x.dtype.type(node.beta), out=sums)
     return np.divide(x, sums, out=sums)
 
 
-def _window_sums(x: np.ndarray, axis: int, size: int) -> np.ndarray:
+def _window_sums(x: Array, axis: int, size: int) -> Array:
     """Return the sum of each element, the (size - 1) // 2 elements before it and the size // 2 elements after it."""
     x, length = x.swapaxes(0, axis), x.shape[axis]
     sums = x.copy()
@@ -116,16 +110,14 @@ def _window_sums(x: np.ndarray, axis: int, size: int) -> np.ndarray:
     return sums.swapaxes(0, axis)
 
 
-@evaluates(ops.NormalizeL2)
-@compute_in_f32
-def normalize_l2(node, x, axes):
-    axes, eps = axes_of(axes, x.ndim), x.dtype.type(node.eps)
-    along_last = axes == (x.ndim - 1,)
-    sums = np.vecdot(x, x)[..., None] if along_last else np.square(x).sum(axis=axes, keepdims=True)
+@evaluates(ops.NormalizeL2, in_f32=True)
+def normalize_l2(node: ops.NormalizeL2, x: Array, axes: Array) -> Array:
+    reduced, eps = axes_of(axes, x.ndim), x.dtype.type(node.eps)
+    along_last = reduced == (x.ndim - 1,)
+    sums = np.vecdot(x, x)[..., None] if along_last else np.square(x).sum(axis=reduced, keepdims=True)
     return x / np.sqrt(sums + eps if node.eps_mode == "add" else np.maximum(sums, eps))
 
 
-@evaluates(ops.GRN)
-@compute_in_f32
-def grn(node, x):
+@evaluates(ops.GRN, in_f32=True)
+def grn(node: ops.GRN, x: Array) -> Array:
     return x / np.sqrt(np.square(x).sum(axis=1, keepdims=True) + x.dtype.type(node.bias))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from hetero.ops.work_estimate import bytes_of
 from hetero.types import Type
 
 if TYPE_CHECKING:
-    from hetero.reference.registry import Runner
+    from hetero.reference.registry import Run, Runner
 
 # Operations whose outputs are views of their input, or copies of a part of it.
 _VIEWS = {"Identity", "Reshape", "Slice", "Split", "Squeeze", "StridedSlice", "Transpose", "Unsqueeze", "VariadicSplit"}
@@ -33,13 +33,17 @@ def with_size_check(node: Node, run: Runner) -> Runner:
     invalid.
     """
     kind = node.type_info.name
-    if all(output.partial_shape.is_static for output in node.outputs()):
-        if kind in _VIEWS or max(map(_byte_size, node.outputs()), default=0) < MIN_CHECKED_BYTES:
-            return run
-        return lambda context, *arrays: _check(node) or run(context, *arrays)
-    if kind in _SIZED_BY_CONTENTS:
-        return lambda context, *arrays: _check(specialized(node, arrays)) or run(context, *arrays)
-    return run
+    is_static = all(output.partial_shape.is_static for output in node.outputs())
+    if is_static and (kind in _VIEWS or max(map(_byte_size, node.outputs()), default=0) < MIN_CHECKED_BYTES):
+        return run
+    if not is_static and kind not in _SIZED_BY_CONTENTS:
+        return run
+
+    def checked(context: Run, *arrays: np.ndarray) -> Any:
+        _check(node if is_static else specialized(node, arrays))
+        return run(context, *arrays)
+
+    return checked
 
 
 def specialized(node: Node, arrays: Sequence[np.ndarray]) -> Node:

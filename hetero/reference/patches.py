@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.windows import resolve_pads
 from hetero.reference.convolution import window_slices
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.Col2Im)
-@compute_in_f32
-def col2im(node: Node, data: np.ndarray, output_size: np.ndarray, kernel_size: np.ndarray) -> np.ndarray:
+@evaluates(ops.Col2Im, in_f32=True)
+def col2im(node: ops.Col2Im, data: Array, output_size: Array, kernel_size: Array) -> Array:
     size, kernel = output_size.reshape(-1).tolist(), kernel_size.reshape(-1).tolist()
     # Attributes may be missing if the number of spatial dimensions was not known at shape inference.
     strides, dilations = (values or (1,) * len(size) for values in (node.strides, node.dilations))
@@ -27,13 +27,14 @@ def col2im(node: Node, data: np.ndarray, output_size: np.ndarray, kernel_size: n
     patches = data.reshape(batch, data.shape[-2] // math.prod(kernel), *kernel, *positions)
     image = np.zeros((*patches.shape[:2], *padded), data.dtype)
     for offset in itertools.product(*map(range, kernel)):
-        image[window_slices(offset, positions, strides, dilations)] += patches[(slice(None), slice(None), *offset)]
+        element: tuple[Any, ...] = (slice(None), slice(None), *offset)
+        image[window_slices(offset, positions, strides, dilations)] += patches[element]
     cropped = (slice(first, first + length) for first, length in zip(begin, size))
     return image[(slice(None) if data.ndim == 3 else 0, slice(None), *cropped)]
 
 
 @evaluates(ops.ExtractImagePatches)
-def extract_image_patches(node: Node, image: np.ndarray) -> np.ndarray:
+def extract_image_patches(node: ops.ExtractImagePatches, image: Array) -> Array:
     begin, end = resolve_pads(node, image.shape[2:], node.sizes, node.rates)
     padded = np.pad(image, [(0, 0), (0, 0), *zip(begin, end)]) if any((*begin, *end)) else image
     positions = _positions(padded.shape[2:], node.sizes, node.rates, node.strides)
@@ -44,7 +45,9 @@ def extract_image_patches(node: Node, image: np.ndarray) -> np.ndarray:
     return patches.reshape(image.shape[0], math.prod(patches.shape[1:4]), *positions)
 
 
-def _positions(lengths, kernel, dilations, strides) -> list[int]:
+def _positions(
+    lengths: Sequence[int], kernel: Sequence[int], dilations: Sequence[int], strides: Sequence[int]
+) -> list[int]:
     """Return the number of kernel positions on each axis."""
     extents = [(size - 1) * dilation + 1 for size, dilation in zip(kernel, dilations)]
     return [max((length - covered) // step + 1, 0) for length, covered, step in zip(lengths, extents, strides)]

@@ -5,24 +5,26 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.windows import overlapping_elements
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 from hetero.shape import PartialShape
 from hetero.types import lowest
 
+_Pooling = ops.MaxPoolV1 | ops.MaxPoolV8 | ops.AvgPoolV1
+
 
 @evaluates(ops.MaxPoolV1)
-def max_pool_without_indices(node: Node, data: np.ndarray) -> np.ndarray:
+def max_pool_without_indices(node: ops.MaxPoolV1 | ops.MaxPoolV8, data: Array) -> Array:
     return _along_axes(node, data, np.maximum, lowest(data.dtype))
 
 
 @evaluates(ops.MaxPool, ops.MaxPoolV8)
-def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def max_pool(node: ops.MaxPoolV8, data: Array) -> tuple[Array, Array]:
     if node.output(0).get_target_inputs() and not node.output(1).get_target_inputs():
         largest = max_pool_without_indices(node, data)
         return largest, np.broadcast_to(np.int64(0), largest.shape)  # the indices are not used
@@ -34,7 +36,7 @@ def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     where = np.full(largest.shape, -1, np.int64)
     windows = zip(data.shape[2:], positions, node.kernel_shape, node.strides, node.dilations, begin)
     for overlap in itertools.product(*(list(_overlaps(*window)) for window in windows)):
-        outputs, elements = ((slice(None), slice(None), *slices) for slices in zip(*overlap))
+        outputs, elements = ((..., *slices) for slices in zip(*overlap))
         # Strictly larger, so that the first of equal values is selected.
         better = (data[elements] > largest[outputs]) | (where[outputs] < 0)
         np.copyto(largest[outputs], data[elements], where=better)
@@ -45,17 +47,20 @@ def max_pool(node: Node, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @evaluates(ops.AvgPoolV1, ops.AvgPoolV14, ops.AvgPool)
-def avg_pool(node: Node, data: np.ndarray) -> np.ndarray:
+def avg_pool(node: ops.AvgPoolV1, data: Array) -> Array:
     source = data.astype(np.float32) if data.dtype.itemsize < 4 else data
     total = _along_axes(node, source, np.add, 0)
     # As in OpenVINO, without any padding the elements of a window beyond the end (rounding_type ceil) do not count.
     counts_pads = not node.exclude_pad and any(map(any, node.resolve_pads(data.shape[2:])))
-    count = math.prod(node.kernel_shape) if counts_pads else _counts(node, data, total.shape[2:])
+    if counts_pads:
+        count = math.prod(node.kernel_shape)
+    else:
+        count = np.maximum(_along_axes(node, np.ones((1, 1, *data.shape[2:]), np.float32), np.add, 0), 1)
     return np.divide(total, count, out=total) if source.dtype.kind == "f" else total // count
 
 
 @evaluates(ops.AdaptiveAvgPool)
-def adaptive_avg_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) -> np.ndarray:
+def adaptive_avg_pool(node: ops.AdaptiveAvgPool, data: Array, output_shape: Array) -> Array:
     result = data.astype(np.float32) if data.dtype.itemsize < 4 else data
     for axis, size in enumerate(output_shape.tolist(), 2):
         starts, ends = _parts(result.shape[axis], size)
@@ -65,31 +70,33 @@ def adaptive_avg_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) ->
 
 
 @evaluates(ops.AdaptiveMaxPool)
-def adaptive_max_pool(node: Node, data: np.ndarray, output_shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def adaptive_max_pool(node: ops.AdaptiveMaxPool, data: Array, output_shape: Array) -> tuple[Array, Array]:
     lengths, sizes = data.shape[2:], output_shape.tolist()
     parts = [list(zip(*_parts(length, size))) for length, size in zip(lengths, sizes)]
     flat_indices = np.arange(math.prod(lengths)).reshape(lengths)
     largest, where = np.empty((*data.shape[:2], *sizes), data.dtype), np.empty((*data.shape[:2], *sizes), np.int64)
     for position in itertools.product(*map(range, sizes)):
         part = tuple(slice(*parts[axis][index]) for axis, index in enumerate(position))
-        values = data[(slice(None), slice(None), *part)].reshape(*data.shape[:2], flat_indices[part].size)
+        elements = (slice(None), slice(None), *part)
+        output: tuple[Any, ...] = (..., *position)
+        values = data[elements].reshape(*data.shape[:2], flat_indices[part].size)
         first = values.argmax(-1)
-        largest[(..., *position)] = np.take_along_axis(values, first[..., None], -1)[..., 0]
-        where[(..., *position)] = flat_indices[part].reshape(-1)[first]
+        largest[output] = np.take_along_axis(values, first[..., None], -1)[..., 0]
+        where[output] = flat_indices[part].reshape(-1)[first]
     return largest, where
 
 
-def _parts(length: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+def _parts(length: int, size: int) -> tuple[Array, Array]:
     """Return begin and end of each of ``size`` parts: ``floor(i·length / size)``, ``ceil((i + 1)·length / size)``."""
     index = np.arange(size)
     return index * length // size, -((index + 1) * -length // size)
 
 
-def _positions(node: Node, data: np.ndarray) -> tuple[int, ...]:
+def _positions(node: _Pooling, data: Array) -> tuple[int, ...]:
     return node.positions(PartialShape(data.shape[2:])).to_shape()
 
 
-def _along_axes(node: Node, data: np.ndarray, combine: Callable, neutral) -> np.ndarray:
+def _along_axes(node: _Pooling, data: Array, combine: Callable[..., Array], neutral: float) -> Array:
     """Combine the elements of each window, one spatial axis after the other, into a new array."""
     begin, _ = node.resolve_pads(data.shape[2:])
     for axis, count in enumerate(_positions(node, data)):
@@ -112,16 +119,3 @@ def _overlaps(
         first, last = max(-(shift // stride), 0), min((length - 1 - shift) // stride, count - 1)
         if first <= last:  # with a stride, the element may skip all data
             yield slice(first, last + 1), slice(first * stride + shift, last * stride + shift + 1, stride)
-
-
-def _counts(node: Node, data: np.ndarray, positions: tuple[int, ...]) -> np.ndarray:
-    """Return the number of data elements in each window, at least 1 on each axis."""
-    counts = np.ones((), np.float32)
-    begin, _ = node.resolve_pads(data.shape[2:])
-    for axis, length in enumerate(data.shape[2:]):
-        axis_counts = np.zeros(positions[axis], np.float32)
-        window = node.kernel_shape[axis], node.strides[axis], node.dilations[axis], begin[axis]
-        for outputs, _ in _overlaps(length, positions[axis], *window):
-            axis_counts[outputs] += 1
-        counts = np.multiply.outer(counts, np.maximum(axis_counts, 1))
-    return counts

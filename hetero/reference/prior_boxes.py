@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 
 @evaluates(ops.PriorBox, ops.PriorBoxV1)
-def prior_box(node: Node, size: np.ndarray, image: np.ndarray) -> np.ndarray:
+def prior_box(node: ops.PriorBoxV1, size: Array, image: Array) -> Array:
     step = node.step
     if not node.scale_all_sizes:
         step = image[0] / size[0] if step == -1 else step * image[0]
@@ -23,12 +22,14 @@ def prior_box(node: Node, size: np.ndarray, image: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.PriorBoxClustered)
-def prior_box_clustered(node: Node, size: np.ndarray, image: np.ndarray) -> np.ndarray:
+def prior_box_clustered(node: ops.PriorBoxClustered, size: Array, image: Array) -> Array:
     steps = np.array([node.step_h or node.step, node.step_w or node.step])
     return _with_variances(node, _boxes(node, size, image, steps if steps.any() else image / size, node.offset))
 
 
-def _boxes(node: Node, size: np.ndarray, image: np.ndarray, steps: np.ndarray, offset: float) -> np.ndarray:
+def _boxes(
+    node: ops.PriorBoxV1 | ops.PriorBoxClustered, size: Array, image: Array, steps: Array, offset: float
+) -> Array:
     """Return the boxes ``[height, width, boxes per cell, 4]`` as fractions of the image."""
     cell_boxes = node.cell_boxes(int(image[0]))
     y, x = ((np.arange(count, dtype=np.float32) + np.float32(offset)) * np.float32(step)
@@ -41,7 +42,7 @@ def _boxes(node: Node, size: np.ndarray, image: np.ndarray, steps: np.ndarray, o
     return boxes
 
 
-def _with_variances(node: Node, boxes: np.ndarray) -> np.ndarray:
+def _with_variances(node: ops.PriorBoxV1 | ops.PriorBoxClustered, boxes: Array) -> Array:
     if node.clip:
         np.clip(boxes, 0, 1, out=boxes)
     variances = np.broadcast_to(np.float32(node.variance or 0.1), boxes.shape)

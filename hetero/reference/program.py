@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hetero.errors import DeviceError
 from hetero.graph import Constant, Model, Node, Output, Parameter, Result
-from hetero.reference.registry import Run, Runner, make_runner, to_dtypes
+from hetero.reference.registry import Array, Run, Runner, make_runner, to_dtypes
 
 
 class Step(NamedTuple):
@@ -37,7 +37,7 @@ class Program:
             for output in node.outputs():
                 slots.setdefault(output, len(slots))
         self.output_slots = [slots[result.input_value(0)] for result in model.results]
-        values: list[np.ndarray | None] = [None] * len(slots)
+        values: list[Any] = [None] * len(slots)
         for node in order:
             if isinstance(node, Constant):
                 # Memory-mapped tensors may be at any address, but numpy's gemm is fast only on aligned arrays.
@@ -48,8 +48,8 @@ class Program:
         self.steps = self._schedule(order, slots, len(model.inputs))
 
     def run(
-        self, inputs: Iterable[np.ndarray], run: Run, observe: Callable[[Node, float], None] | None = None
-    ) -> list[np.ndarray]:
+        self, inputs: Iterable[Array], run: Run, observe: Callable[[Node, float], None] | None = None
+    ) -> list[Array]:
         """Return the outputs for these inputs: new arrays, or views of inputs, constants and contents of variables.
 
         ``observe`` is called with every operation and its time in seconds. Raises DeviceError if an operation fails on

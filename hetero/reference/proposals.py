@@ -5,19 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.proposals import LARGEST_GROWTH, anchors_of_cells
-from hetero.reference.boxes import (
-    descending_order,
-    intersection_over_union,
-    pixel_overlap,
-    suppress,
-    suppress_adaptively,
-)
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.boxes import Scalar, descending_order, intersection_over_union, pixel_overlap, suppress
+from hetero.reference.registry import Array, evaluates
+
+# Moves the far corner of a box [x1, y1, x2, y2] from outside of the box to its last pixel.
+FAR_CORNER = np.array([0, 0, 1, 1], np.float32)
 
 
-def decode_boxes(anchors: np.ndarray, offsets: np.ndarray, border: float, largest: float = np.inf) -> np.ndarray:
+def decode_boxes(anchors: Array, offsets: Array, border: float, largest: Scalar = np.inf) -> Array:
     """Return boxes ``[..., 4]``: anchors moved by the first two offsets and scaled by exp of the last two.
 
     ``border`` is 1 if the far corner is inside the anchor; it is outside of the returned boxes.
@@ -28,21 +24,20 @@ def decode_boxes(anchors: np.ndarray, offsets: np.ndarray, border: float, larges
     return np.concatenate([center - half, center + half], axis=-1)
 
 
-def per_cell(offsets: np.ndarray, count: int) -> np.ndarray:
+def per_cell(offsets: Array, count: int) -> Array:
     """Rearrange offsets ``[count * 4, height, width]`` to ``[height, width, count, 4]``."""
     return offsets.reshape(count, 4, *offsets.shape[1:]).transpose(2, 3, 0, 1)
 
 
-def best_first(boxes: np.ndarray, scores: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def best_first(boxes: Array, scores: Array, limit: int) -> tuple[Array, Array, Array]:
     """Return boxes, scores and indices of the best ``limit`` boxes of all cells, in descending order of score."""
     boxes, scores = boxes.reshape(-1, 4), scores.reshape(-1)
     order = descending_order(scores)[:limit]
     return boxes[order], scores[order], order
 
 
-@evaluates(ops.Proposal, ops.ProposalV1)
-@compute_in_f32
-def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndarray) -> tuple[np.ndarray, ...]:
+@evaluates(ops.Proposal, ops.ProposalV1, in_f32=True)
+def proposal(node: ops.Proposal, scores: Array, offsets: Array, image: Array) -> tuple[Array, ...]:
     images, border = len(scores), 0 if node.is_tensorflow else 1
     count = scores.shape[1] // 2
     shape = image[[0, 1, 0, 1] if node.is_tensorflow else [1, 0, 1, 0]]  # upper bounds of x, y, x and y
@@ -51,7 +46,7 @@ def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndar
         raise ValueError(f"there are {anchors.shape[2]} anchors per cell, but {count} scores")
     if node.is_tensorflow:
         anchors = anchors.clip(0, shape)
-    scales = np.float32([node.box_coordinate_scale] * 2 + [node.box_size_scale] * 2)
+    scales = np.array([node.box_coordinate_scale] * 2 + [node.box_size_scale] * 2, np.float32)
     smallest = node.min_size * image[[-1, 2]]  # minimum width and height
     rows = np.zeros((images, node.post_nms_topn, 5), scores.dtype)
     values = np.zeros((images, node.post_nms_topn), scores.dtype)
@@ -68,29 +63,26 @@ def proposal(node: Node, scores: np.ndarray, offsets: np.ndarray, image: np.ndar
         rows[index, : len(selected), 1:] = boxes / shape if node.normalize else boxes
         rows[index, len(selected) : len(selected) + 1, 0] = -1
         values[index, : len(selected)] = best[selected]
-    rows = rows.reshape(-1, 5)
-    return (rows, values.reshape(-1)) if node.output_size == 2 else (rows,)
+    return (rows.reshape(-1, 5), values.reshape(-1))[: node.output_size]
 
 
-@evaluates(ops.GenerateProposals)
-@compute_in_f32
-def generate_proposals(node: Node, image: np.ndarray, anchors: np.ndarray, offsets, scores) -> tuple:
+@evaluates(ops.GenerateProposals, in_f32=True)
+def generate_proposals(
+    node: ops.GenerateProposals, image: Array, anchors: Array, offsets: Array, scores: Array
+) -> tuple:
     border = 0 if node.normalized else 1
     all_boxes, all_values = [np.zeros((0, 4), scores.dtype)], [np.zeros(0, scores.dtype)]
     for info, offset, score in zip(image, offsets, scores):
         shape = info[[1, 0, 1, 0]] - border
         boxes = decode_boxes(anchors, per_cell(offset, score.shape[0]), border, LARGEST_GROWTH)
-        boxes = (boxes - np.float32([0, 0, border, border])).clip(0, shape)
+        boxes = (boxes - border * FAR_CORNER).clip(0, shape)
         large = (boxes[..., 2:] - boxes[..., :2] + border >= node.min_size * info[[-1, 2]]).all(axis=-1)
         boxes, values, order = best_first(boxes, score.transpose(1, 2, 0), node.pre_nms_count)
         large = large.reshape(-1)[order]
         boxes, values = boxes[large], values[large]
         overlap = intersection_over_union if node.normalized else pixel_overlap
         threshold = np.float32(node.nms_threshold)
-        if node.nms_eta < 1:
-            selected = suppress_adaptively(boxes, threshold, node.nms_eta, overlap)[: node.post_nms_count]
-        else:
-            selected = suppress(boxes, threshold, node.post_nms_count, overlap)
+        selected = suppress(boxes, threshold, node.post_nms_count, overlap, node.nms_eta)
         all_boxes.append(boxes[selected])
         all_values.append(values[selected])
     counts = np.array([len(values) for values in all_values[1:]], np.int64)

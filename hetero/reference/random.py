@@ -10,8 +10,9 @@ import numpy as np
 
 from hetero import ops
 from hetero.graph import Node
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
+_Random = ops.RandomUniform | ops.Multinomial
 # The position of each node's generator, from which the next inference continues.
 _positions: WeakKeyDictionary[Node, int] = WeakKeyDictionary()
 
@@ -20,7 +21,7 @@ _HALF = np.uint64(32)
 
 
 @evaluates(ops.RandomUniform)
-def random_uniform(node, output_shape, min_val, max_val):
+def random_uniform(node: ops.RandomUniform, output_shape: Array, min_val: Array, max_val: Array) -> Array:
     shape = tuple(output_shape.reshape(-1).tolist())
     dtype = node.output_type.to_dtype()
     low, high = min_val.reshape(()).item(), max_val.reshape(()).item()
@@ -29,7 +30,7 @@ def random_uniform(node, output_shape, min_val, max_val):
 
 
 @evaluates(ops.Multinomial)
-def multinomial(node, probs, num_samples):
+def multinomial(node: ops.Multinomial, probs: Array, num_samples: Array) -> Array:
     count = int(num_samples.reshape(-1)[0])
     weights = probs.astype(np.float64)
     if node.log_probs:
@@ -44,36 +45,35 @@ def multinomial(node, probs, num_samples):
     return chosen
 
 
-def _columns_at(weights: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+def _columns_at(weights: Array, uniform: Array) -> Array:
     """Map uniform numbers from 0 to 1 to columns by the cumulative weights of each row."""
     ends = np.cumsum(weights, axis=1)
     return np.stack([np.searchsorted(row, numbers * row[-1], "right") for row, numbers in zip(ends, uniform)])
 
 
-def _from_philox(node: Node, count: int, dtype: np.dtype, low: float, high: float) -> np.ndarray:
+def _from_philox(node: _Random, count: int, dtype: np.dtype, low: float, high: float) -> Array:
     words = 2 if dtype.itemsize == 8 else 1
     calls = -(-count * words // 4)
     key, stream = _seeds(node)
     start = _positions.get(node, 0)
     _positions[node] = start + calls
     raw = _philox(key, stream, np.arange(start, start + calls, dtype=np.uint64)).reshape(-1)[: count * words]
-    if dtype.kind == "f":
-        # The random bits become the mantissa of a number from 1 to 2.
-        if dtype.itemsize == 8:
+    if dtype.kind in "fV":
+        # The random bits become the mantissa of a number from 1 to 2, an f32 number for bf16.
+        unit: Array
+        if dtype == np.float64:
             unit = (_pairs(raw, 0, 1) & np.uint64((1 << 52) - 1) | np.uint64(0x3FF << 52)).view(np.float64)
-        elif dtype.itemsize == 4:
-            unit = (raw & np.uint32((1 << 23) - 1) | np.uint32(0x7F << 23)).view(np.float32)
-        else:
+        elif dtype == np.float16:
             unit = (raw.astype(np.uint16) & np.uint16((1 << 10) - 1) | np.uint16(0xF << 10)).view(np.float16)
-        return ((unit - unit.dtype.type(1)) * unit.dtype.type(high - low) + unit.dtype.type(low)).astype(dtype)
-    if dtype.kind == "V":  # bf16 has 7 bits of mantissa
-        unit = (raw & np.uint32((1 << 23) - 1) | np.uint32(0x7F << 23)).view(np.float32) - np.float32(1)
-        return (unit * np.float32(high - low) + np.float32(low)).astype(dtype)
+        else:
+            unit = (raw & np.uint32((1 << 23) - 1) | np.uint32(0x7F << 23)).view(np.float32)
+        number = unit.dtype.type
+        return ((unit - number(1)) * number(high - low) + number(low)).astype(dtype)
     numbers = _pairs(raw, 1, 0) if words == 2 else raw.astype(np.uint64)
     return (numbers % np.uint64(high - low)).astype(dtype) + dtype.type(low)
 
 
-def _from_mersenne(node: Node, count: int, dtype: np.dtype, low: float, high: float) -> np.ndarray:
+def _from_mersenne(node: _Random, count: int, dtype: np.dtype, low: float, high: float) -> Array:
     # As in PyTorch, two words are drawn for f64, and for integers whose range exceeds one word.
     words = 2 if dtype == np.float64 or (dtype.kind in "iu" and high - low > 1 << 32) else 1
     start = _positions.get(node, 0)
@@ -88,20 +88,20 @@ def _from_mersenne(node: Node, count: int, dtype: np.dtype, low: float, high: fl
     return (unit * (high - low) + low).astype(dtype)
 
 
-def _seeds(node: Node) -> tuple[int, int]:
+def _seeds(node: _Random) -> tuple[int, int]:
     """Return the key and the stream of a node's generator; a random key if both seeds are 0."""
     if node.global_seed or node.op_seed:
         return node.global_seed, node.op_seed
     return secrets.randbits(64), 0
 
 
-def _pairs(raw: np.ndarray, high: int, low: int) -> np.ndarray:
+def _pairs(raw: Array, high: int, low: int) -> Array:
     """Combine each two consecutive 32-bit words into one 64-bit word, with the word at index ``high`` on top."""
     words = raw.reshape(-1, 2).astype(np.uint64)
     return words[:, high] << _HALF | words[:, low]
 
 
-def _philox(key: int, stream: int, counters: np.ndarray) -> np.ndarray:
+def _philox(key: int, stream: int, counters: Array) -> Array:
     """Return four 32-bit words for each counter, by Philox 4x32-10.
 
     J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.

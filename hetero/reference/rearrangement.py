@@ -7,25 +7,24 @@ import math
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 
 @evaluates(ops.Roll)
-def roll(node: Node, data: np.ndarray, shift: np.ndarray, axes: np.ndarray) -> np.ndarray:
+def roll(node: ops.Roll, data: Array, shift: Array, axes: Array) -> Array:
     axes = axes.reshape(-1)
     shifts = np.broadcast_to(shift.reshape(-1), axes.shape)
     return np.roll(data, shifts.tolist(), axes.tolist())
 
 
 @evaluates(ops.Reverse)
-def reverse(node: Node, data: np.ndarray, reversed_axes: np.ndarray) -> np.ndarray:
+def reverse(node: ops.Reverse, data: Array, reversed_axes: Array) -> Array:
     axes = np.flatnonzero(reversed_axes) if node.mode == "mask" else reversed_axes
     return np.flip(data, tuple(axes.tolist()))
 
 
 @evaluates(ops.ReverseSequence)
-def reverse_sequence(node: Node, data: np.ndarray, seq_lengths: np.ndarray) -> np.ndarray:
+def reverse_sequence(node: ops.ReverseSequence, data: Array, seq_lengths: Array) -> Array:
     batch, along = node.batch_axis % data.ndim, node.seq_axis % data.ndim
     lengths, steps = seq_lengths.astype(np.int64)[:, None], np.arange(data.shape[along])
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= steps.size:
@@ -36,7 +35,7 @@ def reverse_sequence(node: Node, data: np.ndarray, seq_lengths: np.ndarray) -> n
 
 
 @evaluates(ops.ShuffleChannels)
-def shuffle_channels(node: Node, data: np.ndarray) -> np.ndarray:
+def shuffle_channels(node: ops.ShuffleChannels, data: Array) -> Array:
     axis = node.axis % data.ndim
     before, length, after = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
     groups = data.reshape(*before, node.group, length // node.group, *after)
@@ -45,8 +44,8 @@ def shuffle_channels(node: Node, data: np.ndarray) -> np.ndarray:
 
 @evaluates(ops.SpaceToBatch)
 def space_to_batch(
-    node: Node, data: np.ndarray, block_shape: np.ndarray, pads_begin: np.ndarray, pads_end: np.ndarray
-) -> np.ndarray:
+    node: ops.SpaceToBatch, data: Array, block_shape: Array, pads_begin: Array, pads_end: Array
+) -> Array:
     padded = np.pad(data, list(zip(pads_begin.tolist(), pads_end.tolist())))
     _, *blocks = block_shape.tolist()
     spatial = [length // block for length, block in zip(padded.shape[1:], blocks)]
@@ -57,8 +56,8 @@ def space_to_batch(
 
 @evaluates(ops.BatchToSpace)
 def batch_to_space(
-    node: Node, data: np.ndarray, block_shape: np.ndarray, crops_begin: np.ndarray, crops_end: np.ndarray
-) -> np.ndarray:
+    node: ops.BatchToSpace, data: Array, block_shape: Array, crops_begin: Array, crops_end: Array
+) -> Array:
     _, *blocks = block_shape.tolist()
     count, batch = len(blocks), data.shape[0] // math.prod(blocks)
     split = data.reshape(*blocks, batch, *data.shape[1:])

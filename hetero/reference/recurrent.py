@@ -9,9 +9,15 @@ import numpy as np
 
 from hetero import ops
 from hetero.reference.activation import sigmoid
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
-Array = np.ndarray
+_Cell = ops.RNNCell | ops.GRUCell | ops.LSTMCell | ops.LSTMCellV1
+_Sequence = ops.RNNSequence | ops.GRUSequence | ops.LSTMSequence | ops.PeepholeLSTMSequence
+_GRU = ops.GRUCell | ops.GRUSequence
+_LSTM = ops.LSTMCell | ops.LSTMCellV1 | ops.LSTMSequence | ops.PeepholeLSTMSequence
+
+# Returns the new states for the projected data of a step and the previous states.
+Step = Callable[..., tuple[Array, ...]]
 
 # Functions of x, alpha and beta, with the default alpha and beta.
 _FUNCTIONS: dict[str, tuple[Callable[..., Array], float, float]] = {
@@ -42,19 +48,19 @@ class Steps:
     active: Array | None
 
 
-def _activations(node) -> list[Callable[[Array], Array]]:
-    def bind(index: int) -> Callable[[Array], Array]:
-        function, alpha, beta = _FUNCTIONS[node.activations[index]]
-        own_alpha, own_beta = node.activations_alpha[index : index + 1], node.activations_beta[index : index + 1]
-        (alpha,), (beta,), limit = own_alpha or (alpha,), own_beta or (beta,), node.clip
-        if limit:
-            return lambda x: function(np.clip(x, -limit, limit), alpha, beta)
-        return lambda x: function(x, alpha, beta)
+def _activation(node: _Cell | _Sequence, index: int, limit: float) -> Callable[[Array], Array]:
+    """Return an activation function of a node, which clips its argument unless ``limit`` is 0."""
+    function, alpha, beta = _FUNCTIONS[node.activations[index]]
+    (alpha,), (beta,) = (
+        node.activations_alpha[index : index + 1] or (alpha,),
+        node.activations_beta[index : index + 1] or (beta,),
+    )
+    if limit:
+        return lambda x: function(np.clip(x, -limit, limit), alpha, beta)
+    return lambda x: function(x, alpha, beta)
 
-    return [bind(index) for index in range(len(node.activations))]
 
-
-def _steps(node, x: Array, lengths: Array | None, w: Array, r: Array, b: Array) -> Steps:
+def _steps(node: _Cell | _Sequence, x: Array, lengths: Array | None, w: Array, r: Array, b: Array) -> Steps:
     """Return the steps for data ``[N, time, features]``; w, r and b have a leading axis of directions."""
     batch, time, features = x.shape
     rows = x.reshape(-1, features)
@@ -69,7 +75,7 @@ def _steps(node, x: Array, lengths: Array | None, w: Array, r: Array, b: Array) 
     return Steps(_flipped(node, projected), r.swapaxes(-1, -2), None if active is None else _flipped(node, active))
 
 
-def _flipped(node, steps: Array) -> Array:
+def _flipped(node: _Cell | _Sequence, steps: Array) -> Array:
     """Flip the time axis of the reverse direction in ``[time, D, …]``; its own inverse."""
     direction = getattr(node, "direction", "forward")
     if direction == "forward":
@@ -79,7 +85,7 @@ def _flipped(node, steps: Array) -> Array:
     return np.stack([steps[:, 0], steps[::-1, 1]], axis=1)
 
 
-def _run(steps: Steps, states: tuple[Array, ...], step: Callable[..., tuple[Array, ...]]) -> tuple[Array, ...]:
+def _run(steps: Steps, states: tuple[Array, ...], step: Step) -> tuple[Array, ...]:
     """Return the hidden state after every step ``[time, D, N, hidden]`` and the final states ``[D, N, hidden]``."""
     hidden = np.zeros((len(steps.projected), *states[0].shape), states[0].dtype)
     for time, projected in enumerate(steps.projected):
@@ -94,24 +100,28 @@ def _run(steps: Steps, states: tuple[Array, ...], step: Callable[..., tuple[Arra
     return hidden, *states
 
 
-def _rnn_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]]:
-    (function,) = _activations(node)
+def _step(node: _Cell | _Sequence, weights: Array, b: Array, *peepholes: Array) -> Step:
+    if isinstance(node, _GRU):
+        return _gru_step(node, weights, b)
+    if isinstance(node, _LSTM):
+        return _lstm_step(node, weights, *peepholes)
+    function = _activation(node, 0, node.clip)
     return lambda projected, h: (function(projected + h @ weights),)
 
 
-def _gru_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]]:
-    function, candidate = _activations(node)
+def _gru_step(node: _GRU, weights: Array, b: Array) -> Step:
+    function, candidate = (_activation(node, index, node.clip) for index in range(2))
     size = node.hidden_size
     gate_weights, candidate_weights = weights[..., : 2 * size], weights[..., 2 * size :]
 
-    def linear_before_reset(projected, h):
+    def linear_before_reset(projected: Array, h: Array) -> tuple[Array, ...]:
         recurrent = h @ weights
         gates = function(projected[..., : 2 * size] + recurrent[..., : 2 * size])
         z, r = gates[..., :size], gates[..., size:]
         new = candidate(projected[..., 2 * size :] + r * (recurrent[..., 2 * size :] + b[:, None, 3 * size :]))
         return (new + z * (h - new),)
 
-    def reset_first(projected, h):
+    def reset_first(projected: Array, h: Array) -> tuple[Array, ...]:
         gates = function(projected[..., : 2 * size] + h @ gate_weights)
         z, r = gates[..., :size], gates[..., size:]
         new = candidate(projected[..., 2 * size :] + (r * h) @ candidate_weights)
@@ -120,72 +130,50 @@ def _gru_step(node, weights: Array, b: Array) -> Callable[..., tuple[Array, ...]
     return linear_before_reset if node.linear_before_reset else reset_first
 
 
-def _lstm_step(node, weights: Array, peepholes: Array | None) -> Callable[..., tuple[Array, ...]]:
-    gate, candidate, _ = _activations(node)
-    function, alpha, beta = _FUNCTIONS[node.activations[2]]  # applied to the cell state, which is not clipped
-    (alpha,), (beta,) = node.activations_alpha[2:3] or (alpha,), node.activations_beta[2:3] or (beta,)
+def _lstm_step(node: _LSTM, weights: Array, *peepholes: Array) -> Step:
+    gate, candidate = (_activation(node, index, node.clip) for index in range(2))
+    output = _activation(node, 2, 0)  # applied to the cell state, which is not clipped
     size = node.hidden_size
     slices = {letter: slice(k * size, (k + 1) * size) for k, letter in enumerate(node.weights_format)}
 
-    def step(projected, h, c):
+    def step(projected: Array, h: Array, c: Array) -> tuple[Array, ...]:
         sums = h @ weights
         sums += projected
         gates = gate(sums)  # the part for c is not used, but one call is faster than three
         i, f, o = (gates[..., slices[letter]] for letter in "ifo")
         c = (1 - i if node.input_forget else f) * c + i * candidate(sums[..., slices["c"]])
-        return o * function(c, alpha, beta), c
+        return o * output(c), c
 
-    def step_with_peepholes(projected, h, c):
+    def step_with_peepholes(projected: Array, h: Array, c: Array) -> tuple[Array, ...]:
         sums = projected + h @ weights
         i, f, o = (sums[..., slices[letter]] for letter in "ifo")
         i = gate(i + p_i * c)
         f = 1 - i if node.input_forget else gate(f + p_f * c)
         c = f * c + i * candidate(sums[..., slices["c"]])
-        return gate(o + p_o * c) * function(c, alpha, beta), c
+        return gate(o + p_o * c) * output(c), c
 
-    if peepholes is None:
+    if not peepholes:
         return step
-    p_i, p_o, p_f = np.split(peepholes[:, None], 3, axis=-1)
+    p_i, p_o, p_f = np.split(peepholes[0][:, None], 3, axis=-1)
     return step_with_peepholes
 
 
-@evaluates(ops.RNNCell, ops.GRUCell)
-@compute_in_f32
-def rnn_or_gru_cell(node, x, h, w, r, b):
-    return _cell(node, x, (h,), w, r, b, _gru_step if isinstance(node, ops.GRUCell) else _rnn_step)
+@evaluates(ops.RNNCell, ops.GRUCell, ops.LSTMCell, ops.LSTMCellV1, in_f32=True)
+def recurrent_cell(node: _Cell, x: Array, *inputs: Array) -> list[Array]:
+    states, weights = inputs[: node.output_size], [array[None] for array in inputs[node.output_size :]]
+    steps = _steps(node, x[:, None], None, *weights[:3])
+    _, *ends = _run(steps, tuple(state[None] for state in states), _step(node, steps.weights, *weights[2:]))
+    return [state[0] for state in ends]
 
 
-@evaluates(ops.LSTMCell, ops.LSTMCellV1)
-@compute_in_f32
-def lstm_cell(node, x, h, c, w, r, b, p=None):
-    peepholes = None if p is None else p[None]
-    return _cell(node, x, (h, c), w, r, b, lambda node, weights, _: _lstm_step(node, weights, peepholes))
-
-
-@evaluates(ops.RNNSequence, ops.GRUSequence)
-@compute_in_f32
-def rnn_or_gru_sequence(node, x, h, lengths, w, r, b):
-    make_step = _gru_step if isinstance(node, ops.GRUSequence) else _rnn_step
-    return _sequence(node, x, (h,), lengths, w, r, b, make_step)
-
-
-@evaluates(ops.LSTMSequence, ops.PeepholeLSTMSequence)
-@compute_in_f32
-def lstm_sequence(node, x, h, c, lengths, w, r, b, p=None):
-    return _sequence(node, x, (h, c), lengths, w, r, b, lambda node, weights, _: _lstm_step(node, weights, p))
-
-
-def _cell(node, x, states, w, r, b, make_step):
-    steps = _steps(node, x[:, None], None, w[None], r[None], b[None])
-    _, *states = _run(steps, tuple(state[None] for state in states), make_step(node, steps.weights, b[None]))
-    return [state[0] for state in states]
-
-
-def _sequence(node, x, states, lengths, w, r, b, make_step):
-    steps = _steps(node, x, lengths, w, r, b)
-    states = tuple(state.swapaxes(0, 1) for state in states)
-    hidden, *states = _run(steps, states, make_step(node, steps.weights, b))
+@evaluates(ops.RNNSequence, ops.GRUSequence, ops.LSTMSequence, ops.PeepholeLSTMSequence, in_f32=True)
+def recurrent_sequence(node: _Sequence, x: Array, *inputs: Array) -> list[Array]:
+    states, (lengths, *weights) = inputs[: node.output_size - 1], inputs[node.output_size - 1 :]
+    steps = _steps(node, x, lengths, *weights[:3])
+    hidden, *ends = _run(
+        steps, tuple(state.swapaxes(0, 1) for state in states), _step(node, steps.weights, *weights[2:])
+    )
     if (lengths == 0).any():
         # As in OpenVINO and ONNX Runtime, the final states of an empty sequence are zeros, not its initial states.
-        states = [np.where(lengths[:, None] == 0, 0, state) for state in states]
-    return [_flipped(node, hidden).transpose(2, 1, 0, 3), *(state.swapaxes(0, 1) for state in states)]
+        ends = [np.where(lengths[:, None] == 0, 0, state) for state in ends]
+    return [_flipped(node, hidden).transpose(2, 1, 0, 3), *(state.swapaxes(0, 1) for state in ends)]

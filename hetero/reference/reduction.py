@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from hetero import ops
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.graph import Node
+from hetero.ops.reduction import Reduction
+from hetero.reference.registry import Array, evaluates
 
 
-def axes_of(axes: np.ndarray, rank: int) -> tuple[int, ...]:
+def axes_of(axes: Array, rank: int) -> tuple[int, ...]:
     """Return the non-negative axes without duplicates; none for a scalar."""
     return tuple({axis % rank for axis in axes.reshape(-1).tolist()}) if rank else ()
 
 
-def _mean(x: np.ndarray, **where) -> np.ndarray:
+def _mean(x: Array, **where: Any) -> Array:
     if not x.size:
         return np.sum(x, **where)  # the mean of zero elements is 0
     if x.dtype.kind in "iu":
@@ -21,25 +26,25 @@ def _mean(x: np.ndarray, **where) -> np.ndarray:
     return np.mean(x, **where)
 
 
-def _limits(dtype: np.dtype):
+def _limits(dtype: np.dtype) -> np.finfo | np.iinfo:
     return np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
 
 
-def _max(x: np.ndarray, **where) -> np.ndarray:
+def _max(x: Array, **where: Any) -> Array:
     return np.max(x, **where) if x.size else np.max(x, initial=_limits(x.dtype).min, **where)
 
 
-def _min(x: np.ndarray, **where) -> np.ndarray:
+def _min(x: Array, **where: Any) -> Array:
     return np.min(x, **where) if x.size else np.min(x, initial=_limits(x.dtype).max, **where)
 
 
-def _length(x: np.ndarray, **where) -> np.ndarray:
+def _length(x: Array, **where: Any) -> Array:
     if x.dtype.kind in "iu":
         x = x.astype(np.uint64 if x.dtype.kind == "u" else np.int64)  # squares overflow narrow integers
     return np.sqrt(np.sum(np.square(x), **where))
 
 
-_REDUCTIONS = {
+_REDUCTIONS: dict[type[Node], Callable[..., Array]] = {
     ops.ReduceMean: _mean,
     ops.ReduceSum: lambda x, **where: np.sum(x, dtype=x.dtype, **where),
     ops.ReduceProd: lambda x, **where: np.prod(x, dtype=x.dtype, **where),
@@ -52,7 +57,6 @@ _REDUCTIONS = {
 }
 
 
-@evaluates(*_REDUCTIONS)
-@compute_in_f32
-def reduce(node, x, axes):
+@evaluates(*_REDUCTIONS, in_f32=True)
+def reduce(node: Reduction, x: Array, axes: Array) -> Array:
     return _REDUCTIONS[type(node)](x, axis=axes_of(axes, x.ndim), keepdims=node.keep_dims)

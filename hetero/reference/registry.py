@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, MutableMapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -40,26 +39,31 @@ class UncancelledRun:
         """Do nothing."""
 
 
+# An array of any element type and shape.
+Array = np.ndarray
 # f(node, *arrays): returns an array, or a sequence of arrays for several outputs.
-Evaluator = Callable[..., Any]
+Evaluator = TypeVar("Evaluator", bound=Callable[..., Any])
 # f(run, *arrays): the same for a given node, with the Run instead of the node.
 Runner = Callable[..., Any]
+# Creates the Runner of a node of its class.
+Preparer = TypeVar("Preparer", bound=Callable[..., Runner])
 
 _16_BIT_FLOATS = (Type.f16, Type.bf16)
 _16_BIT_FLOAT_DTYPES = tuple(element_type.to_dtype() for element_type in _16_BIT_FLOATS)
 
-# Functions that create the Runner of a node, by operation class.
-_preparers: dict[type[Node], Callable[[Node], Runner]] = {}
+# By operation class.
+_preparers: dict[type[Node], Callable[..., Runner]] = {}
 
 
-def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
-    """Decorator: register ``f(node, *arrays)`` as the evaluation of these operations."""
+def evaluates(*operations: type[Node], in_f32: bool = False) -> Callable[[Evaluator], Evaluator]:
+    """Decorator: register ``f(node, *arrays)`` as the evaluation of these operations.
+
+    ``in_f32``: convert f16 and bf16 inputs to f32, which is faster and more accurate; ``to_dtypes`` converts back.
+    """
 
     def register(function: Evaluator) -> Evaluator:
         def prepare(node: Node) -> Runner:
-            types = [value.element_type for value in node.input_values()]
-            may_need_widening = any(t.is_dynamic() or t in _16_BIT_FLOATS for t in types)
-            run = function if may_need_widening else getattr(function, "without_widening", function)
+            run = widening(function, node) if in_f32 else function
             return lambda _, *arrays: run(node, *arrays)
 
         prepares(*operations)(prepare)
@@ -68,30 +72,40 @@ def evaluates(*operations: type[Node]) -> Callable[[Evaluator], Evaluator]:
     return register
 
 
-def prepares(*operations: type[Node]) -> Callable[[Callable[[Node], Runner]], Callable[[Node], Runner]]:
+def prepares(*operations: type[Node]) -> Callable[[Preparer], Preparer]:
     """Decorator: register a function that creates the Runner of a node: ``f(node)(run, *arrays)``.
 
     For operations with work to do once for many runs, and for those that read or write variables.
     """
 
-    def register(prepare: Callable[[Node], Runner]) -> Callable[[Node], Runner]:
-        for operation in operations:
-            _preparers[operation] = prepare
+    def register(prepare: Preparer) -> Preparer:
+        _preparers.update(dict.fromkeys(operations, prepare))
         return prepare
 
     return register
 
 
-def compute_in_f32(function: Evaluator) -> Evaluator:
-    """Decorator: convert f16 and bf16 inputs to f32, which is faster and more accurate; ``to_dtypes`` converts back."""
+def register_functions(functions: Mapping[type[Node], Callable[..., Any]], in_f32: bool = False) -> None:
+    """Register ``f(*arrays)`` as the evaluation of each operation: for operations without attributes."""
 
-    @functools.wraps(function)
-    def widened(node: Node, *arrays: np.ndarray) -> Any:
-        return function(node, *(a.astype(np.float32) if a.dtype in _16_BIT_FLOAT_DTYPES else a for a in arrays))
+    @prepares(*functions)
+    def prepare(node: Node) -> Runner:
+        function = functions[type(node)]
 
-    widened.without_widening = function  # for nodes that are known to have no such inputs
+        def run(_: object, *arrays: Array) -> Any:
+            return function(*arrays)
 
-    return widened
+        return widening(run, node) if in_f32 else run
+
+
+def widening(function: Runner, node: Node) -> Runner:
+    """Return an Evaluator or Runner of a node with f16 and bf16 arrays converted to f32, if it may have such inputs."""
+    types = [value.element_type for value in node.input_values()]
+    if not any(t.is_dynamic() or t in _16_BIT_FLOATS for t in types):
+        return function
+    return lambda first, *arrays: function(
+        first, *(a.astype(np.float32) if a.dtype in _16_BIT_FLOAT_DTYPES else a for a in arrays)
+    )
 
 
 def has_evaluate(node: Node) -> bool:

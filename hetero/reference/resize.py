@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from hetero import ops
 from hetero.allocation import check_allocation
-from hetero.graph import Node
 from hetero.reference.interpolation import Taps, cubic, grid, nearest, resample, rounded
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 
 @evaluates(ops.Resize)
-def resize(node: Node, image: np.ndarray, target: np.ndarray, roi: np.ndarray | None = None) -> np.ndarray:
+def resize(node: ops.Resize, image: Array, target: Array, roi: Array | None = None) -> Array:
     result, beyond = image, np.zeros((), np.bool_)
     for axis, taps, outside in resized_axes(node, image.shape, target, roi):
         result = resample(result, axis, *taps)
@@ -24,15 +25,15 @@ def resize(node: Node, image: np.ndarray, target: np.ndarray, roi: np.ndarray | 
 
 
 def resized_axes(
-    node: Node, shape: tuple[int, ...], target: np.ndarray, roi: np.ndarray | None
-) -> list[tuple[int, Taps, np.ndarray | None]]:
+    node: ops.Resize, shape: tuple[int, ...], target: Array, roi: Array | None
+) -> list[tuple[int, Taps, Array | None]]:
     """Return the axes that a Resize resamples for data of a shape, each with its taps and a mask or None.
 
     The mask is True for coordinates outside of the data, which get the extrapolation value.
     """
     axes = [axis % len(shape) for axis in node.axes]
     sizes, scales = node.sizes_and_scales([shape[axis] for axis in axes], target)
-    parts = [(0.0, 1.0)] * len(axes) if roi is None or not roi.size else roi.astype(float).reshape(2, -1).T
+    parts = [(0.0, 1.0)] * len(axes) if roi is None or not roi.size else roi.astype(float).reshape(2, -1).T.tolist()
     resized = []
     for axis, size, scale, part in zip(axes, sizes, scales, parts):
         length, outside = shape[axis], None
@@ -46,7 +47,7 @@ def resized_axes(
     return resized
 
 
-def _coordinates(mode: str, length: int, size: int, scale: float, part: tuple[float, float]) -> np.ndarray:
+def _coordinates(mode: str, length: int, size: int, scale: float, part: Sequence[float]) -> Array:
     """Return the coordinates of the output elements in the data."""
     index, width = np.arange(size, dtype=np.float64), length * scale
     if mode == "asymmetric":
@@ -65,7 +66,7 @@ def _coordinates(mode: str, length: int, size: int, scale: float, part: tuple[fl
     return shift + (index + 0.5) / scale - 0.5
 
 
-def _taps(node: Node, length: int, scale: float, coordinate: np.ndarray) -> Taps:
+def _taps(node: ops.Resize, length: int, scale: float, coordinate: Array) -> Taps:
     if node.mode == "nearest":
         return np.clip(nearest(node.nearest_mode, coordinate, scale), 0, length - 1)[:, None], None
     reach = 1 if node.mode == "linear" else 2

@@ -6,19 +6,17 @@ DeformablePSROIPooling-1. Regions outside of the image, and bins without an elem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.bilinear import bilinear
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.ROIPooling)
-@compute_in_f32
-def roi_pooling(node: Node, data: np.ndarray, regions: np.ndarray) -> np.ndarray:
+@evaluates(ops.ROIPooling, in_f32=True)
+def roi_pooling(node: ops.ROIPooling, data: Array, regions: Array) -> Array:
     result = np.zeros((len(regions), data.shape[1], *node.output_roi), data.dtype)
     pool = _max_pool_bins if node.method == "max" else _sample_region
     for target, image, box in _regions_in(data, regions, result):
@@ -26,8 +24,8 @@ def roi_pooling(node: Node, data: np.ndarray, regions: np.ndarray) -> np.ndarray
     return result
 
 
-def _max_pool_bins(node: Node, image: np.ndarray, box: np.ndarray, target: np.ndarray) -> None:
-    left, top, right, bottom = _rounded(box * np.float32(node.spatial_scale)).astype(np.int64)
+def _max_pool_bins(node: ops.ROIPooling, image: Array, box: Array, target: Array) -> None:
+    left, top, right, bottom = _rounded(np.multiply(box, np.float32(node.spatial_scale))).astype(np.int64)
     rows = _parts(top, max(bottom - top + 1, 1), node.output_roi[0], image.shape[1])
     columns = _parts(left, max(right - left + 1, 1), node.output_roi[1], image.shape[2])
     for row, (first, last) in enumerate(rows):
@@ -46,7 +44,7 @@ def _parts(start: int, length: int, count: int, limit: int) -> list[tuple[int, i
     return list(zip(np.clip(begin + start, 0, limit).tolist(), np.clip(end + start, 0, limit).tolist()))
 
 
-def _sample_region(node: Node, image: np.ndarray, box: np.ndarray, target: np.ndarray) -> None:
+def _sample_region(node: ops.ROIPooling, image: Array, box: Array, target: Array) -> None:
     """Sample a region, given as fractions of the image, at equally spaced points from edge to edge."""
     height, width = image.shape[1:]
     left, top, right, bottom = box
@@ -55,7 +53,7 @@ def _sample_region(node: Node, image: np.ndarray, box: np.ndarray, target: np.nd
     _sample(image, y, x, _within(image, y, x), target)
 
 
-def _linspace(first: np.float32, last: np.float32, count: int, length: int) -> np.ndarray:
+def _linspace(first: np.float32, last: np.float32, count: int, length: int) -> Array:
     """Return ``count`` equally spaced coordinates on an axis of ``length``; the center if ``count`` is 1."""
     if count == 1:
         return np.array([(first + last) * np.float32(length - 1) / 2])
@@ -64,19 +62,12 @@ def _linspace(first: np.float32, last: np.float32, count: int, length: int) -> n
     return points
 
 
-def _within(image: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _within(image: Array, y: Array, x: Array) -> Array:
     height, width = image.shape[1:]
     return (y >= 0) & (y <= height - 1) & (x >= 0) & (x <= width - 1)
 
 
-def _sample(
-    image: np.ndarray,
-    y: np.ndarray,
-    x: np.ndarray,
-    inside: np.ndarray,
-    target: np.ndarray,
-    combine: Callable[..., np.ndarray] = np.add,
-) -> None:
+def _sample(image: Array, y: Array, x: Array, inside: Array, target: Array, combine: np.ufunc = np.add) -> None:
     """Write bilinear samples of an image ``[C, H, W]`` to ``target``, 0 for points that are not inside."""
     height, width = image.shape[1:]
     y, x = np.where(inside, np.clip(y, 0, height - 1), 0), np.where(inside, np.clip(x, 0, width - 1), 0)
@@ -84,9 +75,8 @@ def _sample(
     np.multiply(bilinear(planes, (height, width), y, x, combine=combine), inside, out=target)
 
 
-@evaluates(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm)
-@compute_in_f32
-def roi_align(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndarray) -> np.ndarray:
+@evaluates(ops.ROIAlign, ops.ROIAlignV3, ops.ROIAlignLargestTerm, in_f32=True)
+def roi_align(node: ops.ROIAlignV3, data: Array, regions: Array, images: Array) -> Array:
     aligned = node.aligned_mode != "asymmetric"
     one, half = regions.dtype.type(1), regions.dtype.type(0.5)
     boxes = (regions + half if node.aligned_mode == "half_pixel" else regions) * regions.dtype.type(node.spatial_scale)
@@ -101,9 +91,7 @@ def roi_align(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndar
     return result
 
 
-def pool_region(
-    image: np.ndarray, corner: np.ndarray, sides: np.ndarray, ratio: int, mode: str, target: np.ndarray
-) -> None:
+def pool_region(image: Array, corner: Array, sides: Array, ratio: int, mode: str, target: Array) -> None:
     """Write the mean ("avg") or maximum of the samples in each bin of a region to ``target [channels, rows, columns]``.
 
     ``corner`` and ``sides`` are (x, y) in elements of the image. ``ratio``: samples per bin and axis, 0 for automatic.
@@ -114,9 +102,8 @@ def pool_region(
     _pool_bins(image, y, x, mode, target)
 
 
-@evaluates(ops.ROIAlignRotated)
-@compute_in_f32
-def roi_align_rotated(node: Node, data: np.ndarray, regions: np.ndarray, images: np.ndarray) -> np.ndarray:
+@evaluates(ops.ROIAlignRotated, in_f32=True)
+def roi_align_rotated(node: ops.ROIAlignRotated, data: Array, regions: Array, images: Array) -> Array:
     boxes = regions[:, :4] * regions.dtype.type(node.spatial_scale)
     angles = -regions[:, 4] if node.clockwise_mode else regions[:, 4]
     result = np.zeros((len(regions), data.shape[1], node.pooled_h, node.pooled_w), data.dtype)
@@ -129,14 +116,14 @@ def roi_align_rotated(node: Node, data: np.ndarray, regions: np.ndarray, images:
     return result
 
 
-def _checked_images(images: np.ndarray, data: np.ndarray) -> np.ndarray:
+def _checked_images(images: Array, data: Array) -> Array:
     """Return the image indices. Raises ValueError if one is not in the batch."""
     for number in images[(images < 0) | (images >= len(data))]:
         raise ValueError(f"a region lies in image {number}, but there are {len(data)}")
     return images
 
 
-def _in_bins(length: np.float32, count: int, ratio: int) -> np.ndarray:
+def _in_bins(length: np.float32, count: int, ratio: int) -> Array:
     """Return the coordinates of the samples in each bin on an axis of a region, ``[bins, samples]``."""
     size = length / length.dtype.type(max(count, 1))
     samples = ratio or max(int(np.ceil(size)), 0)
@@ -144,7 +131,7 @@ def _in_bins(length: np.float32, count: int, ratio: int) -> np.ndarray:
     return np.arange(count, dtype=size.dtype)[:, None] * size + steps
 
 
-def _pool_bins(image: np.ndarray, y: np.ndarray, x: np.ndarray, mode: str, target: np.ndarray) -> None:
+def _pool_bins(image: Array, y: Array, x: Array, mode: str, target: Array) -> None:
     """Pool samples at ``[rows, columns, samples…]``; a sample more than 1 element outside of the image is 0.
 
     ``mode``: "avg", "max", or "term" for the maximum of the weighted neighbors instead of their sums.
@@ -164,9 +151,8 @@ def _pool_bins(image: np.ndarray, y: np.ndarray, x: np.ndarray, mode: str, targe
         samples.max((-2, -1), out=target)
 
 
-@evaluates(ops.PSROIPooling)
-@compute_in_f32
-def psroi_pooling(node: Node, data: np.ndarray, regions: np.ndarray) -> np.ndarray:
+@evaluates(ops.PSROIPooling, in_f32=True)
+def psroi_pooling(node: ops.PSROIPooling, data: Array, regions: Array) -> Array:
     result = np.zeros((len(regions), node.output_dim, node.group_size, node.group_size), data.dtype)
     pool = _mean_pool_bins if node.mode == "average" else _mean_of_samples
     for target, image, box in _regions_in(data, regions, result):
@@ -174,7 +160,7 @@ def psroi_pooling(node: Node, data: np.ndarray, regions: np.ndarray) -> np.ndarr
     return result
 
 
-def _mean_pool_bins(node: Node, image: np.ndarray, box: np.ndarray, target: np.ndarray) -> None:
+def _mean_pool_bins(node: ops.PSROIPooling, image: Array, box: Array, target: Array) -> None:
     size, scale = node.group_size, np.float32(node.spatial_scale)
     start, end = _rounded(box[:2]) * scale, (_rounded(box[2:]) + 1) * scale
     index = np.arange(size, dtype=np.float32)
@@ -190,9 +176,9 @@ def _mean_pool_bins(node: Node, image: np.ndarray, box: np.ndarray, target: np.n
                 parts[:, row, column, first:last, begin:stop].mean((1, 2), out=target[:, row, column])
 
 
-def _mean_of_samples(node: Node, image: np.ndarray, box: np.ndarray, target: np.ndarray) -> None:
+def _mean_of_samples(node: ops.PSROIPooling, image: Array, box: Array, target: Array) -> None:
     height, width = image.shape[1:]
-    left, top, right, bottom = box * np.float32(node.spatial_scale)
+    left, top, right, bottom = np.multiply(box, np.float32(node.spatial_scale))
     bin_height, bin_width = (bottom - top) / node.spatial_bins_y, (right - left) / node.spatial_bins_x
     samples = np.empty_like(target)
     for number in range(node.spatial_bins_y * node.spatial_bins_x):
@@ -205,11 +191,10 @@ def _mean_of_samples(node: Node, image: np.ndarray, box: np.ndarray, target: np.
     target /= node.spatial_bins_y * node.spatial_bins_x
 
 
-@evaluates(ops.DeformablePSROIPooling)
-@compute_in_f32
+@evaluates(ops.DeformablePSROIPooling, in_f32=True)
 def deformable_psroi_pooling(
-    node: Node, data: np.ndarray, regions: np.ndarray, offsets: np.ndarray | None = None
-) -> np.ndarray:
+    node: ops.DeformablePSROIPooling, data: Array, regions: Array, offsets: Array | None = None
+) -> Array:
     size = node.group_size
     result = np.zeros((len(regions), node.output_dim, size, size), data.dtype)
     height, width = data.shape[2:]
@@ -234,7 +219,7 @@ def deformable_psroi_pooling(
     return result
 
 
-def _shifts(node: Node, offsets: np.ndarray) -> np.ndarray:
+def _shifts(node: ops.DeformablePSROIPooling, offsets: Array) -> Array:
     """Return the x and y shift of each bin as fractions of its region, ``[R, 2, output_dim, rows, columns]``."""
     part = np.arange(node.group_size) * node.part_size // node.group_size
     classes = offsets.shape[1] // 2
@@ -243,7 +228,7 @@ def _shifts(node: Node, offsets: np.ndarray) -> np.ndarray:
     return by_channel.swapaxes(1, 2)[..., part[:, None], part] * offsets.dtype.type(node.trans_std)
 
 
-def _regions_in(data: np.ndarray, regions: np.ndarray, *others: np.ndarray) -> Iterator[tuple]:
+def _regions_in(data: Array, regions: Array, *others: Array) -> Iterator[tuple]:
     """Yield for each region a row of the first of ``others``, its image, its box, and the rows of the other ``others``.
 
     Regions with a negative image index are skipped. Raises ValueError if the index is too large.
@@ -256,6 +241,6 @@ def _regions_in(data: np.ndarray, regions: np.ndarray, *others: np.ndarray) -> I
             yield target, data[number], region[1:], *rows
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
+def _rounded(values: Array) -> Array:
     """Round to the nearest integer, halves away from 0."""
     return np.copysign(np.floor(np.abs(values) + 0.5), values)

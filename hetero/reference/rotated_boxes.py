@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from hetero.reference.registry import Array
+
 # The corners of the unit box around the origin, in order along its border.
 _UNIT = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 # Tolerance for points on a border that rounding moves outside, as a fraction of the length of a side.
 _ROUNDING = 1e-9
 
 
-def rotated_intersection_over_union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def rotated_intersection_over_union(a: Array, b: Array) -> Array:
     """Return the intersection over union of boxes ``[n, 5]`` with boxes ``[m, 5]``: ``[n, m]``.
 
     A box is x and y of its center, width, height and an angle in radians from the x axis toward the y axis.
@@ -26,7 +28,7 @@ def rotated_intersection_over_union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return overlap
 
 
-def _shared_areas(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _shared_areas(a: Array, b: Array) -> Array:
     """Return the intersection areas of pairs of boxes.
 
     The intersection is the convex polygon of the corners of each box inside the other, and the crossings of sides.
@@ -45,14 +47,14 @@ def _shared_areas(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.abs(_cross(around, np.roll(around, -1, axis=1)).sum(axis=1)) / 2 * inside.any(axis=1)
 
 
-def _corners(boxes: np.ndarray) -> np.ndarray:
+def _corners(boxes: Array) -> Array:
     offsets = _UNIT * boxes[:, None, 2:4]
     cosine, sine = np.cos(boxes[:, 4:5]), np.sin(boxes[:, 4:5])
     x, y = offsets[..., 0], offsets[..., 1]
     return np.stack([x * cosine - y * sine, x * sine + y * cosine], axis=-1) + boxes[:, None, :2]
 
 
-def _contains(boxes: np.ndarray, points: np.ndarray) -> np.ndarray:
+def _contains(boxes: Array, points: Array) -> Array:
     """Return which of the points ``[pairs, points, 2]`` lie in the box of their pair."""
     offsets = points - boxes[:, None, :2]
     cosine, sine = np.cos(boxes[:, 4:5]), np.sin(boxes[:, 4:5])
@@ -61,7 +63,7 @@ def _contains(boxes: np.ndarray, points: np.ndarray) -> np.ndarray:
     return (along <= boxes[:, None, 2:4] * (0.5 + _ROUNDING)).all(axis=-1)
 
 
-def _crossings(corners_a: np.ndarray, corners_b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _crossings(corners_a: Array, corners_b: Array) -> tuple[Array, Array]:
     """Return the crossings of the sides of one box with those of the other ``[pairs, 16, 2]``, and a validity mask."""
     start_a, start_b = corners_a[:, :, None], corners_b[:, None]
     side_a = np.roll(corners_a, -1, axis=1)[:, :, None] - start_a
@@ -76,5 +78,5 @@ def _crossings(corners_a: np.ndarray, corners_b: np.ndarray) -> tuple[np.ndarray
     return points.reshape(len(points), 16, 2), crossed.reshape(len(points), 16)
 
 
-def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _cross(a: Array, b: Array) -> Array:
     return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]

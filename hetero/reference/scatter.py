@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.reference.gather import flat_element_indices, flat_row_indices
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 _REDUCTIONS = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np.minimum, "max": np.maximum,
                "mean": np.add}  # fmt: skip
 
 
 @evaluates(ops.ScatterUpdate)
-def scatter_update(
-    node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
-) -> np.ndarray:
+def scatter_update(node: ops.ScatterUpdate, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
     scatter_axis = int(axis.reshape(-1)[0]) % data.ndim
     result = _copy(data, updates)
     shape = *data.shape[:scatter_axis], indices.size, *data.shape[scatter_axis + 1 :]
-    result[(*[slice(None)] * scatter_axis, indices.reshape(-1))] = updates.reshape(shape)
+    elements: tuple[Any, ...] = (*[slice(None)] * scatter_axis, indices.reshape(-1))
+    result[elements] = updates.reshape(shape)
     return result
 
 
-def _copy(data: np.ndarray, updates: np.ndarray) -> np.ndarray:
+def _copy(data: Array, updates: Array) -> Array:
     """Return a contiguous copy of the data for writing updates into; its flattened form is a view.
 
     Strings get an item size that fits the longest string of data and updates.
@@ -35,15 +34,16 @@ def _copy(data: np.ndarray, updates: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.SliceScatter)
-def slice_scatter(node: Node, data: np.ndarray, updates: np.ndarray, *bounds: np.ndarray) -> np.ndarray:
+def slice_scatter(node: ops.SliceScatter, data: Array, updates: Array, *bounds: Array) -> Array:
     result = _copy(data, updates)
     result[node.index(data.shape, bounds)] = updates
     return result
 
 
-@evaluates(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4)
-@compute_in_f32
-def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+@evaluates(ops.ScatterNDUpdate, ops.ScatterNDUpdateV4, in_f32=True)
+def scatter_nd_update(
+    node: ops.ScatterNDUpdate | ops.ScatterNDUpdateV4, data: Array, indices: Array, updates: Array
+) -> Array:
     depth = indices.shape[-1]
     rows, width = flat_row_indices(data.shape[:depth], indices).reshape(-1), math.prod(data.shape[depth:])
     result = _copy(data, updates)
@@ -55,11 +55,14 @@ def scatter_nd_update(node: Node, data: np.ndarray, indices: np.ndarray, updates
     return result
 
 
-@evaluates(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3)
-@compute_in_f32
+@evaluates(ops.ScatterElementsUpdate, ops.ScatterElementsUpdateV3, in_f32=True)
 def scatter_elements_update(
-    node: Node, data: np.ndarray, indices: np.ndarray, updates: np.ndarray, axis: np.ndarray
-) -> np.ndarray:
+    node: ops.ScatterElementsUpdate | ops.ScatterElementsUpdateV3,
+    data: Array,
+    indices: Array,
+    updates: Array,
+    axis: Array,
+) -> Array:
     result = _copy(data, updates)
     if not indices.size:
         return result
@@ -83,7 +86,7 @@ def scatter_elements_update(
     return result
 
 
-def _combine(reduction: str, flat: np.ndarray, elements: np.ndarray, updates: np.ndarray) -> None:
+def _combine(reduction: str, flat: Array, elements: Array, updates: Array) -> None:
     """Combine each update with its element in place."""
     _REDUCTIONS[reduction].at(flat, elements, updates)
 

@@ -6,46 +6,46 @@ import numpy as np
 
 from hetero import ops
 from hetero.containers import OptionalType, box
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 
 @evaluates(ops.SequenceConstruct)
-def sequence_construct(node, *arrays):
+def sequence_construct(node: ops.SequenceConstruct, *arrays: Array) -> Array:
     return box(list(arrays))
 
 
 @evaluates(ops.SequenceEmpty)
-def sequence_empty(node):
+def sequence_empty(node: ops.SequenceEmpty) -> Array:
     return box([])
 
 
 @evaluates(ops.SequenceInsert)
-def sequence_insert(node, sequence, tensor, position=None):
-    items = sequence[()]
+def sequence_insert(node: ops.SequenceInsert, sequence: Array, tensor: Array, position: Array | None = None) -> Array:
+    items = sequence.item()
     index = len(items) if position is None else _checked(position, len(items), len(items) + 1)
     return box([*items[:index], tensor, *items[index:]])
 
 
 @evaluates(ops.SequenceErase)
-def sequence_erase(node, sequence, position=None):
-    items = sequence[()]
+def sequence_erase(node: ops.SequenceErase, sequence: Array, position: Array | None = None) -> Array:
+    items = sequence.item()
     index = _checked(np.array(-1) if position is None else position, len(items), len(items))
     return box(items[:index] + items[index + 1 :])
 
 
 @evaluates(ops.SequenceAt)
-def sequence_at(node, sequence, position):
-    items = sequence[()]
+def sequence_at(node: ops.SequenceAt, sequence: Array, position: Array) -> Array:
+    items = sequence.item()
     return items[_checked(position, len(items), len(items))]
 
 
 @evaluates(ops.SequenceLength)
-def sequence_length(node, sequence):
-    return np.array(len(sequence[()]), np.int64)
+def sequence_length(node: ops.SequenceLength, sequence: Array) -> Array:
+    return np.array(len(sequence.item()), np.int64)
 
 
 @evaluates(ops.SplitToSequence)
-def split_to_sequence(node, data, split=None):
+def split_to_sequence(node: ops.SplitToSequence, data: Array, split: Array | None = None) -> Array:
     axis = node.axis % data.ndim
     length = data.shape[axis]
     if split is None:
@@ -60,35 +60,34 @@ def split_to_sequence(node, data, split=None):
 
 
 @evaluates(ops.ConcatFromSequence)
-def concat_from_sequence(node, sequence):
-    items = sequence[()]
+def concat_from_sequence(node: ops.ConcatFromSequence, sequence: Array) -> Array:
+    items = sequence.item()
     return np.stack(items, node.axis) if node.new_axis else np.concatenate(items, node.axis)
 
 
 @evaluates(ops.Optional)
-def optional(node, value=None):
-    return box(None if value is None else value[()] if value.dtype == object and value.ndim == 0 else value)
+def optional(node: ops.Optional, value: Array | None = None) -> Array:
+    return box(None if value is None else value.item() if value.dtype == object and value.ndim == 0 else value)
 
 
 @evaluates(ops.OptionalHasElement)
-def optional_has_element(node, value=None):
-    has_element = value is not None
-    if has_element and isinstance(node.get_input_element_type(0), OptionalType):
-        has_element = value[()] is not None
-    return np.array(has_element)
+def optional_has_element(node: ops.OptionalHasElement, value: Array | None = None) -> Array:
+    if value is not None and isinstance(node.get_input_element_type(0), OptionalType):
+        return np.array(value.item() is not None)
+    return np.array(value is not None)
 
 
 @evaluates(ops.OptionalGetElement)
-def optional_get_element(node, value):
+def optional_get_element(node: ops.OptionalGetElement, value: Array) -> Array:
     if not isinstance(node.get_input_element_type(0), OptionalType):
         return value
-    element = value[()]
+    element = value.item()
     if element is None:
         raise ValueError("the optional holds nothing")
     return box(element) if isinstance(element, list) else element
 
 
-def _checked(array: np.ndarray, count: int, end: int) -> int:
+def _checked(array: Array, count: int, end: int) -> int:
     """Return the non-negative position in an array of one element. Raises ValueError if it is not below ``end``."""
     position = array.item()
     index = position + count if position < 0 else position

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.TopK, ops.TopKV3, ops.TopKV1)
-@compute_in_f32
-def top_k(node: Node, data: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+@evaluates(ops.TopK, ops.TopKV3, ops.TopKV1, in_f32=True)
+def top_k(node: ops.TopK | ops.TopKV3 | ops.TopKV1, data: Array, k: Array) -> tuple[Array, Array]:
     count, axis = int(k.reshape(-1)[0]), node.axis % data.ndim
     if not 0 <= count <= data.shape[axis]:
         raise ValueError(f"k is {count}, but there are {data.shape[axis]} elements along the axis")
@@ -27,7 +27,7 @@ def top_k(node: Node, data: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.n
     return np.moveaxis(values, -1, axis), np.moveaxis(indices, -1, axis)
 
 
-def _best(rows: np.ndarray, count: int, largest: bool) -> np.ndarray:
+def _best(rows: Array, count: int, largest: bool) -> Array:
     """Return the indices of the ``count`` best elements along the last axis, best first, on ties the first."""
     length = rows.shape[-1]
     rows = _narrowed(rows)
@@ -46,7 +46,7 @@ def _best(rows: np.ndarray, count: int, largest: bool) -> np.ndarray:
     return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
-def _narrowed(rows: np.ndarray) -> np.ndarray:
+def _narrowed(rows: Array) -> Array:
     """Convert 64-bit integers to 32-bit differences from the minimum if their range allows it."""
     if rows.dtype.kind not in "iu" or rows.dtype.itemsize <= 4 or not rows.size:
         return rows
@@ -54,7 +54,7 @@ def _narrowed(rows: np.ndarray) -> np.ndarray:
     return (rows - low).astype(np.uint32) if int(high) - int(low) < 2**32 else rows
 
 
-def _order(values: np.ndarray) -> np.ndarray:
+def _order(values: Array) -> Array:
     """Map values of at most 32 bits to u32 numbers in the same order."""
     if values.dtype.kind != "f":
         return (values.astype(np.int64) + (2**31 if values.dtype.kind == "i" else 0)).astype(np.uint32)
@@ -62,9 +62,8 @@ def _order(values: np.ndarray) -> np.ndarray:
     return (bits ^ ((bits >> 31) | np.int32(-(2**31)))).view(np.uint32)
 
 
-@evaluates(ops.Unique)
-@compute_in_f32
-def unique(node: Node, data: np.ndarray, axis: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+@evaluates(ops.Unique, in_f32=True)
+def unique(node: ops.Unique, data: Array, axis: Array | None = None) -> tuple[Array, ...]:
     unique_axis = None if axis is None else int(axis.reshape(-1)[0]) % data.ndim
     values, first, inverse, counts = np.unique(
         data, return_index=True, return_inverse=True, return_counts=True, axis=unique_axis
@@ -79,16 +78,15 @@ def unique(node: Node, data: np.ndarray, axis: np.ndarray | None = None) -> tupl
     return values, first, inverse, counts
 
 
-@evaluates(ops.Bucketize)
-@compute_in_f32
-def bucketize(node: Node, data: np.ndarray, buckets: np.ndarray) -> np.ndarray:
-    return np.searchsorted(buckets, data, "left" if node.with_right_bound else "right")
+@evaluates(ops.Bucketize, in_f32=True)
+def bucketize(node: ops.Bucketize, data: Array, buckets: Array) -> Array:
+    side: Literal["left", "right"] = "left" if node.with_right_bound else "right"
+    return np.searchsorted(buckets, data, side)
 
 
-@evaluates(ops.SearchSorted)
-@compute_in_f32
-def search_sorted(node: Node, sequence: np.ndarray, values: np.ndarray) -> np.ndarray:
-    side = "right" if node.right_mode else "left"
+@evaluates(ops.SearchSorted, in_f32=True)
+def search_sorted(node: ops.SearchSorted, sequence: Array, values: Array) -> Array:
+    side: Literal["left", "right"] = "right" if node.right_mode else "left"
     if sequence.ndim == 1:
         return np.searchsorted(sequence, values, side)
     positions = np.empty(values.shape, np.int64)

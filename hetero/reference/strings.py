@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from hetero import ops
 from hetero.allocation import check_allocation, string_array
 from hetero.ops.strings import pool_grams
-from hetero.reference.registry import evaluates
+from hetero.reference.registry import Array, evaluates
 
 _WHITE_SPACE = " \t\n\v\f\r"
+_CHANGE_CASE: dict[str, Callable[[str], str]] = {"none": str, "lower": str.lower, "upper": str.upper}
 
 
 @evaluates(ops.StringTensorPack)
-def string_tensor_pack(node, begins, ends, symbols):
+def string_tensor_pack(node: ops.StringTensorPack, begins: Array, ends: Array, symbols: Array) -> Array:
     text = symbols.tobytes()
     bounds = zip(begins.reshape(-1).tolist(), ends.reshape(-1).tolist())
     return string_array([text[begin:end].decode() for begin, end in bounds]).reshape(begins.shape)
 
 
 @evaluates(ops.StringTensorUnpack)
-def string_tensor_unpack(node, data):
+def string_tensor_unpack(node: ops.StringTensorUnpack, data: Array) -> tuple[Array, Array, Array]:
     encoded = [text.encode() for text in data.reshape(-1).tolist()]
     ends = np.cumsum([len(part) for part in encoded], dtype=np.int32)
     begins = np.concatenate([np.zeros(1, np.int32), ends])[: len(encoded)]
@@ -33,14 +34,14 @@ def string_tensor_unpack(node, data):
 
 
 @evaluates(ops.StringConcat)
-def string_concat(node, first, second):
+def string_concat(node: ops.StringConcat, first: Array, second: Array) -> Array:
     width, count = first.itemsize + second.itemsize, math.prod(np.broadcast_shapes(first.shape, second.shape))
     check_allocation(width * count, f"an array of {count} strings")
     return np.char.add(first, second)
 
 
 @evaluates(ops.StringSplit)
-def string_split(node, data):
+def string_split(node: ops.StringSplit, data: Array) -> tuple[Array, Array]:
     parts = [text.split(node.delimiter or None, node.maxsplit) for text in data.reshape(-1).tolist()]
     counts = np.array([len(part) for part in parts], np.int64)
     width = int(counts.max(initial=0))
@@ -49,22 +50,23 @@ def string_split(node, data):
 
 
 @evaluates(ops.StringNormalizer)
-def string_normalizer(node, data):
+def string_normalizer(node: ops.StringNormalizer, data: Array) -> Array:
     fold = str if node.is_case_sensitive else str.lower
     stopwords = set(map(fold, node.stopwords))
-    change = {"none": str, "lower": str.lower, "upper": str.upper}[node.case_change_action]
-    kept = [change(text) for text in data.reshape(-1).tolist() if fold(text) not in stopwords]
+    kept = [
+        _CHANGE_CASE[node.case_change_action](text) for text in data.reshape(-1).tolist() if fold(text) not in stopwords
+    ]
     return string_array(kept or [""]).reshape(*data.shape[:-1], -1)
 
 
 @evaluates(ops.RegexFullMatch)
-def regex_full_match(node, data):
+def regex_full_match(node: ops.RegexFullMatch, data: Array) -> Array:
     pattern = re.compile(node.pattern)
     return np.array([bool(pattern.fullmatch(text)) for text in data.reshape(-1).tolist()], bool).reshape(data.shape)
 
 
 @evaluates(ops.TfIdfVectorizer)
-def tf_idf_vectorizer(node, data):
+def tf_idf_vectorizer(node: ops.TfIdfVectorizer, data: Array) -> Array:
     pool = node.pool_strings or node.pool_int64s
     numbers = {gram: index for index, gram in enumerate(pool_grams(node, pool))}
     rows = data.reshape(1, -1) if data.ndim == 1 else data
@@ -92,7 +94,7 @@ def _grams(node: ops.TfIdfVectorizer, items: list) -> Iterator[tuple]:
 
 
 @evaluates(ops.SkipGram)
-def skip_gram(node, data):
+def skip_gram(node: ops.SkipGram, data: Array) -> Array:
     words = _words(str(data.reshape(-1)[0]))
 
     def grams(indices: list[int]) -> Iterator[str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
 from hetero.ops.trees import MODES
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 # Rows times trees per block, which fit into the processor's cache.
 _BLOCK = 1 << 16
@@ -15,12 +14,12 @@ _COMPARE = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.n
 _MEMBER = MODES.index("member")
 
 
-@evaluates(ops.TreeEnsemble)
-@compute_in_f32
-def tree_ensemble(node: Node, data, features, splits, modes, when_true, when_false, missing, roots, leaves, members):
+@evaluates(ops.TreeEnsemble, in_f32=True)
+def tree_ensemble(node: ops.TreeEnsemble, data: Array, *inputs: Array) -> Array:
+    features, splits, modes, when_true, when_false, missing, roots, leaves, members = inputs
     branches = np.stack([when_false, when_true])
     sets = (modes == _MEMBER).cumsum() - 1  # the row of members for each node
-    used_modes, missing = np.unique(modes), missing.astype(bool)
+    used_modes, follows_missing = np.unique(modes), missing.astype(bool)
     result = np.empty((len(data), leaves.shape[1]), leaves.dtype)
     step = max(1, _BLOCK // max(1, len(roots) * leaves.shape[1]))
     for begin in range(0, len(data), step):
@@ -33,7 +32,7 @@ def tree_ensemble(node: Node, data, features, splits, modes, when_true, when_fal
             current = nodes[row, tree]
             value = rows[row, features[current]]
             is_true = _compare(value, splits[current], modes[current], used_modes, members, sets[current])
-            is_true |= missing[current] & np.isnan(value)
+            is_true |= follows_missing[current] & np.isnan(value)
             nodes[row, tree] = current = branches[is_true.astype(np.intp), current]
             row, tree = row[current >= 0], tree[current >= 0]
         if row.size:
@@ -42,7 +41,7 @@ def tree_ensemble(node: Node, data, features, splits, modes, when_true, when_fal
     return result
 
 
-def _compare(values, splits, modes, used_modes, members, sets) -> np.ndarray:
+def _compare(values: Array, splits: Array, modes: Array, used_modes: Array, members: Array, sets: Array) -> Array:
     """Compare each value with the split of its node, or test whether it is in the node's set."""
     if len(used_modes) == 1 and used_modes[0] != _MEMBER:
         return _COMPARE[used_modes[0]](values, splits)
@@ -56,7 +55,7 @@ def _compare(values, splits, modes, used_modes, members, sets) -> np.ndarray:
     return is_true
 
 
-def _aggregate(aggregate: str, weights: np.ndarray) -> np.ndarray:
+def _aggregate(aggregate: str, weights: Array) -> Array:
     """Aggregate weights ``[rows, trees, targets]`` over all trees; 0 for targets without any weight."""
     known = ~np.isnan(weights)
     if aggregate in ("min", "max"):
@@ -68,7 +67,9 @@ def _aggregate(aggregate: str, weights: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.LabelEncoder)
-def label_encoder(node: Node, data: np.ndarray, keys: np.ndarray, values: np.ndarray, default=None) -> np.ndarray:
+def label_encoder(
+    node: ops.LabelEncoder, data: Array, keys: Array, values: Array, default: Array | None = None
+) -> Array:
     if not keys.size:
         indices, found = np.zeros(data.shape, np.intp), np.zeros(data.shape, bool)
     else:
@@ -79,9 +80,9 @@ def label_encoder(node: Node, data: np.ndarray, keys: np.ndarray, values: np.nda
         if keys.dtype.kind == "f":
             found |= np.isnan(data) & np.isnan(keys[indices])
         indices = len(values) - 1 - last[indices]
-    if default is None and not found.all():
-        raise ValueError(f"no label is known for {data[~found][0]!r}")
     if found.all():
         return values[indices] if values.size else np.zeros(data.shape, values.dtype)
+    if default is None:
+        raise ValueError(f"no label is known for {data[~found][0]!r}")
     encoded = values[indices] if values.size else np.broadcast_to(default.reshape(-1)[:1], data.shape)
     return np.where(found, encoded, default.reshape(-1)[0])

@@ -6,14 +6,14 @@ import numpy as np
 
 from hetero import ops
 from hetero.ops.variables import AssignV3, ReadValueV3
-from hetero.reference.registry import Run, Runner, prepares
+from hetero.reference.registry import Array, Run, Runner, prepares
 
 
 @prepares(ReadValueV3, ops.ReadValue)
 def read_value(node: ops.ReadValue) -> Runner:
     name, output = node.variable_id, node.output(0)
 
-    def run_node(run: Run, *arrays: np.ndarray) -> np.ndarray:
+    def run_node(run: Run, *arrays: Array) -> Array:
         if name in run.variables:
             return run.variables[name]
         if arrays:
@@ -27,7 +27,7 @@ def read_value(node: ops.ReadValue) -> Runner:
 def assign(node: ops.Assign) -> Runner:
     name = node.variable_id
 
-    def run_node(run: Run, array: np.ndarray) -> np.ndarray:
+    def run_node(run: Run, array: Array) -> Array:
         # Copied, as the array may be an input's memory or become an output's.
         run.variables[name] = array.copy()
         return array

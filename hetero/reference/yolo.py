@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hetero import ops
-from hetero.graph import Node
-from hetero.reference.registry import compute_in_f32, evaluates
+from hetero.reference.registry import Array, evaluates
 
 
-@evaluates(ops.RegionYolo)
-@compute_in_f32
-def region_yolo(node: Node, data: np.ndarray) -> np.ndarray:
+@evaluates(ops.RegionYolo, in_f32=True)
+def region_yolo(node: ops.RegionYolo, data: Array) -> Array:
     images, channels, height, width = data.shape
     used = node.boxes * node.box_size
     if channels < used:
@@ -35,7 +33,7 @@ def region_yolo(node: Node, data: np.ndarray) -> np.ndarray:
 
 
 @evaluates(ops.ReorgYolo)
-def reorg_yolo(node: Node, data: np.ndarray) -> np.ndarray:
+def reorg_yolo(node: ops.ReorgYolo, data: Array) -> Array:
     (batch, channels, height, width), stride = data.shape, node.stride[0]
     blocks = data.reshape(batch, channels // stride**2, height, stride, width, stride)
     moved = blocks.transpose(0, 3, 5, 1, 2, 4)

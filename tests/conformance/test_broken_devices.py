@@ -214,15 +214,15 @@ FAULTS = {
     "answers for another device": ["plugin::test_query_names_the_models_nodes_and_the_device"],
     "changes the user's model": ["plugin::test_query_and_compile_leave_the_model_as_it_is"],
     "refuses what it claims": ["compiled_model::test_several_operations"],
-    "compiles to nothing": ["plugin::test_what_it_claims_compiles_and_runs"],
+    "compiles to nothing": ["plugin::test_supported_model_compiles_and_runs"],
     "estimates less than nothing": ["plugin::test_estimated_costs_are_finite_numbers_of_seconds_or_none[2]"],
     "estimates nan": ["plugin::test_estimated_costs_are_finite_numbers_of_seconds_or_none[2]"],
     "estimates a text": ["plugin::test_estimated_costs_are_finite_numbers_of_seconds_or_none[-1]"],
-    "refuses by a wrong error": ["plugin::test_compiling_an_unknown_operation_says_which_and_does_no_harm"],
+    "refuses by a wrong error": ["plugin::test_compiling_an_unknown_operation_names_it"],
     "does not look at options": [
         "plugin::test_unknown_properties_are_refused",
         "plugin::test_read_only_properties_cannot_be_set",
-        "compiled_model::test_properties_of_the_compilation_win_over_the_devices[PERF_COUNT]",
+        "compiled_model::test_properties_of_the_compilation_take_precedence[PERF_COUNT]",
     ],
     "takes any property": [
         "plugin::test_unknown_properties_are_refused",
@@ -233,7 +233,7 @@ FAULTS = {
     "shares no thread": ["properties::test_exclusive_requests_share_a_thread_in_the_order_of_priority[True]"],
     "knows no priority": [
         "properties::test_exclusive_requests_share_a_thread_in_the_order_of_priority[True]",
-        "properties::test_what_a_model_was_compiled_with_is_told",
+        "properties::test_properties_are_those_of_the_compilation",
     ],
     "lists what it has not": ["plugin::test_every_supported_property_can_be_read"],
     "mixes up ports": [
@@ -241,10 +241,10 @@ FAULTS = {
         "compiled_model::test_outputs_belong_to_the_right_inputs",
     ],
     "leaves threads": ["async_infer_request::test_no_thread_is_left_when_the_compiled_model_is_gone"],
-    "raises": ["plugin::test_what_it_claims_compiles_and_runs", "operations::test_dynamic_shapes[Relu]"],
-    "hangs": ["plugin::test_what_it_claims_compiles_and_runs", "async_infer_request::test_start_and_wait"],
+    "raises": ["plugin::test_supported_model_compiles_and_runs", "operations::test_dynamic_shapes[Relu]"],
+    "hangs": ["plugin::test_supported_model_compiles_and_runs", "async_infer_request::test_start_and_wait"],
     "gives wrong numbers": [
-        "plugin::test_what_it_claims_compiles_and_runs",
+        "plugin::test_supported_model_compiles_and_runs",
         "onnx_operations::test_case[test_exp]",
         "operations::test_element_type[4-Ceiling-f16]",
         "dispatch::test_a_model_alone_on_the_device",
@@ -269,17 +269,21 @@ FAULTS = {
         "infer_request::test_a_wrong_tensor_is_refused_and_the_request_stays_usable[type]",
         "infer_request::test_a_wrong_output_tensor_is_refused_and_the_request_stays_usable",
     ],
-    "has no profile": ["infer_request::test_the_profile_tells_of_the_last_inference"],
-    "forgets errors": ["async_infer_request::test_an_error_reaches_wait_and_the_request_stays_usable"],
-    "forgets callbacks": [
-        "async_infer_request::test_the_callback_comes_once_with_its_userdata_when_the_results_are_there"
-    ],
+    "has no profile": ["infer_request::test_profile_of_the_last_inference"],
+    "forgets errors": ["async_infer_request::test_wait_raises_the_error_and_the_request_stays_usable"],
+    "forgets callbacks": ["async_infer_request::test_callback_is_called_once_with_userdata_and_results"],
     "exports nothing": ["export::test_an_imported_model_is_the_exported_one"],
-    "cannot export what it says it can": ["features::test_a_device_has_it_or_says_that_it_has_not[export and import]"],
-    "refuses a feature by a wrong error": ["features::test_a_device_has_it_or_says_that_it_has_not[runtime models]"],
-    "refuses a feature without its name": ["features::test_a_device_has_it_or_says_that_it_has_not[runtime models]"],
+    "cannot export what it says it can": [
+        "features::test_feature_works_or_is_reported_as_unsupported[export and import]"
+    ],
+    "refuses a feature by a wrong error": [
+        "features::test_feature_works_or_is_reported_as_unsupported[runtime models]"
+    ],
+    "refuses a feature without its name": [
+        "features::test_feature_works_or_is_reported_as_unsupported[runtime models]"
+    ],
     "tells a wrong runtime model": ["runtime_model::test_it_executes_all_operations_from_inputs_to_outputs"],
-    "is never busy": ["async_infer_request::test_a_busy_request_says_so_and_stays_usable"],
+    "is never busy": ["async_infer_request::test_a_busy_request_raises_and_stays_usable"],
     "goes on when cancelled": ["async_infer_request::test_cancel_ends_an_inference_and_the_request_stays_usable"],
 }
 
