@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 from hetero.errors import FrontendError, GraphError, HeteroError
@@ -125,7 +125,7 @@ def is_part_of_hetero(module: str) -> bool:
 
 def _caller_location() -> str:
     """Return "file:line" of the innermost caller outside hetero, or "" if there is none."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_part_of_hetero(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else ""

@@ -71,6 +71,7 @@ def _run_file(path: Path) -> ModuleType:
     # The absolute path is a unique module name. inspect finds the source of classes by it.
     name = str(path.resolve())
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # as for any file whose name ends in .py
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

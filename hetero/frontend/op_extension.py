@@ -98,7 +98,8 @@ class OpExtension(ConversionExtension):
             raise FrontendError(
                 f"{operation.get_type_name()} has {operation.get_output_size()} outputs, but out_names_vec {len(names)}"
             )
-        present, by_name = node.get_output_names(), {}
+        present = node.get_output_names()
+        by_name: dict[str, list[Output]] = {}
         for name, output in zip(names, operation.outputs()):
             if name in present or not present:
                 by_name.setdefault(name, []).append(output)
@@ -106,7 +107,7 @@ class OpExtension(ConversionExtension):
 
 
 # The parameters that positional arguments of each type are for, in order.
-_KINDS = {
+_KINDS: dict[tuple[type, ...], tuple[str, ...]] = {
     (str, type): ("ov_type_name", "fw_type_name"),
     (list, tuple): ("in_names_vec", "out_names_vec"),
     (Mapping, type(None)): ("attr_names_map", "attr_values_map"),

@@ -57,5 +57,5 @@ def _fits(array: np.ndarray) -> bool:
         magnitudes = np.abs(flat[begin : begin + _CHUNK])
         if ((magnitudes > _LARGEST) & np.isfinite(magnitudes)).any():
             return False
-        underflows += np.count_nonzero((magnitudes < _SMALLEST) & (magnitudes != 0))
+        underflows += int(np.count_nonzero((magnitudes < _SMALLEST) & (magnitudes != 0)))
     return underflows < LOST_PART * flat.size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class GraphBuilder:
     def add_parameter(self, index: int) -> Parameter:
         """Create the Parameter for an input tensor."""
         tensor = self._graph.tensors[index]
-        if tensor.element_type is None:
+        if tensor.element_type.is_dynamic():
             raise FrontendError(f"input '{tensor.name}': a tensor of {tensor.kind} is not supported")
         parameter = Parameter(tensor.element_type, tensor.partial_shape)
         self._host.name(parameter, tensor.name)
@@ -160,7 +160,9 @@ class GraphBuilder:
             node = TfliteNodeContext(
                 operator, name, inputs, self._graph.tensors, self._subgraph, self._variables, self._set_variable
             )
-            outputs = as_outputs(self._context.find(operator)(node))
+            translator = self._context.find(operator)
+            assert translator is not None  # by the check of the whole model
+            outputs = as_outputs(translator(node))
             name_new_nodes(outputs, name, self._host.named, self._host.unique)
             if len(outputs) < len(operator.outputs):
                 raise FrontendError(f"only its first {len(outputs)} of {len(operator.outputs)} outputs are supported")
@@ -241,7 +243,7 @@ class TfliteSubgraph(Subgraph):
 
 def _initial_value(tensor: DecodedTensor) -> Output:
     """Return the initial value of a variable tensor, zero. Raises FrontendError if its type or shape is unknown."""
-    if tensor.element_type is None or not tensor.partial_shape.is_static:
+    if tensor.element_type.is_dynamic() or not tensor.partial_shape.is_static:
         raise FrontendError(f"variable tensor '{tensor.name}' must have a known type and a static shape")
     zero = np.array(
         0 if tensor.quantization is None else tensor.quantization.zero_point, tensor.element_type.to_dtype()
@@ -250,7 +252,7 @@ def _initial_value(tensor: DecodedTensor) -> Output:
     return Constant(np.broadcast_to(zero, tensor.partial_shape.to_shape())).output(0)
 
 
-def _add_names(signature: dict[str, int], values: dict[int, Output]) -> None:
+def _add_names(signature: Mapping[str, int], values: Mapping[int, Output]) -> None:
     """Add a signature's names to the tensor names of the values, except names that another value already has."""
     taken = {name for value in values.values() for name in value.names}
     for name, index in signature.items():

@@ -10,6 +10,7 @@ from hetero.frontend.node_context import NodeContext
 from hetero.frontend.tflite.decoded import DecodedOperator, DecodedTensor
 from hetero.frontend.tflite.variables import Variables
 from hetero.graph import Output
+from hetero.types import Type
 
 if TYPE_CHECKING:
     from hetero.frontend.tflite.graph import TfliteSubgraph
@@ -47,6 +48,13 @@ class TfliteNodeContext(NodeContext):
     def output_tensor(self, index: int) -> DecodedTensor:
         """The file's tensor of an output: its element type, quantization and the shape at conversion time."""
         return self._tensors[self._operator.outputs[index]]
+
+    def output_type(self, index: int) -> Type:
+        """Return the element type of an output in the file. Raises FrontendError if it is dynamic."""
+        tensor = self.output_tensor(index)
+        if tensor.element_type.is_dynamic():
+            raise FrontendError(f"a tensor of {tensor.kind} is not supported")
+        return tensor.element_type
 
     @property
     def intermediate_tensors(self) -> list[DecodedTensor]:

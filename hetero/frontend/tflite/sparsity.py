@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import tflite
@@ -67,7 +68,7 @@ def _leaves(
     return leaf_indices, lengths
 
 
-def _indices(kind: int, table: object) -> np.ndarray:
+def _indices(kind: int, table: Any) -> np.ndarray:
     vector = _INDEX_VECTORS[kind]()
     vector.Init(table.Bytes, table.Pos)
     return np.asarray(vector.ValuesAsNumpy(), np.int64)

@@ -105,7 +105,7 @@ def reciprocal_square_root(node: TfliteNodeContext) -> Translation:
 @translator("ADD_N")
 @computes_in_float
 def add_n(node: TfliteNodeContext) -> Translation:
-    return [reduce(ops.Add, node.get_inputs())]
+    return reduce(lambda total, value: ops.Add(total, value).output(0), node.get_inputs())
 
 
 @translator("ATAN2")
@@ -117,8 +117,8 @@ def atan2(node: TfliteNodeContext) -> Translation:
     zero, one, right_angle = (scalar_like(y, number) for number in (0, 1, math.pi / 2))
     # Avoids infinity / infinity and 0 / 0.
     ratio = ops.Select(ops.Equal(abs_y, abs_x), one, ops.Divide(ops.Minimum(abs_y, abs_x), larger))
-    acute = ops.Atan(ops.Select(ops.Equal(larger, zero), zero, ratio))
-    acute = ops.Select(ops.Greater(abs_y, abs_x), ops.Subtract(right_angle, acute), acute)
+    octant = ops.Atan(ops.Select(ops.Equal(larger, zero), zero, ratio))
+    acute = ops.Select(ops.Greater(abs_y, abs_x), ops.Subtract(right_angle, octant), octant)
     upper = ops.Select(_sign_bit(x), ops.Subtract(scalar_like(y, math.pi), acute), acute)
     return ops.Select(_sign_bit(y), ops.Negative(upper), upper)
 

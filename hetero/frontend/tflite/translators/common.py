@@ -51,7 +51,7 @@ def clamp_to_activation(node: TfliteNodeContext, value: Output) -> Output:
 def quantized_range(node: TfliteNodeContext) -> tuple[int, int]:
     """Return the range of the fused activation function as quantized integers of output 0. Raises FrontendError."""
     tensor = node.output_tensor(0)
-    params, limits = tensor.quantization, np.iinfo(tensor.element_type.to_dtype())
+    params, limits = tensor.required_quantization, np.iinfo(tensor.element_type.to_dtype())
     quantized = (np.rint(number / params.scale) + params.zero_point for number in activation_range(node))
     least, most = (int(np.clip(number, limits.min, limits.max)) for number in quantized)
     return least, most

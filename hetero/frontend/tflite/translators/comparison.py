@@ -31,7 +31,7 @@ def compare(node: TfliteNodeContext) -> Translation:
     first, second = node.input_tensor(0).quantization, node.input_tensor(1).quantization
     # With equal quantization and a scale of a step or more, rescaling keeps the order of the integers.
     if first is not None and not (first.equals(second) and first.scale >= _STEP):
-        inputs = [_steps(value, params) for value, params in zip(inputs, (first, second))]
+        inputs = [_steps(value, node.input_tensor(index).required_quantization) for index, value in enumerate(inputs)]
     return _COMPARISONS[node.get_op_type()](*inputs)
 
 
@@ -40,8 +40,9 @@ def _steps(value: Output, params: Quantization) -> Output:
 
     Like LiteRT, multiplies by the scale's mantissa (0.5 to 1) and then by a power of two, rounding after each.
     """
-    factor, exponent = math.frexp(params.scale)
-    rounded = ops.Round(dequantize(value, params._replace(scales=np.float32([factor / _STEP]))), "half_away_from_zero")
+    mantissa, exponent = math.frexp(params.scale)
+    scaled = dequantize(value, params._replace(scales=np.array([mantissa / _STEP], np.float32)))
+    rounded = ops.Round(scaled, "half_away_from_zero")
     power = scalar_like(rounded.output(0), 2.0**exponent)
     return ops.Round(ops.Multiply(rounded, power), "half_away_from_zero").output(0)
 
@@ -69,7 +70,7 @@ def select(node: TfliteNodeContext) -> Translation:
     """A one-dimensional condition selects along the first axis."""
     condition, then = node.get_input(0), node.get_input(1)
     if rank_of(condition) == 1 and rank_of(then) > 1:
-        condition = ops.Unsqueeze(condition, int64(range(1, rank_of(then))))
+        condition = ops.Unsqueeze(condition, int64(range(1, rank_of(then)))).output(0)
     return ops.Select(condition, then, node.get_input(2))
 
 

@@ -15,7 +15,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.variables import BodyVariables
 from hetero.frontend.translation import Translation
-from hetero.graph import Constant, Model, Node, Output, Parameter, is_constant
+from hetero.graph import Constant, Model, Node, Output, Parameter, constant_array
 from hetero.ops.port_maps import BodyOutputDescription, MergedInputDescription
 
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ def if_operator(node: TfliteNodeContext) -> Translation:
     graphs = [node.get_subgraph(0), node.get_subgraph(1)]
     for graph in graphs:
         _check_counts(graph, len(inputs), node.get_output_size())
-    if is_constant(condition):
-        return graphs[0 if condition.node.data.item() else 1].inline(inputs, node.name)
+    known = constant_array(condition)
+    if known is not None:
+        return graphs[0 if known.item() else 1].inline(inputs, node.name)
     hosts = [ModelScope(), ModelScope()]
     scopes = [BodyVariables(node.variables, host.capture) for host in hosts]
     results = [
@@ -73,23 +74,31 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     # Resource handles are the same in all iterations.
     carried = [index for index in range(len(inputs)) if node.input_tensor(index).kind != "RESOURCE"]
     initial = [inputs[index] for index in carried]
+    scope = BodyVariables(node.variables, lambda value, name: value)
 
     def build(parameters: list[Parameter]) -> Body:
         nonlocal scope
         host = ModelScope()
-        scope = BodyVariables(node.variables, lambda value, name: _variable_parameter(host, value, name))
+        variables: dict[str, Parameter] = {}
+
+        def capture(value: Output, name: str) -> Output:
+            """Make a Parameter of a variable. Iterations may change it, so it has no known contents."""
+            variables[name] = host.name(Parameter(value.element_type, value.partial_shape), name)
+            return variables[name].output(0)
+
+        scope = BodyVariables(node.variables, capture)
         values = [value if index in carried else host.capture(value, "resource") for index, value in enumerate(inputs)]
         for index, parameter in zip(carried, parameters):
             values[index] = host.name(parameter, step.input_names[index]).output(0)
         values = step.translate_into(host, scope, values)
         (continues,) = condition.translate_into(host, scope, values, "condition/")
-        assigned = [scope.capture(name)[1].node for name in scope.assigned]
-        read = [inner.node for _, inner in scope.captured.values() if inner.node not in assigned]
+        for name in scope.assigned:
+            scope.capture(name)
+        read = [name for name in variables if name not in scope.assigned]
         results = [continues, *(values[index] for index in carried), *(scope.read(name) for name in scope.assigned)]
-        model = Model(results, [*parameters, *assigned, *read], step.name or "body")
-        return Body(model, [outer for outer, inner in scope.captured.values() if inner.node in read])
+        parameters = [*parameters, *(variables[name] for name in (*scope.assigned, *read))]
+        return Body(Model(results, parameters, step.name or "body"), [scope.capture(name)[0] for name in read])
 
-    scope: BodyVariables
     body = build_loop_body(build, initial, 1)
     initial += [scope.capture(name)[0] for name in scope.assigned]
     no_limit = Constant(np.int64(-1)).output(0)
@@ -104,11 +113,6 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     )
     values = _without_variables(node, loop, scope.assigned)
     return [values[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
-
-
-def _variable_parameter(host: ModelScope, value: Output, name: str) -> Output:
-    """Create a Parameter for a variable in a Loop. It has no known contents, because iterations may change them."""
-    return host.name(Parameter(value.element_type, value.partial_shape), name).output(0)
 
 
 def _without_variables(node: TfliteNodeContext, operation: Node, assigned: Sequence[str]) -> list[Output]:

@@ -31,7 +31,7 @@ def _non_max_suppression(node: TfliteNodeContext, sigma: Output | None) -> list[
     """
     boxes, scores, max_count, iou, min_score = (node.get_input(index) for index in range(5))
     # LiteRT also suppresses boxes whose overlap equals the threshold: use the next smaller number.
-    iou = ops.Subtract(ops.Multiply(iou, scalar_like(iou, 1 - 2**-24)), scalar_like(iou, 1e-30))
+    iou = ops.Subtract(ops.Multiply(iou, scalar_like(iou, 1 - 2**-24)), scalar_like(iou, 1e-30)).output(0)
     zero = int64([0])
     thresholds = (max_count, iou, min_score, *((sigma,) if sigma else ()))
     # V5, because newer versions of the operation do not apply the overlap threshold in soft suppression.

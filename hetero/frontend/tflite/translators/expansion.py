@@ -64,13 +64,13 @@ def zeros_like(node: TfliteNodeContext) -> Translation:
 
 @translator("SHAPE")
 def shape(node: TfliteNodeContext) -> Translation:
-    lengths = ops.ShapeOf(node.get_input(0), node.output_tensor(0).element_type)
+    lengths = ops.ShapeOf(node.get_input(0), node.output_type(0))
     return ops.Slice(lengths, int64([0]), int64([-1]), int64([1])) if node.input_tensor(0).is_complex else lengths
 
 
 @translator("RANK")
 def rank(node: TfliteNodeContext) -> Translation:
-    return ops.Convert(int64(rank_of(node.get_input(0))), node.output_tensor(0).element_type)
+    return ops.Convert(int64(rank_of(node.get_input(0))), node.output_type(0))
 
 
 @translator("RANGE")

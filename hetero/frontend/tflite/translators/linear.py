@@ -15,7 +15,7 @@ from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import dequantize, hybrid_weights
 from hetero.frontend.tflite.translators.common import apply_activation, quantized_range
 from hetero.frontend.values import rank_of, reshape
-from hetero.graph import Constant, Output, is_constant
+from hetero.graph import Constant, Output
 from hetero.types import Type
 
 
@@ -40,22 +40,24 @@ class LinearOperator:
         return self._operand(value, self._weights, axis)
 
     def _operand(self, value: Output, index: int, axis: int) -> Output:
-        params = self.node.input_tensor(index).quantization
+        tensor = self.node.input_tensor(index)
         if not self.is_quantized:
+            params = tensor.quantization
             numbers = value if params is None else dequantize(*hybrid_weights(value, params._replace(axis=axis)))
             return converted(numbers, Type.f32)
-        params = params._replace(axis=axis)
+        params = tensor.required_quantization._replace(axis=axis)
         return subtract_zero_point(value, params.broadcastable(params.zero_points, rank_of(value)), self._accumulator())
 
     def _accumulator(self) -> Type:
         """Return an accumulator type that cannot overflow. Only 16-bit data may need more than i32."""
         if self.node.input_tensor(self._data).element_type is not Type.i16:
             return Type.i32
-        constants = [self.node.get_input(index) for index in (self._weights, self._bias) if self.node.has_input(index)]
+        inputs = [self.node.get_input(index) for index in (self._weights, self._bias) if self.node.has_input(index)]
+        constants = [value.node.data for value in inputs if isinstance(value.node, Constant)]
         channels = self._output.partial_shape[-1]
-        if not all(map(is_constant, constants)) or channels.is_dynamic:
+        if len(constants) < len(inputs) or channels.is_dynamic:
             return Type.i64
-        weights, *bias = (value.node.data for value in constants)
+        weights, *bias = constants
         count = weights.size // max(channels.get_length(), 1)
         largest = (_magnitude(weights) * count << 15) + sum(map(_magnitude, bias))
         return Type.i32 if largest < 1 << 31 else Type.i64
@@ -71,8 +73,8 @@ class LinearOperator:
         return self._requantize(total, shape) if self.is_quantized else apply_activation(self.node, total)
 
     def _requantize(self, total: Output, shape: Sequence[int]) -> Output:
-        data, weights = (self.node.input_tensor(index).quantization for index in (self._data, self._weights))
-        params = self._output.quantization
+        data, weights = (self.node.input_tensor(index).required_quantization for index in (self._data, self._weights))
+        params = self._output.required_quantization
         # A factor per tensor or per channel in f32, as in XNNPACK.
         factor = data.scales * weights.scales / params.scales
         factor = factor.reshape(shape if factor.size > 1 else ())

@@ -23,7 +23,7 @@ from hetero.frontend.tflite.translators.time_steps import (
 )
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import int64, rank_of, scalar_like
-from hetero.graph import Output
+from hetero.graph import Op, Output
 
 _ORDER = "ifco"
 _EPSILON = 1e-8
@@ -173,7 +173,7 @@ def _lstm_sequence(network: _Network, data: Output, axis: int, reverse: bool) ->
         full_sequence_lengths(data),
         *(_concat_gates(gates, "fico") for gates in (network.input_weights, network.recurrent_weights, network.biases)),
     ]
-    operation = ops.LSTMSequence
+    operation: type[Op] = ops.LSTMSequence
     if network.peephole_weights:
         inputs.append(_concat_gates(network.peephole_weights, "iof"))
         operation = ops.PeepholeLSTMSequence

@@ -12,7 +12,7 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.linear import LinearOperator
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import rank_of, reshape
-from hetero.graph import Constant, Output, is_constant
+from hetero.graph import Constant, Output, constant_array
 from hetero.types import Type
 
 _FORMATS = tflite.FullyConnectedOptionsWeightsFormat
@@ -33,10 +33,11 @@ def fully_connected(node: TfliteNodeContext) -> Translation:
 
 def _unshuffle(weights: Output) -> Output:
     """Convert SHUFFLED4x16INT8 weights to rows: they are stored in blocks of 4 rows and 16 columns, as i8 ^ 0x80."""
-    if not is_constant(weights):
+    data = constant_array(weights)
+    if data is None:
         raise FrontendError("weights of the format SHUFFLED4x16INT8 must be constant")
-    rows, columns = weights.shape
-    blocks = weights.node.data.reshape(rows // 4, columns // 16, 4, 16)
+    rows, columns = data.shape
+    blocks = data.reshape(rows // 4, columns // 16, 4, 16)
     return Constant(blocks.transpose(0, 2, 1, 3).reshape(rows, columns) ^ np.uint8(0x80)).output(0)
 
 

@@ -38,9 +38,9 @@ def transpose(node: TfliteNodeContext) -> Translation:
     order = constant_array(node.get_input(1))
     if order is None:
         return ops.Transpose(node.get_input(0), node.get_input(1))
-    order = [normalize_axis(axis, order.size) for axis in order.tolist()]
-    parts_axis = [len(order)] if node.input_tensor(0).is_complex else []
-    return values.transpose(node.get_input(0), order + parts_axis)
+    parts_axis = [order.size] if node.input_tensor(0).is_complex else []
+    axes = [normalize_axis(axis, order.size) for axis in order.tolist()]
+    return values.transpose(node.get_input(0), axes + parts_axis)
 
 
 @translator("EXPAND_DIMS")
@@ -86,7 +86,7 @@ def concatenation(node: TfliteNodeContext) -> Translation:
 
 def _requantize(value: Output, old: Quantization, target: DecodedTensor) -> Output:
     """Convert integers to the quantization of another tensor, rounding halves away from zero as LiteRT does."""
-    new = target.quantization
+    new = target.required_quantization
     if old.equals(new):
         return value
     factor = np.float32(old.scale) * (np.float32(1) / np.float32(new.scale))
