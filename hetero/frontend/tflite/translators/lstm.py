@@ -16,9 +16,8 @@ from hetero.frontend.tflite.translators.time_steps import (
     SEQUENCE_ACTIVATIONS,
     Capture,
     add_auxiliary_input,
-    batch_major,
-    full_sequence_lengths,
     merge_directions,
+    run_sequence,
     scan,
 )
 from hetero.frontend.translation import Translation
@@ -144,32 +143,20 @@ def _fits_lstm_sequence(network: _Network) -> bool:
 
 
 def _lstm_sequence(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
-    node, data = network.node, batch_major(data, axis)
-    function = SEQUENCE_ACTIVATIONS[node.get_attribute("fused_activation_function")]
-    inputs = [
-        data,
-        *(ops.Unsqueeze(node.get_input(index), int64([1])) for index in network.states),
-        full_sequence_lengths(data),
-        *(_concat_gates(network.weights, kind, "fico") for kind in ("input", "recurrent", "bias")),
-    ]
     operation: type[Op] = ops.LSTMSequence
+    weights = [_concat_gates(network.weights, kind, "fico") for kind in ("input", "recurrent", "bias")]
     if "peephole f" in network.weights:
-        inputs.append(_concat_gates(network.weights, "peephole", "iof"))
         operation = ops.PeepholeLSTMSequence
-    sequence = operation(
-        *inputs,
-        hidden_size=network.weights["input f"].partial_shape[0].get_length(),
-        direction="reverse" if reverse else "forward",
-        activations=["sigmoid", function, function],
-    )
-    results, *last = (ops.Squeeze(value, int64([1])).output(0) for value in sequence.outputs())
-    return batch_major(results, axis), last
+        weights.append(_concat_gates(network.weights, "peephole", "iof"))
+    states = [network.node.get_input(index) for index in network.states]
+    function = SEQUENCE_ACTIVATIONS[network.node.get_attribute("fused_activation_function")]
+    return run_sequence(operation, data, states, weights, ["sigmoid", function, function], axis, reverse)
 
 
 def _concat_gates(weights: dict[str, Output], kind: str, gates: str) -> Output:
     """Concatenate weights of all gates. A coupled gate i has those of f negated, because 1 - σ(x) = σ(-x)."""
     parts = [weights.get(f"{kind} {gate}") or ops.Negative(weights[f"{kind} f"]) for gate in gates]
-    return ops.Unsqueeze(ops.Concat(parts, 0), int64([0])).output(0)
+    return ops.Concat(parts, 0).output(0)
 
 
 def _scan_steps(network: _Network, data: Output, axis: int, reverse: bool) -> tuple[Output, list[Output]]:
