@@ -46,17 +46,17 @@ def if_operator(node: TfliteNodeContext) -> Translation:
     known = constant_array(condition)
     if known is not None:
         return graphs[0 if known.item() else 1].inline(inputs, node.name)
-    hosts = [ModelScope(), ModelScope()]
-    scopes = [BodyVariables(node.variables, host.capture) for host in hosts]
+    scopes = [ModelScope(), ModelScope()]
+    variables = [BodyVariables(node.variables, scope.capture) for scope in scopes]
     results = [
-        graph.translate_into(host, scope, [host.capture(value, name) for value, name in zip(inputs, graph.input_names)])
-        for graph, host, scope in zip(graphs, hosts, scopes)
+        graph.translate_into(scope, own, [scope.capture(value, name) for value, name in zip(inputs, graph.input_names)])
+        for graph, scope, own in zip(graphs, scopes, variables)
     ]
-    assigned = sorted({name for scope in scopes for name in scope.assigned})
+    assigned = sorted({name for own in variables for name in own.assigned})
     bodies = []
-    for graph, host, scope, values in zip(graphs, hosts, scopes, results):
-        values = [*values, *(scope.read(name) for name in assigned)]
-        bodies.append(Body(Model(values, list(host.captured.values()), graph.name or "body"), list(host.captured)))
+    for graph, scope, own, values in zip(graphs, scopes, variables, results):
+        values = [*values, *(own.read(name) for name in assigned)]
+        bodies.append(Body(Model(values, list(scope.captured.values()), graph.name or "body"), list(scope.captured)))
     return _without_variables(node, make_if(condition, bodies), assigned)
 
 
@@ -74,33 +74,34 @@ def while_operator(node: TfliteNodeContext) -> Translation:
     # Resource handles are the same in all iterations.
     carried = [index for index in range(len(inputs)) if node.input_tensor(index).kind != "RESOURCE"]
     initial = [inputs[index] for index in carried]
-    scope = BodyVariables(node.variables, lambda value, name: value)
+    variables: BodyVariables
 
     def build(parameters: list[Parameter]) -> Body:
-        nonlocal scope
-        host = ModelScope()
-        variables: dict[str, Parameter] = {}
+        nonlocal variables
+        scope = ModelScope()
+        captured: dict[str, Parameter] = {}
 
         def capture(value: Output, name: str) -> Output:
-            """Make a Parameter of a variable. Iterations may change it, so it has no known contents."""
-            variables[name] = host.name(Parameter(value.element_type, value.partial_shape), name)
-            return variables[name].output(0)
+            """Make a Parameter for a variable. Iterations may change it, so it has no known contents."""
+            captured[name] = scope.name(Parameter(value.element_type, value.partial_shape), name)
+            return captured[name].output(0)
 
-        scope = BodyVariables(node.variables, capture)
-        values = [value if index in carried else host.capture(value, "resource") for index, value in enumerate(inputs)]
+        variables = BodyVariables(node.variables, capture)
+        values = [value if index in carried else scope.capture(value, "resource") for index, value in enumerate(inputs)]
         for index, parameter in zip(carried, parameters):
-            values[index] = host.name(parameter, step.input_names[index]).output(0)
-        values = step.translate_into(host, scope, values)
-        (continues,) = condition.translate_into(host, scope, values, "condition/")
-        for name in scope.assigned:
-            scope.capture(name)
-        read = [name for name in variables if name not in scope.assigned]
-        results = [continues, *(values[index] for index in carried), *(scope.read(name) for name in scope.assigned)]
-        parameters = [*parameters, *(variables[name] for name in (*scope.assigned, *read))]
-        return Body(Model(results, parameters, step.name or "body"), [scope.capture(name)[0] for name in read])
+            values[index] = scope.name(parameter, step.input_names[index]).output(0)
+        values = step.translate_into(scope, variables, values)
+        (continues,) = condition.translate_into(scope, variables, values, "condition/")
+        assigned = variables.assigned
+        results = [continues, *(values[index] for index in carried), *(variables.read(name) for name in assigned)]
+        for name in assigned:
+            variables.capture(name)
+        read = [name for name in captured if name not in assigned]
+        parameters = [*parameters, *(captured[name] for name in (*assigned, *read))]
+        return Body(Model(results, parameters, step.name or "body"), [variables.capture(name)[0] for name in read])
 
     body = build_loop_body(build, initial, 1)
-    initial += [scope.capture(name)[0] for name in scope.assigned]
+    initial += [variables.capture(name)[0] for name in variables.assigned]
     no_limit = Constant(np.int64(-1)).output(0)
     loop = ops.Loop(no_limit, enters)
     loop.set_special_body_ports([-1, 0])
@@ -111,7 +112,7 @@ def while_operator(node: TfliteNodeContext) -> Translation:
         [MergedInputDescription(2 + index, index, 1 + index) for index in range(len(initial))],
         [BodyOutputDescription(1 + index, index) for index in range(len(initial))],
     )
-    values = _without_variables(node, loop, scope.assigned)
+    values = _without_variables(node, loop, variables.assigned)
     return [values[carried.index(index)] if index in carried else value for index, value in enumerate(inputs)]
 
 

@@ -37,21 +37,21 @@ def scan(step: Step, data: Output, states: Sequence[Output], axis: int, reverse:
     if data.partial_shape[axis] == 1:
         result, last = step(_squeeze(data, axis), list(states), lambda value: value)
         return _unsqueeze(result, axis), last
-    host, shape = ModelScope(), data.partial_shape
+    scope, shape = ModelScope(), data.partial_shape
     part = Parameter(data.element_type, concatenate(shape[:axis], [1], shape[axis + 1 :]))
     carried = [Parameter(state.element_type, state.partial_shape) for state in states]
     result, new = step(
         _squeeze(part.output(0), axis),
         [parameter.output(0) for parameter in carried],
-        lambda value: host.capture(value, "weights"),
+        lambda value: scope.capture(value, "weights"),
     )
-    model = Model([_unsqueeze(result, axis), *new], [part, *carried, *host.captured.values()], "step")
+    model = Model([_unsqueeze(result, axis), *new], [part, *carried, *scope.captured.values()], "step")
     # start, stride, part_size, end, axis
     slicing = (-1, -1, 1, 0, axis) if reverse else (0, 1, 1, -1, axis)
     count = len(carried)
     iterator = connect(
         ops.TensorIterator(),
-        Body(model, list(host.captured)),
+        Body(model, list(scope.captured)),
         [data, *states],
         [SliceInputDescription(0, 0, *slicing), *(MergedInputDescription(i, i, i) for i in range(1, 1 + count))],
         [ConcatOutputDescription(0, 0, *slicing), *(BodyOutputDescription(i, i) for i in range(1, 1 + count))],
