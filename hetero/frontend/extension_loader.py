@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hetero.errors import FrontendError, GraphError, HeteroError
+from hetero.errors import FrontendError, GraphError, reason_of
 from hetero.frontend.extension import Extension, is_part_of_hetero
 from hetero.frontend.framework_map import framework_maps
 from hetero.frontend.op_extension import OpExtension
@@ -56,8 +56,8 @@ def load_module(source: str | os.PathLike[str]) -> ModuleType:
     try:
         return importlib.import_module(text) if is_name else _run_file(Path(text))
     except Exception as error:
-        problem = str(error) if isinstance(error, HeteroError) else f"{type(error).__name__}: {error}"
-        raise FrontendError(f"the extensions of {text} cannot be loaded{_error_location(error)}: {problem}") from error
+        problem = f"the extensions of {text} cannot be loaded{_error_location(error)}"
+        raise FrontendError(f"{problem}: {reason_of(error)}") from error
 
 
 def _check_file(path: Path) -> None:

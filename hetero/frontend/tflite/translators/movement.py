@@ -1,6 +1,9 @@
-"""Reshape, transpose, concatenation, splits and reversals. As in LiteRT, quantized integers move unchanged."""
+"""Reshape, transpose, concatenation, splits, tiling and reversals. As in LiteRT, quantized integers move unchanged."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -13,8 +16,14 @@ from hetero.frontend.tflite.registry import translator
 from hetero.frontend.tflite.translators.common import apply_activation, clamp_to_activation
 from hetero.frontend.translation import Translation
 from hetero.frontend.values import constant_input, int64, normalize_axis, rank_of
-from hetero.graph import Output, constant_array
+from hetero.graph import Node, Output, constant_array
 from hetero.types import Type
+
+# Operations with the inputs of the operator.
+_SAME_INPUTS: dict[str, Callable[..., Node]] = {
+    "BROADCAST_TO": ops.Broadcast, "GATHER_ND": ops.GatherND, "REVERSE_V2": partial(ops.Reverse, mode="index"),
+    "TILE": ops.Tile,
+}  # fmt: skip
 
 
 @translator("RESHAPE")
@@ -108,9 +117,9 @@ def split_by_lengths(node: TfliteNodeContext) -> Translation:
     return ops.VariadicSplit(data, values.reshape(axis, ()), values.reshape(lengths, (node.get_output_size(),)))
 
 
-@translator("REVERSE_V2")
-def reverse(node: TfliteNodeContext) -> Translation:
-    return ops.Reverse(node.get_input(0), node.get_input(1), "index")
+@translator(*_SAME_INPUTS)
+def movement(node: TfliteNodeContext) -> Translation:
+    return _SAME_INPUTS[node.get_op_type()](node.get_input(0), node.get_input(1))
 
 
 @translator("REVERSE_SEQUENCE")

@@ -22,11 +22,6 @@ def gather(node: TfliteNodeContext) -> Translation:
     return converted(gathered, node.output_type(0))
 
 
-@translator("GATHER_ND")
-def gather_nd(node: TfliteNodeContext) -> Translation:
-    return ops.GatherND(node.get_input(0), node.get_input(1), 0)
-
-
 @translator("WHERE")
 def where(node: TfliteNodeContext) -> Translation:
     """Return the indices of non-zero elements, one row each."""
