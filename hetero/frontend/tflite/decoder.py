@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import re
 import struct
-from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -61,7 +60,7 @@ class _Decoder:
         self._read_budget = _READ_LIMIT_FACTOR * len(data)
         # The unpacked elements of buffers of 2- and 4-bit types, by buffer index and type.
         self._unpacked: dict[tuple[int, Type], np.ndarray] = {}
-        self._buffers = self._tables(self._model.BuffersLength, self._model.Buffers)
+        self._buffers = self._all(self._model, "Buffers")
         self._codes = [self._code(code) for code in self._all(self._model, "OperatorCodes")]
 
     def model(self) -> DecodedModel:
@@ -76,12 +75,10 @@ class _Decoder:
         )
 
     def _all(self, table: Any, vector: str) -> list[Any]:
-        return self._tables(getattr(table, f"{vector}Length"), getattr(table, vector))
-
-    def _tables(self, length: Callable[[], int], get: Callable[[int], Any]) -> list[Any]:
         """Return the elements of a vector of tables."""
-        self._spend(4 * length())
-        return [get(index) for index in range(length())]
+        length, get = getattr(table, f"{vector}Length")(), getattr(table, vector)
+        self._spend(4 * length)
+        return [get(index) for index in range(length)]
 
     def _spend(self, count: int) -> None:
         """Charge the read budget for ``count`` bytes. Raises ValueError if it is exhausted.
@@ -118,10 +115,10 @@ class _Decoder:
             self._text(graph.Name()), tensors, operators, self._ints(graph, "Inputs"), self._ints(graph, "Outputs")
         )
         # An omitted input is -1.
-        for index in (i for o in operators for i in (*o.inputs, *o.intermediates) if i != -1):
-            _check_tensor(index, tensors)
-        for index in (*decoded.inputs, *decoded.outputs, *(i for o in operators for i in o.outputs)):
-            _check_tensor(index, tensors)
+        read = (i for o in operators for i in (*o.inputs, *o.intermediates) if i != -1)
+        for index in (*read, *decoded.inputs, *decoded.outputs, *(i for o in operators for i in o.outputs)):
+            if not 0 <= index < len(tensors):
+                raise ValueError(f"there is no tensor {index}")
         return decoded
 
     def _tensor(self, tensor: tflite.Tensor) -> DecodedTensor:
@@ -262,11 +259,6 @@ def _strings(data: memoryview, shape: tuple[int, ...]) -> np.ndarray:
     if list(offsets) != sorted(offsets) or not 0 <= offsets[0] <= offsets[-1] <= len(data):
         raise ValueError("the offsets of its strings must ascend and lie within its bytes")
     return string_array([bytes(data[begin:end]).decode() for begin, end in itertools.pairwise(offsets)]).reshape(shape)
-
-
-def _check_tensor(index: int, tensors: Sequence[DecodedTensor]) -> None:
-    if not 0 <= index < len(tensors):
-        raise ValueError(f"there is no tensor {index}")
 
 
 @cache

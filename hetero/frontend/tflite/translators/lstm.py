@@ -10,8 +10,7 @@ from hetero import ops
 from hetero.frontend.tflite.node_context import TfliteNodeContext
 from hetero.frontend.tflite.quantization import computes_in_float
 from hetero.frontend.tflite.registry import translator
-from hetero.frontend.tflite.translators.common import apply_activation
-from hetero.frontend.tflite.translators.states import fake_quantize, update_state
+from hetero.frontend.tflite.translators.common import apply_activation, fake_quantize, update_state
 from hetero.frontend.tflite.translators.time_steps import (
     SEQUENCE_ACTIVATIONS,
     Capture,
