@@ -161,13 +161,12 @@ class _PortReader:
 
     def special_ports(self) -> tuple[int, int]:
         """Return the index of the Parameter for the iteration number and of the condition's Result; -1 if absent."""
-        iteration, condition = -1, -1
-        for port in self._ports:
-            if port.get("purpose") == "current_iteration":
-                iteration = self._parameter(port.get("internal_layer_id", ""))
-            elif port.get("purpose") == "execution_condition":
-                condition = self._result(port.get("internal_layer_id", ""))
-        return iteration, condition
+        layers = {port.get("purpose"): port.get("internal_layer_id", "") for port in self._ports}
+        iteration, condition = layers.get("current_iteration"), layers.get("execution_condition")
+        return (
+            -1 if iteration is None else self._parameter(iteration),
+            -1 if condition is None else self._result(condition),
+        )
 
     def _parameter(self, layer: str) -> int:
         return self._index(self._body.parameters, layer, "Parameter")
