@@ -22,13 +22,14 @@ from hetero.graph import Node, Output
 
 # Functions of all inputs, by operator. Quantized inputs are dequantized. Integer division truncates.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "ABS": ops.Abs, "ADD": ops.Add, "CEIL": ops.Ceiling, "COS": ops.Cos, "DIV": partial(ops.Divide, m_pythondiv=False),
-    "ELU": partial(ops.Elu, alpha=1.0), "EXP": ops.Exp, "FLOOR": ops.Floor, "HARD_SWISH": ops.HSwish,
+    "ABS": ops.Abs, "ADD": ops.Add, "ADD_N": lambda *values: reduce(ops.Add, values), "CEIL": ops.Ceiling,
+    "COS": ops.Cos, "DIV": partial(ops.Divide, m_pythondiv=False), "ELU": partial(ops.Elu, alpha=1.0),
+    "EXP": ops.Exp, "FLOOR": ops.Floor, "HARD_SWISH": ops.HSwish,
     "LOGISTIC": ops.Sigmoid, "MUL": ops.Multiply, "POW": ops.Power, "PRELU": prelu_broadcasting, "RELU": ops.Relu,
     "RELU6": partial(ops.Clamp, min_value=0, max_value=6), "RELU_0_TO_1": partial(ops.Clamp, min_value=0, max_value=1),
     "RELU_N1_TO_1": partial(ops.Clamp, min_value=-1, max_value=1), "ROUND": ops.Round, "SIGN": ops.Sign,
-    "SIN": ops.Sin, "SQRT": ops.Sqrt, "SQUARED_DIFFERENCE": ops.SquaredDifference, "SUB": ops.Subtract,
-    "TANH": ops.Tanh,
+    "SIN": ops.Sin, "SQRT": ops.Sqrt, "SQUARE": lambda value: ops.Multiply(value, value),
+    "SQUARED_DIFFERENCE": ops.SquaredDifference, "SUB": ops.Subtract, "TANH": ops.Tanh,
 }  # fmt: skip
 _SELECTIONS = {"MAXIMUM": ops.Maximum, "MINIMUM": ops.Minimum, "SELECT_V2": ops.Select}
 # LiteRT ignores the quantization in FLOOR_MOD and NEG and computes on the integers.
@@ -82,23 +83,11 @@ def log(node: TfliteNodeContext) -> Translation:
     return ops.Log(ops.Relu(value) if node.is_quantized else value)
 
 
-@translator("SQUARE")
-@computes_in_float
-def square(node: TfliteNodeContext) -> Translation:
-    return ops.Multiply(node.get_input(0), node.get_input(0))
-
-
 @translator("RSQRT", "STABLEHLO_RSQRT")
 @computes_in_float
 def reciprocal_square_root(node: TfliteNodeContext) -> Translation:
     value = node.get_input(0)
     return ops.Divide(scalar_like(value, 1), ops.Sqrt(value))
-
-
-@translator("ADD_N")
-@computes_in_float
-def add_n(node: TfliteNodeContext) -> Translation:
-    return reduce(lambda total, value: ops.Add(total, value).output(0), node.get_inputs())
 
 
 @translator("ATAN2")
