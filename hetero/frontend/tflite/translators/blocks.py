@@ -18,7 +18,7 @@ _DEPTH = {"DEPTH_TO_SPACE": ops.DepthToSpace, "SPACE_TO_DEPTH": ops.SpaceToDepth
 
 @translator(*_DEPTH)
 @preserves_quantization
-def space_and_depth(node: TfliteNodeContext) -> Translation:
+def space_to_depth_or_back(node: TfliteNodeContext) -> Translation:
     data, size = channels_second(node.get_input(0)), node.get_attribute("block_size")
     return channels_last(_DEPTH[node.get_op_type()](data, "blocks_first", size))
 

@@ -33,7 +33,7 @@ def multiply_complex(left: Output, right: Output) -> Output:
 
 
 @translator("REAL", "IMAG")
-def part(node: TfliteNodeContext) -> Translation:
+def real_or_imaginary_part(node: TfliteNodeContext) -> Translation:
     return real_and_imaginary(node.get_input(0))[node.get_op_type() == "IMAG"]
 
 

@@ -118,7 +118,7 @@ def split_by_lengths(node: TfliteNodeContext) -> Translation:
 
 
 @translator(*_SAME_INPUTS)
-def movement(node: TfliteNodeContext) -> Translation:
+def move_elements(node: TfliteNodeContext) -> Translation:
     return _SAME_INPUTS[node.get_op_type()](node.get_input(0), node.get_input(1))
 
 
